@@ -1,0 +1,1 @@
+"""The engine: tables of columns, and how a query selects, sorts and slices them. No files, no HTTP, no clock."""

@@ -1,0 +1,63 @@
+"""A table: rows already encoded, numbered in the default order, with a column for each field."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from service.engine.column import Column, ColumnBuilder, build_column
+from service.engine.texts import Texts
+
+
+class Table(msgspec.Struct, frozen=True, eq=False):
+    """Rows and their columns by field. Immutable.
+
+    rows      the bytes of each row's answer, a comma behind it
+    columns   field -> its column
+    order_by  the field whose order the rows are numbered in, ties by `key`
+    key       the field that identifies a row
+    """
+
+    rows: Texts
+    columns: dict[str, Column]
+    order_by: str
+    key: str
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def find(self, key: str) -> bytes | None:
+        """Return the row of an identifier, without its comma, or None."""
+        column = self.columns[self.key]
+        code = column.find(key)
+        return None if code is None else self.rows[int(column.rows(code)[0])][:-1]
+
+
+class TableBuilder:
+    """Gathers rows and the matched forms of their fields, and builds the table."""
+
+    def __init__(self, fields: Mapping[str, bool], *, order_by: str, key: str) -> None:
+        """Start a table of `fields` (name -> whether it is filtered by); its rows go by `order_by`, ties by `key`."""
+        self._fields = fields
+        self._order_by, self._key = order_by, key
+        self._rows: list[bytes] = []
+        self._columns = {name: ColumnBuilder() for name in fields}
+
+    def add(self, rows: Sequence[bytes], keys: Mapping[str, Sequence[str | None]]) -> None:
+        """Append rows, each with a comma behind it, and for each field their matched forms."""
+        self._rows.extend(rows)
+        for name, column in self._columns.items():
+            column.add(keys[name])
+
+    def build(self) -> Table:
+        """Return the table, its rows in the default order; the builder is used up."""
+        first, *_ = self._columns[self._order_by].rank()
+        second, *_ = self._columns[self._key].rank()
+        numbering = np.lexsort((second, first))
+        columns = {}
+        for name, filters in self._fields.items():
+            codes, distinct = self._columns.pop(name).rank()
+            columns[name] = build_column(codes[numbering], distinct, filters=filters)
+        rows = Texts.of(list(map(self._rows.__getitem__, numbering.tolist())))
+        self._rows = []
+        return Table(rows, columns, self._order_by, self._key)
