@@ -27,10 +27,11 @@ _NINES: Final = str.maketrans("0123456789", "9876543210")
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """A kind of field: its name, and what gives a value's matched form."""
+    """A kind of field: its name, what gives a value's matched form, and when two values match, in a sentence."""
 
     name: str
     matched: Callable[[str], str]
+    rule: str
 
 
 def fold(text: str) -> str:
@@ -126,9 +127,9 @@ def rank_instant(text: str) -> str:
     return f"{moment_microseconds(moment):018d}"
 
 
-IDENTIFIER: Final = Kind("identifier", str)
-WORDS: Final = Kind("words", fold)
-POSTAL: Final = Kind("postal", fold_postal)
-NUMBER: Final = Kind("number", rank_number)
-FLAG: Final = Kind("flag", rank_flag)
-INSTANT: Final = Kind("instant", rank_instant)
+IDENTIFIER: Final = Kind("identifier", str, "Matches the whole value, to the character.")
+WORDS: Final = Kind("words", fold, "Matches the whole value, whatever its case, Unicode form and white space.")
+POSTAL: Final = Kind("postal", fold_postal, "Matches the whole value, whatever its case and with or without spaces.")
+NUMBER: Final = Kind("number", rank_number, "Matches the same decimal: 43.70 finds 43.7.")
+FLAG: Final = Kind("flag", rank_flag, "Takes 1, t, y, on, yes, true, 0, f, n, no, off and false, in any case.")
+INSTANT: Final = Kind("instant", rank_instant, "Matches the same moment.")

@@ -90,7 +90,7 @@ def _fields(record: type[Store | Company]) -> tuple[Field, ...]:
     return tuple(_described(name, hints[name], required=name in required) for name in record.__struct_fields__)
 
 
-def _described(name: str, hint: Any, *, required: bool) -> Field:  # noqa: ANN401 - a type annotation may be anything
+def _described(name: str, hint: Any, *, required: bool) -> Field:
     meta: Meta = hint.__metadata__[0]
     extra = meta.extra or {}
     return Field(name, extra["kind"], meta.description or "", required=required, filters=extra["filters"])

@@ -39,7 +39,8 @@ class Column(msgspec.Struct, frozen=True, eq=False):
 
     def find(self, key: str) -> int | None:
         """Return the code of a matched form, or None where no row has it."""
-        return None if self.values is None else self.values.find(key.encode())
+        # A lone surrogate, which no value has, is looked for like any other text and not found.
+        return None if self.values is None else self.values.find(key.encode("utf-8", "surrogatepass"))
 
     def rows(self, code: int) -> Rows:
         """Return the rows that hold a value, ascending."""

@@ -30,7 +30,7 @@ class Texts(msgspec.Struct, frozen=True, eq=False):
 
     def find(self, text: bytes) -> int | None:
         """Return where a text stands, or None; the texts are sorted and distinct."""
-        index = bisect_left(self, text)  # type: ignore[arg-type, type-var] # a length and items are all it asks for
+        index = bisect_left(self, text)
         return index if index < len(self) and self[index] == text else None
 
     def join(self, indices: NDArray[np.integer]) -> bytes:

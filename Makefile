@@ -1,0 +1,55 @@
+# Two commands do everything: `make serve` and `make test`. Both make .venv first.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.PHONY: serve test check lint format types wheel datasets bench clean help
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for options
+	@$(BIN)/store-directory serve $(ARGS)
+
+test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of them
+	$(BIN)/pytest -n 2 $(ARGS)
+
+check: lint types test ## lint, format, types and tests: what a change must pass
+
+lint: $(VENV)/developed ## ruff, rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/developed ## mypy, strict
+	$(BIN)/mypy
+
+format: $(VENV)/developed ## put the code into ruff's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+wheel: $(VENV)/developed ## build the wheel, the data set in it, into dist/
+	$(BIN)/python -m build --wheel --outdir dist
+
+datasets: $(VENV)/installed ## make the bundled data set anew
+	rm -f datasets/stores.csv datasets/companies.csv
+	$(BIN)/store-directory sample datasets --stores 5000 --companies 120 --seed 2026 --format csv
+
+bench: $(VENV)/installed ## time the engine on 100,000 made-up stores
+	$(BIN)/python bench/engine.py $(ARGS)
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+# Editable, so that a change of the code needs no new installation.
+$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/developed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/installed

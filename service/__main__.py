@@ -1,0 +1,5 @@
+"""`python -m service` is `store-directory`."""
+
+from service.commands import main
+
+main()

@@ -1,0 +1,96 @@
+"""A run of the service: listen, load, answer, stop."""
+
+import asyncio
+import gc
+import logging
+import shlex
+import signal
+from typing import Final
+
+import click
+from aiohttp import web
+
+from service.commands.terminal import shown_progress
+from service.loading.dataset import Report
+from service.replica import Replica, Snapshot
+from service.settings import Settings
+from service.web.app import App
+from service.web.auth import KEY_HEADER, anybody, keyring, new_key
+from service.web.server import runner
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_log = logging.getLogger(__name__)
+
+
+class _Stopped(Exception):
+    """The run was told to stop while it loaded."""
+
+
+async def run(settings: Settings) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    Listens before it loads, so that /ready tells of the loading. Raises `Refused` where the data set is not served,
+    `OSError` where the address cannot be had.
+    """
+    stop = asyncio.Event()
+    for number in _SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    made_key = None if settings.no_auth or settings.api_key else new_key()
+    authenticate = anybody if settings.no_auth else keyring(settings.api_key or (made_key or "",))
+    replica = Replica(settings.data, invalid=settings.invalid)
+    server = runner(App(replica, authenticate))
+    await server.setup()
+    try:
+        await web.TCPSite(server, settings.host, settings.port).start()
+        address = _address(server)
+        click.echo(f"Listening on {address}")
+        if await _load(replica, stop):
+            _announce(replica, address, made_key, settings)
+            await stop.wait()
+    finally:
+        await server.cleanup()
+
+
+async def _load(replica: Replica, stop: asyncio.Event) -> bool:
+    """Load beside the event loop; return whether that was not stopped."""
+    with shown_progress() as show:
+
+        def progress(step: str, done: int, total: int) -> None:
+            if stop.is_set():
+                raise _Stopped
+            show(step, done, total)
+
+        try:
+            report = await asyncio.to_thread(replica.load, progress)
+        except _Stopped:
+            return False
+    gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
+    _log_report(report)
+    return True
+
+
+def _log_report(report: Report) -> None:
+    totals = report.totals
+    _log.info("serving %s stores of %s companies", f"{totals.stores:,}", f"{totals.companies:,}")
+    if totals.skipped:
+        _log.warning("left out %s records at fault, the first: %s", f"{totals.skipped:,}", report.faults[0])
+    if report.warnings:
+        _log.warning("%s warnings, the first: %s", f"{len(report.warnings):,}", report.warnings[0])
+
+
+def _address(server: web.ServerRunner) -> str:
+    host, port = server.addresses[0][:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _announce(replica: Replica, address: str, made_key: str | None, settings: Settings) -> None:
+    current: Snapshot | None = replica.current
+    if current is None:
+        return
+    dataset = current.dataset
+    click.echo(f"Ready: {len(dataset.stores):,} stores of {len(dataset.companies):,} companies")
+    if made_key is not None:
+        click.echo(f"Key: {made_key} (made for this run; --api-key sets your own)")
+    key = "" if settings.no_auth else f"-H '{KEY_HEADER}: {made_key or '<your key>'}' "
+    click.echo(f"Try: curl {key}{shlex.quote(f'{address}/stores?limit=2')}")
+    click.echo(f"Docs: {address}/docs")

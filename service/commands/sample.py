@@ -1,0 +1,36 @@
+"""`store-directory sample`: a made-up data set."""
+
+from pathlib import Path
+
+import click
+
+from service.commands.terminal import shown_progress
+from service.sampling.sample import DataSetExists, Form, write_sample
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--stores", type=click.IntRange(0), default=5000, show_default=True, help="How many stores.")
+@click.option("--companies", type=click.IntRange(0), default=120, show_default=True, help="How many companies.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed makes the same data.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice([each.value for each in Form]),
+    default=Form.JSON.value,
+    show_default=True,
+    help="Format of the files.",
+)
+def sample(folder: Path, *, stores: int, companies: int, seed: int, form: str) -> None:
+    """Write a made-up data set of any size to DIR.
+
+    The same numbers and seed give the same bytes on every machine.
+    """
+    try:
+        with shown_progress() as progress:
+            write_sample(folder, stores=stores, companies=companies, seed=seed, form=Form(form), progress=progress)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    except (DataSetExists, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{folder}: {stores:,} stores of {companies:,} companies")

@@ -1,0 +1,80 @@
+"""`store-directory serve`: the service."""
+
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import uvloop
+
+from service.commands.run import run
+from service.replica import Invalid, Refused
+from service.settings import BadSettings, Settings, environment_name, make_settings, read_settings
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+def _use_file(context: click.Context, _: click.Parameter, file: Path | None) -> None:
+    """Let a settings file stand behind the options and the environment."""
+    if file is not None:
+        try:
+            context.default_map = read_settings(file)
+        except BadSettings as error:
+            raise click.UsageError(str(error)) from error
+
+
+def _option(*names: str, **attributes: Any) -> Callable[[_Command], _Command]:
+    """Return an option that is an environment variable too."""
+    return click.option(*names, envvar=environment_name(names[0].lstrip("-")), show_envvar=True, **attributes)
+
+
+@click.command()
+@_option(
+    "--config",
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=_use_file,
+    is_eager=True,
+    expose_value=False,
+    help="A TOML file of settings.",
+)
+@_option("--data", type=click.Path(), help="Folder of the data set.  [default: the bundled one]")
+@_option("--host", help=f"Address to listen on.  [default: {Settings().host}]")
+@_option("--port", type=click.IntRange(0, 65535), help=f"Port; 0 takes a free one.  [default: {Settings().port}]")
+@_option("--api-key", multiple=True, help="A key that is let in; may be given again.  [default: made for this run]")
+@_option("--no-auth", is_flag=True, default=None, help="Let anybody in.")
+@_option(
+    "--invalid",
+    type=click.Choice([each.value for each in Invalid]),
+    help="What to do about records at fault.  [default: refuse]",
+)
+def serve(**given: Any) -> None:
+    """Serve a data set over HTTP.
+
+    An option stands before its environment variable, that before the settings file.
+    """
+    settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
+    _check_keys(settings)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    try:
+        uvloop.run(run(settings))
+    except Refused as refused:
+        raise click.ClickException(_advice(settings, refused)) from refused
+    except OSError as error:
+        raise click.ClickException(f"cannot listen on {settings.host}:{settings.port}: {error.strerror}") from error
+
+
+def _check_keys(settings: Settings) -> None:
+    if settings.no_auth and settings.api_key:
+        raise click.UsageError("--no-auth lets anybody in: give it or --api-key, not both")
+    for key in settings.api_key:
+        if not key or not key.isascii() or not key.isprintable() or key != key.strip():
+            raise click.UsageError("--api-key: a key is printable ASCII with no space at its ends: it goes in a header")
+
+
+def _advice(settings: Settings, refused: Refused) -> str:
+    lines = [f"the data set in {settings.data} is refused: {refused}"]
+    if any(fault.record is not None for fault in refused.report.faults):
+        lines.append(f"`store-directory check {settings.data}` tells all; `--invalid skip` serves the sound records")
+    return "\n".join(lines)

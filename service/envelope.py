@@ -1,0 +1,39 @@
+"""The envelope of a page, on the wire and in the OpenAPI document alike."""
+
+from typing import Final, Generic, Literal, TypeVar
+
+import msgspec
+
+from service.query import Query
+
+Item = TypeVar("Item")
+
+
+class PaginatedResponse(msgspec.Struct, Generic[Item], frozen=True, kw_only=True):
+    """A page of records, with what was asked and how many records match in all."""
+
+    limit: int = 1000
+    num_pages: int
+    page_num: int = 1
+    sort_order: Literal["asc", "desc"] = "asc"
+    sort_by: str = "created_at"
+    total_count: int
+    data: list[Item]
+
+
+_ENCODE: Final = msgspec.json.Encoder().encode
+_EMPTY_DATA: Final = b"]}"
+
+
+def wrap(query: Query, *, total_count: int, rows: bytes) -> bytes:
+    """Return the JSON of a page around rows that are encoded already and joined by commas."""
+    head: PaginatedResponse[object] = PaginatedResponse(
+        limit=query.limit,
+        num_pages=-(-total_count // query.limit),
+        page_num=query.page_num,
+        sort_order="desc" if query.descending else "asc",
+        sort_by=query.sort_by,
+        total_count=total_count,
+        data=[],
+    )
+    return b"".join((_ENCODE(head)[: -len(_EMPTY_DATA)], rows, _EMPTY_DATA))

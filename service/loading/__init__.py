@@ -1,0 +1,1 @@
+"""Loading: the files of a data set become checked records, and those become tables. Only here are data files opened."""

@@ -1,0 +1,46 @@
+"""Records as they stand in a file, before anything is checked."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+import msgspec
+
+from service.loading.faults import Flaw
+
+BATCH_SIZE: Final = 4_096  # records; work by column wants many, the processor's cache few
+
+
+class Mistyped(msgspec.Struct, frozen=True):
+    """A JSON value of a type that its field does not take, as it is written."""
+
+    text: str
+
+
+Cell: TypeAlias = str | bool | Mistyped | None
+
+
+class Broken(msgspec.Struct, frozen=True):
+    """A record that has no fields to look at: its number, its line, what is wrong and its text, if it has one."""
+
+    record: int
+    line: int
+    flaw: Flaw
+    text: str | None = None
+
+
+class Batch(msgspec.Struct, frozen=True, eq=False):
+    """Some records of a file, in its order, by column.
+
+    numbers  the number of each record in the file, from 1
+    columns  field -> the cell of each record
+    lines    gives the line on which each record begins, from 1; called only where something is told of one
+    broken   the records among them that have no cells; their numbers are not in `numbers`
+    done     how far the file is read, of `total`
+    """
+
+    numbers: Sequence[int]
+    columns: Mapping[str, Sequence[Cell]]
+    lines: Callable[[], Sequence[int]]
+    broken: Sequence[Broken]
+    done: int
+    total: int

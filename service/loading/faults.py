@@ -1,0 +1,58 @@
+"""What can be wrong with a data set, and how it is told."""
+
+from typing import Final
+
+import msgspec
+
+_LONGEST_VALUE: Final = 200  # characters; enough to find a cell by, and a report stays readable
+
+
+class Flaw(msgspec.Struct, frozen=True):
+    """What is wrong with a cell or a record: a code of the contract and why, in one clause."""
+
+    code: str
+    why: str
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """A flaw and its place. `line` and `record` count from 1; null where there is none or it is unknown."""
+
+    code: str
+    file: str
+    line: int | None
+    record: int | None
+    field: str | None
+    value: str | None
+    why: str
+
+    def __str__(self) -> str:
+        """Return the fault in one line, as compilers write: file:line: field: why: value."""
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return ": ".join(part for part in (place, self.field, self.why, self.value and repr(self.value)) if part)
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a record or one of its fields stands."""
+
+    file: str
+    line: int
+    record: int
+    field: str | None = None
+
+    def fault(self, flaw: Flaw, value: str | None) -> Fault:
+        """Return a flaw of what stands here. A value is cut, with an ellipsis, where it is long."""
+        if value is not None and len(value) > _LONGEST_VALUE:
+            value = value[:_LONGEST_VALUE] + "…"
+        return Fault(flaw.code, self.file, self.line, self.record, self.field, value, flaw.why)
+
+
+class RefusedError(Exception):
+    """A file cannot be used at all: why, and the line where that is known."""
+
+    def __init__(self, why: str, line: int | None = None) -> None:
+        super().__init__(why)
+        self.why, self.line = why, line
+
+    def fault(self, file: str) -> Fault:
+        """Return this as the fault of a file."""
+        return Fault("file", file, self.line, None, None, None, self.why)

@@ -1,0 +1,107 @@
+"""The folder of a data set: which of its files are meant, and their stored bytes."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from service.loading.faults import Fault, RefusedError
+from service.loading.formats import COMPRESSIONS, FORMATS, Format
+from service.loading.manifest import MANIFEST, Listing, Manifest, parse_manifest
+from service.records import COMPANIES, STORES, Resource
+
+# Kubernetes shows a volume's files as links through this link, and changes them all at once by turning it.
+_MOUNT_LINK: Final = "..data"
+_NAME: Final = re.compile(rf"([a-z]+)\.({'|'.join(FORMATS)})(?:\.({'|'.join(COMPRESSIONS)}))?")
+
+
+class StoredFile(msgspec.Struct, frozen=True, eq=False):
+    """A data file as stored, and what the manifest has of it."""
+
+    name: str
+    format: Format
+    compression: str | None
+    stored: bytes
+    listing: Listing | None
+
+
+class FileSet(msgspec.Struct, frozen=True, eq=False):
+    """The files of a data set by resource; of one that is refused there is a fault instead."""
+
+    files: dict[str, StoredFile]
+    faults: list[Fault]
+    generated_at: datetime | None = None
+
+
+def read_folder(folder: Path) -> FileSet:
+    """Return the files of a data set, all from the one folder that the links of `folder` lead to now."""
+    try:
+        root = _resolve(folder)
+        names = sorted(path.name for path in root.iterdir())
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, before Python 3.13
+        return FileSet({}, [RefusedError(f"the folder cannot be read: {_why(error)}").fault(str(folder))])
+    try:
+        manifest = parse_manifest(_read_bytes(root / MANIFEST)) if MANIFEST in names else None
+    except RefusedError as refused:
+        return FileSet({}, [refused.fault(MANIFEST)])
+    found = FileSet({}, [], manifest.generated_at if manifest else None)
+    for resource in (COMPANIES, STORES):
+        _find(resource, root, names, manifest, found)
+    found.faults.extend(_differing(root, manifest) if manifest else [])
+    return found
+
+
+def _resolve(folder: Path) -> Path:
+    mounted = folder / _MOUNT_LINK
+    return (mounted if mounted.is_dir() else folder).resolve(strict=True)
+
+
+def _find(resource: Resource, root: Path, names: Sequence[str], manifest: Manifest | None, found: FileSet) -> None:
+    """Add a resource's file to what is found, or why there is none."""
+    matches = [match for name in names if (match := _NAME.fullmatch(name)) and match[1] == resource.name]
+    try:
+        match = _only(matches, resource)
+        listing = manifest.listing(match.string) if manifest else None
+        stored = _read_bytes(root / match.string)
+        if listing is not None:
+            listing.check_bytes(stored)
+        found.files[resource.name] = StoredFile(match.string, FORMATS[match[2]], match[3], stored, listing)
+    except RefusedError as refused:
+        found.faults.append(refused.fault(matches[0].string if len(matches) == 1 else resource.name))
+
+
+def _only(matches: Sequence[re.Match[str]], resource: Resource) -> re.Match[str]:
+    if not matches:
+        wanted = ", ".join(f"{resource.name}.{ending}" for ending in FORMATS)
+        raise RefusedError(f"the file is missing: put one of {wanted} into the folder, as it is or as .gz or .zst")
+    if len(matches) > 1:
+        raise RefusedError(f"there is more than one file, keep one: {', '.join(match.string for match in matches)}")
+    return matches[0]
+
+
+def _differing(root: Path, manifest: Manifest) -> Iterator[Fault]:
+    """Yield the faults of the listed files that hold no records, and of the others that are missing."""
+    for name, listing in manifest.files.items():
+        match = _NAME.fullmatch(name)
+        holds_records = match is not None and match[1] in (COMPANIES.name, STORES.name)
+        try:
+            if not (holds_records and (root / name).exists()):
+                listing.check_bytes(_read_bytes(root / name))
+        except RefusedError as refused:
+            yield refused.fault(name)
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        if path.exists() and not path.is_file():  # a pipe would keep us waiting
+            raise RefusedError("the file cannot be read: it is not a regular file")
+        return path.read_bytes()
+    except OSError as error:
+        raise RefusedError(f"the file cannot be read: {_why(error)}") from None
+
+
+def _why(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,0 +1,49 @@
+"""An operation of the interface, as it is documented and routed."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from service.errors import (
+    BadRequest,
+    ContentTooLarge,
+    HeaderFieldsTooLarge,
+    InternalServerError,
+    RequestError,
+    URITooLong,
+)
+from service.parameters import Parameter
+
+# What every operation may answer, whatever it does.
+ALWAYS: tuple[type[RequestError], ...] = (
+    BadRequest,
+    ContentTooLarge,
+    URITooLong,
+    HeaderFieldsTooLarge,
+    InternalServerError,
+)
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a path answers to GET.
+
+    path        in OpenAPI's form; a segment in braces is a parameter, described in `segment`
+    tag         the group that it is shown in
+    answers     status -> the type of the body
+    errors      what else it may answer, beside `ALWAYS`
+    parameters  those of the query
+    protected   whether it needs a key, and heeds `Prefer: handling=strict`
+    """
+
+    path: str
+    tag: str
+    operation_id: str
+    summary: str
+    description: str
+    answers: Mapping[HTTPStatus, Any]
+    errors: tuple[type[RequestError], ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    segment: str = ""
+    protected: bool = False

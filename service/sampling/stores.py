@@ -1,0 +1,78 @@
+"""Stores: the records of a firm's stores."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from service.records import Store
+from service.sampling.brands import BRANDS
+from service.sampling.chance import Draw, Weighted, pick
+from service.sampling.countries import COUNTRIES
+from service.sampling.firms import Firm
+from service.sampling.gazetteer import City
+from service.sampling.moments import history
+from service.sampling.phones import PHONES
+from service.sampling.streets import STREETS
+
+_NAMES: Final = Weighted.of(
+    [
+        ("{brand} {city}", 40),
+        ("{brand} {branch}", 30),
+        ("{brand} {city} {branch}", 18),
+        ("{brand} #{number}", 12),
+    ]
+)
+_SPREAD: Final = 0.05  # degrees from the middle of the city, at most
+_DECIMALS: Final = (4, 5, 5, 6, 6)
+_OPEN: Final = 0.96
+# How likely a field has a value.
+_NAMED: Final = 0.97
+_SECOND_LINE: Final = 0.3
+_PROVINCE_KNOWN: Final = 0.98
+_POSTAL_KNOWN: Final = 0.98
+_PHONE_KNOWN: Final = 0.94
+_LOCATED: Final = 0.97
+
+
+def stores_of(firm: Firm, draw: Draw) -> Iterator[Store]:
+    """Yield the stores of a firm."""
+    for number in range(1, firm.stores + 1):
+        yield _store(firm, number, pick(firm.markets, draw).pick(draw), draw)
+
+
+def _store(firm: Firm, number: int, city: City, draw: Draw) -> Store:
+    streets = STREETS[city.tongue]
+    latitude, longitude = _position(city, draw)
+    created_at, updated_at = history(COUNTRIES[city.country].offsets, draw)
+    return Store(
+        store_id=f"{firm.company.company_id}-{number:05}",
+        company_id=firm.company.company_id,
+        parent_company_id=firm.company.parent_company_id,
+        name=_name(firm, number, city, draw) if draw() < _NAMED else None,
+        address_1=streets.first_line(draw),
+        address_2=streets.second_line(draw) if draw() < _SECOND_LINE else None,
+        city=city.name,
+        province=city.province if draw() < _PROVINCE_KNOWN else None,
+        country=city.country,
+        postal_code=pick(city.postal, draw).fill(draw) if draw() < _POSTAL_KNOWN else None,
+        phone_number=pick(PHONES[city.country], draw).fill(draw) if draw() < _PHONE_KNOWN else None,
+        is_open=draw() < _OPEN,
+        latitude=latitude,
+        longitude=longitude,
+        created_at=created_at,
+        updated_at=updated_at,
+    )
+
+
+def _name(firm: Firm, number: int, city: City, draw: Draw) -> str:
+    branch = pick(BRANDS[city.tongue].branches, draw)
+    return _NAMES.pick(draw).format(brand=firm.brand, city=city.name, branch=branch, number=number)
+
+
+def _position(city: City, draw: Draw) -> tuple[str, str] | tuple[None, None]:
+    """Return a place in the city, likelier near its middle: the sum of two draws falls off to both sides."""
+    if draw() >= _LOCATED:
+        return None, None
+    decimals = pick(_DECIMALS, draw)
+    latitude = city.latitude + (draw() + draw() - 1) * _SPREAD
+    longitude = city.longitude + (draw() + draw() - 1) * _SPREAD
+    return f"{latitude:.{decimals}f}", f"{longitude:.{decimals}f}"

@@ -1,0 +1,1 @@
+"""HTTP: the only rooms that know aiohttp."""

@@ -1,0 +1,35 @@
+"""The documents: /openapi.json, and /docs, an interactive page that asks for nothing from outside."""
+
+from importlib import resources
+from typing import Final
+
+from swagger_ui_bundle import swagger_ui_path
+
+from service.web.answer import JSON, Answer
+from service.web.routes import Route
+
+_HTML: Final = "text/html; charset=utf-8"
+_SCRIPT: Final = "text/javascript; charset=utf-8"
+_STYLE: Final = "text/css; charset=utf-8"
+_POLICY: Final = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def document_routes(openapi: bytes) -> tuple[Route, ...]:
+    """Return the routes of the OpenAPI document and of the page that shows it, with the page's own files."""
+    ours, swagger_ui = resources.files("service.web") / "docs", swagger_ui_path
+    return (
+        _document("/openapi.json", openapi, JSON),
+        _document("/docs", (ours / "page.html").read_bytes(), _HTML),
+        _document("/docs/page.js", (ours / "page.js").read_bytes(), _SCRIPT),
+        _document("/docs/swagger-ui.css", (swagger_ui / "swagger-ui.css").read_bytes(), _STYLE),
+        _document("/docs/swagger-ui-bundle.js", (swagger_ui / "swagger-ui-bundle.js").read_bytes(), _SCRIPT),
+    )
+
+
+def _document(path: str, body: bytes, media_type: str) -> Route:
+    answer = Answer(body, media_type, headers=_POLICY)
+    return Route(path, lambda _: answer)

@@ -1,0 +1,85 @@
+"""The operations on records: the lists of stores and of companies, and one company."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, Final
+
+from service.engine.page import page
+from service.engine.table import Table
+from service.envelope import PaginatedResponse, wrap
+from service.errors import NotFound, ServiceUnavailable, Unauthorized, UnprocessableContent
+from service.loading.dataset import Dataset
+from service.operation import Operation
+from service.query import Reader
+from service.records import COMPANIES, STORES, Company, Resource, Store
+from service.replica import Replica
+from service.web.answer import Answer
+from service.web.routes import Call, Route, described
+from service.web.target import query_pairs
+
+# x-api-key, unlike Authorization, does not keep shared caches from storing an answer (RFC 9111 section 3.5).
+_HEADERS: Final = {"Cache-Control": "private"}
+_TAG: Final = "directory"
+_REFUSALS: Final = (Unauthorized, UnprocessableContent, ServiceUnavailable)
+
+
+def record_routes(replica: Replica) -> tuple[Route, ...]:
+    """Return the routes of the three operations that need a key."""
+    return (
+        _list_route(replica, STORES, PaginatedResponse[Store], lambda dataset: dataset.stores),
+        _list_route(replica, COMPANIES, PaginatedResponse[Company], lambda dataset: dataset.companies),
+        _company_route(replica),
+    )
+
+
+def _list_route(replica: Replica, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> Route:
+    reader = Reader(resource)
+
+    def answer(call: Call) -> Answer:
+        query = reader.read(query_pairs(call.query), strict=call.strict)
+        found = page(table(_current(replica)), query)
+        return Answer(wrap(query, total_count=found.total_count, rows=found.rows), headers=_HEADERS)
+
+    operation = Operation(
+        path=f"/{resource.name}",
+        tag=_TAG,
+        operation_id=f"list_{resource.name}",
+        summary=f"List {resource.name}",
+        description=f"A page of the {resource.name} that pass every filter, in one total order: "
+        "walking the pages shows each record once.",
+        answers={HTTPStatus.OK: body},
+        errors=_REFUSALS,
+        parameters=reader.parameters,
+        protected=True,
+    )
+    return described(operation, answer)
+
+
+def _company_route(replica: Replica) -> Route:
+    reader = Reader()
+
+    def answer(call: Call) -> Answer:
+        reader.read(query_pairs(call.query), strict=call.strict)
+        row = _current(replica).companies.find(call.segment)
+        if row is None:
+            raise NotFound("Company not found")
+        return Answer(row, headers=_HEADERS)
+
+    operation = Operation(
+        path="/companies/{company_id}",
+        tag=_TAG,
+        operation_id="get_company",
+        summary="Get a company",
+        description="The company of an identifier.",
+        answers={HTTPStatus.OK: Company},
+        errors=(*_REFUSALS, NotFound),
+        segment="Identifier of the company: one path segment, percent-encoded, a slash as %2F.",
+        protected=True,
+    )
+    return described(operation, answer)
+
+
+def _current(replica: Replica) -> Dataset:
+    if replica.current is None:
+        raise ServiceUnavailable("The data is still being loaded")
+    return replica.current.dataset

@@ -1,0 +1,57 @@
+"""Which path is answered by what."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from service.operation import Operation
+from service.web.answer import Answer
+
+_ANY: Final = "{}"
+
+
+class Call(msgspec.Struct, frozen=True):
+    """What a route is asked: the segment that stands for its parameter, the raw query, whether unknowns are refused."""
+
+    segment: str
+    query: str
+    strict: bool
+
+
+class Route(msgspec.Struct, frozen=True):
+    """A path and what answers it; those without an `operation` are left out of the OpenAPI document."""
+
+    path: str
+    answer: Callable[[Call], Answer]
+    operation: Operation | None = None
+
+    @property
+    def protected(self) -> bool:
+        """Whether a key is needed."""
+        return self.operation is not None and self.operation.protected
+
+
+def described(operation: Operation, answer: Callable[[Call], Answer]) -> Route:
+    """Return the route of an operation."""
+    return Route(operation.path, answer, operation)
+
+
+class Routes:
+    """Finds the route of a path; a path has at most two segments, of which the second may be a parameter."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self._routes: Mapping[tuple[str, ...], Route] = {_pattern(route.path): route for route in routes}
+
+    def find(self, segments: tuple[str, ...]) -> tuple[Route, str] | None:
+        """Return the route of decoded segments and the segment that stands for its parameter, or None."""
+        route = self._routes.get(segments)
+        if route is not None and _ANY not in segments:
+            return route, ""
+        *above, last = segments
+        route = self._routes.get((*above, _ANY))
+        return None if route is None or not last else (route, last)
+
+
+def _pattern(path: str) -> tuple[Any, ...]:
+    return tuple(_ANY if segment.startswith("{") else segment for segment in path.removeprefix("/").split("/"))

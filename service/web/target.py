@@ -1,0 +1,25 @@
+"""The target of a request: the segments of its path and the pairs of its query (RFC 9112 section 3.2)."""
+
+from typing import Final
+from urllib.parse import parse_qsl, quote, unquote
+
+# Everything that may stand in a target as it is; what is left are bytes beyond ASCII.
+_ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
+
+
+def path_segments(path: str) -> tuple[str, ...]:
+    """Return the segments of a raw path, each percent-decoded, so that `%2F` is part of one."""
+    return tuple(unquote(segment) for segment in path.removeprefix("/").split("/"))
+
+
+def query_pairs(query: str) -> list[tuple[str, str]]:
+    """Return the pairs of a raw query: `+` is a space, `;` a character, what is not UTF-8 is U+FFFD."""
+    if not query.isascii():
+        query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return parse_qsl(query, keep_blank_values=True)
+
+
+def without_slash(path: str, query: str) -> str:
+    """Return the target without the slash that ends its path, fit for a Location header."""
+    target = f"{path.removesuffix('/')}?{query}" if query else path.removesuffix("/")
+    return quote(target.encode("utf-8", "surrogateescape"), safe=_ASCII)

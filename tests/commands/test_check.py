@@ -1,0 +1,68 @@
+"""`store-directory check`, as a process."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.directory import store, write_directory
+from tests.program import run
+
+
+@pytest.fixture
+def sound(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "sound", [store("s1"), store("s1")])
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Path:
+    stores = [store(f"s{number}", city=None) for number in range(7)]
+    return write_directory(tmp_path / "faulty", [*stores, store("s8", created_at="2024-13-01", latitude="95")])
+
+
+def test_only_warnings_are_exit_0(sound: Path) -> None:
+    ended = run("check", sound)
+    assert ended.returncode == 0
+    assert "repeated: 1 warning" in ended.stdout
+    assert "1 stores and 1 companies can be served; 0 records at fault, 1 repeated" in ended.stdout
+
+
+def test_faults_are_grouped_by_code_with_counts_and_examples_and_exit_1(faulty: Path) -> None:
+    ended = run("check", faulty)
+    assert ended.returncode == 1
+    assert "missing: 7 faults" in ended.stdout
+    assert ended.stdout.count("stores.json:1: city:") == 5
+    assert "… and 2 more" in ended.stdout
+    assert "date: 1 fault\n" in ended.stdout
+    assert "'2024-13-01'" in ended.stdout
+    assert "range: 1 warning\n" in ended.stdout
+
+
+def test_json_tells_everything_in_the_fixed_shape(faulty: Path) -> None:
+    ended = run("check", faulty, "--json")
+    report = orjson.loads(ended.stdout)
+    assert ended.returncode == 1
+    assert list(report) == ["faults", "warnings", "totals"]
+    assert list(report["faults"][0]) == ["code", "file", "line", "record", "field", "value", "why"]
+    assert [fault["record"] for fault in report["faults"]] == list(range(1, 9))
+    assert report["totals"] == {"stores": 0, "companies": 1, "skipped": 8, "repeated": 0}
+
+
+def test_a_refused_file_is_one_fault_of_code_file(tmp_path: Path) -> None:
+    folder = write_directory(tmp_path / "data", [])
+    (folder / "stores.json").write_text('[{"store_id": "s1"')
+    ended = run("check", folder, "--json")
+    (fault,) = orjson.loads(ended.stdout)["faults"]
+    assert ended.returncode == 1
+    assert (fault["code"], fault["file"]) == ("file", "stores.json")
+
+
+def test_a_folder_that_is_not_there_is_exit_1_without_a_traceback(tmp_path: Path) -> None:
+    ended = run("check", tmp_path / "nowhere")
+    assert ended.returncode == 1
+    assert "nowhere" in ended.stdout
+    assert "Traceback" not in ended.stderr
+
+
+def test_without_a_folder_it_is_exit_2() -> None:
+    assert run("check").returncode == 2

@@ -1,0 +1,200 @@
+"""`store-directory serve`, as a process."""
+
+import shlex
+import signal
+import socket
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.directory import store, write_directory
+from tests.program import SECONDS, run, serving, started
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "data", [store("s1"), store("s2", city="Ottawa")])
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "faulty", [store("s1"), store("s2", city=None)])
+
+
+def test_with_nothing_said_it_serves_the_bundled_data_and_prints_a_curl_line_that_answers() -> None:
+    with serving() as service:
+        (line,) = (line for line in service.printed.splitlines() if line.startswith("Try: "))
+        command = shlex.split(line.removeprefix("Try: "))
+        assert command[:3] == ["curl", "-H", f"x-api-key: {service.key}"]
+        page = orjson.loads(service.get(command[3].removeprefix(service.address), service.key).body)
+    assert page["total_count"] == 5000
+    assert len(page["data"]) == 2
+
+
+def test_a_made_key_is_another_each_time_and_stands_in_no_log(folder: Path) -> None:
+    keys = set()
+    for _ in range(2):
+        with serving("--data", folder) as service:
+            keys.add(service.key)
+            assert service.get("/stores", service.key).status == 200
+            assert service.get("/stores", "sd_wrong").status == 401
+            service.process.terminate()
+            _, log = service.process.communicate(timeout=SECONDS)
+            assert service.key not in log
+            assert "sd_wrong" not in log
+    assert len(keys) == 2
+
+
+def test_keys_of_ones_own_are_let_in_and_not_printed(folder: Path) -> None:
+    with serving("--data", folder, "--api-key", "first-key", "--api-key", "second-key") as service:
+        assert [service.get("/stores", key).status for key in ("first-key", "second-key", "third-key")] == [
+            200,
+            200,
+            401,
+        ]
+        assert "first-key" not in service.printed
+
+
+def test_without_authentication_no_key_is_asked_for(folder: Path) -> None:
+    with serving("--data", folder, "--no-auth") as service:
+        assert service.get("/stores").status == 200
+        assert "x-api-key" not in service.printed
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_with_0_when_told_to(folder: Path, number: signal.Signals) -> None:
+    with serving("--data", folder) as service:
+        service.process.send_signal(number)
+        service.process.communicate(timeout=SECONDS)
+        assert service.process.returncode == 0
+
+
+def test_it_stops_with_0_while_it_still_loads(tmp_path: Path) -> None:
+    assert run("sample", tmp_path, "--stores", "50000").returncode == 0
+    with started("--data", tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("Listening on ")
+        process.send_signal(signal.SIGTERM)
+        printed, _ = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0
+    assert "Ready" not in printed
+
+
+def test_a_faulty_data_set_is_refused_with_the_first_fault_and_what_to_do(faulty: Path) -> None:
+    ended = run("serve", "--port", "0", "--data", faulty)
+    assert ended.returncode == 1
+    assert "stores.json:1: city:" in ended.stderr
+    assert f"store-directory check {faulty}" in ended.stderr
+    assert "--invalid skip" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_faulty_data_set_is_served_without_the_faulty_records_when_told_so(faulty: Path) -> None:
+    with serving("--data", faulty, "--invalid", "skip", "--no-auth") as service:
+        assert orjson.loads(service.get("/stores").body)["total_count"] == 1
+        assert orjson.loads(service.get("/ready").body)["skipped"] == 1
+        service.process.terminate()
+        _, log = service.process.communicate(timeout=SECONDS)
+    assert "left out 1 records at fault" in log
+
+
+def test_a_setting_is_taken_from_the_option_then_the_environment_then_the_file(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(f'data = "{folder}"\napi-key = ["of-the-file"]\n')
+    variables = {"STORE_DIRECTORY_API_KEY": "of-the-environment another"}
+
+    def let_in(key: str, *options: str, **settings: str) -> bool:
+        with serving("--config", file, *options, **settings) as service:
+            return service.get("/stores", key).status == 200
+
+    assert let_in("of-the-file")
+    assert let_in("another", **variables)
+    assert not let_in("of-the-file", **variables)
+    assert let_in("of-the-option", "--api-key", "of-the-option", **variables)
+    assert not let_in("another", "--api-key", "of-the-option", **variables)
+
+
+def test_every_option_is_an_environment_variable(folder: Path) -> None:
+    settings = {
+        "STORE_DIRECTORY_DATA": str(folder),
+        "STORE_DIRECTORY_HOST": "127.0.0.2",
+        "STORE_DIRECTORY_NO_AUTH": "true",
+        "STORE_DIRECTORY_INVALID": "skip",
+    }
+    with serving(**settings) as service:
+        assert service.address.startswith("http://127.0.0.2:")
+        assert orjson.loads(service.get("/stores").body)["total_count"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--port", "99999"], "99999"),
+        (["--port", "http"], "'http' is not a valid integer"),
+        (["--invalid", "ignore"], "'ignore' is not one of"),
+        (["--nope"], "No such option"),
+        (["--no-auth", "--api-key", "k"], "not both"),
+        (["--api-key", ""], "--api-key"),
+        (["--api-key", "clé"], "--api-key"),
+        (["--config", "no-such-file.toml"], "No such file"),
+    ],
+)
+def test_bad_usage_is_exit_2_and_a_clear_line(arguments: list[str], told: str) -> None:
+    ended = run("serve", *arguments)
+    assert ended.returncode == 2
+    assert told in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("port = ", "Invalid value"),
+        ("prot = 1", "there is no setting prot; the settings are data, host, port"),
+        ("port = 'http'", "$.port"),
+        ("port = 70000", "70000"),
+        ("data = 1", "$.data"),
+        ("api_key = 'alone'", "$.api_key"),
+        ("invalid = 'ignore'", "$.invalid"),
+        ("config = 'other.toml'", "there is no setting config"),
+    ],
+)
+def test_a_bad_settings_file_is_exit_2_and_a_clear_line(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(text)
+    ended = run("serve", "--config", file)
+    assert ended.returncode == 2
+    assert told in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("wrong", ["no-such-folder", "."])
+def test_a_folder_without_a_data_set_is_exit_1_and_a_clear_line(tmp_path: Path, wrong: str) -> None:
+    ended = run("serve", "--port", "0", "--data", tmp_path / wrong)
+    assert ended.returncode == 1
+    assert str(tmp_path) in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_an_address_in_use_is_exit_1_and_a_clear_line(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = run("serve", "--data", folder, "--port", port)
+    assert ended.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{port}" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_host_that_is_no_address_is_exit_1_and_a_clear_line(folder: Path) -> None:
+    ended = run("serve", "--data", folder, "--host", "256.1.1.1")
+    assert ended.returncode == 1
+    assert "cannot listen on 256.1.1.1" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_help_and_version_are_told() -> None:
+    assert "store-directory" in run("--version").stdout
+    told = run("serve", "--help").stdout
+    assert "STORE_DIRECTORY_PORT" in told
+    assert "8080" in told

@@ -1,0 +1,90 @@
+"""Made-up tables and queries: few values in many spellings, so that records tie, repeat and lack values."""
+
+import json
+from collections.abc import Sequence
+from itertools import chain
+from random import Random
+
+from hypothesis import strategies as st
+
+from service.engine.page import page
+from service.engine.table import Table, TableBuilder
+from service.query import Reader
+from service.records import COMPANIES, CREATED_AT, STORES, Resource
+from tests.engine import oracle
+from tests.engine.oracle import Answer, Collection, Form, Pairs, Record
+
+COLLECTIONS = {STORES.name: oracle.STORES, COMPANIES.name: oracle.COMPANIES}
+
+_WORDS = """Toronto|TORONTO| toronto |Örebro|ÖREBRO|O\u0308rebro|Straße|STRASSE|İstanbul|istanbul|東京|\u212bland|åland
+New York|new\u00a0york|NEW\t YORK|newyork|Ottawa|ottawa|a|B|c|\uffee|\U0001f600|\ufb01ne|FINE|Zz|0"""
+_POSTAL = "M5V 2T6|m5v2t6|M5V2T6 |\uff4d\uff15\uff36\u30002t6|123 45|12345|1 2 3 4 5|123-45|A|a|b|\U0001f600"
+_NUMBERS = """43.7|43.70|+43.7|4.37e1|437e-1| 43.7 |43.7000000000000000000000000000000001|-79.4|-79.40|-79.39|0|-0|+0.0
+.0|0e5|.5|5.|5|0005|-5|50|-50|1e999|-1e999|1e-999|-1e-999|1e1000|nan|NaN|inf|43,7|\uff14\uff13|1_0|0x1|.|-|--1|43.7 N"""
+_INSTANTS = """2024-01-01|2024-01-01T00:00:00Z|2024-01-01T02:00:00+02:00|2023-12-31T19:00:00-05:00|2024-01-01 00:00
+2024-01-01T00:00:00.5|2024-01-01T00:00:00.500000Z|2024-01-01T05:30:00.000001+05:30|1999-12-31T23:59:59.999999+14:00
+0001-01-01|0001-01-01T00:00:00-23:59|9999-12-31T23:59:59.999999Z|2024-01-01T12:00:00+00:01|2024-01-01T11:59:00Z"""
+VALUES: dict[Form, list[str]] = {
+    oracle.identifier: ["a", "A", "a ", "é", "e\u0301", "10", "9", "b/c", "\uffee", "\U0001f600", "null!", "Z"],
+    oracle.words: _WORDS.replace("\n", "|").split("|"),
+    oracle.postal: _POSTAL.split("|"),
+    oracle.number: _NUMBERS.replace("\n", "|").split("|"),
+    oracle.flag: ["true", "FALSE", "1", "off", "y", "No"],
+    oracle.instant: _INSTANTS.replace("\n", "|").split("|"),
+}
+_BLANK = ["", " ", "null"]
+_UNKNOWN = ["nowhere", "77.7", "\U0001f600\U0001f600"]
+
+
+def records(collection: Collection, *, count: int, variety: int, seed: int) -> list[Record]:
+    """Return records in any order; `variety` is how many values a field has, neighbours in its list of spellings."""
+    random = Random(seed)
+    cells = {name: _cells(random, name, VALUES[form], variety) for name, form in collection.forms.items()}
+    return [
+        {name: random.choice(values) for name, values in cells.items()}
+        | {collection.identifier: random.choice("aAé\uffee\U0001f600") + str(index)}
+        for index in random.sample(range(2 * count), count)
+    ]
+
+
+def _cells(random: Random, name: str, values: Sequence[str], variety: int) -> list[str | None]:
+    start = random.randrange(len(values))
+    absent = 0 if name == "is_open" else random.randint(0, variety)
+    return [*([*values, *values][start : start + variety]), *[None] * absent]
+
+
+def queries(collection: Collection, made: Sequence[Record], limits: Sequence[int]) -> st.SearchStrategy[Pairs]:
+    """Return query strings without faults, as pairs of name and value; most ask for values that records hold."""
+    filters = st.sampled_from(collection.filters).flatmap(lambda name: _wishes(collection, made, name))
+    order = {"sort_by": st.sampled_from(list(collection.forms)), "sort_order": st.sampled_from(["asc", "desc"])}
+    page_nums = st.sampled_from([*range(1, 7), 2**31, 2**63, 2**64])
+    paging = {"limit": st.sampled_from(limits).map(str), "page_num": page_nums.map(str)}
+    given = st.fixed_dictionaries({}, optional={**order, **paging}).map(lambda each: list(each.items()))
+    return st.tuples(st.lists(filters, max_size=3), given).map(lambda each: [*chain(*each[0]), *each[1]])
+
+
+def _wishes(collection: Collection, made: Sequence[Record], name: str) -> st.SearchStrategy[Pairs]:
+    held = sorted({text for record in made if (text := record[name]) is not None})
+    others = [*VALUES[collection.forms[name]], *_BLANK, *([] if name == "is_open" else _UNKNOWN)]
+    values = st.sampled_from(held or others) | st.sampled_from([*held, *others])
+    return st.lists(values.map(lambda value: (name, value)), min_size=1, max_size=4)
+
+
+def build(resource: Resource, made: Sequence[Record]) -> Table:
+    """Return the table of some records; a row is the identifier alone, as JSON."""
+    builder = TableBuilder(
+        {field.name: field.filters for field in resource.fields}, order_by=CREATED_AT, key=resource.identifier
+    )
+    rows = [json.dumps(record[resource.identifier]).encode() + b"," for record in made]
+    keys = {
+        field.name: [None if (text := record[field.name]) is None else field.kind.matched(text) for record in made]
+        for field in resource.fields
+    }
+    builder.add(rows, keys)
+    return builder.build()
+
+
+def ask(table: Table, resource: Resource, pairs: Pairs) -> Answer:
+    """Return what the engine answers."""
+    found = page(table, Reader(resource).read(pairs, strict=True))
+    return Answer(found.total_count, json.loads(b"[" + found.rows + b"]"))

@@ -1,0 +1,121 @@
+"""The oracle: a naive scan of plain records, written from the interface alone, that the engine must equal."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+Record = Mapping[str, str | None]
+Pairs = Sequence[tuple[str, str]]
+Form = Callable[[str], Any]  # what is equal for values that are the same, and ordered as they are
+
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+
+
+def identifier(text: str) -> Any:
+    return text
+
+
+def words(text: str) -> Any:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(unicodedata.normalize("NFKC", folded).split())
+
+
+def postal(text: str) -> Any:
+    return "".join(words(text).split())
+
+
+def number(text: str) -> Any:
+    return (0, Decimal(text.strip())) if _NUMBER.fullmatch(text.strip()) else (1, text)
+
+
+def flag(text: str) -> Any:
+    return text.lower() in {"1", "t", "y", "on", "yes", "true"}
+
+
+def instant(text: str) -> Any:
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+class Collection(NamedTuple):
+    """What the interface says of a list: its identifying field, and how each field is matched and ordered."""
+
+    identifier: str
+    forms: Mapping[str, Form]
+    filters: Sequence[str]
+
+
+STORES = Collection(
+    "store_id",
+    {
+        **dict.fromkeys(("store_id", "company_id", "parent_company_id"), identifier),
+        **dict.fromkeys(("name", "address_1", "address_2", "city", "province", "country", "phone_number"), words),
+        **dict.fromkeys(("latitude", "longitude"), number),
+        **dict.fromkeys(("created_at", "updated_at"), instant),
+        "postal_code": postal,
+        "is_open": flag,
+    },
+    [
+        "company_id",
+        "parent_company_id",
+        "city",
+        "province",
+        "country",
+        "postal_code",
+        "is_open",
+        "latitude",
+        "longitude",
+    ],
+)
+COMPANIES = Collection(
+    "company_id",
+    {"company_id": identifier, "parent_company_id": identifier, "name": words, "domain": words, "created_at": instant},
+    ["company_id", "name", "domain", "parent_company_id"],
+)
+
+
+class Answer(NamedTuple):
+    """How many records match in all, and the identifiers of those of one page."""
+
+    total_count: int
+    data: list[str | None]
+
+
+def answer(collection: Collection, records: Sequence[Record], pairs: Pairs) -> Answer:
+    """Answer a query without faults by looking at every record."""
+    given = dict(pairs)
+    found = [record for record in records if all(_passes(collection, record, name, pairs) for name in given)]
+    found = _sorted(collection, found, given.get("sort_by", "created_at"))
+    if given.get("sort_order") == "desc":
+        found = backwards(found, given.get("sort_by", "created_at"))
+    limit, page_num = int(given.get("limit", "1000")), int(given.get("page_num", "1"))
+    shown = found[(page_num - 1) * limit :][:limit]
+    return Answer(len(found), [record[collection.identifier] for record in shown])
+
+
+def backwards(ascending: Sequence[Record], field: str) -> list[Record]:
+    """Return the descending order: the records with a value read backwards, then those without, read backwards."""
+    valued = [record for record in ascending if record[field] is not None]
+    absent = [record for record in ascending if record[field] is None]
+    return valued[::-1] + absent[::-1]
+
+
+def _passes(collection: Collection, record: Record, name: str, pairs: Pairs) -> bool:
+    if name not in collection.filters:
+        return True
+    wanted = [value for each, value in pairs if each == name and value.strip() and value != "null"]
+    held, form = record[name], collection.forms[name]
+    return not wanted or (held is not None and any(form(held) == form(value) for value in wanted))
+
+
+def _sorted(collection: Collection, records: Sequence[Record], field: str) -> list[Record]:
+    ordered = sorted(records, key=lambda record: record[collection.identifier] or "")
+    for each in ("created_at", field):  # each sort keeps the order of ties that the one before made
+        valued = [record for record in ordered if record[each] is not None]
+        absent = [record for record in ordered if record[each] is None]
+        form = collection.forms[each]
+        ordered = sorted(valued, key=lambda record: form(record[each] or "")) + absent
+    return ordered

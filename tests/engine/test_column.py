@@ -1,0 +1,70 @@
+"""Columns: the rows of every value, and the order of all rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from service.engine.column import Column, ColumnBuilder, build_column, merge
+
+KEYS = st.lists(st.sampled_from(["a", "B", "é", "\uffee", "\U0001f600", "", "a\x00", None]), max_size=30)
+Keys = list[str | None]
+
+
+def column(*parts: Keys, filters: bool = True) -> Column:
+    builder = ColumnBuilder()
+    for part in parts:
+        builder.add(part)
+    codes, distinct = builder.rank()
+    return build_column(codes, distinct, filters=filters)
+
+
+def rows(built: Column, key: str) -> list[int]:
+    code = built.find(key)
+    return [] if code is None else built.rows(code).tolist()
+
+
+@given(KEYS, KEYS)
+def test_a_column_gives_the_rows_of_each_value_ascending(first: Keys, second: Keys) -> None:
+    built, keys = column(first, second), first + second
+    for wanted in {*keys, "a", "nowhere"} - {None}:
+        assert rows(built, wanted or "") == [row for row, key in enumerate(keys) if key == wanted]
+
+
+@given(KEYS)
+def test_a_column_orders_all_rows_by_value_then_row_those_without_one_last(keys: Keys) -> None:
+    built = column(keys)
+    assert built.order.tolist() == sorted(range(len(keys)), key=lambda row: (keys[row] is None, keys[row] or "", row))
+    assert built.valued == sum(key is not None for key in keys)
+
+
+@given(KEYS)
+def test_codes_are_places_among_the_sorted_values_and_one_more_for_none(keys: Keys) -> None:
+    built, distinct = column(keys), sorted({key for key in keys if key is not None})
+    assert built.absent == len(distinct)
+    assert built.codes.tolist() == [built.absent if key is None else distinct.index(key) for key in keys]
+
+
+@pytest.mark.parametrize("distinct", [1, 254, 255, 256, 257, 65_534, 65_535, 65_536])
+def test_a_column_holds_as_many_values_as_there_are(distinct: int) -> None:
+    keys: Keys = [*(f"{number:06d}" for number in reversed(range(distinct))), None, f"{0:06d}"]
+    built = column(keys)
+    assert rows(built, f"{0:06d}") == [distinct - 1, distinct + 1]
+    assert rows(built, f"{distinct - 1:06d}")[:1] == [0]
+    assert built.order[-1] == distinct
+    assert built.codes[distinct] == built.absent == distinct
+    assert int(built.codes.max()) == distinct
+
+
+def test_where_nothing_filters_by_a_column_it_keeps_no_values() -> None:
+    assert column(["b", None, "a"], filters=False).values is None
+    assert column(["b", None, "a"], filters=False).order.tolist() == [2, 0, 1]
+
+
+@given(st.sets(st.integers(0, 40)), st.integers(1, 4))
+def test_sets_of_rows_are_merged_ascending(members: set[int], parts: int) -> None:
+    split = [np.array(sorted(row for row in members if row % parts == part), np.int32) for part in range(parts)]
+    assert merge(split).tolist() == sorted(members)
+
+
+def test_no_sets_of_rows_are_merged_to_none() -> None:
+    assert merge([]).tolist() == []

@@ -1,0 +1,98 @@
+"""The page that answers a query, against a naive scan."""
+
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from service.engine.table import Table
+from service.records import COMPANIES, STORES, Resource
+from tests.engine.made_up import COLLECTIONS, ask, build, queries, records
+from tests.engine.oracle import Pairs, answer, backwards
+
+LISTS = pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=lambda resource: resource.name)
+DRAWN = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+TABLES = {"count": st.integers(0, 40), "variety": st.integers(1, 12), "seed": st.integers(0, 2**32)}
+MANY = {name: records(each, count=900, variety=12, seed=7) for name, each in COLLECTIONS.items()}
+
+
+def walk(table: Table, resource: Resource, pairs: Pairs, *, limit: int) -> list[str | None]:
+    """Return the identifiers of all pages, one after the other; every page but the last is full."""
+    walked: list[str | None] = []
+    for page_num in count(1):
+        found = ask(table, resource, [*pairs, ("limit", str(limit)), ("page_num", str(page_num))])
+        walked += found.data
+        if len(found.data) < limit:
+            assert len(walked) == found.total_count
+            return walked
+    raise AssertionError
+
+
+@LISTS
+@DRAWN
+@given(st.data(), st.fixed_dictionaries(TABLES))
+def test_the_engine_answers_every_query_as_a_naive_scan_does(
+    resource: Resource, data: st.DataObject, size: dict[str, int]
+) -> None:
+    collection = COLLECTIONS[resource.name]
+    made = records(collection, **size)
+    table = build(resource, made)
+    for pairs in data.draw(st.lists(queries(collection, made, [1, 2, 3, 5, 8]), min_size=25, max_size=25)):
+        assert ask(table, resource, pairs) == answer(collection, made, pairs), pairs
+
+
+@LISTS
+@DRAWN
+@given(st.data())
+def test_the_engine_answers_on_many_records_as_a_naive_scan_does(resource: Resource, data: st.DataObject) -> None:
+    collection, made = COLLECTIONS[resource.name], MANY[resource.name]
+    table = build(resource, made)
+    for pairs in data.draw(st.lists(queries(collection, made, [5, 70, 1000]), min_size=5, max_size=5)):
+        assert ask(table, resource, pairs) == answer(collection, made, pairs), pairs
+
+
+@LISTS
+@DRAWN
+@given(st.fixed_dictionaries(TABLES), st.integers(2, 9))
+def test_walking_all_pages_shows_each_record_once_and_desc_is_asc_read_backwards(
+    resource: Resource, size: dict[str, int], limit: int
+) -> None:
+    collection = COLLECTIONS[resource.name]
+    made = {record[collection.identifier]: record for record in records(collection, **size)}
+    table = build(resource, list(made.values()))
+    for field in resource.sort_keys:
+        ascending = walk(table, resource, [("sort_by", field)], limit=limit)
+        descending = walk(table, resource, [("sort_by", field), ("sort_order", "desc")], limit=limit)
+        assert len(ascending) == len(made)
+        assert set(ascending) == set(made)
+        assert descending == [
+            each[collection.identifier] for each in backwards([made[key] for key in ascending], field)
+        ]
+
+
+@LISTS
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_no_page_past_the_end_holds_a_record(resource: Resource, order: str) -> None:
+    table = build(resource, MANY[resource.name])
+    for page_num in (2, 901, 2**31, 2**32 + 1, 2**63, 2**64, 10**4300 - 1):
+        found = ask(table, resource, [("page_num", str(page_num)), ("sort_order", order)])
+        assert (found.total_count, found.data) == (900, [])
+
+
+@LISTS
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_an_empty_table_answers_every_sort_and_filter_with_nothing(resource: Resource, order: str) -> None:
+    table = build(resource, [])
+    for field in resource.sort_keys:
+        assert ask(table, resource, [("sort_by", field), ("sort_order", order)]) == (0, [])
+    for each in resource.filters:
+        assert ask(table, resource, [(each.name, "1"), ("sort_order", order)]) == (0, [])
+
+
+@pytest.mark.parametrize(
+    "pairs", [[("city", "ottawa")], [("city", "nowhere")], [("city", "ottawa"), ("latitude", "0")]]
+)
+def test_the_order_in_which_filters_are_given_does_not_matter(pairs: list[tuple[str, str]]) -> None:
+    table = build(STORES, MANY["stores"])
+    more = [("is_open", "yes"), ("city", "Toronto"), ("province", "FINE"), ("limit", "50")]
+    assert ask(table, STORES, [*pairs, *more]) == ask(table, STORES, [*more, *reversed(pairs)])

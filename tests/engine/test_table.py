@@ -1,0 +1,56 @@
+"""Tables: rows in the default order, found by their identifier."""
+
+import json
+
+import pytest
+from hypothesis import given, strategies as st
+
+from service.engine.table import Table, TableBuilder
+from service.records import COMPANIES
+from tests.engine.made_up import build, records
+from tests.engine.oracle import COMPANIES as COLLECTION, answer
+
+COMPANY = {"name": "Acme", "domain": None, "parent_company_id": None, "created_at": None}
+
+
+def companies(*identifiers: str) -> Table:
+    return build(COMPANIES, [{"company_id": identifier, **COMPANY} for identifier in identifiers])
+
+
+@given(st.integers(0, 30), st.integers(1, 12), st.integers(0, 2**32))
+def test_rows_are_numbered_in_the_default_order(count: int, variety: int, seed: int) -> None:
+    made = records(COLLECTION, count=count, variety=variety, seed=seed)
+    table = build(COMPANIES, made)
+    assert len(table) == len(made)
+    assert [json.loads(table.rows[row][:-1]) for row in range(len(table))] == answer(COLLECTION, made, []).data
+
+
+def test_a_row_is_found_by_its_identifier() -> None:
+    table = companies("b", "a", "é", "\U0001f600", "a/b c")
+    assert [table.find(key) for key in ("a", "b", "a/b c")] == [b'"a"', b'"b"', b'"a/b c"']
+    assert table.find("é") == b'"\\u00e9"'
+
+
+@pytest.mark.parametrize("key", ["", "A", "a ", "aa", "0", "zz", "e\u0301", "null", "a\x00", "a/b"])
+def test_an_unknown_identifier_finds_nothing(key: str) -> None:
+    assert companies("a", "b", "é", "a/b c").find(key) is None
+
+
+def test_an_identifier_that_is_no_unicode_finds_nothing() -> None:
+    """A path holds lone surrogates where its bytes are not UTF-8."""
+    assert companies("a", "b").find("\udcff") is None
+
+
+def test_an_empty_table_finds_nothing() -> None:
+    assert len(companies()) == 0
+    assert companies().find("a") is None
+
+
+def test_rows_added_in_parts_are_one_table() -> None:
+    builder = TableBuilder({"key": True, "date": False}, order_by="date", key="key")
+    builder.add([b"1,", b"2,"], {"key": ["x", "b"], "date": ["2", None]})
+    builder.add([], {"key": [], "date": []})
+    builder.add([b"3,", b"4,", b"5,"], {"key": ["c", "a", "d"], "date": ["2", None, "1"]})
+    table = builder.build()
+    assert [table.rows[row] for row in range(len(table))] == [b"5,", b"3,", b"1,", b"4,", b"2,"]
+    assert [table.find(key) for key in "abcdx"] == [b"4", b"2", b"3", b"5", b"1"]

@@ -1,0 +1,97 @@
+"""Small data sets, written as files in every format."""
+
+import csv
+import gzip
+import io
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from service.loading.dataset import Loaded, load
+from service.loading.faults import Fault
+from service.records import COMPANIES, STORES
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+Record = dict[str, object]
+STORE_FIELDS = [field.name for field in STORES.fields]
+COMPANY_FIELDS = [field.name for field in COMPANIES.fields]
+
+
+def store(identifier: str = "s1", **fields: object) -> Record:
+    """Return a sound store of company c1, with some fields as given."""
+    required: Record = {"store_id": identifier, "company_id": "c1", "address_1": "1 Elm St", "city": "Ada"}
+    return required | {"country": "CA"} | fields
+
+
+def company(identifier: str = "c1", **fields: object) -> Record:
+    """Return a sound company, with some fields as given."""
+    return {"company_id": identifier, "name": "Acme"} | fields
+
+
+def as_csv(records: Iterable[Mapping[str, object]], columns: Sequence[str], *, end: str = "\n") -> bytes:
+    """Return records as CSV, None as an empty cell."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator=end, restval="")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue().encode()
+
+
+def as_lines(records: Iterable[object]) -> bytes:
+    """Return records as JSON lines."""
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode()
+
+
+def as_json(value: object) -> bytes:
+    """Return a value as JSON."""
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def packed(text: bytes, ending: str) -> bytes:
+    """Return a text compressed as the ending of a file name says."""
+    if ending.endswith(".gz"):
+        return gzip.compress(text)
+    return zstd.compress(text) if ending.endswith(".zst") else text
+
+
+COMPANIES_FILE = as_csv([company()], ["company_id", "name"])
+
+
+def load_files(folder: Path, files: Mapping[str, bytes]) -> Loaded:
+    """Load a folder of just these files."""
+    folder.mkdir(exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return load(folder)
+
+
+def load_stores(folder: Path, content: bytes, name: str = "stores.csv") -> Loaded:
+    """Load a folder of one stores file, and of company c1."""
+    return load_files(folder, {"companies.csv": COMPANIES_FILE, name: content})
+
+
+def load_companies(folder: Path, content: bytes, name: str = "companies.csv") -> Loaded:
+    """Load a folder of one companies file, and of no stores."""
+    return load_files(folder, {name: content, "stores.jsonl": b""})
+
+
+def rows(loaded: Loaded, collection: str = "stores") -> list[bytes]:
+    """Return the rows of a table that is loaded."""
+    table = getattr(loaded.dataset, collection)
+    return [table.rows[row] for row in range(len(table))]
+
+
+def refusal(loaded: Loaded) -> Fault:
+    """Return the one fault of a set that is refused."""
+    assert loaded.dataset is None
+    (fault,) = (fault for fault in loaded.report.faults if fault.code == "file")
+    assert (fault.record, fault.field, fault.value) == (None, None, None)
+    assert fault.why
+    return fault

@@ -1,0 +1,162 @@
+"""The contract's checks once more, one record after another, as plainly as they can be written."""
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+
+from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, Record
+
+Told = tuple[str, int, str | None, str | None]  # code, record, field, value
+REQUIRED = {
+    "stores": ["store_id", "company_id", "address_1", "city", "country"],
+    "companies": ["company_id", "name"],
+}
+FIELDS = {"stores": STORE_FIELDS, "companies": COMPANY_FIELDS}
+TRUE = ["1", "t", "y", "on", "yes", "true"]
+FALSE = ["0", "f", "n", "no", "off", "false"]
+DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII)
+
+
+class Flawed(Exception):
+    """A cell has no value, for the reason of a code."""
+
+
+class Oracle:
+    """Checks the records of one kind; `typed` ones are JSON values, others texts."""
+
+    def __init__(self, kind: str, companies: Sequence[str], *, typed: bool) -> None:
+        self.kind, self.companies, self.typed = kind, companies, typed
+        self.faults: list[Told] = []
+        self.warnings: list[Told] = []
+        self.served: dict[str, Record] = {}
+
+    def check(self, records: Sequence[Record]) -> None:
+        """Check all records in order."""
+        for number, record in enumerate(records, 1):
+            self._check_record(number, record)
+        if self.kind == "companies":
+            self._check_parents(records)
+
+    def _check_record(self, number: int, record: Record) -> None:
+        values: Record = {}
+        faults: list[Told] = []
+        warnings: list[Told] = []
+        for field in FIELDS[self.kind]:
+            try:
+                values[field] = self._value(field, record.get(field))
+            except Flawed as flawed:
+                faults.append((str(flawed), number, field, self._shown(record.get(field), str(flawed))))
+                continue
+            if self._is_far(field, values[field]) or self._lacks_parent(field, values[field]):
+                code = "parent" if field == "parent_company_id" else "range"
+                warnings.append((code, number, field, str(values[field])))
+            if self.kind == "stores" and field == "company_id" and values[field] not in self.companies:
+                faults.append(("company", number, field, str(values[field])))
+        self._compare(number, values, faults, warnings)
+
+    def _compare(self, number: int, values: Record, faults: list[Told], warnings: list[Told]) -> None:
+        key = "store_id" if self.kind == "stores" else "company_id"
+        identifier = values.get(key)
+        answer = {field: value for field, value in values.items() if field not in ("created_at", "updated_at") or value}
+        if self.kind == "companies":
+            answer.pop("created_at", None)
+        if isinstance(identifier, str) and identifier in self.served:
+            if not faults and answer == self.served[identifier]:
+                warnings.insert(0, ("repeated", number, key, identifier))
+            else:
+                faults.insert(0, ("duplicate", number, key, identifier))
+        elif not faults:
+            self.served[str(identifier)] = answer
+        self.faults += faults
+        self.warnings += warnings
+
+    def _check_parents(self, records: Sequence[Record]) -> None:
+        first: set[str] = set()
+        for number, record in enumerate(records, 1):
+            try:
+                parent = self._value("parent_company_id", record.get("parent_company_id"))
+            except Flawed:
+                continue
+            identifier = str(record.get("company_id"))
+            kept = identifier in self.served and identifier not in first and self._is_sound(number)
+            if kept:
+                first.add(identifier)
+            if parent is not None and (parent not in self.served or (kept and self._comes_back(identifier))):
+                self.warnings.append(("parent", number, "parent_company_id", str(parent)))
+        self.warnings.sort(key=lambda warning: warning[1])
+
+    def _is_sound(self, number: int) -> bool:
+        return all(fault[1] != number for fault in self.faults)
+
+    def _comes_back(self, start: str) -> bool:
+        company = start
+        for _ in self.served:
+            company = str(self.served.get(company, {}).get("parent_company_id"))
+            if company == start:
+                return True
+        return False
+
+    def _value(self, field: str, cell: object) -> object:
+        if field == "is_open":
+            return self._flag(cell)
+        if self.typed and field in ("latitude", "longitude") and isinstance(cell, int) and not isinstance(cell, bool):
+            return str(cell)
+        if cell is not None and not isinstance(cell, str):
+            raise Flawed("type")
+        if cell is None or cell.strip() == "":
+            if field in REQUIRED[self.kind]:
+                raise Flawed("missing")
+            return None
+        if field in ("created_at", "updated_at"):
+            return answered_date(cell)
+        if any((ord(letter) < 32 and letter not in "\t\n\r") or 127 <= ord(letter) < 160 for letter in cell):
+            raise Flawed("text")
+        return cell
+
+    def _flag(self, cell: object) -> bool:
+        if cell is None or (isinstance(cell, str) and not cell.strip()):
+            return True
+        if isinstance(cell, bool):
+            return cell
+        if isinstance(cell, str) and not self.typed and cell.isascii() and cell.lower() in TRUE + FALSE:
+            return cell.lower() in TRUE
+        raise Flawed("type")
+
+    def _is_far(self, field: str, value: object) -> bool:
+        if field not in ("latitude", "longitude") or not isinstance(value, str) or not value.strip().isascii():
+            return False
+        try:
+            number = abs(Decimal("x" if "_" in value else value.strip()))
+        except InvalidOperation:
+            return False
+        return number.is_finite() and number > (90 if field == "latitude" else 180)
+
+    def _lacks_parent(self, field: str, value: object) -> bool:
+        claims = self.kind == "stores" and field == "parent_company_id" and value is not None
+        return claims and value not in self.companies
+
+    def _shown(self, cell: object, code: str) -> str | None:
+        if code == "missing":
+            return None
+        return json.dumps(cell, ensure_ascii=False) if self.typed and code == "type" else str(cell)
+
+
+def answered_date(text: str) -> str:
+    """Return a date as it is answered."""
+    match = DATE.fullmatch(text)
+    if not match:
+        raise Flawed("date")
+    date, hour, minute, second, fraction, offset = match.groups()
+    micro = ((fraction or "") + "000000")[:6]
+    try:
+        moment = datetime.fromisoformat(f"{date} {hour or '00'}:{minute or '00'}:{second or '00'}.{micro}")
+        if offset not in (None, "Z"):
+            if int(offset[1:3]) > 23 or int(offset[4:]) > 59:
+                raise Flawed("date")
+            moment - int(offset[0] + "1") * timedelta(hours=int(offset[1:3]), minutes=int(offset[4:]))
+    except (ValueError, OverflowError):
+        raise Flawed("date") from None
+    zone = "Z" if offset in (None, "Z", "+00:00", "-00:00") else offset
+    return f"{moment:%H:%M:%S}".join([f"{date}T", f".{micro}" if int(micro) else ""]) + zone

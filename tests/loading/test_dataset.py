@@ -1,0 +1,110 @@
+"""Loading as a whole: nothing escapes it, it tells how far it is, and leaves the process as it was."""
+
+import gc
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from service.loading.dataset import load
+from tests.loading.data_files import (
+    COMPANIES_FILE,
+    STORE_FIELDS,
+    as_csv,
+    as_json,
+    as_lines,
+    load_files,
+    load_stores,
+    packed,
+    rows,
+    store,
+)
+
+NAMES = [f"stores.{form}{packing}" for form in ("csv", "json", "jsonl") for packing in ("", ".gz", ".zst")]
+SEEDS = [as_csv([store(name="a\nb")], STORE_FIELDS), as_json([store()]), as_lines([store(), store("s2", is_open=1)])]
+PIECES = st.sampled_from(
+    [b"[", b"]", b"{", b"}", b'"', b",", b"\n", b"\r", b"\\", b"\\ud800", b"\x00", b"\xff", b"1e", b"null"]
+)
+
+
+def damaged(text: bytes, place: float, size: int, piece: bytes) -> bytes:
+    at = int(place * len(text))
+    return text[:at] + piece + text[at + size :]
+
+
+CONTENTS = st.one_of(
+    st.binary(max_size=200),
+    st.lists(PIECES, max_size=12).map(b"".join),
+    st.builds(damaged, st.sampled_from(SEEDS), st.floats(0, 1), st.integers(0, 9), PIECES | st.binary(max_size=3)),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.sampled_from(NAMES), CONTENTS, st.booleans())
+def test_no_content_of_a_file_escapes_as_an_error(name: str, content: bytes, pack: bool) -> None:  # noqa: FBT001
+    with TemporaryDirectory() as folder:
+        loaded = load_stores(Path(folder), packed(content, name) if pack else content, name)
+
+    refused = [fault for fault in loaded.report.faults if fault.code == "file"]
+    assert (loaded.dataset is None) == bool(refused)
+    assert len(refused) <= 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.one_of(st.binary(max_size=99), st.lists(PIECES | st.just(b'"files":'), max_size=9).map(b"".join)))
+def test_no_content_of_a_manifest_escapes_as_an_error(content: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        files = {"companies.csv": COMPANIES_FILE, "stores.jsonl": b"", "manifest.json": content}
+        assert load_files(Path(folder), files).dataset is None
+
+
+def test_progress_is_told_for_every_step(tmp_path: Path) -> None:
+    load_stores(tmp_path, as_lines(store(f"s{number}") for number in range(10_000)), "stores.jsonl")
+    told: list[tuple[str, int, int]] = []
+    load(tmp_path, progress=lambda step, done, total: told.append((step, done, total)))
+
+    assert {step for step, *_ in told} == {
+        "Reading companies.csv",
+        "Reading stores.jsonl",
+        "Indexing companies",
+        "Indexing stores",
+    }
+    for step in ("Reading stores.jsonl", "Indexing stores"):
+        steps = [(done, total) for name, done, total in told if name == step]
+        assert len(steps) > 1
+        assert steps == sorted(steps)
+        assert steps[-1][0] == steps[-1][1]
+
+
+class StoppedError(Exception):
+    """What a test's progress raises."""
+
+
+@pytest.mark.parametrize("content", [as_lines([store()]), b"{"])
+def test_progress_may_end_the_work_and_the_collector_runs_again(tmp_path: Path, content: bytes) -> None:
+    def stop(step: str, done: int, total: int) -> None:
+        assert not gc.isenabled()
+        raise StoppedError(step, done, total)
+
+    load_stores(tmp_path, content, "stores.jsonl")
+    with pytest.raises(StoppedError):
+        load(tmp_path, progress=stop)
+    assert gc.isenabled()
+
+
+def test_a_collector_at_rest_is_left_at_rest(tmp_path: Path) -> None:
+    gc.disable()
+    try:
+        load_stores(tmp_path, as_lines([store()]), "stores.jsonl")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_many_records_load_in_the_default_order(tmp_path: Path) -> None:
+    records = [store(f"s{number}", created_at=f"20{number % 90 + 10}-01-01") for number in range(9_000)]
+    expected = sorted(records, key=lambda record: (str(record["created_at"]), str(record["store_id"])))
+    loaded = load_stores(tmp_path, as_csv(records, STORE_FIELDS))
+
+    assert [row.split(b'"')[3].decode() for row in rows(loaded)] == [record["store_id"] for record in expected]

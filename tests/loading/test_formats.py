@@ -1,0 +1,149 @@
+"""One data set is the same in every format, and a file cut anywhere never gives half of it."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from service.engine.table import Table
+from service.loading.dataset import Loaded
+from tests.loading.data_files import (
+    COMPANY_FIELDS,
+    STORE_FIELDS,
+    Record,
+    as_csv,
+    as_json,
+    as_lines,
+    company,
+    load_files,
+    load_stores,
+    packed,
+    rows,
+    store,
+)
+
+COMPANIES = [
+    company("c2", name="Bølt  AB", domain="bolt.example", parent_company_id="c1", created_at="2020-02-02 10:00:00.5"),
+    company("c1"),
+    company("c3", created_at="1999-12-31T23:59:59.999999-08:00"),
+]
+STORES = [
+    store("s3", name='A "quoted",\r\nbroken name', latitude="43.70", longitude="-79.40", created_at="2024-05-31"),
+    store("s1", company_id="c2", parent_company_id="c1", address_2="\ttab", province="ON", postal_code="M5V 2T6"),
+    store("s2", phone_number="+1 (555) 0100", is_open=False, updated_at="2024-05-31T10:00:00.1234567+02:00"),
+    store("é", city="東京", created_at="2024-05-31T00:00:01Z", updated_at="2024-05-31 10:00", latitude="1e2x"),
+]
+
+
+def table(records: Sequence[Record], columns: Sequence[str], end: str = "\n") -> bytes:
+    return as_csv(records, columns, end=end)
+
+
+def spaced(text: bytes) -> bytes:
+    return b"\n\r\n" + text.replace(b"\n", b"\n\n").replace(b"\r\n\n", b"\r\n")
+
+
+FORMATS: dict[str, Callable[[Sequence[Record], Sequence[str], str], bytes]] = {
+    "array.json": lambda records, _, __: as_json(records),
+    "spread.json": lambda records, _, __: b"\xef\xbb\xbf\n[ " + b"\r\n, ".join(map(as_json, records)) + b"\n]\n",
+    "object.json": lambda records, _, kind: as_json({"x": {kind: [1]}, kind: records, "y": None}),
+    "lines.jsonl": lambda records, _, __: as_lines(records),
+    "gaps.ndjson": lambda records, _, __: b"\xef\xbb\xbf\n" + as_lines(records).replace(b"\n", b" \r\n\n \t\n"),
+    "feed.csv": lambda records, columns, _: table(records, columns),
+    "crlf.csv": lambda records, columns, _: table(records, columns, "\r\n"),
+    "return.csv": lambda records, columns, _: table(records, columns, "\r"),
+    "marked.csv": lambda records, columns, _: b"\xef\xbb\xbf" + table(records, columns, "\r\n"),
+    "gaps.csv": lambda records, columns, _: spaced(table(records, columns)),
+    "shuffled.csv": lambda records, columns, _: table(records, ["extra", *sorted(columns, reverse=True), "more"]),
+}
+
+
+def load_as(folder: Path, form: str, packing: str) -> Loaded:
+    ending = form.partition(".")[2]
+    return load_files(
+        folder,
+        {
+            f"companies.{ending}{packing}": packed(FORMATS[form](COMPANIES, COMPANY_FIELDS, "companies"), packing),
+            f"stores.{ending}{packing}": packed(FORMATS[form](STORES, STORE_FIELDS, "stores"), packing),
+        },
+    )
+
+
+def same(one: Table, other: Table) -> bool:
+    return (
+        bytes(one.rows.data) == bytes(other.rows.data)
+        and np.array_equal(one.rows.offsets, other.rows.offsets)
+        and all(
+            np.array_equal(getattr(column, array), getattr(other.columns[name], array))
+            for name, column in one.columns.items()
+            for array in ("codes", "order", "starts")
+        )
+    )
+
+
+@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_same_records_make_the_same_tables_in_every_format(tmp_path: Path, form: str, packing: str) -> None:
+    loaded, plain = load_as(tmp_path / "form", form, packing), load_as(tmp_path / "plain", "array.json", "")
+
+    assert loaded.report.faults == loaded.report.warnings == []
+    assert loaded.dataset is not None
+    assert plain.dataset is not None
+    assert same(loaded.dataset.stores, plain.dataset.stores)
+    assert same(loaded.dataset.companies, plain.dataset.companies)
+
+
+def test_records_are_answered_with_their_fields_in_order(tmp_path: Path) -> None:
+    loaded = load_as(tmp_path, "array.json", "")
+
+    assert rows(loaded)[0] == (
+        b'{"store_id":"s3","company_id":"c1","parent_company_id":null,"name":"A \\"quoted\\",\\r\\nbroken name",'
+        b'"address_1":"1 Elm St","address_2":null,"city":"Ada","province":null,"country":"CA","postal_code":null,'
+        b'"phone_number":null,"is_open":true,"latitude":"43.70","longitude":"-79.40",'
+        b'"created_at":"2024-05-31T00:00:00Z"},'
+    )
+    assert rows(loaded)[3].endswith(
+        b'"is_open":false,"latitude":null,"longitude":null,"updated_at":"2024-05-31T10:00:00.123456+02:00"},'
+    )
+    assert rows(loaded, "companies") == [
+        b'{"company_id":"c3","name":"Acme","domain":null,"parent_company_id":null},',
+        '{"company_id":"c2","name":"Bølt  AB","domain":"bolt.example","parent_company_id":"c1"},'.encode(),
+        b'{"company_id":"c1","name":"Acme","domain":null,"parent_company_id":null},',
+    ]
+
+
+@pytest.mark.parametrize("number", ["43.70", "-0", "1E5", "1e400", "0.10", "1234567890123456789.0123456789012345678"])
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_a_json_number_keeps_its_digits(tmp_path: Path, ending: str, number: str) -> None:
+    text = as_json(store(latitude=7)).replace(b"7", number.encode(), 1) + b"\n"
+    loaded = load_stores(tmp_path, text if ending == "jsonl" else b"[" + text + b"]", f"stores.{ending}")
+
+    assert f'"latitude":"{number}"'.encode() in rows(loaded)[0]
+    assert loaded.report.faults == []
+
+
+@pytest.mark.parametrize("value", [None, "", " ", True])
+def test_a_flag_without_a_value_is_true_in_every_format(tmp_path: Path, value: object) -> None:
+    records = [store(is_open=value)]
+    for name, content in [("stores.jsonl", as_lines(records)), ("stores.csv", as_csv(records, STORE_FIELDS))]:
+        assert b'"is_open":true' in rows(load_stores(tmp_path, content, name))[0]
+
+
+def test_the_last_of_repeated_members_counts(tmp_path: Path) -> None:
+    text = as_json(store())[:-1] + b', "city": 5, "city": "Bo"}\n'
+
+    assert b'"city":"Bo"' in rows(load_stores(tmp_path, text, "stores.jsonl"))[0]
+
+
+@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_file_cut_anywhere_is_told_or_holds_the_whole_records_before(tmp_path: Path, form: str, packing: str) -> None:
+    records = [store("s1", name='a\r\n"b'), store("s2", city="東")]
+    columns = ["store_id", "company_id", "address_1", "name", "city", "country"]
+    content = packed(FORMATS[form](records, columns, "stores"), packing)
+    whole = [row for size in (1, 2) for row in rows(load_stores(tmp_path, as_lines(records[:size]), "stores.jsonl"))]
+    for size in range(len(content)):
+        loaded = load_stores(tmp_path, content[:size], f"stores.{form.partition('.')[2]}{packing}")
+        if not (loaded.report.faults or loaded.report.warnings):
+            assert rows(loaded) in ([], whole[:1], whole[1:])

@@ -1,0 +1,131 @@
+"""The manifest: believed about the time, and held against every file."""
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from service.loading.dataset import Loaded
+from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_files, packed, refusal, store
+
+FILES = {"companies.csv": COMPANIES_FILE, "stores.csv.gz": packed(as_csv([store(), store()], STORE_FIELDS), ".gz")}
+RECORDS = {"companies.csv": 1, "stores.csv.gz": 2}
+
+Listing = dict[str, object]
+
+
+def listings() -> dict[str, Listing]:
+    return {
+        name: {"sha256": hashlib.sha256(content).hexdigest(), "records": RECORDS[name]}
+        for name, content in FILES.items()
+    }
+
+
+def load_with(folder: Path, manifest: object, **more: bytes) -> Loaded:
+    return load_files(folder, FILES | more | {"manifest.json": json.dumps(manifest).encode()})
+
+
+def test_the_time_of_the_data_is_the_manifest_s(tmp_path: Path) -> None:
+    loaded = load_with(tmp_path, {"generated_at": "2024-05-31T10:00:00Z", "files": listings(), "unknown": 1})
+
+    assert loaded.dataset is not None
+    assert loaded.dataset.generated_at == datetime(2024, 5, 31, 10, tzinfo=UTC)
+    assert loaded.report.faults == []
+
+
+def test_without_a_manifest_or_its_time_the_time_is_unknown(tmp_path: Path) -> None:
+    for loaded in (load_files(tmp_path, FILES), load_with(tmp_path, {"files": listings()})):
+        assert loaded.dataset is not None
+        assert loaded.dataset.generated_at is None
+
+
+def test_a_digest_may_be_written_in_capitals(tmp_path: Path) -> None:
+    files = {name: it | {"sha256": str(it["sha256"]).upper()} for name, it in listings().items()}
+
+    assert load_with(tmp_path, {"files": files}).dataset is not None
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    ("listing", "why"),
+    [
+        ({"sha256": "0" * 64}, "SHA-256"),
+        ({"sha256": ""}, "SHA-256"),
+        ({"records": 3}, "3"),
+        ({"records": 0}, "0"),
+        ({"records": None}, "how many"),
+    ],
+)
+def test_a_file_that_differs_refuses_the_set(tmp_path: Path, name: str, listing: Listing, why: str) -> None:
+    files = listings()
+    files[name] |= listing
+    fault = refusal(load_with(tmp_path, {"files": files}))
+
+    assert fault.file == name
+    assert why in fault.why
+
+
+def test_all_records_count_sound_or_not(tmp_path: Path) -> None:
+    text = as_csv([store("s1"), store("s1"), store("s2", city="")], STORE_FIELDS) + b"\nx\n"
+    files = listings() | {"stores.csv": {"sha256": hashlib.sha256(text).hexdigest(), "records": 4}}
+    del files["stores.csv.gz"]
+    content = {"companies.csv": COMPANIES_FILE, "stores.csv": text}
+    loaded = load_files(tmp_path, content | {"manifest.json": json.dumps({"files": files}).encode()})
+
+    assert loaded.dataset is not None
+    assert (loaded.report.totals.skipped, loaded.report.totals.repeated) == (2, 1)
+
+
+@pytest.mark.parametrize("name", ["gone.txt", "stores.json", "x" * 300])
+def test_a_listed_file_that_is_missing_refuses_the_set(tmp_path: Path, name: str) -> None:
+    files = listings() | {name: {"sha256": "0" * 64, "records": 1}}
+
+    assert refusal(load_with(tmp_path, {"files": files})).file == name
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_data_file_that_is_not_listed_refuses_the_set(tmp_path: Path, name: str) -> None:
+    files = listings()
+    del files[name]
+    fault = refusal(load_with(tmp_path, {"files": files}))
+
+    assert fault.file == name
+    assert "list" in fault.why
+
+
+def test_another_file_is_held_to_its_digest_alone(tmp_path: Path) -> None:
+    licence = {"sha256": hashlib.sha256(b"MIT").hexdigest()}
+    manifest = {"files": listings() | {"LICENSE": licence}}
+
+    assert load_with(tmp_path, manifest, LICENSE=b"MIT", README=b"").dataset is not None
+    assert refusal(load_with(tmp_path, manifest, LICENSE=b"BSD")).file == "LICENSE"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"{}",
+        b'{"files": []}',
+        b'{"files": {"stores.csv": "00"}}',
+        b'{"files": {"stores.csv": {}}}',
+        b'{"files": {"stores.csv": {"sha256": 1}}}',
+        b'{"files": {"stores.csv": {"sha256": "0", "records": true}}}',
+        b'{"files": {"stores.csv": {"sha256": "0", "records": 1.5}}}',
+        b'{"files": {}, "generated_at": "today"}',
+        b'{"files": {}, "generated_at": 1717149600}',
+        b'{"files": {}} {}',
+        b'{"files": {}, "unknown": "\xff"}',
+        b'{"unknown": ' + b"[" * 100_000,
+        *(b'{"files": {"%b": {"sha256": "0"}}}' % name for name in (b"", b"..", b".", b"a/b", b"a\\\\b", b"\\u0000")),
+    ],
+)
+def test_a_malformed_manifest_refuses_the_set(tmp_path: Path, text: bytes) -> None:
+    fault = refusal(load_files(tmp_path, FILES | {"manifest.json": text}))
+
+    assert fault.file == "manifest.json"

@@ -1,0 +1,154 @@
+"""What refuses a file: a clear fault, its line where known, and never half a data set."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.loading.data_files import (
+    STORE_FIELDS,
+    as_csv,
+    as_json,
+    load_companies,
+    load_files,
+    load_stores,
+    refusal,
+    store,
+)
+
+HEADER = b"store_id,company_id,address_1,city,country\n"
+ROW = b"s1,c1,1 Elm St,Ada,CA\n"
+RECORD = as_json(store())
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        (b"", None, "header"),
+        (b"\n\r\n\n", None, "header"),
+        (b"\xef\xbb\xbf", None, "header"),
+        (b"store_id,company_id,city\n", 1, "address_1, country"),
+        (b"\n\nSTORE_ID,company_id,address_1,city,country\n", 3, "store_id"),
+        (b" store_id,company_id,address_1,city,country\n", 1, "store_id"),
+        (b"store_id,company_id,address_1,city,country,city\n", 1, "'city'"),
+        (b"store_id,company_id,address_1,city,country,x,x\n", 1, "'x'"),
+        (HEADER + ROW + b's2,c1,"1 Elm', 3, "unexpected end"),
+        (HEADER + ROW + b's2,c1,"1 Elm\nSt,Ada,CA\n' + ROW, 3, "unexpected end"),
+        (HEADER + ROW + b'\ns2,c1,"1 Elm" St,Ada,CA\n' + ROW, 4, "expected after"),
+        (HEADER + ROW + b"s2,c1,1 Elm", 3, "cut short"),
+        (HEADER + b's2,c1,"1\nElm"', 2, "cut short"),
+        (HEADER + b"s2", 2, "cut short"),
+        (HEADER + ROW + b"s2,c1,\xe9,Ada,CA\n", 3, "0xe9"),
+        (HEADER + ROW + b"s2,c1,1 Elm,Ada,\xf0\x9f", 3, "UTF-8"),
+        (b"\xff\xfe" + HEADER.decode().encode("utf-16-le"), 1, "UTF-8"),
+        (b'"store_id,company_id', 1, "unexpected end"),
+    ],
+)
+def test_a_csv_file_is_refused(tmp_path: Path, text: bytes, line: int | None, why: str) -> None:
+    fault = refusal(load_stores(tmp_path, text))
+
+    assert (fault.file, fault.line) == ("stores.csv", line)
+    assert why in fault.why
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (b"", None),
+        (b" \n", None),
+        (b"[", None),
+        (b"[" + RECORD, None),
+        (b"[\n" + RECORD + b",]", 2),
+        (b"[" + RECORD + b"]\n]", 2),
+        (b"[" + RECORD + b"] []", 1),
+        (RECORD, None),
+        (b"{}", None),
+        (b'{"companies": []}', None),
+        (b'{"stores": {}}', None),
+        (b'{"stores": null}', None),
+        (b'{"stores": []} x', 1),
+        (b"5", None),
+        (b"null", None),
+        (b'"stores"', None),
+        (b'[\n{"name": NaN}]', 2),
+        (b"[-Infinity]", 1),
+        (b'[{"unknown": 01}]', 1),
+        (b"[{'name': 1}]", 1),
+        (b'[{"unknown": "\\ud800"}]', None),
+        (b'[{"name": "\\ud800\\ud800"}]', 1),
+        (b'[{"unknown":\r\n"\xff"}]', 2),
+        (b'["a\nb"]', 1),
+        (b"// none\n[]", 1),
+        (b"[" * 100_000, None),
+        (b"\xef\xbb\xbf\xef\xbb\xbf[]", 1),
+    ],
+)
+def test_a_json_file_is_refused(tmp_path: Path, text: bytes, line: int | None) -> None:
+    fault = refusal(load_stores(tmp_path, text, "stores.json"))
+
+    assert fault.file == "stores.json"
+    assert fault.line == line
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [b"{", b"x", b"[1, 2", b"{} {}", b'{"name": NaN}', b'"\\ud800"', b'5 "', b"[" * 100_000, b'{"name": 1, }', b"\x0b"],
+)
+def test_a_json_line_that_is_not_json_refuses_the_file_and_tells_its_line(tmp_path: Path, bad: bytes) -> None:
+    fault = refusal(load_stores(tmp_path, RECORD + b"\n\r\n" + bad + b"\n" + RECORD + b"\n", "stores.jsonl"))
+
+    assert (fault.file, fault.line) == ("stores.jsonl", 3)
+
+
+def test_a_half_surrogate_refuses_the_file_also_beside_a_wrong_type(tmp_path: Path) -> None:
+    text = b'[{"store_id": 1, "unknown": "\\udc00"}]'
+
+    assert "surrogate" in refusal(load_stores(tmp_path, text, "stores.json")).why
+    assert "surrogate" in refusal(load_stores(tmp_path, text[1:-1], "stores.jsonl")).why
+
+
+def test_an_empty_json_lines_file_is_an_empty_set(tmp_path: Path) -> None:
+    loaded = load_companies(tmp_path, b"", "companies.ndjson")
+
+    assert loaded.dataset is not None
+    assert (len(loaded.dataset.stores), len(loaded.dataset.companies)) == (0, 0)
+
+
+def test_a_csv_file_of_a_header_alone_and_an_empty_array_are_empty_sets(tmp_path: Path) -> None:
+    loaded = load_files(tmp_path, {"stores.csv": HEADER, "companies.json": b'{"x": [{}], "companies": []}'})
+
+    assert loaded.dataset is not None
+    assert loaded.report.faults == []
+
+
+def test_a_refused_file_is_one_fault_and_the_other_file_is_still_checked(tmp_path: Path) -> None:
+    stores = as_csv([store(city=""), store("s2", company_id="c2", parent_company_id="c9")], STORE_FIELDS)
+    loaded = load_files(tmp_path, {"companies.json": b'[{"company_id": ""}', "stores.csv": stores})
+
+    assert loaded.dataset is None
+    assert [(fault.file, fault.code) for fault in loaded.report.faults] == [
+        ("companies.json", "file"),
+        ("stores.csv", "missing"),  # and nothing of companies, of which none are known
+    ]
+    assert msgspec.to_builtins(loaded.report.totals) == {"stores": 0, "companies": 0, "skipped": 1, "repeated": 0}
+    loaded = load_stores(tmp_path, as_csv([store(city="")], STORE_FIELDS) + b'"')
+    assert [fault.code for fault in loaded.report.faults] == ["file"]
+
+
+def test_both_files_are_told_where_both_are_refused(tmp_path: Path) -> None:
+    faults = load_files(tmp_path, {"companies.csv": b"x", "stores.json": b"x"}).report.faults
+
+    assert [(fault.code, fault.file) for fault in faults] == [("file", "companies.csv"), ("file", "stores.json")]
+
+
+def test_a_cell_may_be_as_long_as_it_likes(tmp_path: Path) -> None:
+    loaded = load_stores(tmp_path, as_csv([store(name="x" * 300_000)], STORE_FIELDS))
+
+    assert loaded.report.faults == []
+
+
+def test_a_record_nested_too_deeply_refuses_the_file(tmp_path: Path) -> None:
+    deep = RECORD[:-1] + b', "unknown": ' + b"[" * 50_000 + b"]" * 50_000 + b"}\n"
+
+    assert "deep" in refusal(load_stores(tmp_path, b"[" + deep + b"]", "stores.json")).why
+    assert "deep" in refusal(load_stores(tmp_path, deep, "stores.jsonl")).why

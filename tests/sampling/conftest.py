@@ -1,0 +1,14 @@
+"""One large sample, made once for all the tests that look at it."""
+
+import pytest
+
+from service.sampling.sample import write_sample
+from tests.sampling.large import Sample, read_sample
+
+
+@pytest.fixture(scope="session")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    """Return 100,000 stores of 1,000 companies."""
+    folder = tmp_path_factory.mktemp("large")
+    write_sample(folder, stores=100_000, companies=1000, seed=1)
+    return read_sample(folder)

@@ -1,0 +1,163 @@
+"""The files of a sample: the same for the same numbers, sound, and there as a whole or not at all."""
+
+import csv
+import hashlib
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import orjson
+import pytest
+
+from service.loading.dataset import load
+from service.records import COMPANIES, STORES
+from service.sampling.sample import DataSetExists, Form, write_sample
+
+NUMBERS = [(0, 0), (0, 1), (1, 1), (5, 3), (3, 40), (2000, 120)]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@contextmanager
+def small_disk(size: int) -> Iterator[None]:
+    """Let no file grow past a size, in bytes: writing more is an OSError, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+# A promise to everyone who has shared a seed: to change these bytes is to break it.
+@pytest.mark.parametrize(
+    ("form", "digest"),
+    [
+        (Form.JSON, "eac18be57145bc3d1cff22db49fc0435cf280326361f673d5c0a0a3985cdcead"),
+        (Form.JSONL, "f7328bafc033609088f56843cd5f43460099f269dbdceea4d28fbedf2a757e47"),
+        (Form.CSV, "279bd1750b27fce28199ec3c0660e22a1673a878493960f04848eb8931aab82e"),
+    ],
+)
+def test_the_same_numbers_give_the_same_bytes_on_every_machine(tmp_path: Path, form: Form, digest: str) -> None:
+    write_sample(tmp_path, stores=500, companies=30, seed=42, form=form)
+    files = contents(tmp_path)
+    assert sorted(files) == [f"companies.{form}", f"stores.{form}"]
+    assert hashlib.sha256(b"".join(files[name] for name in sorted(files))).hexdigest() == digest
+
+
+def test_another_seed_gives_other_bytes(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        write_sample(tmp_path / str(seed), stores=20, companies=3, seed=seed)
+    one, other = contents(tmp_path / "1"), contents(tmp_path / "2")
+    assert all(one[name] != other[name] for name in one)
+
+
+@pytest.mark.parametrize("form", list(Form))
+@pytest.mark.parametrize(("stores", "companies"), NUMBERS)
+def test_a_sample_of_any_size_and_form_loads_without_a_fault_or_a_warning(
+    tmp_path: Path, *, stores: int, companies: int, form: Form
+) -> None:
+    write_sample(tmp_path, stores=stores, companies=companies, seed=3, form=form)
+    report = load(tmp_path).report
+    assert (report.faults, report.warnings) == ([], [])
+    assert (report.totals.stores, report.totals.companies) == (stores, companies)
+
+
+def test_every_form_holds_the_same_values(tmp_path: Path) -> None:
+    for form in Form:
+        write_sample(tmp_path, stores=200, companies=9, seed=5, form=form)
+        for path in tmp_path.glob("[sc]*"):
+            path.rename(tmp_path / f"{form}-{path.name}")
+    for name in ("stores", "companies"):
+        records = orjson.loads((tmp_path / f"json-{name}.json").read_bytes())
+        lines = (tmp_path / f"jsonl-{name}.jsonl").read_bytes().splitlines()
+        assert [orjson.loads(line) for line in lines] == records
+        with (tmp_path / f"csv-{name}.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        cells = [{field: value for field, value in row.items() if value} for row in rows]
+        assert cells == [
+            {
+                field: str(value).lower() if value in (True, False) else value
+                for field, value in record.items()
+                if value is not None
+            }
+            for record in records
+        ]
+
+
+def test_fields_stand_in_the_order_of_the_record_one_record_a_line(tmp_path: Path) -> None:
+    write_sample(tmp_path / "csv", stores=50, companies=4, seed=1, form=Form.CSV)
+    write_sample(tmp_path / "json", stores=50, companies=4, seed=1)
+    for kind in (STORES, COMPANIES):
+        fields = [field.name for field in kind.fields]
+        assert (tmp_path / "csv" / f"{kind.name}.csv").read_bytes().split(b"\n")[0].decode() == ",".join(fields)
+        text = (tmp_path / "json" / f"{kind.name}.json").read_text("utf-8")
+        opening, *lines, closing, end = text.split("\n")
+        assert (opening, closing, end) == ("[", "]", "")
+        for line in lines:
+            record = orjson.loads(line.removesuffix(","))
+            assert list(record) == [field for field in fields if field in record]
+
+
+@pytest.mark.parametrize(
+    ("stores", "companies", "seed", "message"),
+    [
+        (-1, 1, 1, "stores is -1"),
+        (1, -1, 1, "companies is -1"),
+        (1, 1, -1, "seed is -1"),
+        (1, 0, 1, "at least 1 company"),
+    ],
+)
+def test_numbers_that_make_no_data_set_are_refused_and_nothing_is_made(
+    tmp_path: Path, *, stores: int, companies: int, seed: int, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        write_sample(tmp_path / "new", stores=stores, companies=companies, seed=seed)
+    assert contents(tmp_path) == {}
+
+
+@pytest.mark.parametrize("name", ["stores.csv", "stores.json.gz", "companies.jsonl", "manifest.json"])
+def test_a_data_set_that_is_there_is_named_and_not_touched(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"mine")
+    with pytest.raises(DataSetExists, match=f"{name} exists: ") as refusal:
+        write_sample(tmp_path, stores=5, companies=2, seed=1)
+    assert "\n" not in str(refusal.value)
+    assert contents(tmp_path) == {name: b"mine"}
+
+
+@pytest.mark.parametrize("step", ["companies", "stores"])
+def test_an_interrupt_leaves_no_file(tmp_path: Path, step: str) -> None:
+    def interrupt(name: str, done: int, _: int) -> None:
+        if name == step and done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_sample(tmp_path, stores=10_001, companies=10, seed=1, progress=interrupt)
+    assert contents(tmp_path) == {}
+
+
+def test_a_full_disk_is_told_and_leaves_no_file(tmp_path: Path) -> None:
+    with small_disk(100_000), pytest.raises(OSError, match="too large"):
+        write_sample(tmp_path, stores=1000, companies=10, seed=1)
+    assert contents(tmp_path) == {}
+
+
+def test_files_take_their_names_when_both_are_complete(tmp_path: Path) -> None:
+    seen: list[tuple[str, int, int]] = []
+
+    def look(step: str, done: int, total: int) -> None:
+        assert [path for path in tmp_path.iterdir() if not path.name.startswith(".")] == []
+        seen.append((step, done, total))
+
+    write_sample(tmp_path, stores=20_000, companies=7, seed=1, progress=look)
+    assert len(contents(tmp_path)) == 2
+    assert seen == [
+        ("companies", 0, 7),
+        ("companies", 7, 7),
+        ("stores", 0, 20_000),
+        ("stores", 10_000, 20_000),
+        ("stores", 20_000, 20_000),
+    ]

@@ -1,0 +1,163 @@
+# ruff: noqa: RUF001 - Turkish has a dotless i
+"""Records of stores: believable, and with the gaps that real ones have."""
+
+import re
+from collections import defaultdict
+from itertools import pairwise
+
+import pytest
+from msgspec import UNSET
+
+from service.kinds import read_instant
+from service.records import Store
+from service.sampling.gazetteer import read_gazetteer
+from tests.sampling.large import Sample
+
+POSTAL = {
+    "US": r"\d{5}(-\d{4})?",
+    "CA": r"[ABCEGHJKLMNPRSTVXY]\d[A-Z] \d[A-Z]\d",
+    "MX": r"\d{5}",
+    "BR": r"\d{5}-?\d{3}",
+    "AU": r"\d{4}",
+    "GB": r"[A-Z]{2}\d{1,2} \d[ABD-HJLNP-UW-Z]{2}",
+    "FR": r"\d{5}",
+    "DE": r"\d{5}",
+    "ES": r"[1-5]\d{4}",
+    "IT": r"\d{5}",
+    "NL": r"[1-9]\d{3} ?[A-Z]{2}",
+    "SE": r"\d{3} \d{2}",
+    "PL": r"\d{2}-\d{3}",
+    "TR": r"[1-8]\d{4}",
+    "JP": r"\d{3}-\d{4}",
+}
+ADDRESSES = {
+    "US": r"\d+ ([NSWE] )?[A-Z0-9].* (St|Ave|Rd|Blvd|Dr|Street|Pkwy)",
+    "CA": r"\d+(-\d+)? .+ (St|Street|Ave|Rd|Dr|Blvd)( [WE])?|\d+,? (rue|boul\.|boulevard|avenue|ch\.) .+",
+    "MX": r"(Av\.|Calle|Blvd\.)? ?.+ (No\. )?\d+(, (Col\. Centro|Int\. \d+))?",
+    "BR": r"(Rua|R\.|Avenida|Av\.|Travessa|Praça) .+, (nº )?\d+",
+    "AU": r"(\d+/)?\d+ .+ (St|Street|Rd|Road|Pde|Ave|Tce)",
+    "GB": r"\d+(-\d+)?a? .+ (Street|Road|Lane|St|Way)",
+    "FR": r"\d+( bis|,)? (Rue|rue|Avenue|Boulevard|av\.|Place) .+",
+    "DE": r"\w+ ?(straße|str\.|weg|allee|platz|gasse) \d+[ab]?(-\d+b)?",
+    "ES": r"(Calle|C/|Avenida|Avda\.|Plaza|Paseo) .+, \d+( bis)?",
+    "IT": r"(Via|Corso|Viale|Piazza) .+,? \d+(/A|/bis)?",
+    "NL": r".+(straat|weg|laan|plein|kade) \d+(-\d+|a)?",
+    "SE": r"\w+(gatan|vägen|gränd|allén) \d+( B)?",
+    "PL": r"((ul|al|os)\. )?.+ \d+(/\d+|a)?",
+    "TR": r".+ (Cad\.|Caddesi|Bulvarı|Sok\.) No: ?\d+(/\d+)?",
+    "JP": r"\D+\d(丁目)?(\d+-\d+|\d+番\d+号|-\d+-\d+)|\D+\d+-\d+|\d-\d+-\d+ \D+",
+}
+PHONES = {
+    "US": r"(\+?1[ -])?\(?[2-9]\d\d[)\-. ]* ?[2-9]\d\d?[\d.-]+",
+    "GB": r"(0|\(0|\+44 )[\d() ]+",
+    "FR": r"(0\d|\+33 \d)([ .]?\d\d){4}",
+    "JP": r"(0|\+81 )\d*-\d+-\d+",
+}
+FIRST = {
+    "US": {"NY": "1", "MA": "0", "FL": "3", "IL": "6", "TX": "7", "CA": "9"},
+    "CA": {"QC": "GHJ", "ON": "KLMNP", "BC": "V", "AB": "T", "NS": "B"},
+    "AU": {"NSW": "2", "VIC": "3", "QLD": "4", "WA": "6"},
+    "BR": {"SP": "0", "RJ": "2", "RS": "9"},
+}
+
+
+def by_country(stores: list[Store]) -> dict[str, list[Store]]:
+    countries: dict[str, list[Store]] = defaultdict(list)
+    for store in stores:
+        countries[store.country].append(store)
+    return countries
+
+
+@pytest.mark.parametrize(
+    ("field", "forms"), [("postal_code", POSTAL), ("address_1", ADDRESSES), ("phone_number", PHONES)]
+)
+def test_values_have_the_form_of_their_country(large: Sample, field: str, forms: dict[str, str]) -> None:
+    countries = by_country(large.stores)
+    for country, form in forms.items():
+        values = {getattr(store, field) for store in countries[country]} - {None}
+        assert values
+        assert [value for value in values if not re.fullmatch(form, value)] == []
+
+
+def test_postal_codes_begin_as_those_of_their_province(large: Sample) -> None:
+    for store in large.stores:
+        first = FIRST.get(store.country, {}).get(store.province or "")
+        if first and store.postal_code:
+            assert store.postal_code[0] in first
+
+
+def test_telephone_numbers_of_a_country_are_spelled_in_several_ways(large: Sample) -> None:
+    for stores in by_country(large.stores).values():
+        spellings = {re.sub(r"\d", "0", store.phone_number) for store in stores if store.phone_number}
+        assert len(spellings) >= 3
+
+
+def test_a_store_stands_within_a_twentieth_of_a_degree_of_its_city(large: Sample) -> None:
+    cities = {
+        (city.country, city.province, city.name): city
+        for members in read_gazetteer().countries.values()
+        for city in members.items
+    }
+    decimals = set()
+    for store in large.stores:
+        if store.latitude is None or store.longitude is None or store.province is None:
+            continue
+        city = cities[store.country, store.province, store.city]
+        assert abs(float(store.latitude) - city.latitude) < 0.0501
+        assert abs(float(store.longitude) - city.longitude) < 0.0501
+        decimals.add(len(store.latitude.partition(".")[2]))
+    assert decimals == {4, 5, 6}
+    assert any(store.latitude and store.latitude.endswith("0") for store in large.stores)
+
+
+def test_no_store_changed_before_it_was_made(large: Sample) -> None:
+    unchanged = 0
+    for store in large.stores[::5]:
+        if store.created_at is not UNSET and store.updated_at is not UNSET:
+            created, updated = read_instant(store.created_at), read_instant(store.updated_at)
+            assert created is not None
+            assert updated is not None
+            assert updated >= created
+            unchanged += updated == created
+    assert unchanged
+
+
+def test_dates_come_in_several_spellings_and_in_no_order(large: Sample) -> None:
+    dates = [store.created_at for store in large.stores if store.created_at is not UNSET]
+    assert len({re.sub(r"[0-9]", "0", date) for date in dates}) >= 8
+    assert len({date[19:] for date in dates if re.fullmatch(r".{19}[+-]\d\d:\d\d", date)}) >= 10
+    assert sum(one > other for one, other in pairwise(dates)) > len(dates) * 0.4
+
+
+@pytest.mark.parametrize(
+    ("field", "least", "most"),
+    [
+        ("name", 0.01, 0.05),
+        ("address_2", 0.5, 0.9),
+        ("province", 0.01, 0.05),
+        ("postal_code", 0.01, 0.05),
+        ("phone_number", 0.03, 0.1),
+        ("latitude", 0.01, 0.05),
+        ("created_at", 0.02, 0.06),
+        ("updated_at", 0.05, 0.15),
+        ("parent_company_id", 0.2, 0.8),
+    ],
+)
+def test_a_field_that_may_be_missing_sometimes_is(large: Sample, *, field: str, least: float, most: float) -> None:
+    missing = sum(getattr(store, field) in (None, UNSET) for store in large.stores)
+    assert least < missing / len(large.stores) < most
+
+
+def test_about_four_in_a_hundred_stores_are_closed(large: Sample) -> None:
+    assert 3000 < sum(not store.is_open for store in large.stores) < 5000
+
+
+def test_some_companies_have_no_domain_and_the_others_one_of_their_name(large: Sample) -> None:
+    domains = [company.domain for company in large.companies]
+    assert 0 < domains.count(None) < len(domains) * 0.2
+    assert all(re.fullmatch(r"[a-z0-9-]+(\.[a-z]{2,4}){1,2}", domain) for domain in domains if domain)
+    assert all(
+        (company.domain or "").replace("-", "").startswith(company.company_id.replace("-", ""))
+        for company in large.companies
+        if company.domain
+    )

@@ -1,0 +1,27 @@
+"""The running service against its own OpenAPI document, by schemathesis."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.directory import company, store, write_directory
+from tests.program import serving
+
+CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
+STORES = [store(f"s{number}", city=city) for number, city in enumerate(("Toronto", "Örebro", "大阪市"))]
+
+
+def test_schemathesis_finds_no_answer_that_its_document_does_not_tell(tmp_path: Path) -> None:
+    folder = write_directory(tmp_path / "data", STORES, [company(), company("a/b")])
+    with serving("--data", folder, "--api-key", "the-key") as service:
+        command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(CONFIGURATION), "run"]
+        options = ["--checks", "all", "--header", "x-api-key: the-key", "--max-examples", "50", "--seed", "1"]
+        ended = subprocess.run(
+            [*command, *options, f"{service.address}/openapi.json"],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            cwd=tmp_path,
+        )
+    assert ended.returncode == 0, ended.stdout + ended.stderr

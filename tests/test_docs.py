@@ -1,0 +1,312 @@
+"""The documentation against the code that it describes."""
+
+import ast
+import re
+from collections.abc import Iterator
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+import orjson
+import pytest
+
+from service import kinds
+from service.commands import main
+from service.envelope import PaginatedResponse
+from service.errors import HTTPError, HTTPValidationError, RequestError, UnprocessableContent
+from service.kinds import FALSE, TRUE
+from service.loading.dataset import Report, Totals, load
+from service.loading.faults import Fault
+from service.loading.formats import COMPRESSIONS, FORMATS
+from service.loading.manifest import parse_manifest
+from service.loading.unpack import LARGEST_RATIO, LARGEST_UNBOUNDED
+from service.parameters import MAX_DIGITS, parameters_of
+from service.query import Reader
+from service.records import COMPANIES, STORES, Company, Resource, Store
+from service.replica import Invalid, Reload, Replica
+from service.settings import Settings, read_settings
+from service.web.app import MAX_BODY_BYTES
+from service.web.metrics import Metrics
+from service.web.probes import Health, Loading, Ready
+from service.web.routes import Call
+from service.web.server import KEEP_ALIVE_SECONDS, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES, runner
+from service.web.target import query_pairs
+from tests.directory import store, write_directory
+
+ROOT = Path(__file__).parents[1]
+PAGES = [page for folder in (".", "docs", "datasets", "bench") for page in sorted((ROOT / folder).glob("*.md"))]
+INTERFACE, DATA, COMMANDS = ((ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands"))
+ANSWERS = (PaginatedResponse[Store], Company, HTTPError, HTTPValidationError, Health, Loading, Ready)
+
+each_resource = pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=lambda resource: resource.name)
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def section(page: str, heading: str) -> str:
+    """Return what stands under a heading, up to the next one."""
+    found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL)
+    assert found is not None, f"there is no heading {heading}"
+    return found[1]
+
+
+def rows(text: str, column: str) -> list[dict[str, str]]:
+    """Return the rows of all tables of a text whose first column is `column`, each cell by its column."""
+    found = []
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        header, _, *lines = [[cell.strip() for cell in line[1:-1].split("|")] for line in table.splitlines()]
+        if header[0] == column:
+            found += [dict(zip(header, line, strict=True)) for line in lines]
+    return found
+
+
+def codes(text: str) -> list[str]:
+    """Return what stands in code spans."""
+    return re.findall(r"(?<!`)`([^`\n]+)`", text)
+
+
+def named(text: str, column: str) -> list[str]:
+    """Return the first word of each code span in the first column of a text's tables."""
+    return [code.split()[0] for row in rows(text, column) for code in codes(row[column])]
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """Return the blocks of code in a language."""
+    return re.findall(rf"^ *```{language}\n(.*?)^ *```$", page, re.MULTILINE | re.DOTALL)
+
+
+def first_texts(folder: Path, *names: str) -> set[str]:
+    """Return each text that stands first in a call of one of the names, in the code of a folder."""
+    calls = (
+        node.args[0]
+        for file in folder.glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names and node.args
+    )
+    return {text.value for text in calls if isinstance(text, ast.Constant) and isinstance(text.value, str)}
+
+
+@each_resource
+def test_every_parameter_stands_in_the_interface_with_its_default(resource: Resource) -> None:
+    told = rows(section(INTERFACE, "Parameters"), "Parameter")
+    defaults = {
+        row["Parameter"].strip("`"): row["Default"].strip("`") for row in told if row[f"`/{resource.name}`"] == "yes"
+    }
+    parameters = parameters_of(resource)
+    assert defaults == {parameter.name: str(parameter.schema.get("default", "")) for parameter in parameters}
+
+
+@each_resource
+def test_every_filter_stands_in_the_interface_with_its_kind(resource: Resource) -> None:
+    told = {row["Parameter"].strip("`"): row["Takes"] for row in rows(INTERFACE, "Parameter")}
+    assert {field.name: told[field.name] for field in resource.filters} == {
+        field.name: field.kind.name for field in resource.filters
+    }
+
+
+@each_resource
+def test_every_sort_key_stands_in_the_interface_in_order(resource: Resource) -> None:
+    (item,) = re.findall(rf"^- on `/{resource.name}`: ([^.\n]*(?:\n  [^.\n]*)*)", INTERFACE, re.MULTILINE)
+    assert codes(item) == list(resource.sort_keys)
+
+
+def examples_of_matching() -> Iterator[tuple[str, str, str, bool]]:
+    for row in rows(section(INTERFACE, "Filters"), "Kind"):
+        for given, unlike, value in re.findall(r"`([^`]+)` (does not find|finds) `([^`]+)`", row["Examples"]):
+            yield row["Kind"], given, value, unlike == "finds"
+
+
+@pytest.mark.parametrize(("kind", "given", "value", "same"), list(examples_of_matching()))
+def test_every_example_of_matching_is_true(kind: str, given: str, value: str, *, same: bool) -> None:
+    matched = getattr(kinds, kind.upper()).matched
+    assert (matched(given) == matched(value)) is same
+
+
+@pytest.mark.parametrize("page", [INTERFACE, DATA], ids=["interface", "data"])
+def test_every_spelling_of_a_flag_is_told(page: str) -> None:
+    assert set(codes(page)) >= TRUE | FALSE
+
+
+def test_every_status_of_an_error_stands_in_the_interface_with_its_headers() -> None:
+    told = {int(row["Status"]): row["Also"] for row in rows(INTERFACE, "Status")}
+    errors = RequestError.__subclasses__()
+    assert list(told) == sorted(error.status for error in errors)
+    for error in errors:
+        also = "closes the connection" if error.closes else ""
+        headers = ", ".join(f"`{name}: {value}`" for name, value in error.headers.items())
+        assert told[error.status] == also + headers
+
+
+def test_every_type_of_a_422_stands_in_the_interface() -> None:
+    types = first_texts(ROOT / "service", "Invalid")
+    assert {row["`type`"].strip("`") for row in rows(INTERFACE, "Given")} == types
+    assert f"{MAX_DIGITS:,} digits" in section(INTERFACE, "422")
+
+
+def examples_of_faults() -> Iterator[tuple[str, str, str]]:
+    for row in rows(INTERFACE, "Given"):
+        for query in codes(row["Given"]):
+            if "=" in query:
+                yield query, row["`type`"].strip("`"), row["`msg`"]
+
+
+@pytest.mark.parametrize(("query", "kind", "msg"), list(examples_of_faults()))
+def test_every_example_of_a_422_is_answered_as_told(query: str, kind: str, msg: str) -> None:
+    with pytest.raises(UnprocessableContent) as raised:
+        Reader(STORES).read(query_pairs(query), strict=True)
+    assert isinstance(raised.value.body, HTTPValidationError)
+    (fault,) = raised.value.body.detail
+    beginning, _, end = msg.partition("…")
+    assert fault.type == kind
+    assert fault.msg == msg or (end and fault.msg.startswith(beginning) and fault.msg.endswith(end))
+
+
+@pytest.mark.parametrize("example", blocks(INTERFACE, "json"))
+def test_every_answer_in_the_interface_has_the_shape_of_one(example: str) -> None:
+    wire = orjson.dumps(orjson.loads(example))
+    assert wire in [encoded_again(wire, answer) for answer in ANSWERS]
+
+
+def encoded_again(wire: bytes, answer: Any) -> bytes | None:
+    """Return what is left of JSON when it is read as an answer: the same, where it is one."""
+    try:
+        return msgspec.json.encode(msgspec.json.decode(wire, type=answer))
+    except msgspec.ValidationError:
+        return None
+
+
+def test_every_field_of_the_envelope_and_of_ready_stands_in_the_interface() -> None:
+    assert set(named(INTERFACE, "Key of the answer")) == set(PaginatedResponse.__struct_fields__)
+    assert named(INTERFACE, "Field") == list(Ready.__struct_fields__)
+    assert set(Reload.__struct_fields__) <= set(codes(section(INTERFACE, "`/health` and `/ready`")))
+
+
+def test_every_limit_stands_in_the_interface() -> None:
+    told = [row["Value"] for row in rows(INTERFACE, "Limit")]
+    sizes = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_BODY_BYTES:,} bytes")
+    assert told == [*sizes, f"{KEEP_ALIVE_SECONDS} seconds"]
+
+
+def test_every_metric_stands_in_the_interface(tmp_path: Path) -> None:
+    body = Metrics(Replica(tmp_path)).route().answer(Call("", "", strict=False)).body.decode()
+    told = {row["Name"].strip("`"): row["Type"] for row in rows(INTERFACE, "Name")}
+    metrics = dict(re.findall(r"^# TYPE (\S+) (\S+)$", body, re.MULTILINE))
+    # Those of the process are there on Linux only.
+    assert metrics == {name: kind for name, kind in told.items() if name in metrics or name.startswith("store_")}
+
+
+@each_resource
+def test_every_field_stands_in_the_data_format_with_its_kind(resource: Resource) -> None:
+    (text,) = re.findall(rf"^{resource.name.title()}:\n\n((?:\|.*\n)+)", DATA, re.MULTILINE)
+    told = [(row["Field"].strip("`"), row["Kind"], row["Required"]) for row in rows(text, "Field")]
+    assert told == [(field.name, field.kind.name, "yes" if field.required else "") for field in resource.fields]
+
+
+def test_every_format_and_bound_stands_in_the_data_format() -> None:
+    endings = {ending for name in codes(section(DATA, "Files")) for ending in name.split(".")[1:]}
+    assert endings >= {*FORMATS, *COMPRESSIONS}
+    assert f"{LARGEST_UNBOUNDED // 2**20} MiB" in DATA
+    assert f"{LARGEST_RATIO} times" in DATA
+
+
+def test_every_code_of_a_fault_or_warning_stands_in_the_data_format() -> None:
+    assert sorted(named(DATA, "Code")) == sorted(first_texts(ROOT / "service" / "loading", "Flaw", "Fault"))
+
+
+def examples_of_flaws() -> Iterator[tuple[str, str, str]]:
+    for kind in ("faults", "warnings"):
+        for row in rows(section(DATA, kind.title()), "Code"):
+            if row["Example"].startswith('`"'):
+                yield kind, row["Code"].strip("`"), row["Example"].strip("`")
+
+
+@pytest.mark.parametrize(("kind", "code", "example"), list(examples_of_flaws()))
+def test_every_example_of_a_flaw_is_told_as_such(tmp_path: Path, kind: str, code: str, example: str) -> None:
+    fields = orjson.loads(f"{{{example}}}")
+    report = load(write_directory(tmp_path / "data", [store("s1", **fields)])).report
+    told = {"faults": report.faults, "warnings": report.warnings}
+    assert [flaw.code for flaw in told.pop(kind)] == [code]
+    assert list(told.values()) == [[]]
+
+
+def test_the_report_of_check_has_the_shape_that_is_told() -> None:
+    (example,) = blocks(section(DATA, "check"), "json")
+    wire = orjson.dumps(orjson.loads(example))
+    assert encoded_again(wire, Report) == wire
+    told = set(codes(" ".join(f"{row['Key']} {row['Meaning']}" for row in rows(section(DATA, "check"), "Key"))))
+    assert told >= {*Report.__struct_fields__, *Fault.__struct_fields__, *Totals.__struct_fields__}
+
+
+def test_the_manifest_that_is_told_is_one() -> None:
+    (example,) = blocks(section(DATA, "The manifest"), "json")
+    manifest = parse_manifest(example.encode())
+    assert manifest.generated_at is not None
+    assert all(listing.records for listing in manifest.files.values())
+
+
+def test_every_choice_of_invalid_stands_in_the_data_format() -> None:
+    assert named(section(DATA, "`--invalid`"), "Value") == list(Invalid)
+
+
+def documented_commands() -> Iterator[tuple[str, click.Command]]:
+    yield "The commands", main
+    yield from main.commands.items()
+
+
+@pytest.mark.parametrize(("heading", "command"), list(documented_commands()))
+def test_every_option_stands_in_the_commands_with_its_variable_default_and_choices(
+    heading: str, command: click.Command
+) -> None:
+    told = {codes(row["Option"])[0].split()[0]: row for row in rows(section(COMMANDS, heading), "Option")}
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    assert list(told) == [option.opts[0] for option in options]
+    for option in options:
+        row = told[option.opts[0]]
+        assert codes(row["Environment"]) == ([option.envvar] if option.envvar else [])
+        default = default_of(command, option)
+        assert default is None or row["Default"] == f"`{default}`"
+        if isinstance(option.type, click.Choice):
+            assert {str(choice) for choice in option.type.choices} <= set(codes(row["Meaning"]))
+
+
+def default_of(command: click.Command, option: click.Option) -> str | int | None:
+    """Return the value of an option that is not given, where it is a text or a number."""
+    settings = msgspec.structs.asdict(Settings()) if command.name == "serve" else {}
+    default = settings.get(option.name or "", option.default)
+    return default if isinstance(default, str | int) and not isinstance(default, bool) else None
+
+
+def test_the_time_that_open_requests_get_stands_in_the_commands() -> None:
+    seconds = signature(runner).parameters["shutdown_seconds"].default
+    assert f"up to {seconds} seconds" in " ".join(section(COMMANDS, "Signals").split())
+
+
+def test_every_command_stands_in_the_commands() -> None:
+    assert set(main.commands) <= set(re.findall(r"^## (\w+)$", COMMANDS, re.MULTILINE))
+
+
+def test_the_settings_file_that_is_told_has_every_setting(tmp_path: Path) -> None:
+    (example,) = blocks(COMMANDS, "toml")
+    (tmp_path / "settings.toml").write_text(example)
+    assert list(read_settings(tmp_path / "settings.toml")) == list(Settings.__struct_fields__)
+
+
+@each_page
+def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
+    for path, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", page.read_text()):
+        target = page.parent / path if path else page
+        assert target.exists(), f"{path} is not there"
+        assert not anchor or anchor in anchors(target.read_text()), f"{path} has no heading {anchor}"
+
+
+def anchors(page: str) -> list[str]:
+    """Return the headings of a page as links name them."""
+    headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+    return [re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings]
+
+
+@each_page
+def test_every_target_of_make_that_is_told_is_there(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"(?:^|`)make ([a-z-]+)", page.read_text(), re.MULTILINE)) <= targets

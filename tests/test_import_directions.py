@@ -1,0 +1,171 @@
+"""The rooms of the house: which may know which, and what only some of them may touch."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+PACKAGE: Final = Path(__file__).parents[1] / "service"
+
+# From top to bottom. A room imports from the layers below its own; the rooms of one layer do not know each other.
+LAYERS: Final = (
+    {"__main__"},
+    {"commands"},
+    {"web", "settings"},
+    {"replica"},
+    {"loading", "sampling"},
+    {"engine", "envelope", "openapi", "bundled"},
+    {"operation", "query"},
+    {"parameters"},
+    {"records"},
+    {"kinds", "errors", "progress"},
+    {""},  # the package itself: its version
+)
+# Libraries that belong to some rooms alone.
+RESERVED: Final = {
+    "aiohttp": {"web", "commands"},
+    "prometheus_client": {"web"},
+    "click": {"commands"},
+    "rich": {"commands"},
+    "uvloop": {"commands"},
+}
+# The engine computes: no files, no HTTP, no clock, no await.
+NOT_IN_ENGINE: Final = {"aiohttp", "asyncio", "datetime", "http", "io", "mmap", "os", "pathlib", "socket", "time"}
+OPENING: Final = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "fdopen", "mkstemp", "mmap"}
+# Where files are opened: those of data, of settings, and of the docs page.
+OPENERS: Final = ("service.loading", "service.sampling", "service.settings", "service.web.documents")
+
+Modules = Mapping[str, ast.Module]
+
+
+def modules(folder: Path) -> dict[str, ast.Module]:
+    """Return the modules of a package by name, parsed."""
+    files = {".".join(file.relative_to(folder.parent).with_suffix("").parts): file for file in folder.rglob("*.py")}
+    return {name.removesuffix(".__init__"): ast.parse(file.read_bytes()) for name, file in sorted(files.items())}
+
+
+def imports(name: str, parsed: Modules) -> Iterator[str]:
+    """Yield the modules that a module imports, wherever in it the import stands."""
+    for node in ast.walk(parsed[name]):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            yield from (each if (each := f"{module}.{alias.name}") in parsed else module for alias in node.names)
+
+
+def room(module: str) -> str:
+    return f"{module}.".split(".")[1]
+
+
+def layer(module: str) -> int:
+    return next((depth for depth, rooms in enumerate(LAYERS) if room(module) in rooms), len(LAYERS))
+
+
+def pairs(parsed: Modules) -> Iterator[tuple[str, str]]:
+    """Yield each module with each that it imports."""
+    yield from ((name, each) for name in parsed for each in imports(name, parsed))
+
+
+def homeless(parsed: Modules) -> list[str]:
+    return [f"{name} stands in no layer" for name in parsed if layer(name) == len(LAYERS)]
+
+
+def relative(parsed: Modules) -> list[str]:
+    return [f"{name} imports {each}, not by its full name" for name, each in pairs(parsed) if each[0] == "."]
+
+
+def upward(parsed: Modules) -> list[str]:
+    return [
+        f"{name} imports {each}, {'beside' if layer(each) == layer(name) else 'above'} it"
+        for name, each in pairs(parsed)
+        if each in parsed and room(each) != room(name) and layer(each) <= layer(name)
+    ]
+
+
+def trespassing(parsed: Modules) -> list[str]:
+    return [
+        f"{name} imports {each}, which is for {' and '.join(sorted(rooms))} alone"
+        for name, each in pairs(parsed)
+        if (rooms := RESERVED.get(each.split(".")[0])) and room(name) not in rooms
+    ]
+
+
+def worldly(parsed: Modules) -> list[str]:
+    engine = [name for name in parsed if room(name) == "engine"]
+    known = [(name, each) for name in engine for each in imports(name, parsed)]
+    told = [f"{name} imports {each}" for name, each in known if each.split(".")[0] in NOT_IN_ENGINE]
+    waiting = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)
+    return told + [f"{name} waits" for name in engine for node in ast.walk(parsed[name]) if isinstance(node, waiting)]
+
+
+def called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def opening(parsed: Modules) -> list[str]:
+    return [
+        f"{name}, line {node.lineno}, calls {called(node)}"
+        for name in parsed
+        for node in ast.walk(parsed[name])
+        if isinstance(node, ast.Call)
+        and called(node) in OPENING
+        and not f"{name}.".startswith(tuple(f"{each}." for each in OPENERS))
+    ]
+
+
+def test_every_module_stands_in_a_layer() -> None:
+    assert homeless(modules(PACKAGE)) == []
+
+
+def test_imports_point_down() -> None:
+    assert upward(modules(PACKAGE)) == []
+
+
+def test_modules_are_imported_by_their_full_names() -> None:
+    assert relative(modules(PACKAGE)) == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    parsed = modules(PACKAGE)
+    TopologicalSorter({name: set(imports(name, parsed)) & parsed.keys() for name in parsed}).prepare()
+
+
+def test_libraries_stay_in_their_rooms() -> None:
+    assert trespassing(modules(PACKAGE)) == []
+
+
+def test_the_engine_knows_no_files_no_http_no_clock_and_never_waits() -> None:
+    assert worldly(modules(PACKAGE)) == []
+
+
+def test_only_the_rooms_of_files_open_files() -> None:
+    assert opening(modules(PACKAGE)) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "told"),
+    [
+        ("engine/page.py", "from service.web import app", "service.engine.page imports service.web.app, above it"),
+        ("engine/page.py", "def f():\n import service.web", "service.engine.page imports service.web, above it"),
+        ("loading/x.py", "import service.sampling.y", "service.loading.x imports service.sampling.y, beside it"),
+        ("records.py", "from service import query", "service.records imports service.query, above it"),
+        ("engine/page.py", "from ..web import app", "service.engine.page imports ..web, not by its full name"),
+        ("attic.py", "", "service.attic stands in no layer"),
+        ("openapi.py", "import click.core", "service.openapi imports click.core, which is for commands alone"),
+        ("engine/page.py", "from os.path import join", "service.engine.page imports os.path"),
+        ("engine/page.py", "async def f(): ...", "service.engine.page waits"),
+        ("engine/page.py", "open('x')", "service.engine.page, line 1, calls open"),
+        ("replica.py", "import pathlib\npathlib.Path('x').read_text()", "service.replica, line 2, calls read_text"),
+    ],
+)
+def test_what_stands_in_the_wrong_room_is_named(tmp_path: Path, file: str, line: str, told: str) -> None:
+    for name in ("web/app.py", "web/__init__.py", "sampling/y.py", "query.py", file):
+        (tmp_path / "service" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "service" / name).write_text(line if name == file else "")
+    parsed = modules(tmp_path / "service")
+    checks = (homeless, relative, upward, trespassing, worldly, opening)
+    assert [each for check in checks for each in check(parsed)] == [told]

@@ -1,0 +1,56 @@
+"""A running service for the tests of HTTP: a real server on a real socket."""
+
+import asyncio
+from typing import Any
+
+from aiohttp.test_utils import BaseTestServer, TestClient
+from aiohttp.web import ServerRunner
+
+from service.web.app import App
+from service.web.auth import KEY_HEADER
+from service.web.server import runner
+from tests.directory import company, store
+
+KEY = "the-key"
+HEADERS = {KEY_HEADER: KEY}
+STORES = (
+    store("s1", name="First", postal_code="M5V 2T6", latitude="43.70", longitude="-79.4", created_at="2024-01-03"),
+    store("s2", city="Ottawa", province="ON", is_open=False, created_at="2024-01-01T10:00:00+02:00"),
+    store("s3", city="Örebro", country="SE", company_id="nord", parent_company_id="acme", updated_at="2024-05-05"),
+    store("s4", city="montréal", postal_code="H2X 1Y4", created_at="2024-01-02"),
+)
+COMPANIES = (
+    company("acme", domain="acme.example", created_at="2020-01-02"),
+    company("nord", parent_company_id="acme", created_at="2020-01-01"),
+    company("a/b c", name="Slash"),
+)
+
+Client = TestClient[Any, Any]
+
+
+class ServiceServer(BaseTestServer):
+    """The service as it runs, on a free port."""
+
+    def __init__(self, app: App) -> None:
+        super().__init__()
+        self._app = app
+
+    async def _make_runner(self, **_: Any) -> ServerRunner:
+        return runner(self._app)
+
+
+async def exchange(client: Client, request: bytes) -> bytes:
+    """Send bytes on a connection of their own and return all that comes back until the server closes it."""
+    reader, writer = await asyncio.open_connection(client.host, client.port)
+    writer.write(request)
+    async with asyncio.timeout(10):
+        answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return answer
+
+
+async def ask(client: Client, target: str, *, method: str = "GET", headers: tuple[str, ...] = ()) -> bytes:
+    """Ask with the target on the wire just as it is written, with the key, and return the whole answer."""
+    lines = (f"{method} {target} HTTP/1.1", "Host: test", f"{KEY_HEADER}: {KEY}", "Connection: close", *headers)
+    return await exchange(client, "\r\n".join((*lines, "", "")).encode("utf-8", "surrogateescape"))

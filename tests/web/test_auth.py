@@ -1,0 +1,58 @@
+"""The key in x-api-key."""
+
+import pytest
+from multidict import CIMultiDict
+
+from service.errors import Unauthorized
+from service.web.auth import KEY_HEADER, Principal, anybody, keyring, new_key
+from tests.web.live import KEY, Client, exchange
+
+
+@pytest.mark.parametrize(
+    "keys", [[], [""], ["wrong"], [KEY, KEY], [KEY, "wrong"], [KEY.upper()], [f"{KEY}x"], [KEY[:-1]], ["clé"]]
+)
+@pytest.mark.parametrize("path", ["/stores", "/companies", "/companies/acme"])
+async def test_a_key_that_is_missing_empty_repeated_or_unknown_is_401(
+    client: Client, path: str, keys: list[str]
+) -> None:
+    response = await client.get(path, headers=CIMultiDict((KEY_HEADER, key) for key in keys))
+    assert (response.status, response.headers["WWW-Authenticate"]) == (401, "APIKey")
+    body = await response.json()
+    assert list(body) == ["detail"]
+    assert isinstance(body["detail"], str)
+
+
+async def test_the_name_of_the_header_has_no_case(client: Client) -> None:
+    assert (await client.get("/stores", headers={"X-API-KEY": KEY})).status == 200
+
+
+async def test_a_key_of_bytes_that_are_not_utf_8_is_401(client: Client) -> None:
+    request = b"GET /stores HTTP/1.1\r\nHost: t\r\nConnection: close\r\nx-api-key: \xff\xfe\r\n\r\n"
+    assert (await exchange(client, request)).startswith(b"HTTP/1.1 401 ")
+
+
+async def test_no_answer_tells_a_key(client: Client) -> None:
+    for path in ("/stores", "/nope", "/metrics", "/ready", "/openapi.json"):
+        for key in (KEY, "wrong-key"):
+            response = await client.get(path, headers={KEY_HEADER: key})
+            assert key not in await response.text() + str(response.headers)
+
+
+def test_each_key_has_a_principal_of_its_own() -> None:
+    authenticate = keyring(["one", "two"])
+    assert (authenticate(["one"]), authenticate(["two"])) == (Principal("key 1"), Principal("key 2"))
+
+
+def test_without_keys_nobody_is_let_in() -> None:
+    with pytest.raises(Unauthorized):
+        keyring([])(["anything"])
+
+
+def test_without_authentication_anybody_is_let_in() -> None:
+    assert anybody([]) == Principal("anonymous")
+
+
+def test_a_new_key_is_long_and_never_the_same() -> None:
+    keys = {new_key() for _ in range(100)}
+    assert len(keys) == 100
+    assert min(map(len, keys)) >= 43

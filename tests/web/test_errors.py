@@ -1,0 +1,57 @@
+"""A fault of ours, and the one shape of error."""
+
+import logging
+from typing import NoReturn
+
+import pytest
+from pytest_aiohttp import AiohttpClient
+
+from service.replica import Replica
+from service.web.app import App
+from service.web.auth import KEY_HEADER, anybody
+from tests.web.live import HEADERS, Client, ServiceServer
+
+
+class BrokenReplica(Replica):
+    """A replica whose data cannot be had, as no replica should be."""
+
+    @property
+    def current(self) -> NoReturn:
+        raise RuntimeError("the inside")
+
+    @current.setter
+    def current(self, _: object) -> None:
+        pass
+
+
+@pytest.fixture
+async def broken_client(replica: Replica, aiohttp_client: AiohttpClient) -> Client:
+    return await aiohttp_client(ServiceServer(App(BrokenReplica(replica.folder), anybody)))
+
+
+async def test_a_fault_of_ours_tells_nothing_of_the_inside_but_to_the_log(
+    broken_client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        response = await broken_client.get("/stores?city=secret", headers={KEY_HEADER: "secret"})
+    assert (response.status, await response.json()) == (500, {"detail": "Internal Server Error"})
+    assert "the inside" in caplog.text
+    assert "secret" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("GET", "/stores", {}, 401),
+        ("GET", "/nope", HEADERS, 404),
+        ("GET", "/companies/nobody", HEADERS, 404),
+        ("POST", "/stores", HEADERS, 405),
+        ("GET", "/stores?limit=0", HEADERS, 422),
+    ],
+)
+async def test_every_error_is_json_with_a_detail(
+    client: Client, method: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    response = await client.request(method, path, headers=headers)
+    assert (response.status, response.headers["Content-Type"]) == (status, "application/json")
+    assert list(await response.json()) == ["detail"]

@@ -1,0 +1,85 @@
+"""What is judged first: path, method, key, parameters, record."""
+
+import pytest
+
+from tests.web.live import HEADERS, Client, ask
+
+PATHS = (
+    "/stores",
+    "/companies",
+    "/companies/acme",
+    "/openapi.json",
+    "/docs",
+    "/docs/page.js",
+    "/health",
+    "/ready",
+    "/metrics",
+)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["GET", "POST", "PROPFIND"])
+async def test_one_slash_behind_a_known_path_redirects_whatever_the_method(
+    client: Client, path: str, method: str
+) -> None:
+    answer = await ask(client, f"{path}/?limit=2&x=%2F", method=method)
+    assert answer.startswith(b"HTTP/1.1 307 ")
+    assert f"\r\nLocation: {path}?limit=2&x=%2F\r\n".encode() in answer
+
+
+async def test_a_slash_redirects_before_the_key_is_asked_for(client: Client) -> None:
+    response = await client.get("/stores/", allow_redirects=False)
+    assert (response.status, response.headers["Location"]) == (307, "/stores")
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/",
+        "/nope",
+        "/nope/",
+        "/stores//",
+        "//stores",
+        "//evil.example/",
+        "//",
+        "/stores%2F",
+        "/stores%2F/",
+        "/companies//",
+        "/companies/acme//",
+        "/companies/acme/stores",
+        "/Stores",
+        "/docs/nope.js",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_another_path_is_404(client: Client, target: str, method: str) -> None:
+    answer = await ask(client, target, method=method)
+    assert answer.startswith(b"HTTP/1.1 404 ")
+    assert answer.endswith(b'{"detail":"Not Found"}')
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])
+async def test_another_method_is_405_before_the_key_is_asked_for(client: Client, path: str, method: str) -> None:
+    response = await client.request(method, path)
+    assert (response.status, response.headers["Allow"]) == (405, "GET, HEAD")
+    assert await response.json() == {"detail": "Method Not Allowed"}
+
+
+async def test_the_key_is_judged_before_the_parameters(client: Client) -> None:
+    assert (await client.get("/stores?limit=0")).status == 401
+
+
+async def test_the_parameters_are_judged_before_the_record(client: Client) -> None:
+    response = await client.get("/companies/nobody?x=1", headers={**HEADERS, "Prefer": "handling=strict"})
+    assert response.status == 422
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/health", "/ready", "/metrics"])
+async def test_what_is_not_data_needs_no_key(client: Client, path: str) -> None:
+    assert (await client.get(path)).status == 200
+
+
+async def test_an_absolute_target_is_answered_as_its_path(client: Client) -> None:
+    answer = await ask(client, "http://anywhere.example/stores?limit=1")
+    assert answer.startswith(b"HTTP/1.1 200 ")

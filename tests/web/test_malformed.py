@@ -1,0 +1,85 @@
+"""What HTTP parsing refuses, and what is too large."""
+
+import logging
+from http import HTTPStatus
+
+import orjson
+import pytest
+
+from service.web.app import MAX_BODY_BYTES
+from service.web.server import MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
+from tests.web.live import KEY, Client, ask, exchange
+
+SECRET = b"s3cret-key"
+HEAD = b"GET /stores HTTP/1.1\r\nHost: test\r\n"
+MALFORMED = {
+    "garbage": b"\x16\x03\x01\x02\x00" + SECRET + b"\r\n\r\n",
+    "a line without a version": b"GET /stores\r\n\r\n",
+    "HTTP/0.9": b"GET /stores HTTP/0.9\r\nx-api-key: " + SECRET + b"\r\n\r\n",
+    "HTTP/2.0": b"GET /stores HTTP/2.0\r\nHost: test\r\nx-api-key: " + SECRET + b"\r\n\r\n",
+    "HTTP/9.9": b"GET /stores HTTP/9.9\r\nHost: test\r\n\r\n",
+    "no Host": b"GET /stores HTTP/1.1\r\nx-api-key: " + SECRET + b"\r\n\r\n",
+    "a control byte in a header's name": HEAD + b"x-api-key\x01: " + SECRET + b"\r\n\r\n",
+    "a NUL in the key": HEAD + b"x-api-key: " + SECRET + b"\x00\r\n\r\n",
+    "a header without a colon": HEAD + b"x-api-key " + SECRET + b"\r\n\r\n",
+    "a folded header": HEAD + b"x-api-key: a\r\n " + SECRET + b"\r\n\r\n",
+    "two lengths": HEAD + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    "a length and chunks": HEAD + b"Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "a length that is no number": HEAD + b"Content-Length: " + SECRET + b"\r\n\r\n",
+}
+
+
+def body(answer: bytes) -> object:
+    return orjson.loads(answer.partition(b"\r\n\r\n")[2])
+
+
+@pytest.mark.parametrize("request_bytes", MALFORMED.values(), ids=MALFORMED)
+async def test_malformed_http_is_the_json_400_and_one_line_in_the_log_that_quotes_nothing(
+    client: Client, request_bytes: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        answer = await exchange(client, request_bytes)
+    assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.0 400 "))
+    assert answer.count(b"HTTP/1.") == 1
+    assert b"Content-Type: application/json\r\n" in answer
+    assert body(answer) == {"detail": "Bad Request"}
+    assert SECRET not in answer
+    assert SECRET.decode() not in caplog.text
+    assert "Traceback" not in caplog.text
+    assert len([record for record in caplog.records if record.levelno >= logging.INFO]) <= 1
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status"),
+    [
+        (b"GET /stores?q=" + b"a" * MAX_LINE_BYTES + b" HTTP/1.1\r\nHost: t\r\n\r\n", HTTPStatus.REQUEST_URI_TOO_LONG),
+        (HEAD + b"q: " + b"a" * (MAX_FIELD_BYTES + 1) + b"\r\n\r\n", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE),
+        (HEAD + b"q" * (MAX_FIELD_BYTES + 1) + b": a\r\n\r\n", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE),
+        (HEAD + b"q: a\r\n" * MAX_FIELDS + b"\r\n", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE),
+        (HEAD + b"Content-Length: %d\r\n\r\n" % (MAX_BODY_BYTES + 1), HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    ],
+    ids=["address", "value", "name", "fields", "body"],
+)
+async def test_what_is_too_large_is_refused_and_the_connection_closed(
+    client: Client, request_bytes: bytes, status: HTTPStatus
+) -> None:
+    answer = await exchange(client, request_bytes)
+    assert answer.split(b" ", 2)[1] == str(status.value).encode()
+    assert body(answer) == {"detail": status.phrase}
+
+
+async def test_a_body_is_ignored_not_decompressed(client: Client) -> None:
+    answer = await ask(
+        client,
+        "/stores",
+        headers=("Content-Length: 4", "Content-Encoding: gzip", "Content-Type: text/plain\r\n\r\nnope"),
+    )
+    assert answer.startswith(b"HTTP/1.1 200 ")
+
+
+async def test_the_next_request_on_a_connection_is_answered_after_one_with_a_body(client: Client) -> None:
+    first = f"GET /health HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\nContent-Length: 3\r\n\r\nabc"
+    second = "GET /stores HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n"
+    answer = await exchange(client, (first + second).encode())
+    assert answer.count(b"HTTP/1.1 ") == 2
+    assert b"HTTP/1.1 401 " in answer

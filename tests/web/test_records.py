@@ -1,0 +1,139 @@
+"""The three operations on records, over HTTP."""
+
+import orjson
+import pytest
+
+from tests.web.live import HEADERS, Client, ask
+
+
+async def ids(client: Client, query: str, *, of: str = "stores") -> list[str]:
+    response = await client.get(f"/{of}?{query}", headers=HEADERS)
+    assert response.status == 200, await response.text()
+    key = "store_id" if of == "stores" else "company_id"
+    return [record[key] for record in (await response.json())["data"]]
+
+
+async def test_a_page_has_the_envelopes_keys_in_their_order_and_tells_what_was_asked(client: Client) -> None:
+    response = await client.get("/stores?limit=3&page_num=2&sort_by=city&sort_order=desc", headers=HEADERS)
+    page = await response.json()
+    assert list(page) == ["limit", "num_pages", "page_num", "sort_order", "sort_by", "total_count", "data"]
+    assert {**page, "data": len(page["data"])} == {
+        "limit": 3,
+        "num_pages": 2,
+        "page_num": 2,
+        "sort_order": "desc",
+        "sort_by": "city",
+        "total_count": 4,
+        "data": 1,
+    }
+
+
+async def test_a_page_is_json_that_only_its_asker_may_cache(client: Client) -> None:
+    response = await client.get("/stores", headers=HEADERS)
+    assert response.headers["Content-Type"] == "application/json"
+    assert response.headers["Cache-Control"] == "private"
+
+
+async def test_a_store_shows_its_fields_in_order_null_without_a_value_and_dates_left_out(client: Client) -> None:
+    response = await client.get("/stores?city=ottawa", headers=HEADERS)
+    (store,) = (await response.json())["data"]
+    assert list(store.items()) == [
+        ("store_id", "s2"),
+        ("company_id", "acme"),
+        ("parent_company_id", None),
+        ("name", None),
+        ("address_1", "1 Main St"),
+        ("address_2", None),
+        ("city", "Ottawa"),
+        ("province", "ON"),
+        ("country", "CA"),
+        ("postal_code", None),
+        ("phone_number", None),
+        ("is_open", False),
+        ("latitude", None),
+        ("longitude", None),
+        ("created_at", "2024-01-01T10:00:00+02:00"),
+    ]
+
+
+async def test_a_company_shows_its_four_fields(client: Client) -> None:
+    response = await client.get("/companies/acme", headers=HEADERS)
+    company = await response.json()
+    assert list(company.items()) == [
+        ("company_id", "acme"),
+        ("name", "Acme"),
+        ("domain", "acme.example"),
+        ("parent_company_id", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", ["s2", "s4", "s1", "s3"]),
+        ("city=%20toronto", ["s1"]),
+        ("city=MONTR%C3%89AL", ["s4"]),
+        ("city=o%CC%88rebro", ["s3"]),
+        ("city=Toronto&city=Ottawa&city=null", ["s2", "s1"]),
+        ("city=&country=null&company_id=+", ["s2", "s4", "s1", "s3"]),
+        ("postal_code=m5v2t6", ["s1"]),
+        ("latitude=4.37e1", ["s1"]),
+        ("is_open=NO", ["s2"]),
+        ("parent_company_id=acme", ["s3"]),
+        ("company_id=ACME", []),
+        ("city=Toronto&country=SE", []),
+        ("city=tor", []),
+        ("sort_by=city", ["s4", "s2", "s1", "s3"]),
+        ("sort_by=updated_at&sort_order=desc", ["s3", "s1", "s4", "s2"]),
+        ("sort_order=desc", ["s1", "s4", "s2", "s3"]),
+        ("city=a;b&unknown=1", []),
+    ],
+)
+async def test_stores_are_filtered_and_sorted(client: Client, query: str, found: list[str]) -> None:
+    assert await ids(client, query) == found
+
+
+async def test_companies_are_sorted_by_a_date_that_is_not_answered(client: Client) -> None:
+    assert await ids(client, "", of="companies") == ["nord", "acme", "a/b c"]
+
+
+async def test_companies_are_filtered_by_every_field_they_show(client: Client) -> None:
+    query = "company_id=acme&name=ACME&domain=Acme.Example&parent_company_id=null"
+    assert await ids(client, query, of="companies") == ["acme"]
+
+
+@pytest.mark.parametrize("page_num", ["2", "99999999999999999999", "9" * 4300])
+async def test_a_page_past_the_last_is_empty_however_long_its_number(client: Client, page_num: str) -> None:
+    response = await client.get(f"/stores?page_num={page_num}", headers=HEADERS)
+    page = orjson.loads((await response.read()).replace(page_num.encode(), b"0"))
+    assert response.status == 200
+    assert (page["data"], page["total_count"], page["num_pages"]) == ([], 4, 1)
+
+
+async def test_nothing_found_is_no_page(client: Client) -> None:
+    response = await client.get("/stores?city=Atlantis", headers=HEADERS)
+    page = await response.json()
+    assert (page["data"], page["total_count"], page["num_pages"]) == ([], 0, 0)
+
+
+@pytest.mark.parametrize("target", ["/companies/a%2Fb%20c", "/companies/a%2fb%20c?ignored=1", "/%63ompanies/a%2Fb%20c"])
+async def test_an_identifier_is_one_segment_percent_decoded(client: Client, target: str) -> None:
+    assert b'"name":"Slash"' in await ask(client, target)
+
+
+async def test_an_unknown_company_is_404(client: Client) -> None:
+    response = await client.get("/companies/nobody", headers=HEADERS)
+    assert (response.status, await response.json()) == (404, {"detail": "Company not found"})
+
+
+@pytest.mark.parametrize("path", ["/stores", "/companies", "/companies/acme", "/health", "/ready", "/docs"])
+async def test_head_answers_as_get_without_the_body(client: Client, path: str) -> None:
+    head, get = await client.head(path, headers=HEADERS), await client.get(path, headers=HEADERS)
+    assert (head.status, await head.read()) == (200, b"")
+    assert {**head.headers, "Date": ""} == {**get.headers, "Date": ""}
+
+
+async def test_data_that_is_still_loaded_is_503(loading_client: Client) -> None:
+    response = await loading_client.get("/stores", headers=HEADERS)
+    assert (response.status, response.headers["Retry-After"]) == (503, "1")
+    assert await response.json() == {"detail": "The data is still being loaded"}
