@@ -27,7 +27,8 @@ from service.query import Reader
 from service.records import COMPANIES, STORES, Company, Resource, Store
 from service.replica import Invalid, Reload, Replica
 from service.settings import Settings, read_settings
-from service.web.app import MAX_BODY_BYTES
+from service.web.app import MAX_BODY_BYTES, App
+from service.web.auth import anybody
 from service.web.metrics import Metrics
 from service.web.probes import Health, Loading, Ready
 from service.web.routes import Call
@@ -85,6 +86,14 @@ def first_texts(folder: Path, *names: str) -> set[str]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names and node.args
     )
     return {text.value for text in calls if isinstance(text, ast.Constant) and isinstance(text.value, str)}
+
+
+def test_every_operation_stands_in_the_interface_with_whether_it_needs_a_key(tmp_path: Path) -> None:
+    document = orjson.loads(App(Replica(tmp_path), anybody).openapi)
+    told = {codes(row["Request"])[0].removeprefix("GET "): row["Key"] for row in rows(INTERFACE, "Request")}
+    for path, operations in document["paths"].items():
+        assert told[path] == ("needed" if "security" in operations["get"] else "")
+    assert f"Version {document['info']['version']}." in INTERFACE
 
 
 @each_resource

@@ -80,7 +80,7 @@ def errors() -> Iterator[type[RequestError]]:
     yield from (error for error in RequestError.__subclasses__() if error.status not in unrouted)
 
 
-@pytest.mark.parametrize("error", errors(), ids=lambda error: error.__name__)
+@pytest.mark.parametrize("error", list(errors()), ids=lambda error: error.__name__)
 def test_every_error_stands_with_every_operation_that_may_answer_it(document: Any, error: type[RequestError]) -> None:
     paths = document["paths"] if error in ALWAYS else ["/stores", "/companies", "/companies/{company_id}"]
     for path in paths:
