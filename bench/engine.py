@@ -46,14 +46,14 @@ def shapes(stores: Sequence[Store], random: Random) -> dict[str, Callable[[], Pa
         "city, 50": lambda: [("city", one().city), ("limit", "50")],
         "city and open, 50": lambda: [("city", one().city), ("is_open", "true"), ("limit", "50")],
         "all, 1,000 of a page": lambda: [("page_num", str(random.randint(1, pages)))],
-        "country and open by name, 50": lambda: [
+        "country and open by name, 50, pages 1 to 40": lambda: [
             ("country", one().country),
             ("is_open", "true"),
             ("sort_by", "name"),
             ("limit", "50"),
             ("page_num", str(random.randint(1, 40))),
         ],
-        "company by updated_at, 1,000": lambda: [("company_id", one().company_id), ("sort_by", "updated_at")],
+        "company by updated_at, up to 1,000": lambda: [("company_id", one().company_id), ("sort_by", "updated_at")],
     }
 
 
