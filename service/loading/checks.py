@@ -78,15 +78,15 @@ def check_column(field: Field, cells: Sequence[Cell], companies: AbstractSet[str
 
 def _doubtful(kind: Kind, cells: Iterable[Cell]) -> list[Cell]:
     """Return the cells that may not be their own values, quickly."""
-    if kind in (FLAG, INSTANT):
+    if kind is FLAG or kind is INSTANT:
         return list(cells)
     return [cell for cell in cells if not (isinstance(cell, str) and cell.isprintable() and cell.strip())]
 
 
 def _keys(kind: Kind, values: Mapping[Cell, Value]) -> Mapping[Cell, str | None]:
-    if kind == FLAG:
+    if kind is FLAG:
         return {cell: kind.matched(str(value)) for cell, value in values.items()}
-    matched = rank if kind == INSTANT else kind.matched
+    matched = rank if kind is INSTANT else kind.matched
     return {cell: matched(value) if isinstance(value, str) else None for cell, value in values.items()}
 
 
@@ -106,21 +106,21 @@ def _read(field: Field, cell: Cell) -> Value | Flaw:
         return cell
     if cell is None or not cell.strip():
         return _MISSING if field.required else _absent(kind)
-    if kind == FLAG:
+    if kind is FLAG:
         flag = read_flag(cell)
         return _NO_FLAG if flag is None else flag
-    if kind == INSTANT:
+    if kind is INSTANT:
         return rewrite(cell) or _NO_INSTANT
     return _CONTROLLED if _CONTROL.search(cell) else cell
 
 
 def _mistyped(kind: Kind) -> Flaw:
-    if kind == FLAG:
+    if kind is FLAG:
         return _NO_FLAG
-    return _NO_NUMBER if kind == NUMBER else _NO_TEXT
+    return _NO_NUMBER if kind is NUMBER else _NO_TEXT
 
 
 def _absent(kind: Kind) -> Value:
-    if kind == FLAG:
+    if kind is FLAG:
         return True
-    return UNSET if kind == INSTANT else None
+    return UNSET if kind is INSTANT else None

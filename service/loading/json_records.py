@@ -96,13 +96,13 @@ def _selected(lines: Callable[[], Sequence[int]], whole: Sequence[bool]) -> Call
 
 
 def _member(field: Field) -> tuple[str, Any, object]:
-    if field.kind == NUMBER:
+    if field.kind is NUMBER:
         return field.name, Raw, _NULL
-    return field.name, bool | None if field.kind == FLAG else str | None, None
+    return field.name, bool | None if field.kind is FLAG else str | None, None
 
 
 def _column(kind: Kind, members: list[Any]) -> Sequence[Cell]:
-    if kind != NUMBER:
+    if kind is not NUMBER:
         return members
     try:
         return _TEXTS.decode(b"[" + b",".join(members) + b"]")
@@ -111,9 +111,9 @@ def _column(kind: Kind, members: list[Any]) -> Sequence[Cell]:
 
 
 def _loose_cell(kind: Kind, member: Raw) -> Raw | Cell:
-    if kind == NUMBER:
+    if kind is NUMBER:
         return member
-    return _flag(bytes(member)) if kind == FLAG else _text(bytes(member))
+    return _flag(bytes(member)) if kind is FLAG else _text(bytes(member))
 
 
 def _text(value: bytes) -> str | Mistyped | None:
