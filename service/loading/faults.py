@@ -1,23 +1,28 @@
 """What can be wrong with a data set, and how it is told."""
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import msgspec
+
+# What costs a record, but `file`, which costs the whole set; and what costs nothing.
+FaultCode: TypeAlias = Literal["file", "missing", "type", "date", "text", "cells", "duplicate", "company"]
+WarningCode: TypeAlias = Literal["repeated", "range", "parent", "unterminated"]
+Code: TypeAlias = FaultCode | WarningCode
 
 _LONGEST_VALUE: Final = 200  # characters; enough to find a cell by, and a report stays readable
 
 
 class Flaw(msgspec.Struct, frozen=True):
-    """What is wrong with a cell or a record: a code of the contract and why, in one clause."""
+    """What is wrong with a cell or a record: its code and why, in one clause."""
 
-    code: str
+    code: Code
     why: str
 
 
 class Fault(msgspec.Struct, frozen=True):
     """A flaw and its place. `line` and `record` count from 1; null where there is none or it is unknown."""
 
-    code: str
+    code: Code
     file: str
     line: int | None
     record: int | None
