@@ -50,6 +50,8 @@ def test_an_identifier_has_one_unicode_form_only() -> None:
         ("\u212bland", "åland"),
         ("ｶﾞ", "ガ"),
         ("\u0345\u03b1", "\u03b9\u03b1"),
+        ("\u1d2e", "b"),  # a modifier letter, which folds only after NFKC
+        ("J\u030c\u0323", "\u01f0\u0323"),  # folding takes NFKC away from the second
     ],
 )
 def test_words_are_the_same_whatever_their_case_form_and_white_space(one: str, other: str) -> None:

@@ -1,8 +1,7 @@
 """A field of a table as a dictionary-encoded, order-preserving column."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -11,6 +10,12 @@ from numpy.typing import NDArray
 from service.engine.texts import Texts
 
 Rows = NDArray[np.int32]
+
+# Bytes that no UTF-8 has, so that keys lie end to end in one buffer and not as objects. 0xFF sorts behind every text.
+_SEPARATOR: Final = b"\xfe"
+_ABSENT: Final = b"\xff"
+_SEPARATOR_TEXT, _ABSENT_TEXT = (byte.decode("utf-8", "surrogateescape") for byte in (_SEPARATOR, _ABSENT))
+_WIDEST: Final = 256  # bytes; in an array of texts every one takes as much room as the longest
 
 
 class Column(msgspec.Struct, frozen=True, eq=False):
@@ -51,35 +56,43 @@ class ColumnBuilder:
     """Gathers the matched forms of one field, row after row, and ranks them."""
 
     def __init__(self) -> None:
-        self._codes: defaultdict[str | None, int] = defaultdict()
-        self._codes.default_factory = self._codes.__len__
-        self._parts: list[NDArray[np.int32]] = []
+        self._parts: list[bytes] = []
 
     def add(self, keys: Sequence[str | None]) -> None:
         """Append the matched forms of the next rows, None where a row has no value."""
-        self._parts.append(np.fromiter(map(self._codes.__getitem__, keys), np.int32, len(keys)))
+        if keys:
+            texts = [_ABSENT_TEXT if key is None else key for key in keys]
+            self._parts.append(_SEPARATOR_TEXT.join(texts).encode("utf-8", "surrogateescape"))
 
-    def rank(self) -> tuple[NDArray[np.int32], list[str]]:
+    def rank(self) -> tuple[NDArray[np.int32], list[bytes]]:
         """Return each row's place among the sorted distinct forms (their number where it has none), and the forms."""
-        distinct = sorted(key for key in self._codes if key is not None)
-        ranks = np.empty(len(self._codes), np.int32)
-        seen = np.fromiter(map(self._codes.__getitem__, distinct), np.int32, len(distinct))
-        ranks[seen] = np.arange(len(distinct), dtype=np.int32)
-        if None in self._codes:
-            ranks[self._codes[None]] = len(distinct)
-        codes = np.concatenate([*self._parts, np.empty(0, np.int32)])
-        return ranks[codes], distinct
+        keys = [key for part in self._parts for key in part.split(_SEPARATOR)]
+        plain = max(map(len, keys), default=0) <= _WIDEST and not any(b"\0" in part for part in self._parts)
+        codes, distinct = _rank_plain(keys) if plain else _rank_any(keys)
+        return codes, distinct[:-1] if distinct[-1:] == [_ABSENT] else distinct
 
 
-def build_column(codes: NDArray[np.int32], distinct: Sequence[str], *, filters: bool) -> Column:
+def _rank_plain(keys: list[bytes]) -> tuple[NDArray[np.int32], list[bytes]]:
+    """Rank texts of which none is long or ends in NUL, which arrays of texts do not tell from nothing."""
+    distinct, codes = np.unique(np.array(keys, np.bytes_), return_inverse=True)
+    return codes.astype(np.int32), distinct.tolist()
+
+
+def _rank_any(keys: list[bytes]) -> tuple[NDArray[np.int32], list[bytes]]:
+    distinct = sorted(set(keys))
+    places = {key: place for place, key in enumerate(distinct)}
+    return np.fromiter(map(places.__getitem__, keys), np.int32, len(keys)), distinct
+
+
+def build_column(codes: NDArray[np.int32], distinct: Sequence[bytes], *, filters: bool) -> Column:
     """Return the column of ranked rows; `filters` keeps the values, to look them up."""
     counts = np.bincount(codes, minlength=len(distinct) + 1)[: len(distinct)]
     narrow = codes.astype(np.min_scalar_type(len(distinct)))
     return Column(
         codes=narrow,
         order=np.argsort(narrow, kind="stable").astype(np.int32),
-        starts=np.fromiter(chain([0], np.cumsum(counts)), np.int32, len(distinct) + 1),
-        values=Texts.of([key.encode() for key in distinct]) if filters else None,
+        starts=np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
+        values=Texts.of(distinct) if filters else None,
     )
 
 
