@@ -51,12 +51,11 @@ class TableBuilder:
 
     def build(self) -> Table:
         """Return the table, its rows in the default order; the builder is used up."""
-        first, *_ = self._columns[self._order_by].rank()
-        second, *_ = self._columns[self._key].rank()
-        numbering = np.lexsort((second, first))
+        ranked = {name: self._columns.pop(name).rank() for name in (self._order_by, self._key)}
+        numbering = np.lexsort((ranked[self._key][0], ranked[self._order_by][0]))
         columns = {}
         for name, filters in self._fields.items():
-            codes, distinct = self._columns.pop(name).rank()
+            codes, distinct = ranked[name] if name in ranked else self._columns.pop(name).rank()
             columns[name] = build_column(codes[numbering], distinct, filters=filters)
         rows = Texts.of(list(map(self._rows.__getitem__, numbering.tolist())))
         self._rows = []

@@ -13,12 +13,14 @@ from service.kinds import (
     NUMBER,
     NUMBER_PATTERN,
     Kind,
+    rank_instant,
     rank_number,
     read_flag,
+    read_instant,
+    write_instant,
 )
 from service.loading.batch import Cell, Mistyped
 from service.loading.faults import Flaw
-from service.loading.instants import rank, rewrite
 from service.records import Field
 
 Value: TypeAlias = str | bool | UnsetType | None
@@ -86,8 +88,13 @@ def _doubtful(kind: Kind, cells: Iterable[Cell]) -> list[Cell]:
 def _keys(kind: Kind, values: Mapping[Cell, Value]) -> Mapping[Cell, str | None]:
     if kind is FLAG:
         return {cell: kind.matched(str(value)) for cell, value in values.items()}
-    matched = rank if kind is INSTANT else kind.matched
+    matched = _rank_answered if kind is INSTANT else kind.matched
     return {cell: matched(value) if isinstance(value, str) else None for cell, value in values.items()}
+
+
+def _rank_answered(instant: str) -> str:
+    """Return the matched form of an instant as it is answered: of one in UTC that is known without reading it again."""
+    return instant[:-1] if instant.endswith("Z") else rank_instant(instant)
 
 
 def _beyond(keys: Mapping[Cell, str | None], bound: int) -> dict[Cell, Flaw]:
@@ -110,7 +117,8 @@ def _read(field: Field, cell: Cell) -> Value | Flaw:
         flag = read_flag(cell)
         return _NO_FLAG if flag is None else flag
     if kind is INSTANT:
-        return rewrite(cell) or _NO_INSTANT
+        moment = read_instant(cell)
+        return _NO_INSTANT if moment is None else write_instant(moment)
     return _CONTROLLED if _CONTROL.search(cell) else cell
 
 
