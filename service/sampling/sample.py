@@ -40,12 +40,12 @@ def write_sample(  # noqa: PLR0913 - the numbers say what to make, the rest how 
     folder.mkdir(parents=True, exist_ok=True)
     draw = stream(seed)
     founded = found_firms(stores=stores, companies=companies, gazetteer=read_gazetteer(), draw=draw)
-    firms = shuffled(_told(founded, "companies", companies, progress), draw)
+    firms = shuffled(_told(founded, "Making companies", companies, progress), draw)
     made = chain.from_iterable(stores_of(firm, draw) for firm in firms)
     paths = [folder / f"{resource.name}.{form}" for resource in (COMPANIES, STORES)]
     with _placed_together(paths) as (company_path, store_path):
         _write(company_path, form, COMPANIES, (firm.company for firm in firms))
-        _write(store_path, form, STORES, _told(made, "stores", stores, progress))
+        _write(store_path, form, STORES, _told(made, "Making stores", stores, progress))
 
 
 def _check_numbers(*, stores: int, companies: int, seed: int) -> None:

@@ -128,7 +128,7 @@ def test_a_data_set_that_is_there_is_named_and_not_touched(tmp_path: Path, name:
     assert contents(tmp_path) == {name: b"mine"}
 
 
-@pytest.mark.parametrize("step", ["companies", "stores"])
+@pytest.mark.parametrize("step", ["Making companies", "Making stores"])
 def test_an_interrupt_leaves_no_file(tmp_path: Path, step: str) -> None:
     def interrupt(name: str, done: int, _: int) -> None:
         if name == step and done:
@@ -155,9 +155,9 @@ def test_files_take_their_names_when_both_are_complete(tmp_path: Path) -> None:
     write_sample(tmp_path, stores=20_000, companies=7, seed=1, progress=look)
     assert len(contents(tmp_path)) == 2
     assert seen == [
-        ("companies", 0, 7),
-        ("companies", 7, 7),
-        ("stores", 0, 20_000),
-        ("stores", 10_000, 20_000),
-        ("stores", 20_000, 20_000),
+        ("Making companies", 0, 7),
+        ("Making companies", 7, 7),
+        ("Making stores", 0, 20_000),
+        ("Making stores", 10_000, 20_000),
+        ("Making stores", 20_000, 20_000),
     ]
