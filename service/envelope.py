@@ -1,5 +1,6 @@
 """The envelope of a page, on the wire and in the OpenAPI document alike."""
 
+from collections.abc import Iterable
 from typing import Final, Generic, Literal, TypeVar
 
 import msgspec
@@ -25,8 +26,8 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 _EMPTY_DATA: Final = b"]}"
 
 
-def wrap(query: Query, *, total_count: int, rows: bytes) -> bytes:
-    """Return the JSON of a page around rows that are encoded already and joined by commas."""
+def wrap(query: Query, *, total_count: int, rows: Iterable[bytes | memoryview]) -> bytes:
+    """Return the JSON of a page around rows that are encoded already: pieces that, end to end, are joined by commas."""
     head: PaginatedResponse[object] = PaginatedResponse(
         limit=query.limit,
         num_pages=-(-total_count // query.limit),
@@ -36,4 +37,4 @@ def wrap(query: Query, *, total_count: int, rows: bytes) -> bytes:
         total_count=total_count,
         data=[],
     )
-    return b"".join((_ENCODE(head)[: -len(_EMPTY_DATA)], rows, _EMPTY_DATA))
+    return b"".join((_ENCODE(head)[: -len(_EMPTY_DATA)], *rows, _EMPTY_DATA))

@@ -47,6 +47,10 @@ class Column(msgspec.Struct, frozen=True, eq=False):
         # A lone surrogate, which no value has, is looked for like any other text and not found.
         return None if self.values is None else self.values.find(key.encode("utf-8", "surrogatepass"))
 
+    def count(self, code: int) -> int:
+        """Return how many rows hold a value."""
+        return int(self.starts[code + 1]) - int(self.starts[code])
+
     def rows(self, code: int) -> Rows:
         """Return the rows that hold a value, ascending."""
         return self.order[self.starts[code] : self.starts[code + 1]]

@@ -9,19 +9,20 @@ from service.query import Query
 
 
 class Page(msgspec.Struct, frozen=True):
-    """How many rows match in all, and the rows of one page, encoded, joined by commas."""
+    """How many rows match in all, and the rows of one page: pieces that, end to end, are joined by commas."""
 
     total_count: int
-    rows: bytes
+    rows: list[memoryview]
 
 
 def page(table: Table, query: Query) -> Page:
     """Answer a query: select, sort, slice."""
-    rows = select(table, query.filters)
-    total = len(table) if rows is None else len(rows)
+    selection = select(table, query.filters, query.sort_by)
+    total = len(selection)
     first = (query.page_num - 1) * query.limit
     if first >= total:  # before any array sees the number: page numbers have no bound
-        return Page(total, b"")
+        return Page(total, [])
     span = range(first, min(first + query.limit, total))
-    found = window(table, rows, query.sort_by, span, descending=query.descending)
-    return Page(total, table.rows.join(found)[:-1])
+    rows = window(selection, span, descending=query.descending)
+    *pieces, last = table.rows.slices(rows)
+    return Page(total, [*pieces, last[:-1]])

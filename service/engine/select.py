@@ -1,44 +1,74 @@
-"""Which rows pass the filters of a query."""
+"""Which rows pass the filters of a query, by the cheapest way that the counts tell."""
 
 from collections.abc import Sequence
+from functools import reduce
+from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from service.engine.bitmap import Bitmap, Words, pack
 from service.engine.column import Column, Rows, merge
+from service.engine.selection import Few, Many, Selection, Whole
 from service.engine.table import Table
 from service.query import Filter
 
+# Below this part of the rows, intersecting lists of rows and sorting what is left costs less than bits of all rows.
+_FEW: Final = 64
+
 
 class _Wanted(msgspec.Struct, frozen=True, eq=False):
-    """The values of one column that a filter takes, as codes, and how many rows hold one of them."""
+    """The values of a field that a filter takes, as codes, and how many rows hold one of them."""
 
+    field: str
     column: Column
-    codes: NDArray[np.int32]
+    codes: tuple[int, ...]
     count: int
+
+    def rows(self) -> Rows:
+        """Return the rows that hold a wanted value, ascending."""
+        return merge(map(self.column.rows, self.codes))
 
     def keep(self, rows: Rows) -> Rows:
         """Return those of the rows that hold a wanted value."""
-        held = self.column.codes[rows]
-        return rows[held == self.codes[0] if len(self.codes) == 1 else np.isin(held, self.codes)]
+        return rows[self._among(self.column.codes[rows])]
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return for each row whether it holds a wanted value."""
+        return self._among(self.column.codes)
+
+    def _among(self, held: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
+        wanted = np.zeros(self.column.absent + 1, np.bool_)
+        wanted[list(self.codes)] = True
+        among: NDArray[np.bool_] = held == self.codes[0] if len(self.codes) == 1 else wanted[held]
+        return among
 
 
-def select(table: Table, filters: Sequence[Filter]) -> Rows | None:
-    """Return the rows that pass every filter, ascending; None stands for all rows, where nothing filters."""
+def select(table: Table, filters: Sequence[Filter], sort_by: str) -> Selection:
+    """Return the rows that pass every filter, in ascending order of a field."""
+    column = table.columns[sort_by]
     if not filters:
-        return None
+        return Whole(column)
     shortest, *others = sorted((_wanted(table, each) for each in filters), key=lambda wanted: wanted.count)
-    rows = merge(shortest.column.rows(code) for code in shortest.codes.tolist())
+    if shortest.count * _FEW >= len(table) > _FEW:
+        return Many(column, Bitmap.of(reduce(np.bitwise_and, _bits(table, (shortest, *others), sort_by))))
+    rows = shortest.rows()
     for wanted in others:
-        if len(rows) == 0:
-            break
         rows = wanted.keep(rows)
-    return rows
+    return Few(column, rows) if sort_by == table.order_by else Few.of(column, rows)
 
 
 def _wanted(table: Table, wish: Filter) -> _Wanted:
     column = table.columns[wish.field]
-    found = {code for key in wish.keys if (code := column.find(key)) is not None}
-    codes = np.array(sorted(found), np.int32)
-    return _Wanted(column, codes, int((column.starts[codes + 1] - column.starts[codes]).sum()))
+    codes = tuple(sorted({code for key in wish.keys if (code := column.find(key)) is not None}))
+    return _Wanted(wish.field, column, codes, sum(map(column.count, codes)))
+
+
+def _bits(table: Table, filters: Sequence[_Wanted], sort_by: str) -> list[Words]:
+    """Return each filter as bits by places in the order of a field; those of one value are kept, the others merged."""
+    bits = [table.bits(wanted.field, wanted.codes[0], sort_by) for wanted in filters if len(wanted.codes) == 1]
+    masks = [wanted.mask() for wanted in filters if len(wanted.codes) != 1]
+    if masks:
+        bits.append(pack(reduce(np.logical_and, masks)[table.columns[sort_by].order]))
+    return bits

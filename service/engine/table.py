@@ -1,15 +1,21 @@
 """A table: rows already encoded, numbered in the default order, with a column for each field."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Final
 
-import msgspec
 import numpy as np
 
+from service.engine.bitmap import Words, pack
 from service.engine.column import Column, ColumnBuilder, build_column
 from service.engine.texts import Texts
 
+# Bits are kept up to so many bytes, as 8 rows take one; they pay where some values are held by many rows.
+_KEPT_BYTES: Final = 32 << 20
+_LEAST_KEPT: Final = 16
 
-class Table(msgspec.Struct, frozen=True, eq=False):
+
+class Table:
     """Rows and their columns by field. Immutable.
 
     rows      the bytes of each row's answer, a comma behind it
@@ -18,10 +24,11 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     key       the field that identifies a row
     """
 
-    rows: Texts
-    columns: dict[str, Column]
-    order_by: str
-    key: str
+    def __init__(self, rows: Texts, columns: Mapping[str, Column], *, order_by: str, key: str) -> None:
+        self.rows = rows
+        self.columns = columns
+        self.order_by, self.key = order_by, key
+        self.bits = lru_cache(max(_KEPT_BYTES * 8 // max(len(rows), 1), _LEAST_KEPT))(self._bits)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -31,6 +38,11 @@ class Table(msgspec.Struct, frozen=True, eq=False):
         column = self.columns[self.key]
         code = column.find(key)
         return None if code is None else self.rows[int(column.rows(code)[0])][:-1]
+
+    def _bits(self, field: str, code: int, sort_by: str) -> Words:
+        """Return the rows that hold a value as bits by their places in the order of a field. The last ones are kept."""
+        held = self.columns[field].codes == code
+        return pack(held if sort_by == self.order_by else held[self.columns[sort_by].order])
 
 
 class TableBuilder:
@@ -59,4 +71,4 @@ class TableBuilder:
             columns[name] = build_column(codes[numbering], distinct, filters=filters)
         rows = Texts.of(list(map(self._rows.__getitem__, numbering.tolist())))
         self._rows = []
-        return Table(rows, columns, self._order_by, self._key)
+        return Table(rows, columns, order_by=self._order_by, key=self._key)

@@ -3,16 +3,19 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 
-class Texts(msgspec.Struct, frozen=True, eq=False):
+class Texts:
     """Byte strings end to end: text i is `data[offsets[i]:offsets[i + 1]]`; `data` is bytes-like, `offsets` int64."""
 
-    data: memoryview
-    offsets: NDArray[np.int64]
+    __slots__ = ("_places", "data", "offsets")
+
+    def __init__(self, data: memoryview, offsets: NDArray[np.int64]) -> None:
+        self.data = data
+        self.offsets = offsets
+        self._places = offsets.data  # gives one number several times faster than an array does
 
     @classmethod
     def of(cls, texts: Sequence[bytes]) -> "Texts":
@@ -22,24 +25,22 @@ class Texts(msgspec.Struct, frozen=True, eq=False):
         return cls(memoryview(b"".join(texts)), offsets)
 
     def __len__(self) -> int:
-        return len(self.offsets) - 1
+        return len(self._places) - 1
 
     def __getitem__(self, index: int) -> bytes:
-        start, stop = self.offsets[index : index + 2].tolist()
-        return bytes(self.data[start:stop])
+        return bytes(self.data[self._places[index] : self._places[index + 1]])
 
     def find(self, text: bytes) -> int | None:
         """Return where a text stands, or None; the texts are sorted and distinct."""
         index = bisect_left(self, text)
         return index if index < len(self) and self[index] == text else None
 
-    def join(self, indices: NDArray[np.integer]) -> bytes:
-        """Return the texts at some places, in that order, end to end."""
+    def slices(self, indices: NDArray[np.integer]) -> list[memoryview]:
+        """Return the texts at some places, in that order, as views of the buffer: a single one where they are a run."""
         if len(indices) == 0:
-            return b""
+            return []
         first, last = int(indices[0]), int(indices[-1])
         if last - first + 1 == len(indices) and bool((np.diff(indices) == 1).all()):
-            start, stop = self.offsets[[first, last + 1]].tolist()
-            return bytes(self.data[start:stop])
+            return [self.data[self._places[first] : self._places[last + 1]]]
         starts, stops = self.offsets[indices].tolist(), self.offsets[indices + 1].tolist()
-        return b"".join(map(self.data.__getitem__, map(slice, starts, stops)))
+        return list(map(self.data.__getitem__, map(slice, starts, stops)))

@@ -1,6 +1,7 @@
 """The operations on records: the lists of stores and of companies, and one company."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from service.envelope import PaginatedResponse, wrap
 from service.errors import NotFound, ServiceUnavailable, Unauthorized, UnprocessableContent
 from service.loading.dataset import Dataset
 from service.operation import Operation
-from service.query import Reader
+from service.query import Query, Reader
 from service.records import COMPANIES, STORES, Company, Resource, Store
 from service.replica import Replica
 from service.web.answer import Answer
@@ -19,6 +20,9 @@ from service.web.target import query_pairs
 
 # x-api-key, unlike Authorization, does not keep shared caches from storing an answer (RFC 9111 section 3.5).
 _HEADERS: Final = {"Cache-Control": "private"}
+# Up to so many query strings of up to so many characters are kept with what was read of them.
+_REMEMBERED: Final = 8192
+_SHORT: Final = 256
 _TAG: Final = "directory"
 _REFUSALS: Final = (Unauthorized, UnprocessableContent, ServiceUnavailable)
 
@@ -34,9 +38,10 @@ def record_routes(replica: Replica) -> tuple[Route, ...]:
 
 def _list_route(replica: Replica, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> Route:
     reader = Reader(resource)
+    read = _remembered(reader)
 
     def answer(call: Call) -> Answer:
-        query = reader.read(query_pairs(call.query), strict=call.strict)
+        query = read(call.query, call.strict)
         found = page(table(_current(replica)), query)
         return Answer(wrap(query, total_count=found.total_count, rows=found.rows), headers=_HEADERS)
 
@@ -77,6 +82,16 @@ def _company_route(replica: Replica) -> Route:
         protected=True,
     )
     return described(operation, answer)
+
+
+def _remembered(reader: Reader) -> Callable[[str, bool], Query]:
+    """Return what reads a raw query string, and keeps what it read of the last short ones."""
+
+    def read(query: str, strict: bool) -> Query:  # noqa: FBT001 - a cache is asked by position
+        return reader.read(query_pairs(query), strict=strict)
+
+    remember = lru_cache(_REMEMBERED)(read)
+    return lambda query, strict: (remember if len(query) <= _SHORT else read)(query, strict)
 
 
 def _current(replica: Replica) -> Dataset:

@@ -87,4 +87,4 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
 def ask(table: Table, resource: Resource, pairs: Pairs) -> Answer:
     """Return what the engine answers."""
     found = page(table, Reader(resource).read(pairs, strict=True))
-    return Answer(found.total_count, json.loads(b"[" + found.rows + b"]"))
+    return Answer(found.total_count, json.loads(b"[" + b"".join(found.rows) + b"]"))
