@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -29,6 +30,10 @@ PARENT: Final = "parent_company_id"
 UNKNOWN_PARENT: Final = Flaw("parent", "no company has this identifier")
 _BOUNDS: Final = {"latitude": 90, "longitude": 180}  # degrees
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+
+# A date-time that is answered as it is, if its date is one: most are, and dates are few.
+_ANSWERED: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z")
+_DATE_LENGTH: Final = len("2024-05-31")
 
 _MISSING: Final = Flaw("missing", "a value is needed")
 _CONTROLLED: Final = Flaw("text", "control characters other than tab and line breaks are not allowed")
@@ -92,6 +97,18 @@ def _keys(kind: Kind, values: Mapping[Cell, Value]) -> Mapping[Cell, str | None]
     return {cell: matched(value) if isinstance(value, str) else None for cell, value in values.items()}
 
 
+def _read_instant(cell: str) -> str | Flaw:
+    if _ANSWERED.fullmatch(cell) and _is_date(cell[:_DATE_LENGTH]):
+        return cell
+    moment = read_instant(cell)
+    return _NO_INSTANT if moment is None else write_instant(moment)
+
+
+@lru_cache(1 << 16)
+def _is_date(text: str) -> bool:
+    return read_instant(text) is not None
+
+
 def _rank_answered(instant: str) -> str:
     """Return the matched form of an instant as it is answered: of one in UTC that is known without reading it again."""
     return instant[:-1] if instant.endswith("Z") else rank_instant(instant)
@@ -117,8 +134,7 @@ def _read(field: Field, cell: Cell) -> Value | Flaw:
         flag = read_flag(cell)
         return _NO_FLAG if flag is None else flag
     if kind is INSTANT:
-        moment = read_instant(cell)
-        return _NO_INSTANT if moment is None else write_instant(moment)
+        return _read_instant(cell)
     return _CONTROLLED if _CONTROL.search(cell) else cell
 
 
