@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from service.baking.baked import load_baked
 from service.loading.dataset import Dataset, Report, load
 from service.progress import Progress, silent
 
@@ -51,26 +52,41 @@ def _summary(report: Report) -> str:
     return f"{first} (and {len(others):,} more)" if others else str(first)
 
 
+def read_source(source: Path, *, invalid: Invalid, progress: Progress = silent) -> tuple[Dataset, Report]:
+    """Return the data set of a folder or of a baked file, and what was found in it.
+
+    Raises `Refused` where a file is refused, or records are at fault and `invalid` says to refuse.
+    """
+    loaded = load_baked(source) if _is_file(source) else load(source, progress=progress)
+    if loaded.dataset is None or (loaded.report.faults and invalid is Invalid.REFUSE):
+        raise Refused(loaded.report)
+    return loaded.dataset, loaded.report
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # of a name that is too long, say: reading it as a folder tells so
+        return False
+
+
 class Replica:
     """Holds what is served now. Whoever answers a request takes `current` once and works on that."""
 
-    def __init__(self, folder: Path, *, invalid: Invalid = Invalid.REFUSE) -> None:
-        self.folder = folder
+    def __init__(self, source: Path, *, invalid: Invalid = Invalid.REFUSE) -> None:
+        self.source = source
         self.invalid = invalid
         self.current: Snapshot | None = None
         self.last_reload: Reload | None = None
 
     def load(self, progress: Progress = silent) -> Report:
-        """Load the folder and serve it from now on; where that fails, what was served stays.
-
-        Raises `Refused` where a file is refused, or records are at fault and `invalid` says to refuse.
-        """
-        loaded = load(self.folder, progress=progress)
+        """Load the source and serve it from now on; where that is refused, what was served stays. Raises `Refused`."""
+        try:
+            dataset, report = read_source(self.source, invalid=self.invalid, progress=progress)
+        except Refused as refused:
+            self.last_reload = Reload(datetime.now(UTC), ok=False, error=str(refused))
+            raise
         now = datetime.now(UTC)
-        if loaded.dataset is None or (loaded.report.faults and self.invalid is Invalid.REFUSE):
-            refused = Refused(loaded.report)
-            self.last_reload = Reload(now, ok=False, error=str(refused))
-            raise refused
-        self.current = Snapshot(loaded.dataset, loaded.report.totals.skipped, now)
+        self.current = Snapshot(dataset, report.totals.skipped, now)
         self.last_reload = Reload(now, ok=True)
-        return loaded.report
+        return report

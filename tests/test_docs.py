@@ -2,10 +2,12 @@
 
 import ast
 import re
+import runpy
 from collections.abc import Iterator
 from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
+from zlib import crc32
 
 import click
 import msgspec
@@ -13,6 +15,8 @@ import orjson
 import pytest
 
 from service import kinds
+from service.baking.baked import FORMAT
+from service.baking.layout import Content, map_file
 from service.commands import main
 from service.envelope import PaginatedResponse
 from service.errors import HTTPError, HTTPValidationError, RequestError, UnprocessableContent
@@ -26,6 +30,7 @@ from service.parameters import MAX_DIGITS, parameters_of
 from service.query import Reader
 from service.records import COMPANIES, STORES, Company, Resource, Store
 from service.replica import Invalid, Reload, Replica
+from service.sampling.sample import write_sample
 from service.settings import Settings, read_settings
 from service.web.app import MAX_BODY_BYTES, App
 from service.web.auth import anybody
@@ -34,11 +39,15 @@ from service.web.probes import Health, Loading, Ready
 from service.web.routes import Call
 from service.web.server import KEEP_ALIVE_SECONDS, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES, runner
 from service.web.target import query_pairs
+from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 
 ROOT = Path(__file__).parents[1]
 PAGES = [page for folder in (".", "docs", "datasets", "bench") for page in sorted((ROOT / folder).glob("*.md"))]
-INTERFACE, DATA, COMMANDS = ((ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands"))
+INTERFACE, DATA, COMMANDS, BAKED = (
+    (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked")
+)
+NUMPY_NAMES = {"U8": "uint8", "U16": "uint16", "U32": "uint32", "I32": "int32", "I64": "int64"}
 ANSWERS = (PaginatedResponse[Store], Company, HTTPError, HTTPValidationError, Health, Loading, Ready)
 
 each_resource = pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=lambda resource: resource.name)
@@ -295,10 +304,60 @@ def test_every_command_stands_in_the_commands() -> None:
     assert set(main.commands) <= set(re.findall(r"^## (\w+)$", COMMANDS, re.MULTILINE))
 
 
+def test_the_exit_codes_of_every_command_stand_in_the_commands() -> None:
+    for row in rows(section(COMMANDS, "Exit codes"), "Code"):
+        assert {code for column in row for code in codes(column)} == set(main.commands)
+        assert all(row.values())
+
+
 def test_the_settings_file_that_is_told_has_every_setting(tmp_path: Path) -> None:
     (example,) = blocks(COMMANDS, "toml")
     (tmp_path / "settings.toml").write_text(example)
     assert list(read_settings(tmp_path / "settings.toml")) == list(Settings.__struct_fields__)
+
+
+@pytest.fixture
+def baked(tmp_path: Path) -> Content:
+    """Return the content of `stores.baked` in the folder of the test."""
+    write_sample(tmp_path / "data", stores=500, companies=9, seed=1)
+    return map_file(baked_file(tmp_path / "data", tmp_path / "stores.baked"))
+
+
+def test_every_array_of_a_baked_file_stands_in_its_layout_with_its_type(baked: Content) -> None:
+    told = {codes(row["Array"])[0]: set(codes(row["Type"])) for row in rows(BAKED, "Array")}
+    expected = {"header_crc32": {"uint8"}}
+    for pattern in told.keys() - {"header_crc32"}:
+        for resource in (STORES, COMPANIES):
+            fields = resource.filters if "/values/" in pattern else resource.fields
+            names = {pattern.replace("RESOURCE", resource.name).replace("FIELD", field.name) for field in fields}
+            expected |= {name: {NUMPY_NAMES[dtype] for dtype in told[pattern]} for name in names}
+    assert expected.keys() == {*baked.arrays, "header_crc32"}
+    assert all(array.dtype.name in expected[name] for name, array in baked.arrays.items())
+
+
+def test_every_text_of_a_baked_file_stands_in_its_layout(baked: Content) -> None:
+    assert sorted(named(BAKED, "Text")) == sorted([*baked.metadata, "crc32:ARRAY"])
+    assert f"of another format than `{FORMAT}`" in BAKED
+
+
+def test_numpy_alone_reads_a_baked_file_as_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, baked: Content
+) -> None:
+    (snippet,) = blocks(BAKED, "python")
+    assert set(re.findall(r"^(?:import|from) (\w+)", snippet, re.MULTILINE)) == {"json", "numpy"}
+    (tmp_path / "snippet.py").write_text(snippet)
+    monkeypatch.chdir(tmp_path)
+    read = runpy.run_path("snippet.py")
+    checksums = {f"crc32:{name}": f"{crc32(array.tobytes()):08x}" for name, array in baked.arrays.items()}
+    assert read["texts"] == baked.metadata | checksums
+    assert list(read["arrays"]) == [*baked.arrays, "header_crc32"]
+    for name, array in baked.arrays.items():
+        assert (read["arrays"][name].dtype, read["arrays"][name].tolist()) == (array.dtype, array.tolist())
+    cities = {each["city"] for each in read["in_the_first_city"]}
+    stores = orjson.loads((tmp_path / "data" / "stores.json").read_bytes())
+    (city,) = cities
+    assert city == min((each["city"] for each in stores), key=kinds.fold)
+    assert len(read["in_the_first_city"]) == sum(each["city"] == city for each in stores)
 
 
 @each_page

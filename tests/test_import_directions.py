@@ -16,6 +16,7 @@ LAYERS: Final = (
     {"commands"},
     {"web", "settings"},
     {"replica"},
+    {"baking"},
     {"loading", "sampling"},
     {"engine", "envelope", "openapi", "bundled"},
     {"operation", "query"},
@@ -36,7 +37,7 @@ RESERVED: Final = {
 NOT_IN_ENGINE: Final = {"aiohttp", "asyncio", "datetime", "http", "io", "mmap", "os", "pathlib", "socket", "time"}
 OPENING: Final = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "fdopen", "mkstemp", "mmap"}
 # Where files are opened: those of data, of settings, and of the docs page.
-OPENERS: Final = ("service.loading", "service.sampling", "service.settings", "service.web.documents")
+OPENERS: Final = ("service.baking", "service.loading", "service.sampling", "service.settings", "service.web.documents")
 
 Modules = Mapping[str, ast.Module]
 

@@ -3,6 +3,7 @@
 import click
 
 from service import __version__
+from service.commands.bake import bake, verify
 from service.commands.check import check
 from service.commands.sample import sample
 from service.commands.serve import serve
@@ -17,6 +18,5 @@ def main() -> None:
     """
 
 
-main.add_command(serve)
-main.add_command(check)
-main.add_command(sample)
+for command in (serve, check, sample, bake, verify):
+    main.add_command(command)

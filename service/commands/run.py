@@ -73,9 +73,10 @@ def _log_report(report: Report) -> None:
     totals = report.totals
     _log.info("serving %s stores of %s companies", f"{totals.stores:,}", f"{totals.companies:,}")
     if totals.skipped:
-        _log.warning("left out %s records at fault, the first: %s", f"{totals.skipped:,}", report.faults[0])
-    if report.warnings:
-        _log.warning("%s warnings, the first: %s", f"{len(report.warnings):,}", report.warnings[0])
+        _log.warning("left out %s records at fault", f"{totals.skipped:,}")
+    for kind, found in (("fault", report.faults), ("warning", report.warnings)):
+        if found:
+            _log.warning("the first %s of %s: %s", kind, f"{len(found):,}", found[0])
 
 
 def _address(server: web.ServerRunner) -> str:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 import uvloop
 
+from service.commands.refusal import refusal
 from service.commands.run import run
 from service.replica import Invalid, Refused
 from service.settings import BadSettings, Settings, environment_name, make_settings, read_settings
@@ -39,7 +40,7 @@ def _option(*names: str, **attributes: Any) -> Callable[[_Command], _Command]:
     expose_value=False,
     help="A TOML file of settings.",
 )
-@_option("--data", type=click.Path(), help="Folder of the data set.  [default: the bundled one]")
+@_option("--data", type=click.Path(), help="Folder of the data set, or a baked file.  [default: the bundled data]")
 @_option("--host", help=f"Address to listen on.  [default: {Settings().host}]")
 @_option("--port", type=click.IntRange(0, 65535), help=f"Port; 0 takes a free one.  [default: {Settings().port}]")
 @_option("--api-key", multiple=True, help="A key that is let in; may be given again.  [default: made for this run]")
@@ -60,7 +61,7 @@ def serve(**given: Any) -> None:
     try:
         uvloop.run(run(settings))
     except Refused as refused:
-        raise click.ClickException(_advice(settings, refused)) from refused
+        raise refusal(settings.data, refused) from refused
     except OSError as error:
         raise click.ClickException(f"cannot listen on {settings.host}:{settings.port}: {error.strerror}") from error
 
@@ -71,10 +72,3 @@ def _check_keys(settings: Settings) -> None:
     for key in settings.api_key:
         if not key or not key.isascii() or not key.isprintable() or key != key.strip():
             raise click.UsageError("--api-key: a key is printable ASCII with no space at its ends: it goes in a header")
-
-
-def _advice(settings: Settings, refused: Refused) -> str:
-    lines = [f"the data set in {settings.data} is refused: {refused}"]
-    if any(fault.record is not None for fault in refused.report.faults):
-        lines.append(f"`store-directory check {settings.data}` tells all; `--invalid skip` serves the sound records")
-    return "\n".join(lines)

@@ -22,5 +22,7 @@ def dataset_version(tables: Iterable[Table]) -> str:
     for table in tables:
         digest.update(len(table).to_bytes(8, "little"))
         digest.update(table.rows.data)
-        digest.update(table.columns[table.order_by].codes.astype("<u4").view(np.uint8).data)
+        column = table.columns[table.order_by]
+        digest.update(column.valued.to_bytes(8, "little"))
+        digest.update(column.codes.astype("<u4").view(np.uint8).data)
     return digest.hexdigest()[:_DIGITS]

@@ -26,7 +26,7 @@ class BrokenReplica(Replica):
 
 @pytest.fixture
 async def broken_client(replica: Replica, aiohttp_client: AiohttpClient) -> Client:
-    return await aiohttp_client(ServiceServer(App(BrokenReplica(replica.folder), anybody)))
+    return await aiohttp_client(ServiceServer(App(BrokenReplica(replica.source), anybody)))
 
 
 async def test_a_fault_of_ours_tells_nothing_of_the_inside_but_to_the_log(

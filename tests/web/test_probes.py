@@ -38,7 +38,7 @@ async def test_ready_tells_what_is_served(client: Client, replica: Replica) -> N
 
 
 async def test_a_failed_load_is_told_and_what_was_served_stays(client: Client, replica: Replica) -> None:
-    write_directory(replica.folder, [store("s1", city=None)])
+    write_directory(replica.source, [store("s1", city=None)])
     with pytest.raises(Refused):
         replica.load()
     ready = await (await client.get("/ready")).json()

@@ -1,0 +1,145 @@
+"""The layout of a baked file, that of safetensors: a header in JSON, and arrays end to end behind it.
+
+    8 bytes         the length of the header, little-endian
+    header          name -> {"dtype", "shape", "data_offsets"}; "__metadata__" -> texts by name; padded with spaces
+    arrays          little-endian, those of the widest items first, so that each is aligned; no gaps
+
+The metadata holds a CRC-32 of each array. The last array is the CRC-32 of all that stands before the arrays.
+"""
+
+import errno
+import mmap
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+_DTYPES: Final = {
+    name: np.dtype(f"<{name.lower()[0]}{int(name[1:]) // 8}") for name in ("U8", "U16", "U32", "I32", "I64")
+}
+_NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
+_METADATA: Final = "__metadata__"
+_CHECKSUM: Final = "crc32:"
+_HEADER_CHECKSUM: Final = "header_crc32"
+_LENGTH_BYTES: Final = 8
+_ALIGNMENT: Final = 64
+_LARGEST_HEADER: Final = 1 << 20
+
+
+class DamagedFile(Exception):
+    """A file that is not what was baked; the message says how that shows."""
+
+
+class Content(msgspec.Struct, frozen=True, eq=False):
+    """What a file holds: texts by name, and arrays by name, which lie in the file."""
+
+    metadata: dict[str, str]
+    arrays: dict[str, Array]
+
+
+class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    dtype: str
+    shape: tuple[int]
+    data_offsets: tuple[int, int]
+
+
+def write_file(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
+    """Write arrays of one dimension and texts: beside the path, then renamed, so that no half file takes the name.
+
+    The same arrays and texts give the same bytes. Raises OSError, after which nothing is left behind.
+    """
+    if _is_special(path):
+        raise FileExistsError(errno.EEXIST, "it is there and is no regular file")
+    ordered = dict(sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0])))
+    checksums = {_CHECKSUM + name: f"{zlib.crc32(array.data):08x}" for name, array in ordered.items()}
+    header = _header(ordered, {**metadata, **checksums})
+    partial = path.with_name(f".{path.name}.{token_hex(8)}.part")  # its own, as another may write the same file now
+    try:
+        with partial.open("xb") as file:
+            file.write(header)
+            for array in ordered.values():
+                file.write(array.data)
+            file.write(zlib.crc32(header).to_bytes(4, "little"))
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not (path.is_file() or path.is_dir())
+
+
+def _header(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
+    entries: dict[str, object] = {_METADATA: dict(sorted(metadata.items()))}
+    place = 0
+    for name, array in arrays.items():
+        entries[name] = _Entry(_NAMES[array.dtype], array.shape, (place, place + array.nbytes))
+        place += array.nbytes
+    entries[_HEADER_CHECKSUM] = _Entry("U8", (4,), (place, place + 4))
+    text = msgspec.json.encode(entries)
+    text += b" " * (-(len(text) + _LENGTH_BYTES) % _ALIGNMENT)
+    return len(text).to_bytes(_LENGTH_BYTES, "little") + text
+
+
+def map_file(path: Path) -> Content:
+    """Map a file and check every byte of it.
+
+    Raises DamagedFile where the file is cut, damaged or something else, OSError where it cannot be read.
+    """
+    if _is_special(path):  # a pipe would keep us waiting
+        raise DamagedFile("it is no regular file")
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size < _LENGTH_BYTES:
+            raise DamagedFile("the file is no baked data set")
+        mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    start = _LENGTH_BYTES + int.from_bytes(mapped[:_LENGTH_BYTES], "little")
+    if not _LENGTH_BYTES < start <= min(len(mapped), _LARGEST_HEADER):
+        raise DamagedFile("the file is no baked data set, or its header is cut")
+    metadata, entries = _read_header(bytes(mapped[_LENGTH_BYTES:start]))
+    arrays = _view_arrays(mapped[start:], entries)
+    if int.from_bytes(arrays.pop(_HEADER_CHECKSUM).tobytes(), "little") != zlib.crc32(mapped[:start]):
+        raise DamagedFile("the header is damaged")
+    for name, array in arrays.items():
+        if metadata.pop(_CHECKSUM + name, None) != f"{zlib.crc32(array.data):08x}":
+            raise DamagedFile(f"the array {name} is damaged")
+    return Content(metadata, arrays)
+
+
+def _read_header(text: bytes) -> tuple[dict[str, str], dict[str, _Entry]]:
+    try:
+        members = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        metadata = msgspec.json.decode(members.pop(_METADATA), type=dict[str, str])
+        entries = {name: msgspec.json.decode(member, type=_Entry) for name, member in members.items()}
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError):
+        raise DamagedFile("the file is no baked data set, or its header is damaged") from None
+    if _HEADER_CHECKSUM not in entries:
+        raise DamagedFile("the file is no baked data set: its header has no checksum")
+    return metadata, entries
+
+
+def _view_arrays(data: memoryview, entries: Mapping[str, _Entry]) -> dict[str, Array]:
+    """Return the arrays over the bytes that hold them; they must fill those exactly, one behind the other."""
+    arrays = {}
+    place = 0
+    for name, entry in entries.items():
+        (start, stop), (length,) = entry.data_offsets, entry.shape
+        dtype = _DTYPES.get(entry.dtype)
+        if dtype is None or start != place or length < 0 or stop - start != length * dtype.itemsize:
+            raise DamagedFile(f"the header is damaged at the array {name}")
+        if stop > len(data):
+            raise DamagedFile("the file is cut short")
+        arrays[name] = np.frombuffer(data[start:stop], dtype)
+        place = stop
+    if place != len(data):
+        raise DamagedFile(f"{len(data) - place:,} bytes stand behind the last array")
+    return arrays

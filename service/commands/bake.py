@@ -1,0 +1,60 @@
+"""`store-directory bake` and `verify`: a data set compiled into one file."""
+
+from pathlib import Path
+
+import click
+
+from service.baking.baked import bake as write_baked, load_baked
+from service.commands.refusal import refusal
+from service.commands.terminal import shown_progress
+from service.loading.dataset import Dataset
+from service.loading.version import dataset_version
+from service.replica import Invalid, Refused, read_source
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE", type=_FILE)
+@click.option(
+    "--invalid",
+    type=click.Choice([each.value for each in Invalid]),
+    default=Invalid.REFUSE.value,
+    show_default=True,
+    help="What to do about records at fault.",
+)
+def bake(folder: Path, file: Path, *, invalid: str) -> None:
+    """Compile the data set in DIR into FILE, for `serve --data FILE`.
+
+    The same data gives the same bytes on every machine.
+    """
+    if not file.name:
+        raise click.BadParameter("a name is needed", param_hint="FILE")
+    try:
+        with shown_progress() as progress:
+            dataset, report = read_source(folder, invalid=Invalid(invalid), progress=progress)
+        write_baked(dataset, report.totals, file)
+    except Refused as refused:
+        raise refusal(folder, refused) from refused
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror}") from error
+    click.echo(f"{file}: {_described(dataset)}")
+
+
+@click.command()
+@click.argument("file", metavar="FILE", type=_FILE)
+def verify(file: Path) -> None:
+    """Check every byte of the baked FILE; exit 1 where one is not as it was baked."""
+    loaded = load_baked(file)
+    if loaded.dataset is None:
+        raise click.ClickException(str(Refused(loaded.report)))
+    dataset = loaded.dataset
+    if dataset_version((dataset.stores, dataset.companies)) != dataset.version:
+        raise click.ClickException(f"{file}: the records are not those of version {dataset.version}; bake it again")
+    click.echo(f"{file}: sound, {_described(dataset)}")
+
+
+def _described(dataset: Dataset) -> str:
+    stores, companies = len(dataset.stores), len(dataset.companies)
+    return f"{stores:,} stores of {companies:,} companies, version {dataset.version}"

@@ -1,0 +1,127 @@
+"""Made-up data sets for baking, written as files, and what is compared of them."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+from hypothesis import strategies as st
+
+from service.baking.baked import bake
+from service.engine.table import Table
+from service.engine.texts import Texts
+from service.loading.dataset import Dataset, Totals, load
+from service.records import COMPANIES, STORES, Resource
+from tests.directory import company, store, write_directory
+from tests.engine import made_up
+from tests.engine.oracle import Record, flag
+
+# One of each with a value in every field, so that no array is empty.
+STORE = store(
+    "s1",
+    parent_company_id="acme",
+    name="Örebro Ⅳ",
+    address_2="2nd floor",
+    province="ON",
+    postal_code="M5V 2T6",
+    phone_number="416",
+    latitude="43.70",
+    longitude="-79.4",
+    created_at="2024-01-03",
+    updated_at="2024-05-31 10:00",
+)
+COMPANY = company(domain="acme.example", parent_company_id="acme", created_at="2020-01-02")
+GENERATED_AT = ["2024-05-31", "2024-05-31T10:00:00.5+02:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"]
+
+
+class Made(NamedTuple):
+    """Sound records, by the name of their resource, and when a manifest says that they were made."""
+
+    records: dict[str, list[Record]]
+    generated_at: str | None
+
+    def write(self, folder: Path) -> Path:
+        """Write the records as JSON, with a manifest where it has something to say."""
+        stores = [{**record, "is_open": flag(record["is_open"] or "")} for record in self.records[STORES.name]]
+        write_directory(folder, stores, self.records[COMPANIES.name])
+        if self.generated_at is not None:
+            write_manifest(folder, self.generated_at, {name: len(made) for name, made in self.records.items()})
+        return folder
+
+
+def write_manifest(folder: Path, generated_at: str, counts: dict[str, int]) -> None:
+    """Write the manifest of a folder of JSON files; `counts` are their records, by the name of the resource."""
+    files = {f"{name}.json": count for name, count in counts.items()}
+    digests = {name: sha256((folder / name).read_bytes()).hexdigest() for name in files}
+    listed = {name: {"sha256": digests[name], "records": count} for name, count in files.items()}
+    (folder / "manifest.json").write_bytes(orjson.dumps({"generated_at": generated_at, "files": listed}))
+
+
+def data_sets() -> st.SearchStrategy[Made]:
+    """Return sound data sets, empty ones too, of few values in many spellings, many of them missing."""
+    sizes = st.tuples(st.integers(0, 40), st.integers(0, 12), st.integers(1, 12), st.integers(0, 2**32))
+    return st.builds(_make, sizes, st.none() | st.sampled_from(GENERATED_AT))
+
+
+def _make(sizes: tuple[int, int, int, int], generated_at: str | None) -> Made:
+    stores, companies, variety, seed = sizes
+    firms = _records(COMPANIES, count=companies, variety=variety, seed=seed)
+    made = _records(STORES, count=stores if firms else 0, variety=variety, seed=seed)
+    owned: list[Record] = [
+        {**each, "company_id": firms[place % len(firms)]["company_id"]} for place, each in enumerate(made)
+    ]
+    return Made({STORES.name: owned, COMPANIES.name: firms}, generated_at)
+
+
+def _records(resource: Resource, *, count: int, variety: int, seed: int) -> list[Record]:
+    made = made_up.records(made_up.COLLECTIONS[resource.name], count=count, variety=variety, seed=seed)
+    needed = {field.name for field in resource.fields if field.required}
+    return [{name: "-" if text is None and name in needed else text for name, text in each.items()} for each in made]
+
+
+def loaded(folder: Path) -> tuple[Dataset, Totals]:
+    """Return a sound data set, loaded from its files, and its totals."""
+    found = load(folder)
+    assert found.dataset is not None, found.report.faults
+    assert found.report.faults == []
+    return found.dataset, found.report.totals
+
+
+def baked_file(folder: Path, file: Path) -> Path:
+    """Bake a folder into a file, and return the file."""
+    bake(*loaded(folder), file)
+    return file
+
+
+def small_file(folder: Path) -> Path:
+    """Bake a data set of one store and one company, and return the file, alone in its folder."""
+    data = write_directory(folder / "data", [STORE], [COMPANY])
+    (folder / "baked").mkdir()
+    return baked_file(data, folder / "baked" / "small.baked")
+
+
+def contents(dataset: Dataset) -> dict[str, object]:
+    """Return everything that a data set is made of, in values that compare: arrays as type and bytes."""
+    tables = {STORES.name: dataset.stores, COMPANIES.name: dataset.companies}
+    told: dict[str, object] = {"version": dataset.version, "generated_at": _spelled(dataset.generated_at)}
+    return told | {f"{name}/{part}": value for name, table in tables.items() for part, value in _parts(table)}
+
+
+def _spelled(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _parts(table: Table) -> Iterator[tuple[str, object]]:
+    yield "rows", _texts(table.rows)
+    yield "order_by", table.order_by
+    yield "key", table.key
+    for name, column in table.columns.items():
+        for part, array in {"codes": column.codes, "order": column.order, "starts": column.starts}.items():
+            yield f"{name}/{part}", (array.dtype.str, array.shape, array.tobytes())
+        yield f"{name}/values", None if column.values is None else _texts(column.values)
+
+
+def _texts(texts: Texts) -> tuple[str, bytes, bytes]:
+    return texts.offsets.dtype.str, texts.offsets.tobytes(), bytes(texts.data)

@@ -1,0 +1,99 @@
+"""A baked file that is damaged anywhere is one fault, never a data set and never an exception."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from service.baking.baked import load_baked
+from tests.baking.made_up import small_file
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return small_file(tmp_path)
+
+
+def refusal(file: Path) -> str:
+    """Return why a file is refused: one fault of the whole file, told in one line."""
+    loaded = load_baked(file)
+    assert loaded.dataset is None
+    (fault,) = loaded.report.faults
+    assert (fault.code, fault.file, loaded.report.warnings) == ("file", str(file), [])
+    assert str(fault).isprintable()
+    return fault.why
+
+
+@contextmanager
+def rewritten(file: Path) -> Iterator[Callable[[int, int], int]]:
+    """Give what puts a byte into a file at a place: to write thousands of files would take long."""
+    descriptor = os.open(file, os.O_WRONLY)
+    try:
+        yield lambda place, byte: os.pwrite(descriptor, bytes([byte]), place)
+    finally:
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize("flip", [0x01, 0xA5])
+def test_a_file_with_any_byte_changed_is_refused(file: Path, flip: int) -> None:
+    with rewritten(file) as put:
+        for place, byte in enumerate(file.read_bytes()):
+            put(place, byte ^ flip)
+            assert "bake it again" in refusal(file), place
+            put(place, byte)
+    assert load_baked(file).dataset is not None
+
+
+def test_a_file_cut_at_any_length_is_refused(file: Path) -> None:
+    for length in reversed(range(file.stat().st_size)):
+        os.truncate(file, length)
+        assert "bake it again" in refusal(file), length
+
+
+@pytest.mark.parametrize("more", [b"\0", b"\n", b"\0" * 8, b" " * 64, b"\xff" * 4096])
+def test_a_file_with_bytes_behind_its_end_is_refused(file: Path, more: bytes) -> None:
+    with file.open("ab") as stored:
+        stored.write(more)
+    assert refusal(file) == f"{len(more):,} bytes stand behind the last array; bake it again"
+
+
+def test_a_file_with_bytes_left_out_or_put_in_anywhere_is_refused(file: Path) -> None:
+    stored = file.read_bytes()
+    for place in range(0, len(stored), 97):
+        for changed in (stored[:place] + stored[place + 8 :], stored[:place] + bytes(8) + stored[place:]):
+            file.write_bytes(changed)
+            assert "bake it again" in refusal(file), place
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"\0" * 8,
+        b"\xff" * 8,
+        b"\0" * 100,
+        b"store_id,company_id\n" * 100,
+        b'[{"store_id": "s1"}]' * 100,
+        b"PK\x03\x04" + bytes(1000),
+        (2).to_bytes(8, "little") + b"{}",
+        (64).to_bytes(8, "little") + b"[" * 64,
+        (100_000).to_bytes(8, "little") + b'{"__metadata__":' + b"[" * 99_984,
+        (64).to_bytes(8, "little") + b'{"__metadata__":{}}'.ljust(64),
+        (64).to_bytes(8, "little") + b'{"__metadata__":{"format":"pt"},"x":null}'.ljust(64),
+        (64).to_bytes(8, "little") + b'{"__metadata__":{"a":"\xff"}}'.ljust(64),
+        (2**63).to_bytes(8, "little") + bytes(1000),
+    ],
+)
+def test_a_file_that_is_something_else_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    assert "the file is no baked data set" in refusal(file)
+
+
+@pytest.mark.parametrize("name", ["nowhere", "folder", "x" * 300], ids=["nowhere", "a folder", "too long"])
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    assert refusal(tmp_path / name).startswith("the file cannot be read: ")

@@ -1,0 +1,138 @@
+"""The layout of a baked file: that of safetensors, the same bytes each time, whole or not at all."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from service.baking.layout import Array, map_file, write_file
+from tests.baking.made_up import small_file
+from tests.sampling.test_sample import small_disk
+
+ARRAYS: dict[str, Array] = {
+    "bytes": np.arange(7, dtype=np.uint8),
+    "texts/é": np.arange(3, dtype=np.uint8),
+    "nothing": np.empty(0, np.int64),
+    "short": np.arange(5, dtype=np.uint16),
+    "wide": np.array([2**32 - 1, 0, 7], np.uint32),
+    "rows": np.array([-1, 2**31 - 1], np.int32),
+    "offsets": np.array([-(2**63), 2**63 - 1, 0], np.int64),
+}
+TEXTS = {"format": "a test", "é": "\u2028\n\U0001f600"}
+SIZES = {"U8": 1, "U16": 2, "U32": 4, "I32": 4, "I64": 8}
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    write_file(tmp_path / "file", ARRAYS, TEXTS)
+    content = map_file(tmp_path / "file")
+    assert content.metadata == TEXTS
+    assert content.arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        assert content.arrays[name].dtype == array.dtype
+        assert np.array_equal(content.arrays[name], array)
+
+
+def test_a_file_of_nothing_is_read(tmp_path: Path) -> None:
+    write_file(tmp_path / "file", {}, {})
+    content = map_file(tmp_path / "file")
+    assert (content.metadata, content.arrays) == ({}, {})
+
+
+def test_arrays_lie_in_the_file_and_cannot_be_changed(tmp_path: Path) -> None:
+    write_file(tmp_path / "file", ARRAYS, TEXTS)
+    for array in map_file(tmp_path / "file").arrays.values():
+        assert not array.flags.owndata
+        assert not array.flags.writeable
+
+
+def test_the_order_in_which_arrays_and_texts_are_given_does_not_matter(tmp_path: Path) -> None:
+    write_file(tmp_path / "one", ARRAYS, TEXTS)
+    write_file(tmp_path / "other", dict(reversed(ARRAYS.items())), dict(reversed(TEXTS.items())))
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+# The rules of safetensors: https://github.com/huggingface/safetensors#format
+@pytest.mark.parametrize("baked", [False, True], ids=["arrays", "data set"])
+def test_the_layout_is_that_of_safetensors(tmp_path: Path, *, baked: bool) -> None:
+    file = small_file(tmp_path) if baked else tmp_path / "file"
+    if not baked:
+        write_file(file, ARRAYS, TEXTS)
+    stored = file.read_bytes()
+    start = 8 + int.from_bytes(stored[:8], "little")
+    assert stored[8:9] == b"{"
+    assert start % 64 == 0
+    header = json.loads(stored[8:start])
+    metadata = header.pop("__metadata__")
+    assert all(isinstance(text, str) for text in metadata.values())
+    place = 0
+    for entry in header.values():
+        assert list(entry) == ["dtype", "shape", "data_offsets"]
+        begin, end = entry["data_offsets"]
+        assert begin == place
+        assert (start + begin) % SIZES[entry["dtype"]] == 0
+        assert end - begin == entry["shape"][0] * SIZES[entry["dtype"]]
+        place = end
+    assert start + place == len(stored)
+
+
+def test_the_header_has_the_checksum_of_each_array_and_the_last_array_is_its_own(tmp_path: Path) -> None:
+    write_file(tmp_path / "file", ARRAYS, TEXTS)
+    stored = (tmp_path / "file").read_bytes()
+    start = 8 + int.from_bytes(stored[:8], "little")
+    header = json.loads(stored[8:start])
+    told = {name: header["__metadata__"][f"crc32:{name}"] for name in ARRAYS}
+    assert told == {name: f"{crc32(array.tobytes()):08x}" for name, array in ARRAYS.items()}
+    assert list(header)[-1] == "header_crc32"
+    assert stored[-4:] == crc32(stored[:start]).to_bytes(4, "little")
+
+
+@pytest.mark.parametrize("size", [0, 100, 1500, 8_000])
+@pytest.mark.parametrize("old", [None, b"what was there"], ids=["new", "replacing"])
+def test_a_full_disk_is_told_leaves_nothing_and_keeps_what_was_there(
+    tmp_path: Path, *, size: int, old: bytes | None
+) -> None:
+    file = tmp_path / "file"
+    if old is not None:
+        file.write_bytes(old)
+    with small_disk(size), pytest.raises(OSError, match="too large"):
+        write_file(file, {**ARRAYS, "large": np.zeros(2000, np.int32)}, TEXTS)
+    left = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert left == ({} if old is None else {"file": old})
+
+
+def test_a_file_takes_its_name_whole_and_the_old_one_stays_as_it_is_mapped(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    write_file(file, ARRAYS, TEXTS)
+    mapped = map_file(file)
+    write_file(file, {"bytes": np.zeros(7, np.uint8)}, {})
+    assert mapped.arrays["bytes"].tolist() == list(range(7))
+    assert map_file(file).arrays["bytes"].tolist() == [0] * 7
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_two_who_write_one_file_at_once_leave_the_whole_file_of_one(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+
+    def write(number: int) -> None:
+        for _ in range(10):
+            write_file(file, {"numbers": np.full(100_000 * number, number, np.int64)}, {})
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(write, (1, 2)))
+    numbers = map_file(file).arrays["numbers"]
+    assert len(numbers) == 100_000 * numbers[0]
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    "target", ["nowhere/file", "taken/file", "folder", "x" * 255], ids=["nowhere", "a file", "a folder", "too long"]
+)
+def test_a_target_that_cannot_be_written_is_an_os_error_and_nothing_is_left(tmp_path: Path, target: str) -> None:
+    (tmp_path / "taken").write_bytes(b"")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match=r"directory|long"):
+        write_file(tmp_path / target, ARRAYS, TEXTS)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["folder", "taken"]

@@ -1,0 +1,109 @@
+"""A file whose every checksum is right, but which does not hold what a data set is made of, is one clear fault."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from service.baking.layout import Array, Content, map_file, write_file
+from tests.baking.made_up import small_file
+from tests.baking.test_damage import refusal
+
+DTYPES = [np.dtype(name) for name in ("u1", "u2", "u4", "i4", "i8")]
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> Content:
+    return map_file(small_file(tmp_path))
+
+
+class Crafted:
+    """Files made by hand, with right checksums."""
+
+    def __init__(self, folder: Path, content: Content) -> None:
+        self._file, self._content = folder / "crafted.baked", content
+
+    def refusal(
+        self, *, arrays: Mapping[str, Array | None] | None = None, texts: Mapping[str, str | None] | None = None
+    ) -> str:
+        """Return why a file is refused whose arrays and texts are those of a sound one, but for these."""
+        made = {**self._content.arrays, **(arrays or {})}
+        told = {**self._content.metadata, **(texts or {})}
+        write_file(
+            self._file,
+            {name: array for name, array in made.items() if array is not None},
+            {name: text for name, text in told.items() if text is not None},
+        )
+        return refusal(self._file)
+
+
+@pytest.fixture
+def crafted(tmp_path: Path, content: Content) -> Crafted:
+    return Crafted(tmp_path, content)
+
+
+def test_any_array_missing_is_refused(crafted: Crafted, content: Content) -> None:
+    for name in content.arrays:
+        assert crafted.refusal(arrays={name: None}) == f"the array {name} is missing; bake it again"
+
+
+def test_an_array_that_is_not_known_is_refused(crafted: Crafted) -> None:
+    for name in ("stores/rows", "stores/name/values/data", "companies/city/codes", "x"):
+        array = np.zeros(3, np.uint8)
+        assert crafted.refusal(arrays={name: array}) == f"the array {name} is not known; bake it again"
+
+
+def test_any_array_that_is_empty_too_short_or_too_long_is_refused(crafted: Crafted, content: Content) -> None:
+    for name, array in content.arrays.items():
+        # Of a field that is only sorted by, nothing else says how many values it has.
+        wrong = [array[:0]] if name in only_starts(content) else [array[:0], array[:-1], np.append(array, array[-1:])]
+        for other in wrong:
+            assert part(name) in crafted.refusal(arrays={name: other.copy()}), name
+
+
+def only_starts(content: Content) -> set[str]:
+    """Return the names of those `starts` that no values stand beside."""
+    fields = {name.removesuffix("/starts") for name in content.arrays if name.endswith("/starts")}
+    return {f"{field}/starts" for field in fields if f"{field}/values/data" not in content.arrays}
+
+
+def part(name: str) -> str:
+    """Return what a fault of an array names at least: its resource, and its field if it is that of one."""
+    resource, field, *_ = name.split("/")
+    return resource if field == "rows" else f"{resource}/{field}"
+
+
+def test_any_array_of_another_type_is_refused(crafted: Crafted, content: Content) -> None:
+    for name, array in content.arrays.items():
+        # Codes are as wide as their number needs, so any width is theirs.
+        alike = "u" if name.endswith("/codes") else array.dtype.str[1:]
+        for dtype in DTYPES:
+            if not dtype.str[1:].startswith(alike):
+                assert part(name) in crafted.refusal(arrays={name: array.astype(dtype)}), (name, dtype)
+
+
+@pytest.mark.parametrize(
+    ("texts", "why"),
+    [
+        ({"format": None}, "the file is not of the format 'store-directory 1'"),
+        ({"format": "store-directory 2"}, "the file is not of the format 'store-directory 1'"),
+        ({"unicode": "13.0.0"}, "the file was baked with Unicode 13.0.0, this Python has "),
+        ({"unicode": None}, "the file was baked with Unicode None, this Python has "),
+        ({"version": None}, "the metadata is not known: "),
+        ({"more": "x"}, "the metadata is not known: "),
+        ({"crc32:none": "00000000"}, "the metadata is not known: "),
+        ({"totals": None}, "the metadata is not known: "),
+        ({"totals": ""}, "the metadata is not known: "),
+        ({"totals": "{}"}, "the metadata is not known: "),
+        ({"generated_at": "yesterday"}, "the metadata is not known: "),
+    ],
+)
+def test_other_metadata_is_refused(crafted: Crafted, texts: dict[str, str | None], why: str) -> None:
+    assert crafted.refusal(texts=texts).startswith(why)
+
+
+@pytest.mark.parametrize(("stores", "companies"), [(0, 1), (2, 1), (1, 0), (1, 2), (-1, 1)])
+def test_totals_that_are_not_those_of_the_tables_are_refused(crafted: Crafted, *, stores: int, companies: int) -> None:
+    totals = f'{{"stores":{stores},"companies":{companies},"skipped":0,"repeated":0}}'
+    assert crafted.refusal(texts={"totals": totals}) == "the tables are not as long as the file says; bake it again"

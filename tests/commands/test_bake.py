@@ -1,0 +1,191 @@
+"""`store-directory bake`, `verify` and `serve --data FILE`, as processes."""
+
+from pathlib import Path
+from subprocess import CompletedProcess
+from urllib.parse import quote
+
+import numpy as np
+import orjson
+import pytest
+
+from service.baking.layout import Array, map_file, write_file
+from service.sampling.sample import write_sample
+from tests.directory import company, store, write_directory
+from tests.program import run, serving
+
+REQUESTS = [
+    *(f"/stores?sort_by={field}&sort_order={order}&limit=7&page_num=3"
+      for field in ("store_id", "name", "city", "postal_code", "is_open", "latitude", "created_at", "updated_at")
+      for order in ("asc", "desc")),
+    *(f"/companies?sort_by={field}&sort_order=desc" for field in ("company_id", "domain", "created_at")),
+    *(f"/stores?{query}" for query in (
+        "", "limit=1", "page_num=2&limit=150", "page_num=99", "is_open=false", "country=CA&country=us&is_open=true",
+        "country=US&sort_by=name&sort_order=desc", "city=toronto", "city=Toronto&city=nowhere&province=on",
+        "latitude=0", "postal_code=+", "limit=0&sort_by=size", "sort_order=up",
+    )),
+    *(f"/companies?{query}" for query in ("", "name=nobody", "limit=1&page_num=2", "limit=x")),
+    "/companies/nobody",
+]  # fmt: skip
+
+
+def failed(ended: CompletedProcess[str], code: int = 1) -> str:
+    """Return the message of a command that failed: its last line; nothing else but usage stands before it."""
+    assert (ended.returncode, ended.stdout.count("\n")) in ((code, 0), (code, 1))  # serve listens before it loads
+    assert "Traceback" not in ended.stderr
+    *usage, told = ended.stderr.splitlines()
+    assert bool(usage) == (code == 2)
+    assert told.startswith("Error: ")
+    return told
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "data", [store("s1"), store("s2", city="Örebro")], [company(), company("b")])
+
+
+@pytest.fixture
+def baked(folder: Path, tmp_path: Path) -> Path:
+    file = tmp_path / "set.baked"
+    assert run("bake", folder, file).returncode == 0
+    return file
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "faulty", [store("s1"), store("s2", city=None), store("s3", city="")])
+
+
+def test_a_data_set_is_baked_verified_and_told_with_its_version(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "set.baked"
+    told = [run("bake", folder, file), run("verify", file)]
+    assert [(ended.returncode, ended.stderr) for ended in told] == [(0, "")] * 2
+    version = map_file(file).metadata["version"]
+    described = f"2 stores of 2 companies, version {version}\n"
+    assert [ended.stdout for ended in told] == [f"{file}: {described}", f"{file}: sound, {described}"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "set.baked"]
+
+
+def test_baking_again_gives_the_same_bytes_and_takes_the_place_of_the_old_file(
+    baked: Path, folder: Path, faulty: Path
+) -> None:
+    stored, old = baked.read_bytes(), baked.open("rb")
+    with old:
+        assert run("bake", faulty, baked, "--invalid", "skip").returncode == 0
+        assert baked.read_bytes() != stored
+        assert old.read() == stored
+    assert run("bake", folder, baked).returncode == 0
+    assert baked.read_bytes() == stored
+
+
+def test_files_and_their_baked_form_answer_byte_for_byte_alike(tmp_path: Path) -> None:
+    write_sample(tmp_path / "data", stores=400, companies=20, seed=11)
+    assert run("bake", tmp_path / "data", tmp_path / "set.baked").returncode == 0
+    identifiers = [quote(each["company_id"], safe="") for each in
+                   orjson.loads((tmp_path / "data" / "companies.json").read_bytes())]  # fmt: skip
+    targets = [*REQUESTS, *(f"/companies/{each}" for each in identifiers[:3]), f"/stores?company_id={identifiers[4]}"]
+    with (
+        serving("--data", tmp_path / "data", "--no-auth") as files,
+        serving("--data", tmp_path / "set.baked", "--no-auth") as mapped,
+    ):
+        for target in targets:
+            assert mapped.get(target) == files.get(target), target
+        told = [orjson.loads(each.get("/ready").body) for each in (files, mapped)]
+    assert files.printed.count("400 stores of 20 companies") == mapped.printed.count("400 stores of 20 companies") == 1
+    one, other = ({**each, "loaded_at": None, "last_reload": None} for each in told)
+    assert one == other
+
+
+def test_a_served_file_may_be_replaced_by_baking(baked: Path, faulty: Path) -> None:
+    with serving("--data", baked, "--no-auth") as service:
+        before = service.get("/stores")
+        assert run("bake", faulty, baked, "--invalid", "skip").returncode == 0
+        assert service.get("/stores") == before
+
+
+def test_faults_are_refused_with_a_hint_and_nothing_is_written(faulty: Path, tmp_path: Path) -> None:
+    ended = run("bake", faulty, tmp_path / "set.baked")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert f"the data set in {faulty} is refused: stores.json:1: city: " in ended.stderr
+    assert "(and 1 more)" in ended.stderr
+    assert f"store-directory check {faulty}" in ended.stderr
+    assert "--invalid skip" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert not (tmp_path / "set.baked").exists()
+
+
+def test_faults_are_left_out_when_told_so_and_counted_wherever_it_is_served(faulty: Path, tmp_path: Path) -> None:
+    file = tmp_path / "set.baked"
+    ended = run("bake", faulty, file, "--invalid", "skip")
+    assert (ended.returncode, ended.stdout.count("1 stores of 1 companies")) == (0, 1)
+    with serving("--data", file, "--no-auth") as service:
+        assert orjson.loads(service.get("/ready").body)["skipped"] == 2
+        assert orjson.loads(service.get("/stores").body)["total_count"] == 1
+
+
+@pytest.mark.parametrize("source", ["nowhere", ".", "x" * 300], ids=["nowhere", "empty", "too long"])
+def test_a_folder_that_holds_no_data_set_is_named(tmp_path: Path, source: str) -> None:
+    told = failed(run("bake", tmp_path / source, tmp_path / "set.baked"))
+    assert f"the data set in {tmp_path / source} is refused: " in told
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "target", ["nowhere/set.baked", "data/stores.json/set.baked", "x" * 300], ids=["nowhere", "a file", "too long"]
+)
+def test_a_target_that_cannot_be_written_is_named(folder: Path, tmp_path: Path, target: str) -> None:
+    assert failed(run("bake", folder, tmp_path / target)).startswith(f"Error: {tmp_path / target}: ")
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("bake",), "DIR"),
+        (("bake", "data"), "FILE"),
+        (("bake", "data", "."), "is a directory"),
+        (("bake", "data", ""), "FILE"),
+        (("bake", "data", "set.baked", "--invalid", "ignore"), "'ignore' is not one of"),
+        (("verify",), "FILE"),
+        (("verify", "."), "is a directory"),
+    ],
+)
+def test_bad_usage_is_exit_2_and_a_clear_line(arguments: tuple[str, ...], told: str) -> None:
+    assert told in failed(run(*arguments), 2)
+
+
+def test_a_damaged_file_is_refused_by_verify_and_by_serve(baked: Path) -> None:
+    with baked.open("r+b") as file:
+        file.seek(-100, 2)
+        (byte,) = file.read(1)
+        file.seek(-100, 2)
+        file.write(bytes([byte ^ 1]))
+    for ended in (run("verify", baked), run("serve", "--port", "0", "--data", baked)):
+        told = failed(ended)
+        assert f"{baked}: " in told
+        assert told.endswith(" is damaged; bake it again")
+
+
+@pytest.mark.parametrize("content", [b"", b"store_id,company_id\ns1,acme\n"], ids=["empty", "csv"])
+def test_a_file_that_is_no_baked_data_set_is_refused_by_verify_serve_and_bake(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "stores.csv"
+    file.write_bytes(content)
+    commands = (("verify", file), ("serve", "--port", "0", "--data", file), ("bake", file, tmp_path / "set.baked"))
+    for arguments in commands:
+        assert f"{file}: the file is no baked data set" in failed(run(*arguments))
+
+
+@pytest.mark.parametrize("name", ["nowhere", "x" * 300], ids=["nowhere", "too long"])
+def test_a_source_that_is_not_there_is_refused_by_verify_and_by_serve(tmp_path: Path, name: str) -> None:
+    for arguments in (("verify", tmp_path / name), ("serve", "--port", "0", "--data", tmp_path / name)):
+        assert f"{tmp_path / name}: the f" in failed(run(*arguments))
+
+
+def test_verify_refuses_records_that_are_not_those_of_the_version(baked: Path) -> None:
+    content = map_file(baked)
+    rows: Array = content.arrays["stores/rows/data"].copy()
+    rows[np.flatnonzero(rows == ord("T"))[0]] = ord("t")
+    write_file(baked, {**content.arrays, "stores/rows/data": rows}, content.metadata)
+    version = content.metadata["version"]
+    assert failed(run("verify", baked)) == (
+        f"Error: {baked}: the records are not those of version {version}; bake it again"
+    )
