@@ -1,9 +1,10 @@
 """The envelope of a page, on the wire and in the OpenAPI document alike."""
 
 from collections.abc import Iterable
-from typing import Final, Generic, Literal, TypeVar
+from typing import Annotated, Final, Generic, Literal, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from service.query import Query
 
@@ -16,7 +17,7 @@ class PaginatedResponse(msgspec.Struct, Generic[Item], frozen=True, kw_only=True
     limit: int = 1000
     num_pages: int
     page_num: int = 1
-    sort_order: Literal["asc", "desc"] = "asc"
+    sort_order: Annotated[Literal["asc", "desc"], Meta(extra_json_schema={"type": "string"})] = "asc"
     sort_by: str = "created_at"
     total_count: int
     data: list[Item]

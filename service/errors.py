@@ -18,7 +18,7 @@ class ValidationError(msgspec.Struct, frozen=True):
 class HTTPValidationError(msgspec.Struct, frozen=True):
     """Everything that is wrong with the parameters of a request."""
 
-    detail: list[ValidationError]
+    detail: list[ValidationError] = []
 
 
 class HTTPError(msgspec.Struct, frozen=True):

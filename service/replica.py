@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -34,7 +35,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False):
 class Reload(msgspec.Struct, frozen=True):
     """An attempt to load the data: when, whether it succeeded, and what stood in the way."""
 
-    at: datetime
+    at: Annotated[datetime, msgspec.Meta(tz=True)]
     ok: bool
     error: str | None = None
 

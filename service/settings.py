@@ -44,6 +44,8 @@ def read_settings(file: Path) -> dict[str, Any]:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise BadSettings(f"{file}: {reason}") from error
     values = {name.replace("-", "_"): value for name, value in given.items()}
+    if len(values) < len(given):
+        raise BadSettings(f"{file}: a setting stands twice, with a dash and with an underscore")
     unknown = sorted(values.keys() - set(Settings.__struct_fields__))
     if unknown:
         known = ", ".join(Settings.__struct_fields__)

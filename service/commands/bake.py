@@ -11,11 +11,11 @@ from service.loading.dataset import Dataset
 from service.loading.version import dataset_version
 from service.replica import Invalid, Refused, read_source
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
+_FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=click.Path(readable=False, path_type=Path))
 @click.argument("file", metavar="FILE", type=_FILE)
 @click.option(
     "--invalid",

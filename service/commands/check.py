@@ -16,7 +16,7 @@ _EXAMPLES: Final = 5
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=click.Path(readable=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.pass_context
 def check(context: click.Context, folder: Path, *, as_json: bool) -> None:

@@ -5,6 +5,7 @@ import gc
 import logging
 import shlex
 import signal
+from contextlib import suppress
 from typing import Final
 
 import click
@@ -22,6 +23,10 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 _log = logging.getLogger(__name__)
 
 
+class CannotListen(Exception):
+    """The address cannot be had; the message says why."""
+
+
 class _Stopped(Exception):
     """The run was told to stop while it loaded."""
 
@@ -30,7 +35,7 @@ async def run(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM.
 
     Listens before it loads, so that /ready tells of the loading. Raises `Refused` where the data set is not served,
-    `OSError` where the address cannot be had.
+    `CannotListen` where the address cannot be had.
     """
     stop = asyncio.Event()
     for number in _SIGNALS:
@@ -41,14 +46,28 @@ async def run(settings: Settings) -> None:
     server = runner(App(replica, authenticate))
     await server.setup()
     try:
-        await web.TCPSite(server, settings.host, settings.port).start()
+        await _listen(server, settings)
         address = _address(server)
-        click.echo(f"Listening on {address}")
+        _say(f"Listening on {address}")
         if await _load(replica, stop):
             _announce(replica, address, made_key, settings)
             await stop.wait()
     finally:
         await server.cleanup()
+
+
+async def _listen(server: web.ServerRunner, settings: Settings) -> None:
+    try:
+        await web.TCPSite(server, settings.host, settings.port).start()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CannotListen(f"cannot listen on {settings.host}:{settings.port}: {reason}") from error
+
+
+def _say(line: str) -> None:
+    """Print a line for the person who started the service. It goes on where nobody reads it."""
+    with suppress(OSError):
+        click.echo(line)
 
 
 async def _load(replica: Replica, stop: asyncio.Event) -> bool:
@@ -89,9 +108,9 @@ def _announce(replica: Replica, address: str, made_key: str | None, settings: Se
     if current is None:
         return
     dataset = current.dataset
-    click.echo(f"Ready: {len(dataset.stores):,} stores of {len(dataset.companies):,} companies")
+    _say(f"Ready: {len(dataset.stores):,} stores of {len(dataset.companies):,} companies")
     if made_key is not None:
-        click.echo(f"Key: {made_key} (made for this run; --api-key sets your own)")
+        _say(f"Key: {made_key} (made for this run; --api-key sets your own)")
     key = "" if settings.no_auth else f"-H '{KEY_HEADER}: {made_key or '<your key>'}' "
-    click.echo(f"Try: curl {key}{shlex.quote(f'{address}/stores?limit=2')}")
-    click.echo(f"Docs: {address}/docs")
+    _say(f"Try: curl {key}{shlex.quote(f'{address}/stores?limit=2')}")
+    _say(f"Docs: {address}/docs")

@@ -31,6 +31,8 @@ def sample(folder: Path, *, stores: int, companies: int, seed: int, form: str) -
             write_sample(folder, stores=stores, companies=companies, seed=seed, form=Form(form), progress=progress)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    except (DataSetExists, OSError) as error:
+    except DataSetExists as error:
         raise click.ClickException(str(error)) from error
+    except OSError as error:
+        raise click.ClickException(f"{folder}: {error.strerror}") from error
     click.echo(f"{folder}: {stores:,} stores of {companies:,} companies")

@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Final
 
 from aiohttp import hdrs, web
+from yarl import URL
 
 from service.errors import (
     BadRequest,
@@ -58,7 +59,7 @@ class App:
         closes = False
         try:
             _check_framing(request)
-            answer = _elsewhere(request, self._routes) if route is None else self._answer(request, route, segment)
+            answer = self._elsewhere(request.rel_url) if route is None else self._answer(request, route, segment)
         except RequestError as error:
             answer, closes = Answer.of(error), error.closes
         except Exception:  # noqa: BLE001 - whatever it is, the client gets an answer and the log the traceback
@@ -72,10 +73,30 @@ class App:
 
     def malformed(self, error: RequestError) -> web.Response:
         """Answer what HTTP parsing refused."""
-        self._metrics.observe("other", _UNMATCHED, error.status, 0.0)
-        response = Answer.of(error).response()
+        return self._refuse(Answer.of(error))
+
+    def unknown_method(self, target: str) -> web.Response:
+        """Answer a request that HTTP parsing refused for its method: it may be any token (RFC 9110 section 9.1)."""
+        url = URL(target, encoded=True)
+        try:
+            known = self._routes.find(path_segments(url.raw_path)) is not None
+            return self._refuse(Answer.of(MethodNotAllowed()) if known else self._elsewhere(url))
+        except NotFound as error:
+            return self._refuse(Answer.of(error))
+
+    def _refuse(self, answer: Answer) -> web.Response:
+        self._metrics.observe("other", _UNMATCHED, answer.status, 0.0)
+        response = answer.response()
         response.force_close()
         return response
+
+    def _elsewhere(self, url: URL) -> Answer:
+        """Return the redirect of a known path behind which one slash stands; raise `NotFound` for any other path."""
+        above = url.raw_path.removesuffix("/")
+        if above == url.raw_path or self._routes.find(path_segments(above)) is None:
+            raise NotFound
+        location = without_slash(url.raw_path, url.raw_query_string)
+        return Answer(b"", status=HTTPStatus.TEMPORARY_REDIRECT, headers={"Location": location})
 
     def _answer(self, request: web.BaseRequest, route: Route, segment: str) -> Answer:
         if request.method not in _METHODS:
@@ -98,13 +119,3 @@ def _check_framing(request: web.BaseRequest) -> None:
         raise BadRequest
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise ContentTooLarge
-
-
-def _elsewhere(request: web.BaseRequest, routes: Routes) -> Answer:
-    """Return the redirect of a known path behind which one slash stands; raise `NotFound` for any other path."""
-    url = request.rel_url
-    above = url.raw_path.removesuffix("/")
-    if above == url.raw_path or routes.find(path_segments(above)) is None:
-        raise NotFound
-    location = without_slash(url.raw_path, url.raw_query_string)
-    return Answer(b"", status=HTTPStatus.TEMPORARY_REDIRECT, headers={"Location": location})

@@ -1,16 +1,21 @@
 """The Prefer header (RFC 7240)."""
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
 APPLIED: Final = {"Preference-Applied": "handling=strict"}
 
+_QUOTED: Final = r'"(?:[^"\\]|\\.)*"'
+_PREFERENCES: Final = re.compile(rf'(?:{_QUOTED}|[^",])+')
+_HANDLING: Final = re.compile(rf"\s*handling\s*(?:=\s*({_QUOTED}|[^\s;\"]*))?\s*(?:;.*)?", re.IGNORECASE)
+
 
 def is_strict(headers: Iterable[str]) -> bool:
     """Tell whether Prefer headers ask for `handling=strict`; of a preference that stands twice the first counts."""
     for header in headers:
-        for preference in header.split(","):
-            token, _, value = preference.split(";", 1)[0].partition("=")
-            if token.strip().lower() == "handling":
-                return value.strip().strip('"') == "strict"
+        for preference in _PREFERENCES.findall(header):
+            handling = _HANDLING.fullmatch(preference)
+            if handling is not None:
+                return handling[1] in ("strict", '"strict"')
     return False

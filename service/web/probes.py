@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from http import HTTPStatus
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -19,24 +19,24 @@ _NO_STORE: Final = {"Cache-Control": "no-store"}
 class Health(msgspec.Struct, frozen=True):
     """The process is alive."""
 
-    status: Literal["ok"] = "ok"
+    status: Literal["ok"]
 
 
 class Loading(msgspec.Struct, frozen=True):
     """The data is not there yet."""
 
-    status: Literal["loading"] = "loading"
+    status: Literal["loading"]
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
     """What is served: the version of the data, how many records, how many were left out, and the last reload."""
 
-    status: Literal["ready"] = "ready"
+    status: Literal["ready"]
     version: str
     stores: int
     companies: int
     skipped: int
-    loaded_at: datetime
+    loaded_at: Annotated[datetime, msgspec.Meta(tz=True)]
     last_reload: Reload
 
 
@@ -58,15 +58,16 @@ def probe_routes(replica: Replica) -> tuple[Route, ...]:
         description="Answers 503 until the data is loaded, then what is served.",
         answers={HTTPStatus.OK: Ready, HTTPStatus.SERVICE_UNAVAILABLE: Loading},
     )
-    return (described(health, lambda _: _probe(Health())), described(ready, _readiness(replica)))
+    return (described(health, lambda _: _probe(Health("ok"))), described(ready, _readiness(replica)))
 
 
 def _readiness(replica: Replica) -> Callable[[Call], Answer]:
     def answer(_: Call) -> Answer:
         current, last_reload = replica.current, replica.last_reload
         if current is None or last_reload is None:
-            return _probe(Loading(), HTTPStatus.SERVICE_UNAVAILABLE)
+            return _probe(Loading("loading"), HTTPStatus.SERVICE_UNAVAILABLE)
         ready = Ready(
+            status="ready",
             version=current.dataset.version,
             stores=len(current.dataset.stores),
             companies=len(current.dataset.companies),

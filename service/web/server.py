@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+import re
 from typing import Any, Final
 
 from aiohttp import HttpVersion10, HttpVersion11, StreamReader, web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http import RawRequestMessage
-from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
+from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError, LineTooLong
 
 from service.errors import BadRequest, HeaderFieldsTooLarge, InternalServerError, RequestError, URITooLong
 from service.web.app import App, UnsupportedVersion
@@ -20,6 +20,10 @@ MAX_FIELDS: Final = 100
 # Another number than that for a header field: the parser's error tells which limit was passed by its value alone.
 MAX_LINE_BYTES: Final = 8192
 
+# A request line that is in order but for a method that the parser does not know: a token, which may be any.
+_REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ (/[!-~]*) HTTP/1\.[01]\r\n")
+# What aiohttp puts in the place of a request that it could not parse.
+_UNPARSED: Final = "UNKNOWN"
 _VERSIONS: Final = (HttpVersion11, HttpVersion10)
 _log = logging.getLogger(__name__)
 
@@ -27,13 +31,17 @@ _log = logging.getLogger(__name__)
 class Connection(web.RequestHandler):
     """A client's connection; answers in our shape what HTTP parsing refuses, and logs nothing that the client wrote."""
 
-    __slots__ = ("_answer_malformed",)
+    __slots__ = ("_app", "_received")
 
-    def __init__(
-        self, server: "Server", answer_malformed: Callable[[RequestError], web.Response], **limits: Any
-    ) -> None:
+    def __init__(self, server: "Server", app: App, **limits: Any) -> None:
         super().__init__(server, **limits)
-        self._answer_malformed = answer_malformed
+        self._app = app
+        self._received = b""
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came; it is kept until more comes, to look at if it is refused."""
+        self._received = data
+        super().data_received(data)
 
     def handle_error(
         self,
@@ -43,13 +51,15 @@ class Connection(web.RequestHandler):
         message: str | None = None,  # noqa: ARG002 - it quotes the request
     ) -> web.Response:
         """Answer an error of parsing, or of aiohttp itself."""
+        if isinstance(exc, BadHttpMethod) and (line := _REQUEST_LINE.match(self._received)):
+            return self._app.unknown_method(line[1].decode())
         if status < InternalServerError.status:
             error = parsing_error(exc)
             _log.warning("refused a malformed request from %s: %s", request.remote, type(error).meaning)
         else:
             error = InternalServerError()
             _log.error("a connection failed", exc_info=exc)
-        return self._answer_malformed(error)
+        return self._app.malformed(error)
 
 
 def parsing_error(exc: BaseException | None) -> RequestError:
@@ -69,6 +79,8 @@ def _request(
     task: asyncio.Task[None],
 ) -> web.BaseRequest:
     loop = task.get_loop()
+    if message.method == _UNPARSED:
+        message = message._replace(version=HttpVersion11)
     if message.version in _VERSIONS:
         return web.BaseRequest(message, payload, protocol, writer, task, loop)
     # aiohttp answers in the version of the request; RFC 9110 section 2.5 asks for the highest that is ours.
@@ -86,7 +98,7 @@ class Server(web.Server):
         """Return the protocol of a new connection."""
         return Connection(
             self,
-            self._app.malformed,
+            self._app,
             loop=asyncio.get_running_loop(),
             access_log=None,
             keepalive_timeout=KEEP_ALIVE_SECONDS,
@@ -98,6 +110,6 @@ class Server(web.Server):
         )
 
 
-def runner(app: App, *, shutdown_seconds: float = 10) -> web.ServerRunner:
+def runner(app: App, *, shutdown_seconds: float = 5) -> web.ServerRunner:
     """Return aiohttp's runner of the service; `shutdown_seconds` is what open requests get to end."""
     return web.ServerRunner(Server(app), shutdown_timeout=shutdown_seconds)

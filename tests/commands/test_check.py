@@ -1,12 +1,14 @@
 """`store-directory check`, as a process."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import orjson
 import pytest
 
 from tests.directory import store, write_directory
-from tests.program import run
+from tests.program import PROGRAM, SECONDS, run
 
 
 @pytest.fixture
@@ -66,3 +68,36 @@ def test_a_folder_that_is_not_there_is_exit_1_without_a_traceback(tmp_path: Path
 
 def test_without_a_folder_it_is_exit_2() -> None:
     assert run("check").returncode == 2
+
+
+def test_a_folder_whose_name_is_no_text_is_told_in_json_too(tmp_path: Path) -> None:
+    ended = run("check", f"{tmp_path}/\udcff", "--json")
+    assert ended.returncode == 1
+    assert orjson.loads(ended.stdout)["faults"][0]["file"].endswith("\ufffd")
+
+
+@pytest.mark.parametrize("command", [["check", "datasets"], ["--help"]])
+def test_an_output_that_is_full_is_exit_1_without_a_traceback(command: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [*PROGRAM, *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=SECONDS
+        )
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+
+
+INTERRUPTED = """
+import sys, types
+class Interrupted(types.ModuleType):
+    def __getattr__(self, name): raise KeyboardInterrupt
+sys.modules["service.commands"] = Interrupted("service.commands")
+from service.__main__ import main
+main()
+"""
+
+
+def test_an_interrupt_is_no_traceback_however_early_it_comes() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False, timeout=SECONDS
+    )
+    assert (ended.returncode, ended.stderr) == (130, "")

@@ -4,6 +4,8 @@ import shlex
 import signal
 import socket
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import orjson
 import pytest
@@ -115,6 +117,32 @@ def test_a_setting_is_taken_from_the_option_then_the_environment_then_the_file(f
     assert not let_in("another", "--api-key", "of-the-option", **variables)
 
 
+def test_of_keys_and_no_authentication_the_one_from_nearer_by_stands(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(f'data = "{folder}"\napi_key = ["of-the-file"]\n')
+    with serving("--config", file, "--no-auth") as service:
+        assert service.get("/stores").status == 200
+    with serving("--config", file, STORE_DIRECTORY_NO_AUTH="true") as service:
+        assert service.get("/stores").status == 200
+    with serving("--data", folder, "--api-key", "near", STORE_DIRECTORY_NO_AUTH="true") as service:
+        assert [service.get("/stores").status, service.get("/stores", "near").status] == [401, 200]
+
+
+def test_it_goes_on_when_nobody_reads_what_it_prints(folder: Path) -> None:
+    with started("--data", folder, "--no-auth") as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().removeprefix("Listening on ").strip()
+        process.stdout.close()
+        while urlopen(f"{address}/health", timeout=SECONDS).status == 200:  # noqa: S310 - an address of our own
+            try:
+                assert urlopen(f"{address}/ready", timeout=SECONDS).status == 200  # noqa: S310 - as above
+                break
+            except HTTPError as error:
+                assert error.code == 503  # noqa: PT017 - it still loads
+        process.terminate()
+        assert process.wait(SECONDS) == 0
+
+
 def test_every_option_is_an_environment_variable(folder: Path) -> None:
     settings = {
         "STORE_DIRECTORY_DATA": str(folder),
@@ -138,6 +166,9 @@ def test_every_option_is_an_environment_variable(folder: Path) -> None:
         (["--api-key", ""], "--api-key"),
         (["--api-key", "clé"], "--api-key"),
         (["--config", "no-such-file.toml"], "No such file"),
+        (["--config", "."], "Is a directory"),
+        (["--host", ""], "--host: it is empty"),
+        (["--data", ""], "--data: it is empty"),
     ],
 )
 def test_bad_usage_is_exit_2_and_a_clear_line(arguments: list[str], told: str) -> None:
@@ -155,6 +186,8 @@ def test_bad_usage_is_exit_2_and_a_clear_line(arguments: list[str], told: str) -
         ("port = 'http'", "$.port"),
         ("port = 70000", "70000"),
         ("data = 1", "$.data"),
+        ("host = ''", "--host: it is empty"),
+        ("no_auth = true\nno-auth = false", "a setting stands twice"),
         ("api_key = 'alone'", "$.api_key"),
         ("invalid = 'ignore'", "$.invalid"),
         ("config = 'other.toml'", "there is no setting config"),

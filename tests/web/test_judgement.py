@@ -66,6 +66,22 @@ async def test_another_method_is_405_before_the_key_is_asked_for(client: Client,
     assert await response.json() == {"detail": "Method Not Allowed"}
 
 
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [("/stores", 405), ("/companies/acme?x=1", 405), ("/stores/?x=1", 307), ("/nope", 404), ("/companies//", 404)],
+)
+@pytest.mark.parametrize("method", ["BREW", "get", "M-SEARCH-2", "!"])
+async def test_a_method_that_nobody_knows_is_judged_like_any_other(
+    client: Client, method: str, target: str, status: int
+) -> None:
+    answer = await ask(client, target, method=method)
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+    if status == 405:
+        assert b"\r\nAllow: GET, HEAD\r\n" in answer
+    if status == 307:
+        assert b"\r\nLocation: /stores?x=1\r\n" in answer
+
+
 async def test_the_key_is_judged_before_the_parameters(client: Client) -> None:
     assert (await client.get("/stores?limit=0")).status == 401
 

@@ -19,6 +19,12 @@ STRICT = {**HEADERS, "Prefer": "handling=strict"}
         (["handling=lenient, handling=strict"], False),
         (["handling=strict", "handling=lenient"], True),
         (["handling"], False),
+        (['foo="a, handling=strict"'], False),
+        (['foo="a\\", handling=strict"'], False),
+        (['foo="a", handling=strict'], True),
+        (['handling="strict'], False),
+        (["handling=stricter"], False),
+        (["handling=strict;x=1, handling=lenient"], True),
         (["strict"], False),
     ],
 )
