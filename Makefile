@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: serve test check lint format types wheel datasets bench clean help
+.PHONY: serve test check lint format types wheel datasets bench bench-large clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -36,8 +36,17 @@ datasets: $(VENV)/installed ## make the bundled data set anew
 	rm -f datasets/stores.csv datasets/companies.csv
 	$(BIN)/store-directory sample datasets --stores 5000 --companies 120 --seed 2026 --format csv
 
-bench: $(VENV)/installed ## time the engine on 100,000 made-up stores
-	$(BIN)/python bench/engine.py $(ARGS)
+bench: $(VENV)/installed bench/data/peers/installed ## measure the service on 100,000 made-up stores, beside its peers
+	$(BIN)/python bench/engine.py
+	$(BIN)/python -m bench.wire --stores 100000 --baked $(ARGS)
+
+bench-large: $(VENV)/installed bench/data/peers/installed ## the same over HTTP on 1,000,000
+	$(BIN)/python -m bench.wire --stores 1000000 --baked $(ARGS)
+
+# The peers' packages stand apart from the project's. Without them the bench says which peers are missing.
+bench/data/peers/installed: bench/peers/requirements.txt
+	$(PYTHON) -m venv bench/data/peers
+	-bench/data/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< && touch $@
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,101 @@
+"""Measure the service over HTTP, beside its ceiling and its peers: `python -m bench.wire --stores 100000`."""
+
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from bench.wire.bench import PEERS, Bench, Found, tell
+from bench.wire.contender import ROOT
+from bench.wire.cores import split_cores
+from bench.wire.load import Driver
+from bench.wire.machine import surroundings
+from bench.wire.report import Report, ShapeFacts, markdown, write
+from bench.wire.sample import Sample, bake, make
+from bench.wire.servers import Failed
+from bench.wire.shapes import Shape, read_shapes
+
+# Companies are few enough to have thousands of stores, many enough for thousands of requests by identifier.
+_STORES_PER_COMPANY: Final = 50
+_NO_PEER: Final = "none"
+_ROOM: Final = ROOT / "bench"
+
+
+@click.command()
+@click.option("--stores", default=100_000, show_default=True)
+@click.option("--companies", type=int, help="[default: one for 50 stores]")
+@click.option("--seed", default=1, show_default=True)
+@click.option("--data", type=click.Path(exists=True, path_type=Path), help="Serve this form of the same data set.")
+@click.option("--baked", is_flag=True, help="Bake the data set and serve the file.")
+@click.option("--seconds", default=3, show_default=True, help="Length of a run.")
+@click.option("--pairs", default=5, show_default=True, help="Pairs of runs with the bare handler, for each shape.")
+@click.option("--peer-pairs", default=2, show_default=True, help="Pairs of runs with a peer, for each shape.")
+@click.option("--connections", default=16, show_default=True, help="How many connections wrk keeps busy.")
+@click.option("--peer", "peers", multiple=True, type=click.Choice([*PEERS, _NO_PEER]), help="Only this; repeatable.")
+@click.option("--shape", "slugs", multiple=True, help="Only this; repeatable.")
+def main(  # noqa: PLR0913 - one for each option
+    *,
+    stores: int,
+    companies: int | None,
+    seed: int,
+    data: Path | None,
+    baked: bool,
+    seconds: int,
+    pairs: int,
+    peer_pairs: int,
+    connections: int,
+    peers: tuple[str, ...],
+    slugs: tuple[str, ...],
+) -> None:
+    """Print the tables; where every shape and peer was asked for, keep them in results/ and README.md too."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
+    core, load = split_cores()
+    sample = Sample(stores, companies or max(stores // _STORES_PER_COMPANY, 1), seed)
+    tell(f"make {sample.stores:,} stores of {sample.companies:,} companies in {sample.folder}, or take those there")
+    make(sample)
+    if baked:
+        bake(sample)
+    served = (data or (sample.baked if baked else sample.folder)).resolve()
+    bench = Bench(sample, served, core, Driver(load, connections, seconds), pairs, peer_pairs)
+    report = _measured(bench, slugs, [name for name in peers or PEERS if name != _NO_PEER])
+    print(markdown(report))
+    if not peers and not slugs:
+        write(report, _ROOM / "results" / f"{stores}.json", _ROOM / "README.md")
+
+
+def _measured(bench: Bench, slugs: Sequence[str], peers: Sequence[str]) -> Report:
+    every = read_shapes(bench.sample.folder, bench.sample.seed)
+    shapes = [shape for shape in every if shape.slug in slugs] if slugs else list(every)
+    if not shapes:
+        raise click.UsageError(f"the shapes are {', '.join(shape.slug for shape in every)}")
+    try:
+        return _report(bench, shapes, bench.run(shapes, peers))
+    except Failed as failed:
+        raise click.ClickException(str(failed)) from failed
+
+
+def _report(bench: Bench, shapes: Sequence[Shape], found: Found) -> Report:
+    sample, driver = bench.sample, bench.driver
+    return Report(
+        stores=sample.stores,
+        companies=sample.companies,
+        seed=sample.seed,
+        seconds=driver.seconds,
+        connections=driver.connections,
+        surroundings=surroundings(),
+        shapes=[
+            ShapeFacts(shape.slug, shape.title, len(shape.requests), found.answers[shape.slug].mean_bytes)
+            for shape in shapes
+        ],
+        loadings=found.loadings,
+        ceilings=found.ceilings,
+        peers=found.peers,
+        lacks=found.lacks,
+    )
+
+
+if __name__ == "__main__":
+    main()

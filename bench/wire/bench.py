@@ -1,0 +1,114 @@
+"""A bench: the service, its ceiling and its peers, shape by shape."""
+
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from bench.peers.ceiling import ceiling
+from bench.peers.datasette import datasette
+from bench.peers.fastapi import fastapi
+from bench.peers.nginx import nginx
+from bench.peers.roapi import roapi
+from bench.wire.answers import Answers, collect
+from bench.wire.contender import Cannot, Contender, NotInstalled
+from bench.wire.load import Driver
+from bench.wire.measure import Contest, contest
+from bench.wire.report import Loading
+from bench.wire.sample import Sample
+from bench.wire.servers import Failed, Server, running
+from bench.wire.service import service
+from bench.wire.shapes import Shape
+
+PEERS: Final = ("roapi", "fastapi", "nginx", "datasette")
+
+
+def tell(text: str) -> None:
+    """Say on standard error what is being done."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What a bench found: the answers, how each server came up, the contests, and what could not be measured."""
+
+    answers: dict[str, Answers]
+    loadings: list[Loading]
+    ceilings: list[Contest]
+    peers: list[Contest]
+    lacks: list[str]
+
+
+class Bench(msgspec.Struct, frozen=True):
+    """What to measure and how: the data set, what the service serves of it, the servers' core, the load, the pairs."""
+
+    sample: Sample
+    data: Path
+    core: int
+    driver: Driver
+    pairs: int
+    peer_pairs: int
+
+    def run(self, shapes: Sequence[Shape], peers: Sequence[str]) -> Found:
+        """Measure everything. Raises `Failed` where the service or the bare handler fails."""
+        found = Found({}, [], [], [], [])
+        if self.data != self.sample.folder:
+            with self._started(service(self.sample.folder), found):
+                pass
+        with self._started(service(self.data), found) as ours:
+            tell("keep the service's answers")
+            found.answers.update({shape.slug: collect(ours, shape, self._answers / shape.slug) for shape in shapes})
+            found.ceilings.extend(self._ceilings(ours, shapes, found.answers))
+            for name in peers:
+                try:
+                    with self._started(self._peer(name, found.answers), found) as theirs:
+                        self._against(ours, theirs, shapes, found)
+                except (NotInstalled, Failed) as lack:
+                    tell(str(lack))
+                    found.lacks.append(f"{lack}.")
+        return found
+
+    @contextmanager
+    def _started(self, contender: Contender, found: Found) -> Iterator[Server]:
+        tell(f"start {contender.name}")
+        with running(contender, self.core) as server:
+            tell(f"{contender.name} was ready after {server.ready_seconds:.2f} s")
+            found.loadings.append(
+                Loading(contender.name, contender.version, server.ready_seconds, server.loaded, contender.notes)
+            )
+            yield server
+
+    def _ceilings(self, ours: Server, shapes: Sequence[Shape], answers: Mapping[str, Answers]) -> Iterator[Contest]:
+        for shape in shapes:
+            tell(f"bare handler: {shape.slug}")
+            with running(ceiling(shape, answers[shape.slug], self.sample.work), self.core) as bare:
+                yield contest(self.driver, shape, ours=ours, theirs=bare, pairs=self.pairs)
+
+    def _peer(self, name: str, answers: Mapping[str, Answers]) -> Contender:
+        """Return a peer by its name, its data made ready. Raises `NotInstalled`."""
+        data, work = self.sample.folder, self.sample.work
+        tell(f"make the data of {name} ready")
+        return {
+            "roapi": lambda: roapi(data, work),
+            "fastapi": lambda: fastapi(data),
+            "nginx": lambda: nginx(answers, root=self._answers, work=work),
+            "datasette": lambda: datasette(data, work),
+        }[name]()
+
+    def _against(self, ours: Server, theirs: Server, shapes: Sequence[Shape], found: Found) -> None:
+        """Measure the service against a peer on each shape that the peer can do."""
+        for shape in shapes:
+            tell(f"{theirs.contender.name}: {shape.slug}")
+            try:
+                found.peers.append(contest(self.driver, shape, ours=ours, theirs=theirs, pairs=self.peer_pairs))
+            except Cannot as cannot:
+                found.lacks.append(f"{theirs.contender.name} cannot do {shape.title}: {cannot}.")
+            except Failed as failed:
+                found.lacks.append(f"{theirs.contender.name} failed on {shape.title}: {failed}.")
+
+    @property
+    def _answers(self) -> Path:
+        return self.sample.work / "answers"

@@ -1,0 +1,58 @@
+"""A contender: a server that is measured, and how each shape of request is put to it."""
+
+import importlib.metadata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from bench.wire.shapes import Shape
+
+ROOT: Final = Path(__file__).parents[2]
+HOME: Final = ROOT / "bench" / "data"
+# The peers' own packages, beside which the project's stand alone.
+PEERS: Final = HOME / "peers"
+
+
+class Cannot(Exception):
+    """A contender cannot answer a shape; the message says why."""
+
+
+class NotInstalled(Exception):
+    """A contender is not on this machine; the message says what is missing."""
+
+
+class Contender(msgspec.Struct, frozen=True):
+    """A server: its name and version, its command for a port, a path that is answered once it is ready, its targets.
+
+    `targets` gives the request targets of a shape in its language and raises `Cannot`. `notes` says how it differs.
+    """
+
+    name: str
+    version: str
+    command: Callable[[int], list[str]]
+    ready: str
+    targets: Callable[[Shape], list[str]]
+    notes: str = ""
+
+
+def same_targets(shape: Shape) -> list[str]:
+    """Return the targets for a contender that speaks the service's own interface."""
+    return [request.target for request in shape.requests]
+
+
+def peer_program(name: str) -> str:
+    """Return the path of a program among the peers' packages; raise `NotInstalled`."""
+    program = PEERS / "bin" / name
+    if not program.exists():
+        raise NotInstalled(f"{name} is not installed: `make bench` installs bench/peers/requirements.txt")
+    return str(program)
+
+
+def peer_version(package: str) -> str:
+    """Return the version of one of the peers' packages; raise `NotInstalled`."""
+    for folder in PEERS.glob("lib/python*/site-packages"):
+        for found in importlib.metadata.distributions(name=package, path=[str(folder)]):
+            return found.version
+    raise NotInstalled(f"{package} is not installed: `make bench` installs bench/peers/requirements.txt")

@@ -1,0 +1,29 @@
+"""Which core does what: the servers share one, everything else of a bench stays on another."""
+
+import os
+import shutil
+from typing import Final
+
+import click
+
+_TOOLS: Final = {"taskset": "util-linux", "wrk": "wrk"}
+
+
+def split_cores() -> tuple[int, int]:
+    """Return the servers' core and the load's, and move this process to the load's.
+
+    Raises `click.ClickException` where a tool is missing or there is one core only.
+    """
+    for tool, package in _TOOLS.items():
+        if shutil.which(tool) is None:
+            raise click.ClickException(f"{tool} is missing: install it, on Debian with `apt-get install {package}`")
+    load, *others = sorted(os.sched_getaffinity(0))
+    if not others:
+        raise click.ClickException("there is one core only: a bench takes two, one for the servers, one for the load")
+    os.sched_setaffinity(0, {load})
+    return others[-1], load
+
+
+def pinned(core: int, command: list[str]) -> list[str]:
+    """Return the command that runs `command` on one core."""
+    return ["taskset", "--cpu-list", str(core), *command]

@@ -1,0 +1,139 @@
+"""The report of a bench: JSON, and Markdown tables for README.md."""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from bench.wire.machine import Surroundings
+from bench.wire.measure import Contest
+from bench.wire.processes import Memory
+
+_MIB: Final = 1 << 20
+
+
+class Loading(msgspec.Struct, frozen=True):
+    """How a server came up: seconds from the start of its process until it was ready, and its memory then."""
+
+    name: str
+    version: str
+    ready_seconds: float
+    memory: Memory
+    notes: str = ""
+
+
+class ShapeFacts(msgspec.Struct, frozen=True):
+    """What a shape is: its title, how many distinct requests, the mean size of the bodies in bytes."""
+
+    slug: str
+    title: str
+    requests: int
+    mean_bytes: float
+
+
+class Report(msgspec.Struct, frozen=True):
+    """Everything that one bench found."""
+
+    stores: int
+    companies: int
+    seed: int
+    seconds: int
+    connections: int
+    surroundings: Surroundings
+    shapes: list[ShapeFacts]
+    loadings: list[Loading]
+    ceilings: list[Contest]
+    peers: list[Contest]
+    lacks: list[str]
+
+
+def markdown(report: Report) -> str:
+    """Return the report as Markdown: the surroundings, then a table each of ceiling, peers and loading."""
+    parts = [_surroundings(report), _ceilings(report), _peers(report), _loadings(report)]
+    notes = [f"{loading.name}: {loading.notes}" for loading in report.loadings if loading.notes]
+    parts.append("".join(f"- {line}\n" for line in [*notes, *report.lacks]))
+    return "\n".join(part for part in parts if part)
+
+
+def write(report: Report, file: Path, readme: Path) -> None:
+    """Write the JSON file, and the tables into the part of `readme` that is marked for this many stores, if any."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(msgspec.json.format(msgspec.json.encode(report)) + b"\n")
+    mark = f"<!-- table:{report.stores} -->"
+    end = f"<!-- end:{report.stores} -->"
+    text = readme.read_text("utf-8")
+    filled = f"{mark}\n{markdown(report)}{end}"
+    between = re.compile(f"{re.escape(mark)}.*{re.escape(end)}", re.DOTALL)
+    readme.write_text(between.sub(lambda _: filled, text), "utf-8")
+
+
+def _surroundings(report: Report) -> str:
+    around = report.surroundings
+    versions = ", ".join(f"{name} {version}" for name, version in around.versions.items())
+    return (
+        f"{report.stores:,} stores of {report.companies:,} companies, seed {report.seed}; "
+        f"runs of {report.seconds} s over {report.connections} connections. "
+        f"{around.made_at}, commit {around.commit}. {around.machine}. {versions}.\n"
+    )
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _ceilings(report: Report) -> str:
+    head = ("shape", "distinct requests", "mean body", "CPU µs", "bare CPU µs", "bare over service", "from", "to")
+    return _table((*head, "requests/s", "bare requests/s"), (_ceiling(report, each) for each in report.ceilings))
+
+
+def _ceiling(report: Report, found: Contest) -> Sequence[str]:
+    shape = next(shape for shape in report.shapes if shape.slug == found.shape)
+    ours, bare, ratio = found.ours, found.theirs, found.cpu_ratio
+    return (
+        shape.title,
+        f"{shape.requests:,}",
+        f"{shape.mean_bytes / 1000:,.1f} kB",
+        f"{ours.cpu_microseconds.median:,.1f}",
+        f"{bare.cpu_microseconds.median:,.1f}",
+        f"**{ratio.median:.2f}**",
+        f"{ratio.lowest:.2f}",
+        f"{ratio.highest:.2f}",
+        f"{ours.requests_per_second.median:,.0f}",
+        f"{bare.requests_per_second.median:,.0f}",
+    )
+
+
+def _peers(report: Report) -> str:
+    """Return a table of shapes by peers: requests per second, and how many times that the service answers."""
+    names = list(dict.fromkeys(found.other for found in report.peers))
+    if not names:
+        return ""
+    found = {(each.shape, each.other): each for each in report.peers}
+    rows = ([shape.title, *(_peer(found.get((shape.slug, name))) for name in names)] for shape in report.shapes)
+    return _table(("requests/s (service over peer: median; lowest to highest)", *names), rows)
+
+
+def _peer(found: Contest | None) -> str:
+    if found is None:
+        return "cannot"
+    ratio = found.rate_ratio
+    rate = f"{found.theirs.requests_per_second.median:,.0f}"
+    return f"{rate} ({ratio.median:,.2f}; {ratio.lowest:,.2f} to {ratio.highest:,.2f})"
+
+
+def _loadings(report: Report) -> str:
+    head = ("server", "version", "ready after", "memory at the peak", "memory after", "of that anonymous")
+    return _table(head, map(_loading, report.loadings))
+
+
+def _loading(loading: Loading) -> Sequence[str]:
+    memory = (loading.memory.peak, loading.memory.resident, loading.memory.anonymous)
+    return (
+        loading.name,
+        loading.version,
+        f"{loading.ready_seconds:.2f} s",
+        *(f"{each / _MIB:,.0f} MiB" for each in memory),
+    )

@@ -1,0 +1,117 @@
+"""Servers: started on one core, waited for, asked over HTTP, read from /proc, stopped."""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from bench.wire import processes
+from bench.wire.contender import HOME, ROOT, Contender
+from bench.wire.cores import pinned
+
+_LOADING_SECONDS: Final = 600
+_STOPPING_SECONDS: Final = 15
+# Asking costs a server that is loading some of its time: seldom, to a hundredth of the time that it has taken so far.
+_FIRST_POLL_SECONDS: Final = 0.005
+_POLL_SHARE: Final = 0.01
+_ASK_SECONDS: Final = 60
+
+
+class Failed(Exception):
+    """A server did not start or did not answer as it should; the message says which and how."""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a server answered."""
+
+    status: int
+    media_type: str
+    body: bytes
+
+
+class Server(msgspec.Struct, frozen=True):
+    """A server that is ready, and how long that took from the start of its process, in seconds."""
+
+    contender: Contender
+    pid: int
+    port: int
+    ready_seconds: float
+    loaded: processes.Memory
+
+    def ask(self, target: str, key: str) -> Answer:
+        """Return the answer to one GET request on a connection of its own."""
+        return _ask(self.port, target, key)
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time taken so far."""
+        return processes.cpu_seconds(self.pid)
+
+
+def _ask(port: int, target: str, key: str) -> Answer:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ASK_SECONDS)
+    try:
+        connection.request("GET", target, headers={"x-api-key": key})
+        response = connection.getresponse()
+        return Answer(response.status, response.getheader("Content-Type", ""), response.read())
+    finally:
+        connection.close()
+
+
+@contextmanager
+def running(contender: Contender, core: int) -> Iterator[Server]:
+    """Give a contender's server, ready and on one core; stop it at the end. Raises `Failed`."""
+    port = _free_port()
+    log = HOME / "logs" / f"{contender.name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        started = time.perf_counter()
+        process = subprocess.Popen(  # noqa: S603 - the commands are this bench's own
+            pinned(core, contender.command(port)), cwd=ROOT, stdout=output, stderr=output, start_new_session=True
+        )
+        try:
+            _await_ready(contender, process, port, log)
+            ready = time.perf_counter() - started
+            yield Server(contender, process.pid, port, ready, processes.memory(process.pid))
+        finally:
+            _stop(process)
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _await_ready(contender: Contender, process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    started = time.monotonic()
+    while not _is_ready(port, contender.ready):
+        if process.poll() is not None:
+            raise Failed(f"{contender.name} ended with {process.returncode}: {log.read_text('utf-8')[-500:].strip()}")
+        waited = time.monotonic() - started
+        if waited > _LOADING_SECONDS:
+            raise Failed(f"{contender.name} was not ready within {_LOADING_SECONDS} s: see {log}")
+        time.sleep(max(_FIRST_POLL_SECONDS, waited * _POLL_SHARE))
+
+
+def _is_ready(port: int, path: str) -> bool:
+    with suppress(OSError, http.client.HTTPException):
+        return _ask(port, path, "").status < http.client.INTERNAL_SERVER_ERROR
+    return False
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End a server and whatever it started, which are one session."""
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_STOPPING_SECONDS)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

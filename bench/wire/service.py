@@ -1,0 +1,20 @@
+"""This service, as a contender."""
+
+import sys
+from pathlib import Path
+
+from bench.wire.contender import Contender, same_targets
+from bench.wire.shapes import KEY
+from service import __version__
+
+
+def service(data: Path) -> Contender:
+    """Return the service over a data set: a folder, or whatever else `serve --data` takes."""
+    serve = [sys.executable, "-m", "service", "serve", "--data", str(data), "--api-key", KEY, "--host", "127.0.0.1"]
+    return Contender(
+        name=f"store-directory, {'files' if data.is_dir() else 'one file'}",
+        version=__version__,
+        command=lambda port: [*serve, "--port", str(port)],
+        ready="/ready",
+        targets=same_targets,
+    )

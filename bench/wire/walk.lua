@@ -1,0 +1,23 @@
+-- Walks through the request targets of a file, one a line, over and over: wrk … URL -- FILE KEY
+local requests, place = {}, 0
+
+function init(args)
+  wrk.headers["x-api-key"] = args[2]
+  for target in io.lines(args[1]) do
+    requests[#requests + 1] = wrk.format("GET", target)
+  end
+end
+
+function request()
+  place = place % #requests + 1
+  return requests[place]
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    '\n{"requests":%d,"microseconds":%d,"bytes":%d,"refused":%d,"broken":%d,"median_microseconds":%d}\n',
+    summary.requests, summary.duration, summary.bytes, errors.status,
+    errors.connect + errors.read + errors.write + errors.timeout, latency:percentile(50)
+  ))
+end
