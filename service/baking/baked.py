@@ -1,6 +1,5 @@
 """A data set as arrays, and back."""
 
-import os
 import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -59,9 +58,7 @@ def load_baked(path: Path) -> Loaded:
         why = f"{damage}; bake it again"
     except OSError as error:
         why = f"the file cannot be read: {error.strerror}"
-    return Loaded(
-        None, Report([RefusedError(why).fault(os.fsencode(path).decode("utf-8", "replace"))], [], Totals(0, 0, 0, 0))
-    )
+    return Loaded(None, Report([RefusedError(why).fault(path)], [], Totals(0, 0, 0, 0)))
 
 
 def _loaded(content: Content) -> Loaded:

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from service.commands.terminal import shown_progress
 from service.loading.dataset import Report
-from service.replica import Replica, Snapshot
+from service.replica import Replica
 from service.settings import Settings
 from service.web.app import App
 from service.web.auth import KEY_HEADER, anybody, keyring, new_key
@@ -49,8 +49,10 @@ async def run(settings: Settings) -> None:
         await _listen(server, settings)
         address = _address(server)
         _say(f"Listening on {address}")
-        if await _load(replica, stop):
-            _announce(replica, address, made_key, settings)
+        report = await _load(replica, stop)
+        if report is not None:
+            _log_report(report)
+            _announce(report, address, made_key, settings)
             await stop.wait()
     finally:
         await server.cleanup()
@@ -70,8 +72,8 @@ def _say(line: str) -> None:
         click.echo(line)
 
 
-async def _load(replica: Replica, stop: asyncio.Event) -> bool:
-    """Load beside the event loop; return whether that was not stopped."""
+async def _load(replica: Replica, stop: asyncio.Event) -> Report | None:
+    """Load beside the event loop; return what was found, or None where that was stopped."""
     with shown_progress() as show:
 
         def progress(step: str, done: int, total: int) -> None:
@@ -82,10 +84,9 @@ async def _load(replica: Replica, stop: asyncio.Event) -> bool:
         try:
             report = await asyncio.to_thread(replica.load, progress)
         except _Stopped:
-            return False
+            return None
     gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
-    _log_report(report)
-    return True
+    return report
 
 
 def _log_report(report: Report) -> None:
@@ -103,12 +104,8 @@ def _address(server: web.ServerRunner) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _announce(replica: Replica, address: str, made_key: str | None, settings: Settings) -> None:
-    current: Snapshot | None = replica.current
-    if current is None:
-        return
-    dataset = current.dataset
-    _say(f"Ready: {len(dataset.stores):,} stores of {len(dataset.companies):,} companies")
+def _announce(report: Report, address: str, made_key: str | None, settings: Settings) -> None:
+    _say(f"Ready: {report.totals.stores:,} stores of {report.totals.companies:,} companies")
     if made_key is not None:
         _say(f"Key: {made_key} (made for this run; --api-key sets your own)")
     key = "" if settings.no_auth else f"-H '{KEY_HEADER}: {made_key or '<your key>'}' "

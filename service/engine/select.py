@@ -39,9 +39,13 @@ class _Wanted(msgspec.Struct, frozen=True, eq=False):
         return self._among(self.column.codes)
 
     def _among(self, held: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
-        wanted = np.zeros(self.column.absent + 1, np.bool_)
-        wanted[list(self.codes)] = True
-        among: NDArray[np.bool_] = held == self.codes[0] if len(self.codes) == 1 else wanted[held]
+        among: NDArray[np.bool_]
+        if len(self.codes) == 1:
+            among = held == self.codes[0]
+        else:
+            wanted = np.zeros(self.column.absent + 1, np.bool_)
+            wanted[list(self.codes)] = True
+            among = wanted[held]
         return among
 
 

@@ -1,5 +1,7 @@
 """What can be wrong with a data set, and how it is told."""
 
+import os
+from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -58,6 +60,7 @@ class RefusedError(Exception):
         super().__init__(why)
         self.why, self.line = why, line
 
-    def fault(self, file: str) -> Fault:
-        """Return this as the fault of a file."""
-        return Fault("file", file, self.line, None, None, None, self.why)
+    def fault(self, file: str | Path) -> Fault:
+        """Return this as the fault of a file. Of a path, whose name may be any bytes, what is not UTF-8 is U+FFFD."""
+        name = os.fsencode(file).decode("utf-8", "replace")
+        return Fault("file", name, self.line, None, None, None, self.why)

@@ -1,6 +1,5 @@
 """The folder of a data set: which of its files are meant, and their stored bytes."""
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -43,7 +42,7 @@ def read_folder(folder: Path) -> FileSet:
         root = _resolve(folder)
         names = sorted(path.name for path in root.iterdir())
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, before Python 3.13
-        return FileSet({}, [RefusedError(f"the folder cannot be read: {_why(error)}").fault(_told(folder))])
+        return FileSet({}, [RefusedError(f"the folder cannot be read: {_why(error)}").fault(folder)])
     try:
         manifest = parse_manifest(_read_bytes(root / MANIFEST)) if MANIFEST in names else None
     except RefusedError as refused:
@@ -93,11 +92,6 @@ def _differing(root: Path, manifest: Manifest) -> Iterator[Fault]:
                 listing.check_bytes(_read_bytes(root / name))
         except RefusedError as refused:
             yield refused.fault(name)
-
-
-def _told(folder: Path) -> str:
-    """Return a folder's name as text: names of files may be any bytes."""
-    return os.fsencode(folder).decode("utf-8", "replace")
 
 
 def _read_bytes(path: Path) -> bytes:
