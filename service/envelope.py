@@ -1,6 +1,6 @@
 """The envelope of a page, on the wire and in the OpenAPI document alike."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Annotated, Final, Generic, Literal, TypeVar
 
 import msgspec
@@ -27,8 +27,11 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 _EMPTY_DATA: Final = b"]}"
 
 
-def wrap(query: Query, *, total_count: int, rows: Iterable[bytes | memoryview]) -> bytes:
-    """Return the JSON of a page around rows that are encoded already: pieces that, end to end, are joined by commas."""
+def wrap(query: Query, *, total_count: int, rows: Sequence[bytes | memoryview]) -> Sequence[bytes | memoryview]:
+    """Return the JSON of a page around rows that are encoded already: pieces that, end to end, are joined by commas.
+
+    It comes in pieces too: rows that are one run stay where they are, any others are copied into one piece.
+    """
     head: PaginatedResponse[object] = PaginatedResponse(
         limit=query.limit,
         num_pages=-(-total_count // query.limit),
@@ -38,4 +41,5 @@ def wrap(query: Query, *, total_count: int, rows: Iterable[bytes | memoryview]) 
         total_count=total_count,
         data=[],
     )
-    return b"".join((_ENCODE(head)[: -len(_EMPTY_DATA)], *rows, _EMPTY_DATA))
+    pieces = (_ENCODE(head)[: -len(_EMPTY_DATA)], *rows, _EMPTY_DATA)
+    return pieces if len(rows) == 1 else (b"".join(pieces),)

@@ -8,7 +8,7 @@ import msgspec
 import orjson
 
 from service.errors import HTTPError, HTTPValidationError, NotFound, RequestError, UnprocessableContent, ValidationError
-from service.operation import ALWAYS, Operation
+from service.operation import ALWAYS, VERSION_HEADER, Operation
 from service.parameters import Parameter
 from service.records import Company, Store
 
@@ -28,6 +28,10 @@ _PREFER: Final = {
 }
 _PREFERENCE_APPLIED: Final = {
     "description": "Stands where `Prefer: handling=strict` was heeded.",
+    "schema": {"type": "string"},
+}
+_DATASET_VERSION: Final = {
+    "description": "The version of the data that was asked: the same records have the same one.",
     "schema": {"type": "string"},
 }
 _APPLIED_ON: Final = (HTTPStatus.OK, NotFound.status, UnprocessableContent.status)
@@ -103,6 +107,8 @@ def _response(
     described: dict[str, Any] = {name: {"schema": {"type": "string"}} for name in headers}
     if operation.protected and status in _APPLIED_ON:
         described["Preference-Applied"] = _PREFERENCE_APPLIED
+    if operation.protected and status is HTTPStatus.OK:
+        described[VERSION_HEADER] = _DATASET_VERSION
     (schema,), _ = msgspec.json.schema_components([body], ref_template=_REFERENCE)
     response: dict[str, Any] = {"description": description, "content": {"application/json": {"schema": schema}}}
     if described:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -15,6 +15,9 @@ from service.errors import (
     URITooLong,
 )
 from service.parameters import Parameter
+
+# Tells with every answer from the data which version of it was asked.
+VERSION_HEADER: Final = "X-Dataset-Version"
 
 # What every operation may answer, whatever it does.
 ALWAYS: tuple[type[RequestError], ...] = (

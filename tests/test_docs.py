@@ -207,7 +207,8 @@ def test_every_limit_stands_in_the_interface() -> None:
 
 
 def test_every_metric_stands_in_the_interface(tmp_path: Path) -> None:
-    body = Metrics(Replica(tmp_path)).route().answer(Call("", "", strict=False)).body.decode()
+    (told_of,) = Metrics(Replica(tmp_path)).route().answer(Call("", "", strict=False)).pieces
+    body = bytes(told_of).decode()
     told = {row["Name"].strip("`"): row["Type"] for row in rows(INTERFACE, "Name")}
     metrics = dict(re.findall(r"^# TYPE (\S+) (\S+)$", body, re.MULTILINE))
     # Those of the process are there on Linux only.

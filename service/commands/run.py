@@ -20,6 +20,8 @@ from service.web.auth import KEY_HEADER, anybody, keyring, new_key
 from service.web.server import runner
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+# A page of scattered records makes some thousand objects for a moment: without cycles, so nothing is there to collect.
+_COLLECT_AFTER: Final = 50_000
 _log = logging.getLogger(__name__)
 
 
@@ -50,8 +52,8 @@ async def run(settings: Settings) -> None:
         address = _address(server)
         _say(f"Listening on {address}")
         report = await _load(replica, stop)
-        if report is not None:
-            _log_report(report)
+        if report is not None and replica.current is not None:
+            _log_report(report, replica.current.dataset.version)
             _announce(report, address, made_key, settings)
             await stop.wait()
     finally:
@@ -86,12 +88,14 @@ async def _load(replica: Replica, stop: asyncio.Event) -> Report | None:
         except _Stopped:
             return None
     gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
+    gc.set_threshold(_COLLECT_AFTER)
     return report
 
 
-def _log_report(report: Report) -> None:
+def _log_report(report: Report, version: str) -> None:
     totals = report.totals
-    _log.info("serving %s stores of %s companies", f"{totals.stores:,}", f"{totals.companies:,}")
+    served = f"{totals.stores:,} stores of {totals.companies:,} companies"
+    _log.info("serving %s, version %s", served, version)
     if totals.skipped:
         _log.warning("left out %s records at fault", f"{totals.skipped:,}")
     for kind, found in (("fault", report.faults), ("warning", report.warnings)):

@@ -30,6 +30,11 @@ class Bitmap(msgspec.Struct, frozen=True, eq=False):
     def __len__(self) -> int:
         return int(self.ends[-1]) if len(self.ends) else 0
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of its arrays."""
+        return self.words.nbytes + self.ends.nbytes
+
     def before(self, place: int) -> int:
         """Return how many members stand before a place."""
         word, bit = divmod(place, _BITS)
@@ -40,9 +45,9 @@ class Bitmap(msgspec.Struct, frozen=True, eq=False):
         """Return the members from the one with number `start` up to `stop`, ascending."""
         if start >= stop:
             return np.empty(0, np.int64)
-        first, last = np.searchsorted(self.ends, (start, stop - 1), side="right").tolist()
+        first, last = (int(self.ends.searchsorted(number, "right")) for number in (start, stop - 1))
         skipped = int(self.ends[first - 1]) if first else 0
-        bits = np.unpackbits(self.words[first : last + 1].view(np.uint8), bitorder="little")
-        members = np.flatnonzero(bits)[start - skipped : stop - skipped].astype(np.int64)
+        bits = np.unpackbits(self.words[first : last + 1].view(np.uint8), bitorder="little").view(np.bool_)
+        members: NDArray[np.int64] = bits.nonzero()[0][start - skipped : stop - skipped]
         members += first * _BITS
         return members

@@ -16,6 +16,8 @@ from service.query import Filter
 
 # Below this part of the rows, intersecting lists of rows and sorting what is left costs less than bits of all rows.
 _FEW: Final = 64
+# Below this part of the rows, a list of rows takes less room than bits with their counts.
+_FEWER: Final = 21
 
 
 class _Wanted(msgspec.Struct, frozen=True, eq=False):
@@ -49,14 +51,23 @@ class _Wanted(msgspec.Struct, frozen=True, eq=False):
         return among
 
 
-def select(table: Table, filters: Sequence[Filter], sort_by: str) -> Selection:
-    """Return the rows that pass every filter, in ascending order of a field."""
+def select(table: Table, filters: tuple[Filter, ...], sort_by: str) -> Selection:
+    """Return the rows that pass every filter, in ascending order of a field. The last selections are kept."""
     column = table.columns[sort_by]
     if not filters:
         return Whole(column)
+    kept = table.selections.get((filters, sort_by))
+    if kept is None:
+        kept = table.selections[filters, sort_by] = _worked_out(table, filters, sort_by)
+    return kept
+
+
+def _worked_out(table: Table, filters: Sequence[Filter], sort_by: str) -> Selection:
+    column = table.columns[sort_by]
     shortest, *others = sorted((_wanted(table, each) for each in filters), key=lambda wanted: wanted.count)
     if shortest.count * _FEW >= len(table) > _FEW:
-        return Many(column, Bitmap.of(reduce(np.bitwise_and, _bits(table, (shortest, *others), sort_by))))
+        many = Many(column, Bitmap.of(reduce(np.bitwise_and, _bits(table, (shortest, *others), sort_by))))
+        return many if len(many) * _FEWER >= len(table) else Few(column, many.rows(0, len(many)))
     rows = shortest.rows()
     for wanted in others:
         rows = wanted.keep(rows)

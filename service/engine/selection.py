@@ -1,6 +1,6 @@
 """The rows that a query selects, as if in ascending order of its sort field: three ways to hold them."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 import numpy as np
@@ -21,6 +21,14 @@ class Selection(Protocol):
     def rows(self, start: int, stop: int) -> Rows:
         """Return those from place `start` up to `stop`."""
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it holds by itself, about."""
+
+
+# The objects of a selection and of what was asked, whatever is in it.
+_OVERHEAD: Final = 1024
+
 
 class Whole(msgspec.Struct, frozen=True, eq=False):
     """All rows of a table: the order of the column itself."""
@@ -37,6 +45,11 @@ class Whole(msgspec.Struct, frozen=True, eq=False):
     def rows(self, start: int, stop: int) -> Rows:
         """Return those from place `start` up to `stop`."""
         return self.column.order[start:stop]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it holds by itself, about."""
+        return _OVERHEAD
 
 
 class Few(msgspec.Struct, frozen=True, eq=False):
@@ -61,6 +74,11 @@ class Few(msgspec.Struct, frozen=True, eq=False):
         """Return those from place `start` up to `stop`."""
         return self.sorted_rows[start:stop]
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it holds by itself, about."""
+        return _OVERHEAD + self.sorted_rows.nbytes
+
 
 class Many(msgspec.Struct, frozen=True, eq=False):
     """A large part of the rows, by their places in the order of the column."""
@@ -78,3 +96,8 @@ class Many(msgspec.Struct, frozen=True, eq=False):
     def rows(self, start: int, stop: int) -> Rows:
         """Return those from place `start` up to `stop`."""
         return self.column.order[self.places.members(start, stop)]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that it holds by itself, about."""
+        return _OVERHEAD + self.places.nbytes

@@ -14,6 +14,8 @@ def window(selection: Selection, span: range, *, descending: bool) -> Rows:
     if not descending:
         return selection.rows(span.start, span.stop)
     start, stop, middle, total = span.start, span.stop, selection.valued(), len(selection)
-    first = selection.rows(max(middle - stop, 0), max(middle - start, 0))
-    last = selection.rows(middle + total - max(stop, middle), middle + total - max(start, middle))
-    return np.concatenate((first[::-1], last[::-1]))
+    first = selection.rows(max(middle - stop, 0), max(middle - start, 0))[::-1]
+    if stop <= middle:
+        return first
+    last = selection.rows(middle + total - stop, middle + total - max(start, middle))[::-1]
+    return np.concatenate((first, last))

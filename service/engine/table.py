@@ -1,18 +1,21 @@
 """A table: rows already encoded, numbered in the default order, with a column for each field."""
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
+from cachetools import LRUCache
 
 from service.engine.bitmap import Words, pack
 from service.engine.column import Column, ColumnBuilder, build_column
+from service.engine.selection import Selection
 from service.engine.texts import Texts
 
-# Bits are kept up to so many bytes, as 8 rows take one; they pay where some values are held by many rows.
+# The last bits and the last selections are kept up to so many bytes each, but some of them however long the table is.
 _KEPT_BYTES: Final = 32 << 20
 _LEAST_KEPT: Final = 16
+
+Key = tuple[Hashable, ...]
 
 
 class Table:
@@ -22,13 +25,17 @@ class Table:
     columns   field -> its column
     order_by  the field whose order the rows are numbered in, ties by `key`
     key       the field that identifies a row
+
+    It keeps the last `selections` that were worked out of it: who walks pages asks for the same one over and over.
     """
 
     def __init__(self, rows: Texts, columns: Mapping[str, Column], *, order_by: str, key: str) -> None:
         self.rows = rows
         self.columns = columns
         self.order_by, self.key = order_by, key
-        self.bits = lru_cache(max(_KEPT_BYTES * 8 // max(len(rows), 1), _LEAST_KEPT))(self._bits)
+        most_bytes = max(_KEPT_BYTES, _LEAST_KEPT * len(rows))
+        self.selections = LRUCache[Key, Selection](most_bytes, getsizeof=lambda selection: selection.nbytes)
+        self._bits = LRUCache[Key, Words](most_bytes, getsizeof=lambda words: words.nbytes)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -39,10 +46,14 @@ class Table:
         code = column.find(key)
         return None if code is None else self.rows[int(column.rows(code)[0])][:-1]
 
-    def _bits(self, field: str, code: int, sort_by: str) -> Words:
+    def bits(self, field: str, code: int, sort_by: str) -> Words:
         """Return the rows that hold a value as bits by their places in the order of a field. The last ones are kept."""
-        held = self.columns[field].codes == code
-        return pack(held if sort_by == self.order_by else held[self.columns[sort_by].order])
+        bits = self._bits.get((field, code, sort_by))
+        if bits is None:
+            held = self.columns[field].codes == code
+            bits = pack(held if sort_by == self.order_by else held[self.columns[sort_by].order])
+            self._bits[field, code, sort_by] = bits
+        return bits
 
 
 class TableBuilder:

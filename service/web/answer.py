@@ -1,39 +1,37 @@
-"""What is answered, before it is an aiohttp response."""
+"""What is answered, before it is HTTP."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from types import MappingProxyType
 from typing import Final
 
 import msgspec
-from aiohttp import web
 
-from service import __version__
 from service.errors import RequestError
 
 JSON: Final = "application/json"
-_SERVER: Final = f"store-directory/{__version__}"
-_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A body with its media type, status and further headers."""
+    """A body, in pieces, with its media type, status and further header lines, as `header_lines` makes them."""
 
-    body: bytes
+    pieces: Sequence[bytes | memoryview]
     media_type: str = JSON
     status: HTTPStatus = HTTPStatus.OK
-    headers: Mapping[str, str] = _NONE
+    headers: str = ""
 
     @classmethod
     def of(cls, error: RequestError) -> "Answer":
         """Return the one shape of error, for every error."""
-        return cls(msgspec.json.encode(error.body), status=error.status, headers=error.headers)
+        return cls((msgspec.json.encode(error.body),), status=error.status, headers=header_lines(error.headers))
 
-    def with_headers(self, headers: Mapping[str, str]) -> "Answer":
-        """Return the same answer with further headers."""
-        return Answer(self.body, self.media_type, self.status, {**self.headers, **headers})
+    def with_headers(self, lines: str) -> "Answer":
+        """Return the same answer with further header lines."""
+        return Answer(self.pieces, self.media_type, self.status, self.headers + lines)
 
-    def response(self) -> web.Response:
-        """Return the answer as aiohttp sends it."""
-        headers = {"Content-Type": self.media_type, "Server": _SERVER, **self.headers}
-        return web.Response(body=self.body, status=self.status, headers=headers)
+
+def header_lines(headers: Mapping[str, str]) -> str:
+    """Return header fields as lines of HTTP/1.1 (RFC 9112 section 5). Raises `ValueError` where one would break out."""
+    lines = [f"{name}: {value}" for name, value in headers.items()]
+    if not all(line.isascii() and line.isprintable() for line in lines):
+        raise ValueError("a header field takes printable ASCII only")
+    return "".join(f"{line}\r\n" for line in lines)

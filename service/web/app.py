@@ -20,14 +20,15 @@ from service.errors import (
 from service.openapi import openapi_document
 from service.replica import Replica
 from service.web import prefer
-from service.web.answer import Answer
+from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER, Authenticate
 from service.web.documents import document_routes
 from service.web.metrics import Metrics
 from service.web.probes import probe_routes
 from service.web.records import record_routes
+from service.web.response import Response
 from service.web.routes import Call, Route, Routes
-from service.web.target import path_segments, without_slash
+from service.web.target import without_slash
 
 # Nobody needs a body to read; one up to here is read past, so that the connection can go on.
 MAX_BODY_BYTES: Final = 1 << 20
@@ -51,10 +52,10 @@ class App:
         self._routes = Routes((*described, *document_routes(self.openapi), self._metrics.route()))
         self._authenticate = authenticate
 
-    async def __call__(self, request: web.BaseRequest) -> web.Response:
+    async def __call__(self, request: web.BaseRequest) -> Response:
         """Answer a request. Never raises."""
         started = perf_counter()
-        route, segment = self._routes.find(path_segments(request.rel_url.raw_path)) or (None, "")
+        route, segment = self._routes.find(request.rel_url.raw_path)
         path = _UNMATCHED if route is None else route.path
         closes = False
         try:
@@ -65,38 +66,34 @@ class App:
         except Exception:  # noqa: BLE001 - whatever it is, the client gets an answer and the log the traceback
             _log.exception("a request to %s failed", path)
             answer = Answer.of(InternalServerError())
-        response = answer.response()
-        if closes:
-            response.force_close()
         self._metrics.observe(request.method, path, answer.status, perf_counter() - started)
-        return response
+        return Response(answer, closes=closes)
 
-    def malformed(self, error: RequestError) -> web.Response:
+    def malformed(self, error: RequestError) -> Response:
         """Answer what HTTP parsing refused."""
         return self._refuse(Answer.of(error))
 
-    def unknown_method(self, target: str) -> web.Response:
+    def unknown_method(self, target: str) -> Response:
         """Answer a request that HTTP parsing refused for its method: it may be any token (RFC 9110 section 9.1)."""
         url = URL(target, encoded=True)
         try:
-            known = self._routes.find(path_segments(url.raw_path)) is not None
+            known, _ = self._routes.find(url.raw_path)
             return self._refuse(Answer.of(MethodNotAllowed()) if known else self._elsewhere(url))
         except NotFound as error:
             return self._refuse(Answer.of(error))
 
-    def _refuse(self, answer: Answer) -> web.Response:
+    def _refuse(self, answer: Answer) -> Response:
         self._metrics.observe("other", _UNMATCHED, answer.status, 0.0)
-        response = answer.response()
-        response.force_close()
-        return response
+        return Response(answer, closes=True)
 
     def _elsewhere(self, url: URL) -> Answer:
         """Return the redirect of a known path behind which one slash stands; raise `NotFound` for any other path."""
         above = url.raw_path.removesuffix("/")
-        if above == url.raw_path or self._routes.find(path_segments(above)) is None:
+        known, _ = self._routes.find(above)
+        if above == url.raw_path or known is None:
             raise NotFound
-        location = without_slash(url.raw_path, url.raw_query_string)
-        return Answer(b"", status=HTTPStatus.TEMPORARY_REDIRECT, headers={"Location": location})
+        location = header_lines({"Location": without_slash(url.raw_path, url.raw_query_string)})
+        return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT, headers=location)
 
     def _answer(self, request: web.BaseRequest, route: Route, segment: str) -> Answer:
         if request.method not in _METHODS:

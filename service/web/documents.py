@@ -5,17 +5,19 @@ from typing import Final
 
 from swagger_ui_bundle import swagger_ui_path
 
-from service.web.answer import JSON, Answer
+from service.web.answer import JSON, Answer, header_lines
 from service.web.routes import Route
 
 _HTML: Final = "text/html; charset=utf-8"
 _SCRIPT: Final = "text/javascript; charset=utf-8"
 _STYLE: Final = "text/css; charset=utf-8"
-_POLICY: Final = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-}
+_POLICY: Final = header_lines(
+    {
+        "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        "X-Content-Type-Options": "nosniff",
+    }
+)
 
 
 def document_routes(openapi: bytes) -> tuple[Route, ...]:
@@ -31,5 +33,5 @@ def document_routes(openapi: bytes) -> tuple[Route, ...]:
 
 
 def _document(path: str, body: bytes, media_type: str) -> Route:
-    answer = Answer(body, media_type, headers=_POLICY)
+    answer = Answer((body,), media_type, headers=_POLICY)
     return Route(path, lambda _: answer)

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-APPLIED: Final = {"Preference-Applied": "handling=strict"}
+from service.web.answer import header_lines
+
+APPLIED: Final = header_lines({"Preference-Applied": "handling=strict"})
 
 _QUOTED: Final = r'"(?:[^"\\]|\\.)*"'
 _PREFERENCES: Final = re.compile(rf'(?:{_QUOTED}|[^",])+')

@@ -9,11 +9,11 @@ import msgspec
 
 from service.operation import Operation
 from service.replica import Reload, Replica
-from service.web.answer import Answer
+from service.web.answer import Answer, header_lines
 from service.web.routes import Call, Route, described
 
 _TAG: Final = "probes"
-_NO_STORE: Final = {"Cache-Control": "no-store"}
+_NO_STORE: Final = header_lines({"Cache-Control": "no-store"})
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -81,4 +81,4 @@ def _readiness(replica: Replica) -> Callable[[Call], Answer]:
 
 
 def _probe(body: msgspec.Struct, status: HTTPStatus = HTTPStatus.OK) -> Answer:
-    return Answer(msgspec.json.encode(body), status=status, headers=_NO_STORE)
+    return Answer((msgspec.json.encode(body),), status=status, headers=_NO_STORE)

@@ -10,20 +10,20 @@ from service.engine.table import Table
 from service.envelope import PaginatedResponse, wrap
 from service.errors import NotFound, ServiceUnavailable, Unauthorized, UnprocessableContent
 from service.loading.dataset import Dataset
-from service.operation import Operation
+from service.operation import VERSION_HEADER, Operation
 from service.query import Query, Reader
 from service.records import COMPANIES, STORES, Company, Resource, Store
 from service.replica import Replica
-from service.web.answer import Answer
+from service.web.answer import Answer, header_lines
 from service.web.routes import Call, Route, described
 from service.web.target import query_pairs
 
-# x-api-key, unlike Authorization, does not keep shared caches from storing an answer (RFC 9111 section 3.5).
-_HEADERS: Final = {"Cache-Control": "private"}
 # Up to so many query strings of up to so many characters are kept with what was read of them.
 _REMEMBERED: Final = 8192
 _SHORT: Final = 256
 _TAG: Final = "directory"
+# While one data set follows another, answers of both are under way.
+_GENERATIONS: Final = 2
 _REFUSALS: Final = (Unauthorized, UnprocessableContent, ServiceUnavailable)
 
 
@@ -42,8 +42,10 @@ def _list_route(replica: Replica, resource: Resource, body: Any, table: Callable
 
     def answer(call: Call) -> Answer:
         query = read(call.query, call.strict)
-        found = page(table(_current(replica)), query)
-        return Answer(wrap(query, total_count=found.total_count, rows=found.rows), headers=_HEADERS)
+        dataset = _current(replica)
+        found = page(table(dataset), query)
+        pieces = wrap(query, total_count=found.total_count, rows=found.rows)
+        return Answer(pieces, headers=_headers(dataset.version))
 
     operation = Operation(
         path=f"/{resource.name}",
@@ -61,14 +63,15 @@ def _list_route(replica: Replica, resource: Resource, body: Any, table: Callable
 
 
 def _company_route(replica: Replica) -> Route:
-    reader = Reader()
+    read = _remembered(Reader())
 
     def answer(call: Call) -> Answer:
-        reader.read(query_pairs(call.query), strict=call.strict)
-        row = _current(replica).companies.find(call.segment)
+        read(call.query, call.strict)
+        dataset = _current(replica)
+        row = dataset.companies.find(call.segment)
         if row is None:
             raise NotFound("Company not found")
-        return Answer(row, headers=_HEADERS)
+        return Answer((row,), headers=_headers(dataset.version))
 
     operation = Operation(
         path="/companies/{company_id}",
@@ -92,6 +95,12 @@ def _remembered(reader: Reader) -> Callable[[str, bool], Query]:
 
     remember = lru_cache(_REMEMBERED)(read)
     return lambda query, strict: (remember if len(query) <= _SHORT else read)(query, strict)
+
+
+@lru_cache(_GENERATIONS)
+def _headers(version: str) -> str:
+    # x-api-key, unlike Authorization, does not keep shared caches from storing an answer (RFC 9111 section 3.5).
+    return header_lines({"Cache-Control": "private", VERSION_HEADER: version})
 
 
 def _current(replica: Replica) -> Dataset:

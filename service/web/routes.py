@@ -7,6 +7,7 @@ import msgspec
 
 from service.operation import Operation
 from service.web.answer import Answer
+from service.web.target import path_segments
 
 _ANY: Final = "{}"
 
@@ -37,20 +38,29 @@ def described(operation: Operation, answer: Callable[[Call], Answer]) -> Route:
     return Route(operation.path, answer, operation)
 
 
+# A route, or None, and the segment that stands for its parameter.
+Found = tuple[Route | None, str]
+
+
 class Routes:
     """Finds the route of a path; a path has at most two segments, of which the second may be a parameter."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._routes: Mapping[tuple[str, ...], Route] = {_pattern(route.path): route for route in routes}
+        self._as_written: Mapping[str, Found] = {
+            route.path: (route, "") for pattern, route in self._routes.items() if _ANY not in pattern
+        }
 
-    def find(self, segments: tuple[str, ...]) -> tuple[Route, str] | None:
-        """Return the route of decoded segments and the segment that stands for its parameter, or None."""
+    def find(self, path: str) -> Found:
+        """Return the route of a raw path, and its decoded segment that stands for the parameter."""
+        return self._as_written.get(path) or self._decoded(path_segments(path))
+
+    def _decoded(self, segments: tuple[str, ...]) -> Found:
         route = self._routes.get(segments)
         if route is not None and _ANY not in segments:
             return route, ""
         *above, last = segments
-        route = self._routes.get((*above, _ANY))
-        return None if route is None or not last else (route, last)
+        return (self._routes.get((*above, _ANY)) if last else None), last
 
 
 def _pattern(path: str) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError, LineTooL
 
 from service.errors import BadRequest, HeaderFieldsTooLarge, InternalServerError, RequestError, URITooLong
 from service.web.app import App, UnsupportedVersion
+from service.web.response import Response
 
 KEEP_ALIVE_SECONDS: Final = 75
 DISCARD_SECONDS: Final = 5
@@ -49,7 +50,7 @@ class Connection(web.RequestHandler):
         status: int = 500,
         exc: BaseException | None = None,
         message: str | None = None,  # noqa: ARG002 - it quotes the request
-    ) -> web.Response:
+    ) -> Response:
         """Answer an error of parsing, or of aiohttp itself."""
         if isinstance(exc, BadHttpMethod) and (line := _REQUEST_LINE.match(self._received)):
             return self._app.unknown_method(line[1].decode())

@@ -34,6 +34,31 @@ def test_with_nothing_said_it_serves_the_bundled_data_and_prints_a_curl_line_tha
     assert len(page["data"]) == 2
 
 
+def test_the_log_tells_what_is_served_and_its_version(folder: Path) -> None:
+    with serving("--data", folder, "--no-auth") as service:
+        version = orjson.loads(service.get("/ready").body)["version"]
+        service.process.terminate()
+        _, log = service.process.communicate(timeout=SECONDS)
+    (line,) = (line for line in log.splitlines() if version in line)
+    assert "stores of" in line
+
+
+def test_long_answers_arrive_whole_at_a_client_that_reads_slowly() -> None:
+    count = 20
+    with serving("--no-auth") as service, socket.socket() as client:
+        page = service.get("/stores").body
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(SECONDS)
+        host, port = service.address.removeprefix("http://").split(":")
+        client.connect((host, int(port)))
+        client.sendall(b"GET /stores HTTP/1.1\r\nHost: x\r\n\r\n" * count)
+        with client.makefile("rb", buffering=2048) as answers:
+            for _ in range(count):
+                assert b"".join(iter(answers.readline, b"\r\n")).startswith(b"HTTP/1.1 200 OK\r\n")
+                assert answers.read(len(page)) == page
+    assert len(page) > 1 << 18
+
+
 def test_a_made_key_is_another_each_time_and_stands_in_no_log(folder: Path) -> None:
     keys = set()
     for _ in range(2):

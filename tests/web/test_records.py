@@ -34,6 +34,13 @@ async def test_a_page_is_json_that_only_its_asker_may_cache(client: Client) -> N
     assert response.headers["Cache-Control"] == "private"
 
 
+@pytest.mark.parametrize("path", ["/stores", "/stores?city=nowhere", "/companies?limit=1", "/companies/acme"])
+async def test_an_answer_from_the_data_tells_its_version_as_ready_and_the_metrics_do(client: Client, path: str) -> None:
+    version = (await client.get(path, headers=HEADERS)).headers["X-Dataset-Version"]
+    assert version == (await (await client.get("/ready")).json())["version"]
+    assert f'store_directory_dataset_info{{version="{version}"}} 1.0' in await (await client.get("/metrics")).text()
+
+
 async def test_a_store_shows_its_fields_in_order_null_without_a_value_and_dates_left_out(client: Client) -> None:
     response = await client.get("/stores?city=ottawa", headers=HEADERS)
     (store,) = (await response.json())["data"]

@@ -1,0 +1,89 @@
+"""How an answer is sent: heads, connections, and clients that are slow or gone."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from email.utils import parsedate_to_datetime
+from time import time
+
+import pytest
+
+from service.replica import Replica
+from service.web.answer import header_lines
+from tests.directory import store, write_directory
+from tests.web.live import COMPANIES, HEADERS, KEY, Client, exchange
+
+
+def request(line: str, *fields: str) -> bytes:
+    return "".join(f"{field}\r\n" for field in (line, "Host: x", f"x-api-key: {KEY}", *fields, "")).encode()
+
+
+@pytest.mark.parametrize(
+    ("line", "fields", "connection"),
+    [
+        ("GET /stores HTTP/1.1", ("Connection: close",), b"\r\nConnection: close\r\n"),
+        ("GET /stores HTTP/1.0", (), None),
+    ],
+)
+async def test_a_connection_is_closed_after_its_last_answer(
+    client: Client, line: str, fields: tuple[str, ...], connection: bytes | None
+) -> None:
+    head, _, body = (await exchange(client, request(line, *fields))).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert f"Content-Length: {len(body)}".encode() in head
+    assert connection is None or connection in head + b"\r\n"
+
+
+async def test_a_client_of_http_1_0_may_keep_its_connection(client: Client) -> None:
+    kept = request("GET /stores?limit=1 HTTP/1.0", "Connection: keep-alive")
+    answers = await exchange(client, kept + request("GET /companies/acme HTTP/1.0"))
+    assert answers.count(b"HTTP/1.1 200 OK\r\n") == 2
+    assert answers.count(b"\r\nConnection: keep-alive\r\n") == 1
+
+
+async def test_requests_sent_at_once_are_answered_in_their_order(client: Client) -> None:
+    paths = ["/companies/acme", "/stores?limit=0", "/nowhere", "/companies/nord"]
+    sent = b"".join(request(f"GET {path} HTTP/1.1") for path in paths)
+    answers = await exchange(client, sent + request("GET /health HTTP/1.1", "Connection: close"))
+    statuses = [int(answer[:3]) for answer in answers.split(b"HTTP/1.1 ")[1:]]
+    assert statuses == [200, 422, 404, 200, 200]
+
+
+async def test_an_answer_tells_when_it_was_made(client: Client) -> None:
+    before = int(time())
+    response = await client.get("/health")
+    assert before <= parsedate_to_datetime(response.headers["Date"]).timestamp() <= time()
+
+
+@pytest.mark.parametrize("limit", [3, 1000])
+async def test_short_and_long_answers_arrive_whole_however_slowly_they_are_read(
+    client: Client, replica: Replica, limit: int
+) -> None:
+    write_directory(replica.source, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
+    replica.load()
+    whole = await (await client.get(f"/stores?limit={limit}", headers=HEADERS)).read()
+    reader, writer = await asyncio.open_connection(client.host, client.port, limit=2)
+    writer.write(request(f"GET /stores?limit={limit} HTTP/1.1", "Connection: close"))
+    received = b"".join([part async for part in _parts(reader)])
+    writer.close()
+    assert received.partition(b"\r\n\r\n")[2] == whole
+    assert len(whole) > 5000 * limit
+
+
+async def _parts(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    while part := await reader.read(65536):
+        yield part
+
+
+async def test_a_client_that_goes_away_disturbs_nobody(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(5):
+        _, writer = await asyncio.open_connection(client.host, client.port)
+        writer.write(request("GET /stores HTTP/1.1") * 50)
+        writer.transport.abort()
+    assert (await client.get("/stores", headers=HEADERS)).status == 200
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("value", ["a\r\nSet-Cookie: b", "a\nb", "a\0", "é", "a\x7f"])
+def test_a_header_that_would_break_out_of_its_line_is_never_sent(value: str) -> None:
+    with pytest.raises(ValueError, match="printable"):
+        header_lines({"Location": value})
