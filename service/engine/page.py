@@ -24,5 +24,6 @@ def page(table: Table, query: Query) -> Page:
         return Page(total, [])
     span = range(first, min(first + query.limit, total))
     rows = window(selection, span, descending=query.descending)
-    *pieces, last = table.rows.slices(rows)
-    return Page(total, [*pieces, last[:-1]])
+    pieces = table.rows.slices(rows)
+    pieces[-1] = pieces[-1][:-1]
+    return Page(total, pieces)

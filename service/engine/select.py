@@ -66,12 +66,16 @@ def _worked_out(table: Table, filters: Sequence[Filter], sort_by: str) -> Select
     column = table.columns[sort_by]
     shortest, *others = sorted((_wanted(table, each) for each in filters), key=lambda wanted: wanted.count)
     if shortest.count * _FEW >= len(table) > _FEW:
-        many = Many(column, Bitmap.of(reduce(np.bitwise_and, _bits(table, (shortest, *others), sort_by))))
-        return many if len(many) * _FEWER >= len(table) else Few(column, many.rows(0, len(many)))
+        places = Bitmap.of(reduce(np.bitwise_and, _bits(table, (shortest, *others), sort_by)))
+        if len(places) * _FEWER >= len(table):
+            return Many.of(column, places)
+        return Few.of(column, column.order[places.members(0, len(places))])
     rows = shortest.rows()
     for wanted in others:
         rows = wanted.keep(rows)
-    return Few(column, rows) if sort_by == table.order_by else Few.of(column, rows)
+    if sort_by != table.order_by:
+        rows = rows[np.argsort(column.codes[rows], kind="stable")]
+    return Few.of(column, rows)
 
 
 def _wanted(table: Table, wish: Filter) -> _Wanted:

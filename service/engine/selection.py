@@ -1,6 +1,6 @@
 """The rows that a query selects, as if in ascending order of its sort field: three ways to hold them."""
 
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 import msgspec
 import numpy as np
@@ -12,18 +12,19 @@ from service.engine.column import Column, Rows
 class Selection(Protocol):
     """Selected rows in ascending order: by the value in a field, ties by row, those without a value last."""
 
-    def __len__(self) -> int:
-        """Return how many rows there are."""
-
+    @property
     def valued(self) -> int:
-        """Return how many of them have a value in the field."""
-
-    def rows(self, start: int, stop: int) -> Rows:
-        """Return those from place `start` up to `stop`."""
+        """How many of them have a value in the field."""
 
     @property
     def nbytes(self) -> int:
-        """The bytes that it holds by itself, about."""
+        """How many bytes it holds by itself, about."""
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """Return those from place `start` up to `stop`."""
 
 
 # The objects of a selection and of what was asked, whatever is in it.
@@ -34,70 +35,58 @@ class Whole(msgspec.Struct, frozen=True, eq=False):
     """All rows of a table: the order of the column itself."""
 
     column: Column
+    nbytes: ClassVar[int] = _OVERHEAD
 
     def __len__(self) -> int:
         return len(self.column.order)
 
+    @property
     def valued(self) -> int:
-        """Return how many of them have a value in the field."""
+        """How many of them have a value in the field."""
         return self.column.valued
 
     def rows(self, start: int, stop: int) -> Rows:
         """Return those from place `start` up to `stop`."""
         return self.column.order[start:stop]
 
-    @property
-    def nbytes(self) -> int:
-        """The bytes that it holds by itself, about."""
-        return _OVERHEAD
-
 
 class Few(msgspec.Struct, frozen=True, eq=False):
     """A small part of the rows, sorted."""
 
-    column: Column
     sorted_rows: Rows
+    valued: int
+    nbytes: int
 
     @classmethod
-    def of(cls, column: Column, rows: Rows) -> "Few":
-        """Sort rows, which are given ascending."""
-        return cls(column, rows[np.argsort(column.codes[rows], kind="stable")])
+    def of(cls, column: Column, sorted_rows: Rows) -> "Few":
+        """Take rows that are in order by a column."""
+        valued = int(np.count_nonzero(column.codes[sorted_rows] < column.absent))
+        return cls(sorted_rows, valued, _OVERHEAD + sorted_rows.nbytes)
 
     def __len__(self) -> int:
         return len(self.sorted_rows)
-
-    def valued(self) -> int:
-        """Return how many of them have a value in the field."""
-        return int(np.count_nonzero(self.column.codes[self.sorted_rows] < self.column.absent))
 
     def rows(self, start: int, stop: int) -> Rows:
         """Return those from place `start` up to `stop`."""
         return self.sorted_rows[start:stop]
 
-    @property
-    def nbytes(self) -> int:
-        """The bytes that it holds by itself, about."""
-        return _OVERHEAD + self.sorted_rows.nbytes
-
 
 class Many(msgspec.Struct, frozen=True, eq=False):
-    """A large part of the rows, by their places in the order of the column."""
+    """A large part of the rows, by their places in the order of a column."""
 
-    column: Column
+    order: Rows
     places: Bitmap
+    valued: int
+    nbytes: int
+
+    @classmethod
+    def of(cls, column: Column, places: Bitmap) -> "Many":
+        """Take rows by their places in the order of a column."""
+        return cls(column.order, places, places.before(column.valued), _OVERHEAD + places.nbytes)
 
     def __len__(self) -> int:
         return len(self.places)
 
-    def valued(self) -> int:
-        """Return how many of them have a value in the field."""
-        return self.places.before(self.column.valued)
-
     def rows(self, start: int, stop: int) -> Rows:
         """Return those from place `start` up to `stop`."""
-        return self.column.order[self.places.members(start, stop)]
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that it holds by itself, about."""
-        return _OVERHEAD + self.places.nbytes
+        return self.order[self.places.members(start, stop)]

@@ -13,7 +13,7 @@ def window(selection: Selection, span: range, *, descending: bool) -> Rows:
     """
     if not descending:
         return selection.rows(span.start, span.stop)
-    start, stop, middle, total = span.start, span.stop, selection.valued(), len(selection)
+    start, stop, middle, total = span.start, span.stop, selection.valued, len(selection)
     first = selection.rows(max(middle - stop, 0), max(middle - start, 0))[::-1]
     if stop <= middle:
         return first

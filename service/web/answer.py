@@ -1,6 +1,7 @@
 """What is answered, before it is HTTP."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from http import HTTPStatus
 from typing import Final
 
@@ -22,11 +23,17 @@ class Answer(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, error: RequestError) -> "Answer":
         """Return the one shape of error, for every error."""
-        return cls((msgspec.json.encode(error.body),), status=error.status, headers=header_lines(error.headers))
+        lines = _error_lines(*error.headers.items())
+        return cls((msgspec.json.encode(error.body),), status=error.status, headers=lines)
 
     def with_headers(self, lines: str) -> "Answer":
         """Return the same answer with further header lines."""
         return Answer(self.pieces, self.media_type, self.status, self.headers + lines)
+
+
+@cache
+def _error_lines(*headers: tuple[str, str]) -> str:
+    return header_lines(dict(headers))
 
 
 def header_lines(headers: Mapping[str, str]) -> str:

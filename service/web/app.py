@@ -15,7 +15,6 @@ from service.errors import (
     MethodNotAllowed,
     NotFound,
     RequestError,
-    UnprocessableContent,
 )
 from service.openapi import openapi_document
 from service.replica import Replica
@@ -104,10 +103,7 @@ class App:
         headers = request.headers
         self._authenticate(headers.getall(KEY_HEADER, ()))
         strict = prefer.is_strict(headers.getall("Prefer", ()))
-        try:
-            answer = route.answer(Call(segment, query, strict=strict))
-        except (NotFound, UnprocessableContent) as error:
-            answer = Answer.of(error)
+        answer = route.answer(Call(segment, query, strict=strict))
         return answer.with_headers(prefer.APPLIED) if strict else answer
 
 

@@ -42,6 +42,8 @@ def _list_route(replica: Replica, resource: Resource, body: Any, table: Callable
 
     def answer(call: Call) -> Answer:
         query = read(call.query, call.strict)
+        if isinstance(query, UnprocessableContent):
+            return Answer.of(query)
         dataset = _current(replica)
         found = page(table(dataset), query)
         pieces = wrap(query, total_count=found.total_count, rows=found.rows)
@@ -66,11 +68,13 @@ def _company_route(replica: Replica) -> Route:
     read = _remembered(Reader())
 
     def answer(call: Call) -> Answer:
-        read(call.query, call.strict)
+        query = read(call.query, call.strict)
+        if isinstance(query, UnprocessableContent):
+            return Answer.of(query)
         dataset = _current(replica)
         row = dataset.companies.find(call.segment)
         if row is None:
-            raise NotFound("Company not found")
+            return Answer.of(NotFound("Company not found"))
         return Answer((row,), headers=_headers(dataset.version))
 
     operation = Operation(
@@ -87,11 +91,14 @@ def _company_route(replica: Replica) -> Route:
     return described(operation, answer)
 
 
-def _remembered(reader: Reader) -> Callable[[str, bool], Query]:
-    """Return what reads a raw query string, and keeps what it read of the last short ones."""
+def _remembered(reader: Reader) -> Callable[[str, bool], Query | UnprocessableContent]:
+    """Return what reads a raw query string, or tells its faults, and keeps what it read of the last short ones."""
 
-    def read(query: str, strict: bool) -> Query:  # noqa: FBT001 - a cache is asked by position
-        return reader.read(query_pairs(query), strict=strict)
+    def read(query: str, strict: bool) -> Query | UnprocessableContent:  # noqa: FBT001 - a cache is asked by position
+        try:
+            return reader.read(query_pairs(query), strict=strict)
+        except UnprocessableContent as error:
+            return error.with_traceback(None)  # which would keep what was read on the way
 
     remember = lru_cache(_REMEMBERED)(read)
     return lambda query, strict: (remember if len(query) <= _SHORT else read)(query, strict)
