@@ -1,4 +1,4 @@
-"""ROAPI: tables loaded from JSON files, asked through its REST interface."""
+"""ROAPI: tables loaded from JSON files, asked through its REST interface, or in SQL where that cannot say it."""
 
 from pathlib import Path
 from typing import Final
@@ -7,10 +7,12 @@ from urllib.parse import quote
 import orjson
 
 from bench.peers.tables import read_stores
-from bench.wire.contender import Cannot, Contender, peer_program, peer_version
+from bench.wire.contender import Cannot, Contender, peer_program, peer_version, with_body
 from bench.wire.shapes import Request, Shape
 
 _TABLES: Final = "/api/tables"
+_SQL: Final = "/api/sql"
+_COLUMNS: Final = {"updated_at": "updated"}
 
 
 def roapi(data: Path, work: Path) -> Contender:
@@ -25,10 +27,11 @@ def roapi(data: Path, work: Path) -> Contender:
         command=lambda port: [program, "--addr-http", f"127.0.0.1:{port}", *others, *tables],
         ready="/health",
         targets=_targets,
-        notes="Plain arrays of records: no total_count, matching by exact spelling, no keys. Its REST interface has no "
-        "pages and filters by no boolean, so its copy of the data has is_open as a text and two columns of numbers: "
-        "the moment of updated_at, and the place in the default order, a range of which is its 1,000-record page. On "
-        "the other shapes it is asked for the first page, the least work.",
+        notes="Plain arrays of records: no total_count, matches and orders by exact spelling, no keys. REST and "
+        "GraphQL know no offset and put missing values first; SQL pages and orders as asked. Each request goes the "
+        "cheapest way that answers it rightly: by REST for companies, first pages in the default order, and pages of "
+        "1,000 as ranges of a column that numbers that order; in SQL with LIMIT and OFFSET for the rest. REST filters "
+        "by no boolean, so its copy of the data has is_open as a text, and beside it the moment of updated_at.",
     )
 
 
@@ -46,32 +49,40 @@ def _converted(data: Path, copy: Path) -> Path:
 
 def _targets(shape: Shape) -> list[str]:
     if shape.slug == "fault":
-        raise Cannot("its REST interface has neither these parameters nor 422")
+        raise Cannot("it has neither these parameters nor 422")
     if shape.slug == "key":
-        raise Cannot("its REST interface has no keys")
-    if shape.slug == "company":
-        return [f"{_TABLES}/companies?{_filter('company_id', request.company_id)}" for request in shape.requests]
-    question = _page if shape.slug == "page" else _first_page
-    return [f"{_TABLES}/stores?{question(request)}" for request in shape.requests]
+        raise Cannot("it has no keys")
+    return list(map({"company": _company, "page": _range}.get(shape.slug, _page), shape.requests))
+
+
+def _company(request: Request) -> str:
+    return f"{_TABLES}/companies?{_filter('company_id', request.company_id)}"
+
+
+def _range(request: Request) -> str:
+    """Return the page between two positions: an OFFSET would sort the whole table first."""
+    limit, page = (int(value) for _, value in request.params)
+    last = limit * page
+    return f"{_TABLES}/stores?filter[position]gt={last - limit}&filter[position]lte={last}&sort=position"
 
 
 def _page(request: Request) -> str:
-    """Return the page between two positions."""
-    limit, page = (int(value) for _, value in request.params)
-    last = limit * page
-    return f"filter[position]gt={last - limit}&filter[position]lte={last}&sort=position"
-
-
-def _first_page(request: Request) -> str:
+    """Return the page of some filters and an order; ties are in the default order."""
     params = dict(request.params)
-    limit = params.pop("limit")
-    del params["page_num"]
-    minus = "-" if params.pop("sort_order", "asc") == "desc" else ""
-    order = params.pop("sort_by", "position")
-    sort = minus + {"updated_at": "updated"}.get(order, order)
-    return "&".join([*(_filter(name, value) for name, value in params.items()), f"sort={sort}", f"limit={limit}"])
+    limit, number = int(params.pop("limit")), int(params.pop("page_num"))
+    by, order = params.pop("sort_by", ""), params.pop("sort_order", "asc")
+    if number == 1 and not by:
+        filters = [_filter(name, value) for name, value in params.items()]
+        return f"{_TABLES}/stores?{'&'.join(filters)}&sort=position&limit={limit}"
+    key = f"{_COLUMNS.get(by, by)} {order} nulls last, position {order}" if by else "position"
+    where = " and ".join(f"{name} = '{_doubled(value)}'" for name, value in params.items())
+    offset = limit * (number - 1)
+    return with_body(_SQL, f"select * from stores where {where} order by {key} limit {limit} offset {offset}")  # noqa: S608 - our own
 
 
 def _filter(name: str, value: str) -> str:
-    text = value.replace("'", "''")
-    return f"filter[{name}]=%27{quote(text, safe='')}%27"
+    return f"filter[{name}]=%27{quote(_doubled(value), safe='')}%27"
+
+
+def _doubled(value: str) -> str:
+    return value.replace("'", "''")
