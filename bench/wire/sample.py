@@ -23,8 +23,13 @@ class Sample(msgspec.Struct, frozen=True):
 
     @property
     def folder(self) -> Path:
-        """The folder of the data set itself."""
+        """The folder of the data set itself, as JSON files."""
         return self.work / "sample"
+
+    @property
+    def csv(self) -> Path:
+        """The folder of the same data set as CSV files."""
+        return self.work / "csv"
 
     @property
     def baked(self) -> Path:
@@ -33,18 +38,26 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 def make(sample: Sample) -> None:
-    """Write the data set where there is none."""
-    if (sample.folder / "stores.json").exists():
-        return
-    numbers = {"--stores": sample.stores, "--companies": sample.companies, "--seed": sample.seed}
-    options = [word for name, number in numbers.items() for word in (name, str(number))]
-    _run("sample", str(sample.folder), *options)
+    """Write the JSON files where there are none."""
+    if not (sample.folder / "stores.json").exists():
+        _sample(sample, sample.folder, "json")
+
+
+def make_csv(sample: Sample) -> None:
+    """Write the CSV files where there are none."""
+    if not (sample.csv / "stores.csv").exists():
+        _sample(sample, sample.csv, "csv")
 
 
 def bake(sample: Sample) -> None:
     """Compile the data set anew, as the code that bakes may have changed."""
     sample.baked.unlink(missing_ok=True)
     _run("bake", str(sample.folder), str(sample.baked))
+
+
+def _sample(sample: Sample, folder: Path, form: str) -> None:
+    given = {"stores": sample.stores, "companies": sample.companies, "seed": sample.seed, "format": form}
+    _run("sample", str(folder), *(word for name, value in given.items() for word in (f"--{name}", str(value))))
 
 
 def _run(*arguments: str) -> None:
