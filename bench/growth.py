@@ -16,13 +16,12 @@ from bench.wire.cores import split_cores
 from bench.wire.load import Driver
 from bench.wire.machine import Surroundings, surroundings
 from bench.wire.measure import Contest, contest
-from bench.wire.sample import Sample, bake, make
+from bench.wire.sample import Sample, make_baked
 from bench.wire.servers import running
 from bench.wire.service import service
 from bench.wire.shapes import Shape, read_shapes
 
 _BOUND: Final = 1.3
-_STORES_PER_COMPANY: Final = 50
 _SIZES: Final = (10_000, 1_000_000)
 
 
@@ -53,9 +52,10 @@ class Growth(msgspec.Struct, frozen=True):
 def main(*, small: int, large: int, seed: int, slug: str, pairs: int, seconds: int, connections: int) -> None:  # noqa: PLR0913 - one for each option
     """Print the table; end with 1 where the bound is passed. The standard sizes and shape are kept in README.md."""
     core, load = split_cores()
-    samples = [_made(Sample(stores, stores // _STORES_PER_COMPANY, seed)) for stores in (small, large)]
+    samples = [Sample.of(stores, seed=seed) for stores in (small, large)]
+    baked = [make_baked(sample) for sample in samples]
     shapes = [_shape(sample, slug) for sample in samples]
-    contenders = [_contender(sample.baked, shape) for sample, shape in zip(samples, shapes, strict=True)]
+    contenders = list(map(_contender, baked, shapes))
     with running(contenders[0], core) as ours, running(contenders[1], core) as theirs:
         found = contest(Driver(load, connections, seconds), shapes[0], ours=ours, theirs=theirs, pairs=pairs)
     counts = (len(shapes[0].requests), len(shapes[1].requests))
@@ -64,12 +64,6 @@ def main(*, small: int, large: int, seed: int, slug: str, pairs: int, seconds: i
     if (small, large) == _SIZES and slug == "city":
         keep("growth", found=growth, tables=_markdown(growth))
     sys.exit(not growth.kept)
-
-
-def _made(sample: Sample) -> Sample:
-    make(sample)
-    bake(sample)
-    return sample
 
 
 def _shape(sample: Sample, slug: str) -> Shape:

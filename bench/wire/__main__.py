@@ -18,8 +18,6 @@ from bench.wire.sample import Sample, bake, make, make_csv
 from bench.wire.servers import Failed
 from bench.wire.shapes import Shape, read_shapes
 
-# Companies are few enough to have thousands of stores, many enough for thousands of requests by identifier.
-_STORES_PER_COMPANY: Final = 50
 _NO_PEER: Final = "none"
 
 
@@ -52,7 +50,7 @@ def main(  # noqa: PLR0913 - one for each option
     """Print the tables; where every shape and peer was asked for, keep them in results/ and README.md too."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
     core, load = split_cores()
-    sample = Sample(stores, companies or max(stores // _STORES_PER_COMPANY, 1), seed)
+    sample = Sample.of(stores, companies=companies, seed=seed)
     tell(f"make {sample.stores:,} stores of {sample.companies:,} companies in {sample.folder}, or take those there")
     make(sample)
     if baked:

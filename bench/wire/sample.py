@@ -3,10 +3,14 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from bench.wire.contender import HOME, ROOT
+
+# Companies are few enough to have thousands of stores, many enough for thousands of requests by identifier.
+_STORES_PER_COMPANY: Final = 50
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -15,6 +19,11 @@ class Sample(msgspec.Struct, frozen=True):
     stores: int
     companies: int
     seed: int
+
+    @classmethod
+    def of(cls, stores: int, *, seed: int, companies: int | None = None) -> "Sample":
+        """Return a data set of so many stores, of the usual number of companies unless told."""
+        return cls(stores, companies or max(stores // _STORES_PER_COMPANY, 1), seed)
 
     @property
     def work(self) -> Path:
@@ -53,6 +62,13 @@ def bake(sample: Sample) -> None:
     """Compile the data set anew, as the code that bakes may have changed."""
     sample.baked.unlink(missing_ok=True)
     _run("bake", str(sample.folder), str(sample.baked))
+
+
+def make_baked(sample: Sample) -> Path:
+    """Make the data set and return it compiled."""
+    make(sample)
+    bake(sample)
+    return sample.baked
 
 
 def _sample(sample: Sample, folder: Path, form: str) -> None:

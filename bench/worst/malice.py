@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import quote_plus, urlencode
 
 from bench.worst.values import FILTERS, Values
-from service.parameters import SORT_ORDERS
+from service.parameters import MAX_DIGITS, SORT_ORDERS
 from service.records import STORES
 
 # What a request line of 8,190 bytes leaves to a query behind `/stores?`; an order and a page take some of it.
@@ -18,6 +18,8 @@ _DENSE: Final = ("is_open", "country", "province", "city", "parent_company_id", 
 _DEEP: Final = 100
 # Two marks in the wrong order: each of the second kind is moved past all of the first (Unicode UAX 15, D108).
 _ABOVE, _BELOW = "\u0315", "\u0316"
+# It becomes 18 characters when it is folded.
+_EIGHTEEN: Final = "\ufdfa"
 
 
 def by_malice(values: Values, random: Random) -> Iterator[str]:
@@ -62,20 +64,19 @@ def _packed(choice: Mapping[str, Sequence[str]]) -> str:
 
 
 def _texts() -> Iterator[str]:
-    """Yield queries that are long to read."""
+    """Yield queries that are long to read, percent-encoded: aiohttp's parser in C refuses bytes beyond ASCII."""
     for name in FILTERS:
         room = _LONGEST - len(f"{name}=")
-        marks = "a" + _ABOVE * (room // 4 - 1) + _BELOW * (room // 4 - 1)
-        yield f"{name}={marks}"  # as bytes of UTF-8, which a request line may hold
-        yield f"{name}={quote_plus(marks[: room // 12] + _BELOW * (room // 12))}"
-        yield f"{name}={chr(0xFDFA) * (room // 3)}"  # becomes 18 characters
+        marks = room // len(quote_plus(_ABOVE))
+        yield f"{name}={quote_plus(_ABOVE * (marks // 2) + _BELOW * (marks // 2))}"
+        yield f"{name}={quote_plus(_EIGHTEEN) * (room // len(quote_plus(_EIGHTEEN)))}"
         yield f"{name}={'9' * room}"
         yield f"{name}={'.' + '0' * (room - 5) + '1e9'}"
         yield f"{name}={'+' * (room - 1)}x"
         yield f"{name}=&" * (_LONGEST // (len(name) + 2))
-    yield "page_num=" + "9" * 4300
-    yield "page_num=" + "0" * (_LONGEST - 10) + "1"
-    yield "limit=" + "1_" * ((_LONGEST - 7) // 2) + "1"
+    yield "page_num=" + "9" * MAX_DIGITS
+    yield "page_num=" + "0" * (_LONGEST - len("page_num=1")) + "1"
+    yield "limit=" + "1_" * ((_LONGEST - len("limit=1")) // 2) + "1"
     yield "&" * _LONGEST
     yield "a&" * (_LONGEST // 2)
     yield "&".join(f"{number:x}" for number in range(_LONGEST // 5))

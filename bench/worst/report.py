@@ -9,6 +9,7 @@ import msgspec
 
 from bench.markdown import table
 from bench.wire.machine import Surroundings
+from bench.worst.values import FILTERS
 
 _SHARES: Final = (0.5, 0.9, 0.99, 0.999)
 _WIDEST: Final = 40
@@ -25,7 +26,10 @@ class Held(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """How many requests were asked, within how many seconds each share of them was answered, the slowest, the bound."""
+    """How many requests were asked, within how many seconds each share of them was answered, the slowest, the bound.
+
+    Of requests that are alike only the slowest one is among the slowest.
+    """
 
     stores: int
     seed: int
@@ -58,6 +62,12 @@ def markdown(report: Report) -> str:
         for each in report.slowest
     )
     return "\n".join((told, spread, table(("cold", "asked again", "stores that match", "request"), rows)))
+
+
+def parts(query: str) -> frozenset[tuple[str, int]]:
+    """Return how often each filter stands in a query; requests with the same are alike."""
+    counts = Counter(name for name, _ in parse_qsl(query, keep_blank_values=True))
+    return frozenset((name, count) for name, count in counts.items() if name in FILTERS)
 
 
 def _milliseconds(seconds: float) -> str:
