@@ -76,7 +76,8 @@ def _shape(sample: Sample, slug: str) -> Shape:
 def _contender(data: Path, shape: Shape) -> Contender:
     """Return the service over a data set, whatever it is asked for put to it as the requests of its own shape."""
     targets = same_targets(shape)
-    return msgspec.structs.replace(service(data), name=f"the service over {data}", targets=lambda _: targets)
+    name = f"store-directory, {data.parent.name}"
+    return msgspec.structs.replace(service(data), name=name, targets=lambda _: targets)
 
 
 def _markdown(growth: Growth) -> str:
