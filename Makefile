@@ -5,10 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: serve test check lint format types wheel datasets bench bench-large clean help
+.PHONY: serve test check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst clean help
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for options
 	@$(BIN)/store-directory serve $(ARGS)
@@ -36,12 +36,21 @@ datasets: $(VENV)/installed ## make the bundled data set anew
 	rm -f datasets/stores.csv datasets/companies.csv
 	$(BIN)/store-directory sample datasets --stores 5000 --companies 120 --seed 2026 --format csv
 
-bench: $(VENV)/installed bench/data/peers/installed ## measure the service on 100,000 made-up stores, beside its peers
-	$(BIN)/python bench/engine.py
+bench: bench-engine bench/data/peers/installed ## measure the service on 100,000 made-up stores, beside its peers
 	$(BIN)/python -m bench.wire --stores 100000 --baked $(ARGS)
 
-bench-large: $(VENV)/installed bench/data/peers/installed ## the same over HTTP on 1,000,000
+bench-large: $(VENV)/developed bench/data/peers/installed ## the same on 1,000,000
+	$(BIN)/python -m bench.engine --large
 	$(BIN)/python -m bench.wire --stores 1000000 --baked $(ARGS)
+
+bench-engine: $(VENV)/developed ## the steps of an answer in process, with pytest-benchmark
+	$(BIN)/python -m bench.engine
+
+bench-growth: $(VENV)/installed ## what requests cost of 1,000,000 stores over 10,000
+	$(BIN)/python -m bench.growth $(ARGS)
+
+bench-worst: $(VENV)/installed ## the requests that hold the event loop longest
+	$(BIN)/python -m bench.worst $(ARGS)
 
 # The peers' packages stand apart from the project's. Without them the bench says which peers are missing.
 bench/data/peers/installed: bench/peers/requirements.txt

@@ -8,20 +8,17 @@ from typing import Final
 
 import click
 
+from bench.markdown import keep
 from bench.wire.bench import PEERS, Bench, Found, tell
-from bench.wire.contender import ROOT
 from bench.wire.cores import split_cores
 from bench.wire.load import Driver
 from bench.wire.machine import surroundings
-from bench.wire.report import Report, ShapeFacts, markdown, write
-from bench.wire.sample import Sample, bake, make
+from bench.wire.report import Report, ShapeFacts, markdown
+from bench.wire.sample import Sample, bake, make, make_csv
 from bench.wire.servers import Failed
 from bench.wire.shapes import Shape, read_shapes
 
-# Companies are few enough to have thousands of stores, many enough for thousands of requests by identifier.
-_STORES_PER_COMPANY: Final = 50
 _NO_PEER: Final = "none"
-_ROOM: Final = ROOT / "bench"
 
 
 @click.command()
@@ -53,17 +50,23 @@ def main(  # noqa: PLR0913 - one for each option
     """Print the tables; where every shape and peer was asked for, keep them in results/ and README.md too."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
     core, load = split_cores()
-    sample = Sample(stores, companies or max(stores // _STORES_PER_COMPANY, 1), seed)
+    sample = Sample.of(stores, companies=companies, seed=seed)
     tell(f"make {sample.stores:,} stores of {sample.companies:,} companies in {sample.folder}, or take those there")
     make(sample)
     if baked:
         bake(sample)
     served = (data or (sample.baked if baked else sample.folder)).resolve()
-    bench = Bench(sample, served, core, Driver(load, connections, seconds), pairs, peer_pairs)
+    others = [] if slugs else _other_forms(sample, served)
+    bench = Bench(sample, served, others, core, Driver(load, connections, seconds), pairs, peer_pairs)
     report = _measured(bench, slugs, [name for name in peers or PEERS if name != _NO_PEER])
     print(markdown(report))
     if not peers and not slugs:
-        write(report, _ROOM / "results" / f"{stores}.json", _ROOM / "README.md")
+        keep(str(stores), found=report, tables=markdown(report))
+
+
+def _other_forms(sample: Sample, served: Path) -> list[Path]:
+    make_csv(sample)
+    return [form for form in (sample.folder, sample.csv) if form != served]
 
 
 def _measured(bench: Bench, slugs: Sequence[str], peers: Sequence[str]) -> Report:

@@ -43,10 +43,14 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Bench(msgspec.Struct, frozen=True):
-    """What to measure and how: the data set, what the service serves of it, the servers' core, the load, the pairs."""
+    """What to measure and how: the data set, what the service serves of it, the servers' core, the load, the pairs.
+
+    `others` are further forms of the data set, which are loaded only.
+    """
 
     sample: Sample
     data: Path
+    others: Sequence[Path]
     core: int
     driver: Driver
     pairs: int
@@ -55,8 +59,8 @@ class Bench(msgspec.Struct, frozen=True):
     def run(self, shapes: Sequence[Shape], peers: Sequence[str]) -> Found:
         """Measure everything. Raises `Failed` where the service or the bare handler fails."""
         found = Found({}, [], [], [], [])
-        if self.data != self.sample.folder:
-            with self._started(service(self.sample.folder), found):
+        for other in self.others:
+            with self._started(service(other), found):
                 pass
         with self._started(service(self.data), found) as ours:
             tell("keep the service's answers")

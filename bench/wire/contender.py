@@ -15,6 +15,10 @@ HOME: Final = ROOT / "bench" / "data"
 PEERS: Final = HOME / "peers"
 
 
+# Between a target and the body that is sent with it, in neither of which it stands.
+BODY: Final = "\t"
+
+
 class Cannot(Exception):
     """A contender cannot answer a shape; the message says why."""
 
@@ -26,7 +30,8 @@ class NotInstalled(Exception):
 class Contender(msgspec.Struct, frozen=True):
     """A server: its name and version, its command for a port, a path that is answered once it is ready, its targets.
 
-    `targets` gives the request targets of a shape in its language and raises `Cannot`. `notes` says how it differs.
+    `targets` gives the request targets of a shape in its language, some `with_body`, and raises `Cannot`. `notes` says
+    how it differs.
     """
 
     name: str
@@ -40,6 +45,11 @@ class Contender(msgspec.Struct, frozen=True):
 def same_targets(shape: Shape) -> list[str]:
     """Return the targets for a contender that speaks the service's own interface."""
     return [request.target for request in shape.requests]
+
+
+def with_body(target: str, body: str) -> str:
+    """Return the target of a POST request with its body, on one line; any other request is a GET."""
+    return f"{target}{BODY}{body}"
 
 
 def peer_program(name: str) -> str:

@@ -69,7 +69,7 @@ def _wrk(driver: Driver, server: Server, questions: Questions) -> _Summary:
     options = ["-t1", f"-c{driver.connections}", f"-d{driver.seconds}s", f"--timeout={_PATIENCE_SECONDS}s"]
     with TemporaryDirectory() as folder:
         targets = Path(folder) / "targets"
-        targets.write_text("".join(f"{target}\n" for target in questions.targets), "ascii")
+        targets.write_text("".join(f"{target}\n" for target in questions.targets), "utf-8")
         arguments = [f"http://127.0.0.1:{server.port}", "--", str(targets), questions.key]
         finished = subprocess.run(  # noqa: S603 - the command is this bench's own
             pinned(driver.core, ["wrk", *options, "-s", _WALK, *arguments]),

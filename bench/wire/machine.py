@@ -26,6 +26,10 @@ class Surroundings(msgspec.Struct, frozen=True):
     machine: str
     versions: dict[str, str]
 
+    def __str__(self) -> str:
+        versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        return f"{self.made_at}, commit {self.commit}. {self.machine}. {versions}."
+
 
 def surroundings() -> Surroundings:
     """Return what there is now."""

@@ -1,12 +1,11 @@
-"""The report of a bench: JSON, and Markdown tables for README.md."""
+"""The report of a bench over HTTP, and its tables."""
 
-import re
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
+from bench.markdown import table
 from bench.wire.machine import Surroundings
 from bench.wire.measure import Contest
 from bench.wire.processes import Memory
@@ -57,36 +56,17 @@ def markdown(report: Report) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def write(report: Report, file: Path, readme: Path) -> None:
-    """Write the JSON file, and the tables into the part of `readme` that is marked for this many stores, if any."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(msgspec.json.format(msgspec.json.encode(report)) + b"\n")
-    mark = f"<!-- table:{report.stores} -->"
-    end = f"<!-- end:{report.stores} -->"
-    text = readme.read_text("utf-8")
-    filled = f"{mark}\n{markdown(report)}{end}"
-    between = re.compile(f"{re.escape(mark)}.*{re.escape(end)}", re.DOTALL)
-    readme.write_text(between.sub(lambda _: filled, text), "utf-8")
-
-
 def _surroundings(report: Report) -> str:
-    around = report.surroundings
-    versions = ", ".join(f"{name} {version}" for name, version in around.versions.items())
     return (
         f"{report.stores:,} stores of {report.companies:,} companies, seed {report.seed}; "
         f"runs of {report.seconds} s over {report.connections} connections. "
-        f"{around.made_at}, commit {around.commit}. {around.machine}. {versions}.\n"
+        f"{report.surroundings}\n"
     )
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _ceilings(report: Report) -> str:
     head = ("shape", "distinct requests", "mean body", "CPU µs", "bare CPU µs", "bare over service", "from", "to")
-    return _table((*head, "requests/s", "bare requests/s"), (_ceiling(report, each) for each in report.ceilings))
+    return table((*head, "requests/s", "bare requests/s"), (_ceiling(report, each) for each in report.ceilings))
 
 
 def _ceiling(report: Report, found: Contest) -> Sequence[str]:
@@ -113,7 +93,7 @@ def _peers(report: Report) -> str:
         return ""
     found = {(each.shape, each.other): each for each in report.peers}
     rows = ([shape.title, *(_peer(found.get((shape.slug, name))) for name in names)] for shape in report.shapes)
-    return _table(("requests/s (service over peer: median; lowest to highest)", *names), rows)
+    return table(("requests/s (service over peer: median; lowest to highest)", *names), rows)
 
 
 def _peer(found: Contest | None) -> str:
@@ -126,7 +106,7 @@ def _peer(found: Contest | None) -> str:
 
 def _loadings(report: Report) -> str:
     head = ("server", "version", "ready after", "memory at the peak", "memory after", "of that anonymous")
-    return _table(head, map(_loading, report.loadings))
+    return table(head, map(_loading, report.loadings))
 
 
 def _loading(loading: Loading) -> Sequence[str]:

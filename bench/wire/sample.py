@@ -3,10 +3,14 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from bench.wire.contender import HOME, ROOT
+
+# Companies are few enough to have thousands of stores, many enough for thousands of requests by identifier.
+_STORES_PER_COMPANY: Final = 50
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -16,6 +20,11 @@ class Sample(msgspec.Struct, frozen=True):
     companies: int
     seed: int
 
+    @classmethod
+    def of(cls, stores: int, *, seed: int, companies: int | None = None) -> "Sample":
+        """Return a data set of so many stores, of the usual number of companies unless told."""
+        return cls(stores, companies or max(stores // _STORES_PER_COMPANY, 1), seed)
+
     @property
     def work(self) -> Path:
         """The folder of everything that is made for this data set."""
@@ -23,8 +32,13 @@ class Sample(msgspec.Struct, frozen=True):
 
     @property
     def folder(self) -> Path:
-        """The folder of the data set itself."""
+        """The folder of the data set itself, as JSON files."""
         return self.work / "sample"
+
+    @property
+    def csv(self) -> Path:
+        """The folder of the same data set as CSV files."""
+        return self.work / "csv"
 
     @property
     def baked(self) -> Path:
@@ -33,18 +47,33 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 def make(sample: Sample) -> None:
-    """Write the data set where there is none."""
-    if (sample.folder / "stores.json").exists():
-        return
-    numbers = {"--stores": sample.stores, "--companies": sample.companies, "--seed": sample.seed}
-    options = [word for name, number in numbers.items() for word in (name, str(number))]
-    _run("sample", str(sample.folder), *options)
+    """Write the JSON files where there are none."""
+    if not (sample.folder / "stores.json").exists():
+        _sample(sample, sample.folder, "json")
+
+
+def make_csv(sample: Sample) -> None:
+    """Write the CSV files where there are none."""
+    if not (sample.csv / "stores.csv").exists():
+        _sample(sample, sample.csv, "csv")
 
 
 def bake(sample: Sample) -> None:
     """Compile the data set anew, as the code that bakes may have changed."""
     sample.baked.unlink(missing_ok=True)
     _run("bake", str(sample.folder), str(sample.baked))
+
+
+def make_baked(sample: Sample) -> Path:
+    """Make the data set and return it compiled."""
+    make(sample)
+    bake(sample)
+    return sample.baked
+
+
+def _sample(sample: Sample, folder: Path, form: str) -> None:
+    given = {"stores": sample.stores, "companies": sample.companies, "seed": sample.seed, "format": form}
+    _run("sample", str(folder), *(word for name, value in given.items() for word in (f"--{name}", str(value))))
 
 
 def _run(*arguments: str) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from bench.wire import processes
-from bench.wire.contender import HOME, ROOT, Contender
+from bench.wire.contender import BODY, HOME, ROOT, Contender
 from bench.wire.cores import pinned
 
 _LOADING_SECONDS: Final = 600
@@ -47,7 +47,7 @@ class Server(msgspec.Struct, frozen=True):
     loaded: processes.Memory
 
     def ask(self, target: str, key: str) -> Answer:
-        """Return the answer to one GET request on a connection of its own."""
+        """Return the answer to one request on a connection of its own."""
         return _ask(self.port, target, key)
 
     def cpu_seconds(self) -> float:
@@ -58,7 +58,8 @@ class Server(msgspec.Struct, frozen=True):
 def _ask(port: int, target: str, key: str) -> Answer:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ASK_SECONDS)
     try:
-        connection.request("GET", target, headers={"x-api-key": key})
+        path, posted, body = target.partition(BODY)
+        connection.request("POST" if posted else "GET", path, body.encode() or None, {"x-api-key": key})
         response = connection.getresponse()
         return Answer(response.status, response.getheader("Content-Type", ""), response.read())
     finally:

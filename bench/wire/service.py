@@ -12,9 +12,15 @@ def service(data: Path) -> Contender:
     """Return the service over a data set: a folder, or whatever else `serve --data` takes."""
     serve = [sys.executable, "-m", "service", "serve", "--data", str(data), "--api-key", KEY, "--host", "127.0.0.1"]
     return Contender(
-        name=f"store-directory, {'files' if data.is_dir() else 'one file'}",
+        name=f"store-directory, {_form(data)}",
         version=__version__,
         command=lambda port: [*serve, "--port", str(port)],
         ready="/ready",
         targets=same_targets,
     )
+
+
+def _form(data: Path) -> str:
+    if not data.is_dir():
+        return "one file"
+    return "CSV files" if (data / "stores.csv").exists() else "JSON files"

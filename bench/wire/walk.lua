@@ -1,10 +1,12 @@
 -- Walks through the request targets of a file, one a line, over and over: wrk … URL -- FILE KEY
+-- A tab behind a target and a body behind that make a POST request.
 local requests, place = {}, 0
 
 function init(args)
   wrk.headers["x-api-key"] = args[2]
-  for target in io.lines(args[1]) do
-    requests[#requests + 1] = wrk.format("GET", target)
+  for line in io.lines(args[1]) do
+    local target, body = line:match("^([^\t]*)\t(.*)$")
+    requests[#requests + 1] = body and wrk.format("POST", target, nil, body) or wrk.format("GET", line)
   end
 end
 

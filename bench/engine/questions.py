@@ -1,0 +1,41 @@
+"""Distinct questions of the shapes that are measured over HTTP, for the parts of the service."""
+
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from bench.wire.sample import Sample
+from bench.wire.shapes import Request, read_shapes
+from service.engine.table import Table
+from service.query import Query, Reader
+from service.records import STORES
+from service.replica import Replica
+from service.web.target import query_pairs
+
+SHAPES: Final = ("city", "city-open", "page", "dense", "scattered")
+
+
+class Questions(msgspec.Struct, frozen=True):
+    """A table and what it is asked: query strings, and what they ask for."""
+
+    table: Table
+    texts: list[str]
+    queries: list[Query]
+
+
+def read_questions(baked: Path, sample: Sample) -> dict[str, Questions]:
+    """Return the questions of each shape on a made-up data set that is baked. Raises `Refused`."""
+    replica = Replica(baked)
+    replica.load()
+    if replica.current is None:
+        raise ValueError(baked)
+    table = replica.current.dataset.stores
+    shapes = {shape.slug: shape for shape in read_shapes(sample.folder, sample.seed)}
+    return {slug: _questions(table, shapes[slug].requests) for slug in SHAPES}
+
+
+def _questions(table: Table, requests: tuple[Request, ...]) -> Questions:
+    reader = Reader(STORES)
+    texts = [request.target.partition("?")[2] for request in requests]
+    return Questions(table, texts, [reader.read(query_pairs(text), strict=False) for text in texts])

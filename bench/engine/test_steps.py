@@ -1,0 +1,70 @@
+"""The steps of an answer, each by itself; every round asks another question."""
+
+from collections.abc import Callable, Iterable
+
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from bench.engine.questions import Questions
+from service.engine.page import page
+from service.engine.select import select
+from service.engine.selection import Selection
+from service.engine.sort import window
+from service.engine.table import Table
+from service.envelope import wrap
+from service.query import Query, Reader
+from service.records import STORES
+from service.web.records import _remembered
+from service.web.target import query_pairs
+
+_MOST_ROUNDS = 1000
+
+
+def time_each(benchmark: BenchmarkFixture, step: Callable[..., object], asked: Iterable[tuple[object, ...]]) -> None:
+    """Time a step on some arguments, each once; making them ready takes no time that counts."""
+    rounds = list(asked)[:_MOST_ROUNDS]
+    each = iter(rounds)
+    benchmark.pedantic(step, setup=lambda: (next(each), {}), rounds=len(rounds))  # type: ignore[no-untyped-call]
+
+
+def test_parse(benchmark: BenchmarkFixture, questions: Questions) -> None:
+    """Read a query string for the first time."""
+    reader = Reader(STORES)
+    time_each(benchmark, lambda text: reader.read(query_pairs(text), strict=False), zip(questions.texts))
+
+
+def test_parse_again(benchmark: BenchmarkFixture, questions: Questions) -> None:
+    """Find what was read of a query string before."""
+    read = _remembered(Reader(STORES))
+    for text in questions.texts:
+        read(text, False)
+    time_each(benchmark, lambda text: read(text, False), zip(questions.texts))
+
+
+def test_select(benchmark: BenchmarkFixture, questions: Questions) -> None:
+    """Find the rows that pass the filters."""
+    asked = ((query.filters, query.sort_by) for query in questions.queries)
+    time_each(benchmark, lambda filters, sort_by: select(questions.table, filters, sort_by), asked)
+
+
+def test_sort(benchmark: BenchmarkFixture, questions: Questions) -> None:
+    """Take the rows of a page, in order, out of what was selected."""
+    asked = (_sorted(questions.table, query) for query in questions.queries)
+    time_each(benchmark, lambda found, span, descending: window(found, span, descending=descending), asked)
+
+
+def test_page(benchmark: BenchmarkFixture, questions: Questions) -> None:
+    """Select, sort, and slice the rows' bytes."""
+    time_each(benchmark, page, ((questions.table, query) for query in questions.queries))
+
+
+def test_encode(benchmark: BenchmarkFixture, questions: Questions) -> None:
+    """Put the envelope around the bytes of the rows."""
+    asked = ((query, page(questions.table, query)) for query in questions.queries)
+    time_each(benchmark, lambda query, found: wrap(query, total_count=found.total_count, rows=found.rows), asked)
+
+
+def _sorted(table: Table, query: Query) -> tuple[Selection, range, bool]:
+    """Return what `window` is given for a query that has hits on its page."""
+    found = select(table, query.filters, query.sort_by)
+    first = (query.page_num - 1) * query.limit
+    return found, range(first, min(first + query.limit, len(found))), query.descending

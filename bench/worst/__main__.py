@@ -1,0 +1,73 @@
+"""Find the request that holds the event loop longest: `python -m bench.worst`.
+
+Nothing else is answered while an answer is composed, so the slowest one bounds everybody's wait.
+"""
+
+import sys
+from itertools import chain, islice
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import click
+
+from bench.markdown import keep
+from bench.wire.machine import surroundings
+from bench.wire.sample import Sample, make_baked
+from bench.worst.chance import by_chance
+from bench.worst.directory import Directory
+from bench.worst.malice import by_malice
+from bench.worst.report import Held, Report, markdown, parts, shares
+from bench.worst.values import draw_values
+
+_BOUND_SECONDS: Final = 0.015
+_STORES: Final = 1_000_000
+# Other work of the machine only adds to a time: all requests are asked so often, in turn, and the least times count.
+_PASSES: Final = 3
+_SHOWN: Final = 10
+
+
+@click.command()
+@click.option("--data", type=click.Path(exists=True, path_type=Path), help="This data set.  [default: one made up]")
+@click.option("--stores", default=_STORES, show_default=True, help="How many stores are made up.")
+@click.option("--requests", default=4000, show_default=True, help="How many requests are drawn by chance.")
+@click.option("--malice/--no-malice", default=True, show_default=True, help="Add those that are made to be slow.")
+@click.option("--seed", default=1, show_default=True)
+def main(*, data: Path | None, stores: int, requests: int, malice: bool, seed: int) -> None:
+    """Print the slowest requests; end with 1 where one is over the bound. A full size is kept in README.md."""
+    directory = Directory(data or make_baked(Sample.of(stores, seed=seed)))
+    report = _report(directory, requests, seed=seed, malice=malice)
+    print(markdown(report))
+    if len(directory) == _STORES and malice:
+        keep("worst", found=report, tables=markdown(report))
+    sys.exit(not report.kept)
+
+
+def _report(directory: Directory, requests: int, *, seed: int, malice: bool) -> Report:
+    random = Random(seed)
+    values = draw_values(directory, random)
+    drawn = islice(by_chance(directory, values, random), requests)
+    asked = dict.fromkeys(chain(drawn, by_malice(values, random) if malice else ()))
+    tries = [[directory.cold_seconds(query) for query in asked] for _ in range(_PASSES)]
+    seconds = {query: min(taken) for query, *taken in zip(asked, *tries, strict=True)}
+    slowest_alike = {parts(query): query for query in sorted(asked, key=seconds.__getitem__)}.values()
+    slowest = sorted(slowest_alike, key=seconds.__getitem__, reverse=True)[:_SHOWN]
+    return Report(
+        stores=len(directory),
+        seed=seed,
+        surroundings=surroundings(),
+        requests=len(seconds),
+        within=shares(seconds.values()),
+        slowest=[_held(directory, query, seconds[query]) for query in slowest],
+        bound=_BOUND_SECONDS,
+    )
+
+
+def _held(directory: Directory, query: str, cold_seconds: float) -> Held:
+    matching = directory.answer(query)
+    warm_seconds = min(directory.warm_seconds(query) for _ in range(_PASSES))
+    return Held(query, matching, cold_seconds, warm_seconds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""The service in this process, from the query string of a request for stores to its answer."""
+
+import functools
+import gc
+from collections.abc import Callable
+from pathlib import Path
+from time import thread_time
+from typing import Any
+
+import msgspec
+
+from service.engine.page import page
+from service.envelope import wrap
+from service.errors import UnprocessableContent
+from service.query import Query, Reader
+from service.records import STORES
+from service.replica import Replica
+from service.web.target import query_pairs
+
+
+class Directory:
+    """A loaded data set, asked for stores; the time of an answer is the processor's, in seconds."""
+
+    def __init__(self, data: Path) -> None:
+        """Load a data set: a folder or a baked file. Raises `Refused`, or ValueError where no cache can be emptied."""
+        replica = Replica(data)
+        replica.load()
+        if replica.current is None:
+            raise ValueError(data)
+        self._stores = replica.current.dataset.stores
+        self._reader = Reader(STORES)
+        self._caches = list(_caches())
+        if not self._caches:
+            raise ValueError("the service has no cache that this bench knows how to empty")
+        gc.freeze()
+
+    def __len__(self) -> int:
+        return len(self._stores)
+
+    def answer(self, query: str) -> int:
+        """Compose an answer as for a request; return how many stores match."""
+        try:
+            asked = self._reader.read(query_pairs(query), strict=False)
+        except UnprocessableContent as error:
+            msgspec.json.encode(error.body)
+            return 0
+        found = page(self._stores, asked)
+        wrap(asked, total_count=found.total_count, rows=found.rows)
+        return found.total_count
+
+    def records(self, *, limit: int, page_num: int) -> list[dict[str, Any]]:
+        """Return the records of a page in the default order."""
+        found = page(self._stores, Query(limit=limit, page_num=page_num))
+        records: list[dict[str, Any]] = msgspec.json.decode(b"".join((b"[", *found.rows, b"]")))
+        return records
+
+    def cold_seconds(self, query: str) -> float:
+        """Return the time of an answer of which nothing is remembered."""
+        for forget in self._caches:
+            forget()
+        return self.warm_seconds(query)
+
+    def warm_seconds(self, query: str) -> float:
+        """Return the time of an answer after whatever was asked before."""
+        started = thread_time()
+        self.answer(query)
+        return thread_time() - started
+
+
+def _caches() -> list[Callable[[], None]]:
+    """Return what empties each cache of the service: all are made by `functools.lru_cache`."""
+    made = [each for each in gc.get_objects() if isinstance(each, functools._lru_cache_wrapper)]  # noqa: SLF001 - it has no other name
+    return [each.cache_clear for each in made if each.__wrapped__.__module__.startswith("service.")]

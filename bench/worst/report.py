@@ -1,0 +1,91 @@
+"""What was found: how long requests hold the loop, and the slowest of them."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from bench.markdown import table
+from bench.wire.machine import Surroundings
+from bench.worst.values import FILTERS
+
+_SHARES: Final = (0.5, 0.9, 0.99, 0.999)
+_WIDEST: Final = 40
+_NAMED: Final = 12
+
+
+class Held(msgspec.Struct, frozen=True):
+    """A query string, how many stores match it, and the seconds of its answer, cold and asked again."""
+
+    query: str
+    total_count: int
+    cold_seconds: float
+    warm_seconds: float
+
+
+class Report(msgspec.Struct, frozen=True):
+    """How many requests were asked, within how many seconds each share of them was answered, the slowest, the bound.
+
+    Of requests that are alike only the slowest one is among the slowest.
+    """
+
+    stores: int
+    seed: int
+    surroundings: Surroundings
+    requests: int
+    within: dict[float, float]
+    slowest: list[Held]
+    bound: float
+
+    @property
+    def kept(self) -> bool:
+        """Whether no request held the loop longer than the bound."""
+        return self.slowest[0].cold_seconds <= self.bound
+
+
+def shares(seconds: Iterable[float]) -> dict[float, float]:
+    """Return within how many seconds the shares of some times lie."""
+    ordered = sorted(seconds)
+    return {share: ordered[int(share * (len(ordered) - 1))] for share in _SHARES}
+
+
+def markdown(report: Report) -> str:
+    """Return the distribution and the slowest requests."""
+    told = f"{report.stores:,} stores, seed {report.seed}. {report.surroundings}\n"
+    names = [f"{share:.1%} within" for share in report.within]
+    times = map(_milliseconds, (*report.within.values(), report.slowest[0].cold_seconds, report.bound))
+    spread = table(("requests", *names, "the slowest", "bound"), [(f"{report.requests:,}", *times)])
+    rows = (
+        (_milliseconds(each.cold_seconds), _milliseconds(each.warm_seconds), f"{each.total_count:,}", _told(each.query))
+        for each in report.slowest
+    )
+    return "\n".join((told, spread, table(("cold", "asked again", "stores that match", "request"), rows)))
+
+
+def parts(query: str) -> frozenset[tuple[str, int]]:
+    """Return how often each filter stands in a query; requests with the same are alike."""
+    counts = Counter(name for name, _ in parse_qsl(query, keep_blank_values=True))
+    return frozenset((name, count) for name, count in counts.items() if name in FILTERS)
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:,.2f} ms"
+
+
+def _told(query: str) -> str:
+    """Return a query for people: long and repeated values are counted."""
+    params = parse_qsl(query, keep_blank_values=True)
+    counts = Counter(name for name, _ in params)
+    told = {
+        name: _short(name, value) if counts[name] == 1 else f"{name} {counts[name]} times" for name, value in params
+    }
+    return ", ".join(f"`{part}`" for part in list(told.values())[:_NAMED])
+
+
+def _short(name: str, value: str) -> str:
+    if len(value) <= _WIDEST:
+        return f"{name}={value}"
+    characters = ", ".join(f"U+{ord(each):04X} {count} times" for each, count in Counter(value).most_common(2))
+    return f"{name} of {len(value)} characters, {characters}"

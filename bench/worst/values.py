@@ -1,0 +1,42 @@
+"""What stores may be filtered by, drawn from the data set itself."""
+
+from collections import Counter
+from collections.abc import Mapping
+from random import Random
+from typing import Any, Final
+
+import msgspec
+
+from bench.worst.directory import Directory
+from service.parameters import MAX_LIMIT
+from service.records import STORES
+
+FILTERS: Final = tuple(field.name for field in STORES.filters)
+_PAGES: Final = 50
+
+Params = list[tuple[str, str]]
+
+
+class Values(msgspec.Struct, frozen=True):
+    """Some stores' values of each filter as one writes them, and of each filter all of them, the commonest first."""
+
+    stores: list[dict[str, str]]
+    ranked: dict[str, list[str]]
+
+
+def draw_values(directory: Directory, random: Random) -> Values:
+    """Return the values of some thousand stores of random places."""
+    pages = max(len(directory) // MAX_LIMIT, 1)
+    chosen = random.sample(range(1, pages + 1), min(_PAGES, pages))
+    records = [record for number in chosen for record in directory.records(limit=MAX_LIMIT, page_num=number)]
+    stores = [_written(record) for record in records]
+    counts: Mapping[str, Counter[str]] = {name: Counter() for name in FILTERS}
+    for store in stores:
+        for name, value in store.items():
+            counts[name][value] += 1
+    return Values(stores, {name: [value for value, _ in counts[name].most_common()] for name in FILTERS})
+
+
+def _written(record: Mapping[str, Any]) -> dict[str, str]:
+    values = {name: record[name] for name in FILTERS if record[name] is not None}
+    return {name: value if isinstance(value, str) else str(value).lower() for name, value in values.items()}
