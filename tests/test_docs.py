@@ -35,6 +35,7 @@ from service.settings import Settings, read_settings
 from service.web.app import MAX_BODY_BYTES, App
 from service.web.auth import anybody
 from service.web.metrics import Metrics
+from service.web.prefer import MAX_CHARACTERS
 from service.web.probes import Health, Loading, Ready
 from service.web.routes import Call
 from service.web.server import KEEP_ALIVE_SECONDS, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES, runner
@@ -203,7 +204,7 @@ def test_every_field_of_the_envelope_and_of_ready_stands_in_the_interface() -> N
 def test_every_limit_stands_in_the_interface() -> None:
     told = [row["Value"] for row in rows(INTERFACE, "Limit")]
     sizes = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_BODY_BYTES:,} bytes")
-    assert told == [*sizes, f"{KEEP_ALIVE_SECONDS} seconds"]
+    assert told == [*sizes, f"{MAX_CHARACTERS:,} characters", f"{KEEP_ALIVE_SECONDS} seconds"]
 
 
 def test_every_metric_stands_in_the_interface(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from time import thread_time
 from typing import Any
 
 import msgspec
+from cachetools import LRUCache
 
 from service.engine.page import page
 from service.envelope import wrap
@@ -68,6 +69,8 @@ class Directory:
 
 
 def _caches() -> list[Callable[[], None]]:
-    """Return what empties each cache of the service: all are made by `functools.lru_cache`."""
-    made = [each for each in gc.get_objects() if isinstance(each, functools._lru_cache_wrapper)]  # noqa: SLF001 - it has no other name
-    return [each.cache_clear for each in made if each.__wrapped__.__module__.startswith("service.")]
+    """Return what empties each cache of the service: those of functions, and those of tables."""
+    objects = gc.get_objects()
+    functions = [each for each in objects if isinstance(each, functools._lru_cache_wrapper)]  # noqa: SLF001 - it has no other name
+    tables = [each.clear for each in objects if isinstance(each, LRUCache)]
+    return [each.cache_clear for each in functions if each.__wrapped__.__module__.startswith("service.")] + tables

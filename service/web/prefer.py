@@ -6,6 +6,7 @@ from typing import Final
 
 from service.web.answer import header_lines
 
+MAX_CHARACTERS: Final = 1024
 APPLIED: Final = header_lines({"Preference-Applied": "handling=strict"})
 
 _QUOTED: Final = r'"(?:[^"\\]|\\.)*"'
@@ -14,8 +15,14 @@ _HANDLING: Final = re.compile(rf"\s*handling\s*(?:=\s*({_QUOTED}|[^\s;\"]*))?\s*
 
 
 def is_strict(headers: Iterable[str]) -> bool:
-    """Tell whether Prefer headers ask for `handling=strict`; of a preference that stands twice the first counts."""
-    for header in headers:
+    """Tell whether Prefer headers ask for `handling=strict`; of a preference that stands twice the first counts.
+
+    Preferences may be ignored (RFC 7240 section 2): those of headers of more than `MAX_CHARACTERS` in all are.
+    """
+    given = list(headers)
+    if sum(map(len, given)) > MAX_CHARACTERS:
+        return False
+    for header in given:
         for preference in _PREFERENCES.findall(header):
             handling = _HANDLING.fullmatch(preference)
             if handling is not None:

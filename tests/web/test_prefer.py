@@ -26,6 +26,9 @@ STRICT = {**HEADERS, "Prefer": "handling=strict"}
         (["handling=stricter"], False),
         (["handling=strict;x=1, handling=lenient"], True),
         (["strict"], False),
+        (["x," * 504 + "handling=strict"], True),
+        (["x," * 505 + "handling=strict"], False),
+        (["handling=strict", "x" * 1010], False),
     ],
 )
 def test_of_a_preference_that_stands_twice_the_first_counts(headers: list[str], *, strict: bool) -> None:
