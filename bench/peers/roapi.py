@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+import msgspec
 import orjson
 
 from bench.peers.tables import COMPANY_FIELDS, read_stores
@@ -35,6 +36,17 @@ def roapi(data: Path, work: Path) -> Contender:
         "by REST first pages in the default order, and pages of 1,000 as ranges of a column that numbers that order; "
         "the rest in SQL with LIMIT and OFFSET. REST filters by no boolean, so its copy of the data has is_open as a "
         "text, and beside it the moment of updated_at.",
+    )
+
+
+def roapi_by_offset(data: Path, work: Path) -> Contender:
+    """Return the same ROAPI as one pages it where no column numbers the default order. Raises `NotInstalled`."""
+    return msgspec.structs.replace(
+        roapi(data, work),
+        name="ROAPI by OFFSET",
+        targets=lambda shape: list(map(_page, shape.requests)),
+        notes="The same ROAPI, asked for its pages in SQL with LIMIT and OFFSET, as one does who has no such column.",
+        only=("page",),
     )
 
 
@@ -99,9 +111,10 @@ def _page(request: Request) -> str:
         filters = [_filter(name, value) for name, value in params.items()]
         return f"{_STORES}?{'&'.join(filters)}&sort=position&limit={limit}"
     key = f"{_COLUMNS.get(by, by)} {order} nulls last, position {order}" if by else "position"
-    where = " and ".join(f"{name} = '{_doubled(value)}'" for name, value in params.items())
+    conditions = [f"{name} = '{_doubled(value)}'" for name, value in params.items()]
+    where = f"where {' and '.join(conditions)} " if conditions else ""
     offset = limit * (number - 1)
-    return with_body(_SQL, f"select * from stores where {where} order by {key} limit {limit} offset {offset}")  # noqa: S608 - our own
+    return with_body(_SQL, f"select * from stores {where}order by {key} limit {limit} offset {offset}")  # noqa: S608 - our own
 
 
 def _filter(name: str, value: str) -> str:

@@ -13,7 +13,7 @@ from bench.peers.ceiling import ceiling
 from bench.peers.datasette import datasette
 from bench.peers.fastapi import fastapi
 from bench.peers.nginx import nginx
-from bench.peers.roapi import roapi
+from bench.peers.roapi import roapi, roapi_by_offset
 from bench.wire.answers import Answers, collect
 from bench.wire.contender import Cannot, Contender, NotInstalled
 from bench.wire.load import Driver
@@ -24,7 +24,7 @@ from bench.wire.servers import Failed, Server, running
 from bench.wire.service import service
 from bench.wire.shapes import Shape
 
-PEERS: Final = ("roapi", "fastapi", "nginx", "datasette")
+PEERS: Final = ("roapi", "roapi-offset", "fastapi", "nginx", "datasette")
 
 
 def tell(text: str) -> None:
@@ -97,6 +97,7 @@ class Bench(msgspec.Struct, frozen=True):
         tell(f"make the data of {name} ready")
         return {
             "roapi": lambda: roapi(data, work),
+            "roapi-offset": lambda: roapi_by_offset(data, work),
             "fastapi": lambda: fastapi(data),
             "nginx": lambda: nginx(answers, root=self._answers, work=work),
             "datasette": lambda: datasette(data, work),
@@ -104,7 +105,8 @@ class Bench(msgspec.Struct, frozen=True):
 
     def _against(self, ours: Server, theirs: Server, shapes: Sequence[Shape], found: Found) -> None:
         """Measure the service against a peer on each shape that the peer can do."""
-        for shape in shapes:
+        only = theirs.contender.only
+        for shape in shapes if not only else [shape for shape in shapes if shape.slug in only]:
             tell(f"{theirs.contender.name}: {shape.slug}")
             try:
                 found.peers.append(contest(self.driver, shape, ours=ours, theirs=theirs, pairs=self.peer_pairs))

@@ -31,7 +31,7 @@ class Contender(msgspec.Struct, frozen=True):
     """A server: its name and version, its command for a port, a path that is answered once it is ready, its targets.
 
     `targets` gives the request targets of a shape in its language, some `with_body`, and raises `Cannot`. `notes` says
-    how it differs.
+    how it differs. `only` names the shapes that it is measured on, where those are not all.
     """
 
     name: str
@@ -40,6 +40,7 @@ class Contender(msgspec.Struct, frozen=True):
     ready: str
     targets: Callable[[Shape], list[str]]
     notes: str = ""
+    only: tuple[str, ...] = ()
 
 
 def same_targets(shape: Shape) -> list[str]:
