@@ -98,7 +98,7 @@ def _peers(report: Report) -> str:
 
 def _peer(found: Contest | None) -> str:
     if found is None:
-        return "–"
+        return "-"
     ratio = found.rate_ratio
     rate = f"{found.theirs.requests_per_second.median:,.0f}"
     return f"{rate} ({ratio.median:,.2f}; {ratio.lowest:,.2f} to {ratio.highest:,.2f})"
