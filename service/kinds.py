@@ -40,10 +40,14 @@ class Kind(msgspec.Struct, frozen=True):
 
 def fold(text: str) -> str:
     """Return words as they are compared: NFKC, case folded, NFKC again, white space single (Unicode TR15, TR21)."""
+    return " ".join(fold_loosely(text).split())
+
+
+def fold_loosely(text: str) -> str:
+    """Return words folded but for their white space; of several lines each is folded as it is alone."""
     if text.isascii():
-        return " ".join(text.lower().split())
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(folded.split())
+        return text.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def fold_postal(text: str) -> str:

@@ -12,9 +12,9 @@ from service.engine.texts import Texts
 Rows = NDArray[np.int32]
 
 # Bytes that no UTF-8 has, so that keys lie end to end in one buffer and not as objects. 0xFF sorts behind every text.
-_SEPARATOR: Final = b"\xfe"
-_ABSENT: Final = b"\xff"
-_SEPARATOR_TEXT, _ABSENT_TEXT = (byte.decode("utf-8", "surrogateescape") for byte in (_SEPARATOR, _ABSENT))
+KEY_END: Final = b"\xfe"
+ABSENT: Final = b"\xff"
+_KEY_END_TEXT, _ABSENT_TEXT = (byte.decode("utf-8", "surrogateescape") for byte in (KEY_END, ABSENT))
 _WIDEST: Final = 256  # bytes; in an array of texts every one takes as much room as the longest
 
 
@@ -56,24 +56,33 @@ class Column(msgspec.Struct, frozen=True, eq=False):
         return self.order[self.starts[code] : self.starts[code + 1]]
 
 
+def join_keys(keys: Sequence[str | None]) -> bytes:
+    """Return matched forms, None where a row has no value, end to end: `KEY_END` behind each, `ABSENT` for none."""
+    texts = [_ABSENT_TEXT if key is None else key for key in keys]
+    return _KEY_END_TEXT.join([*texts, ""]).encode("utf-8", "surrogateescape")
+
+
+def split_keys(keys: bytes) -> list[bytes]:
+    """Return keys that lie end to end one by one."""
+    return keys.split(KEY_END)[:-1]
+
+
 class ColumnBuilder:
     """Gathers the matched forms of one field, row after row, and ranks them."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
 
-    def add(self, keys: Sequence[str | None]) -> None:
-        """Append the matched forms of the next rows, None where a row has no value."""
-        if keys:
-            texts = [_ABSENT_TEXT if key is None else key for key in keys]
-            self._parts.append(_SEPARATOR_TEXT.join(texts).encode("utf-8", "surrogateescape"))
+    def add(self, keys: bytes) -> None:
+        """Append the matched forms of the next rows, as `join_keys` has them."""
+        self._parts.append(keys)
 
     def rank(self) -> tuple[NDArray[np.int32], list[bytes]]:
         """Return each row's place among the sorted distinct forms (their number where it has none), and the forms."""
-        keys = [key for part in self._parts for key in part.split(_SEPARATOR)]
+        keys = split_keys(b"".join(self._parts))
         plain = max(map(len, keys), default=0) <= _WIDEST and not any(b"\0" in part for part in self._parts)
         codes, distinct = _rank_plain(keys) if plain else _rank_any(keys)
-        return codes, distinct[:-1] if distinct[-1:] == [_ABSENT] else distinct
+        return codes, distinct[:-1] if distinct[-1:] == [ABSENT] else distinct
 
 
 def _rank_plain(keys: list[bytes]) -> tuple[NDArray[np.int32], list[bytes]]:

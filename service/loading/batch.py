@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
+from msgspec import UnsetType
 
 from service.loading.faults import Flaw
 
@@ -17,6 +18,7 @@ class Mistyped(msgspec.Struct, frozen=True):
 
 
 Cell: TypeAlias = str | bool | Mistyped | None
+Value: TypeAlias = str | bool | UnsetType | None
 
 
 class Broken(msgspec.Struct, frozen=True):

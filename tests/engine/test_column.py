@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.column import Column, ColumnBuilder, build_column, merge
+from service.engine.column import Column, ColumnBuilder, build_column, join_keys, merge
 
 KEYS = st.lists(st.sampled_from(["a", "B", "é", "\uffee", "\U0001f600", "", "a\x00", None]), max_size=30)
 Keys = list[str | None]
@@ -13,7 +13,7 @@ Keys = list[str | None]
 def column(*parts: Keys, filters: bool = True) -> Column:
     builder = ColumnBuilder()
     for part in parts:
-        builder.add(part)
+        builder.add(join_keys(part))
     codes, distinct = builder.rank()
     return build_column(codes, distinct, filters=filters)
 
