@@ -30,6 +30,14 @@ _BACKWARDS: Final = str.maketrans(_ALPHABET, _ALPHABET[::-1])
 _LAST: Final = "\x7f"
 
 
+def _start(whole: int) -> str:
+    magnitude = f"{_SCALES[len(str(abs(whole)))]}{abs(whole)}"
+    return "0" + magnitude.translate(_BACKWARDS) if whole < 0 else "2" + magnitude
+
+
+_STARTS: Final = {str(whole): _start(whole) for whole in range(-180, 181) if whole}
+
+
 class Kind(msgspec.Struct, frozen=True):
     """A kind of field: its name, what gives a value's matched form, and when two values match, in a sentence."""
 
@@ -61,6 +69,15 @@ def rank_number(text: str) -> str:
     A decimal becomes its sign, its scale and its digits. Those of a negative number are turned, each character into its
     opposite, and closed by one above all, so that the larger magnitude comes first.
     """
+    # Most numbers are degrees: how they start is known by the digits before the point.
+    whole, _, part = text.partition(".")
+    start, fraction = _STARTS.get(whole), part.rstrip("0")
+    if start is not None and fraction.isdecimal() and fraction.isascii():
+        return start + fraction if whole[0] != "-" else start + fraction.translate(_BACKWARDS) + _LAST
+    return _rank_any_number(text)
+
+
+def _rank_any_number(text: str) -> str:
     match = NUMBER_PATTERN.fullmatch(text.strip())
     if match is None:
         return "3" + text

@@ -8,7 +8,7 @@ from msgspec import UnsetType
 
 from service.loading.faults import Flaw
 
-BATCH_SIZE: Final = 4_096  # records; work by column wants many, the processor's cache few
+BATCH_SIZE: Final = 1_024  # records; work by column wants many, the processor's cache and the allocator few
 
 
 class Mistyped(msgspec.Struct, frozen=True):

@@ -55,6 +55,17 @@ def test_a_column_holds_as_many_values_as_there_are(distinct: int) -> None:
     assert int(built.codes.max()) == distinct
 
 
+@pytest.mark.parametrize("times", [1, 3, 5, 50])
+@pytest.mark.parametrize("form", ["{:05}", "{:05}\0", "{:0300}"])
+def test_a_column_is_the_same_however_often_its_values_occur(times: int, form: str) -> None:
+    values = [form.format(number) for number in range(100)]
+    built = column([*reversed(values), None] * times)
+    assert built.codes.tolist() == [*reversed(range(100)), 100] * times
+    assert built.order.tolist() == [101 * time + 99 - value for value in range(100) for time in range(times)] + [
+        101 * time + 100 for time in range(times)
+    ]
+
+
 def test_where_nothing_filters_by_a_column_it_keeps_no_values() -> None:
     assert column(["b", None, "a"], filters=False).values is None
     assert column(["b", None, "a"], filters=False).order.tolist() == [2, 0, 1]
