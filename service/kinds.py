@@ -30,6 +30,14 @@ _BACKWARDS: Final = str.maketrans(_ALPHABET, _ALPHABET[::-1])
 _LAST: Final = "\x7f"
 
 
+def _start(whole: int) -> str:
+    magnitude = f"{_SCALES[len(str(abs(whole)))]}{abs(whole)}"
+    return "0" + magnitude.translate(_BACKWARDS) if whole < 0 else "2" + magnitude
+
+
+_STARTS: Final = {str(whole): _start(whole) for whole in range(-180, 181) if whole}
+
+
 class Kind(msgspec.Struct, frozen=True):
     """A kind of field: its name, what gives a value's matched form, and when two values match, in a sentence."""
 
@@ -40,10 +48,14 @@ class Kind(msgspec.Struct, frozen=True):
 
 def fold(text: str) -> str:
     """Return words as they are compared: NFKC, case folded, NFKC again, white space single (Unicode TR15, TR21)."""
+    return " ".join(fold_loosely(text).split())
+
+
+def fold_loosely(text: str) -> str:
+    """Return words folded but for their white space; of several lines each is folded as it is alone."""
     if text.isascii():
-        return " ".join(text.lower().split())
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(folded.split())
+        return text.lower()
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def fold_postal(text: str) -> str:
@@ -57,6 +69,15 @@ def rank_number(text: str) -> str:
     A decimal becomes its sign, its scale and its digits. Those of a negative number are turned, each character into its
     opposite, and closed by one above all, so that the larger magnitude comes first.
     """
+    # Most numbers are degrees: how they start is known by the digits before the point.
+    whole, _, part = text.partition(".")
+    start, fraction = _STARTS.get(whole), part.rstrip("0")
+    if start is not None and fraction.isdecimal() and fraction.isascii():
+        return start + fraction if whole[0] != "-" else start + fraction.translate(_BACKWARDS) + _LAST
+    return _rank_any_number(text)
+
+
+def _rank_any_number(text: str) -> str:
     match = NUMBER_PATTERN.fullmatch(text.strip())
     if match is None:
         return "3" + text

@@ -93,6 +93,18 @@ def test_a_number_is_the_same_however_it_is_padded(text: str) -> None:
     assert same(text, f" {sign}000{digits} ")
 
 
+@given(st.integers(-999, 999), st.text("05", max_size=4))
+@example(-180, "0")
+@example(0, "5")
+def test_degrees_are_ranked_as_the_same_numbers_written_otherwise_are(whole: int, fraction: str) -> None:
+    assert same(f"{whole}.{fraction}", f"{whole}{fraction}e-{len(fraction)}")
+
+
+@pytest.mark.parametrize("text", ["43.\u0667", "43.7e", "43.7 5", "43.-7", "43.7.5", "4\u0663.7"])
+def test_what_begins_as_degrees_and_is_no_number_is_ranked_as_it_is(text: str) -> None:
+    assert rank_number(text) == "3" + text
+
+
 @given(st.lists(ANY_DECIMAL | FEW_DECIMALS.map("{}!".format) | st.text(), max_size=8))
 def test_texts_that_are_no_numbers_come_after_numbers_by_code_point(texts: list[str]) -> None:
     numbers = [text for text in texts if DECIMAL_TEXT.fullmatch(text.strip())]

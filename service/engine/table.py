@@ -66,8 +66,8 @@ class TableBuilder:
         self._rows: list[bytes] = []
         self._columns = {name: ColumnBuilder() for name in fields}
 
-    def add(self, rows: Sequence[bytes], keys: Mapping[str, Sequence[str | None]]) -> None:
-        """Append rows, each with a comma behind it, and for each field their matched forms."""
+    def add(self, rows: Sequence[bytes], keys: Mapping[str, bytes]) -> None:
+        """Append rows, each with a comma behind it, and for each field their matched forms, as `join_keys` has them."""
         self._rows.extend(rows)
         for name, column in self._columns.items():
             column.add(keys[name])

@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
+from msgspec import UnsetType
 
 from service.loading.faults import Flaw
 
-BATCH_SIZE: Final = 4_096  # records; work by column wants many, the processor's cache few
+BATCH_SIZE: Final = 1_024  # records; work by column wants many, the processor's cache and the allocator few
 
 
 class Mistyped(msgspec.Struct, frozen=True):
@@ -17,6 +18,7 @@ class Mistyped(msgspec.Struct, frozen=True):
 
 
 Cell: TypeAlias = str | bool | Mistyped | None
+Value: TypeAlias = str | bool | UnsetType | None
 
 
 class Broken(msgspec.Struct, frozen=True):

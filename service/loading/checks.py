@@ -1,39 +1,34 @@
-"""The checks of a field: each distinct cell becomes a value or a flaw, and a value its matched form."""
+"""The checks of a field: each cell becomes a value or a flaw, and a value its matched form."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
-from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from collections.abc import Mapping, Sequence, Set as AbstractSet
+from typing import Final
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
+from service.engine.column import ABSENT, join_keys
 from service.kinds import (
     FLAG,
     INSTANT,
     NUMBER,
     NUMBER_PATTERN,
     Kind,
-    rank_instant,
     rank_number,
     read_flag,
     read_instant,
     write_instant,
 )
-from service.loading.batch import Cell, Mistyped
+from service.loading.batch import Cell, Mistyped, Value
 from service.loading.faults import Flaw
+from service.loading.plain import read_plain
 from service.records import Field
-
-Value: TypeAlias = str | bool | UnsetType | None
 
 PARENT: Final = "parent_company_id"
 UNKNOWN_PARENT: Final = Flaw("parent", "no company has this identifier")
 _BOUNDS: Final = {"latitude": 90, "longitude": 180}  # degrees
+_RANGES: Final = {name: (rank_number(f"-{bound}"), rank_number(f"{bound}")) for name, bound in _BOUNDS.items()}
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-
-# A date-time that is answered as it is, if its date is one: most are, and dates are few.
-_ANSWERED: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z")
-_DATE_LENGTH: Final = len("2024-05-31")
 
 _MISSING: Final = Flaw("missing", "a value is needed")
 _CONTROLLED: Final = Flaw("text", "control characters other than tab and line breaks are not allowed")
@@ -45,80 +40,69 @@ _NO_COMPANY: Final = Flaw("company", "no company that is served has this identif
 
 
 class Column(msgspec.Struct, frozen=True, eq=False):
-    """One field of some records, checked; everything is by distinct cell.
+    """One field of some records, checked.
 
-    values    cell -> its value, where it can be read
-    keys      cell -> the matched form of its value, None where it has none
+    values    the value of each cell, None where it cannot be read
+    keys      the matched forms of all values, as `join_keys` has them
     flaws     cell -> what is wrong with it; costs the record
     warnings  cell -> what is odd about its value; costs nothing
     """
 
     field: Field
     cells: Sequence[Cell]
-    values: Mapping[Cell, Value]
-    keys: Mapping[Cell, str | None]
+    values: Sequence[Value]
+    keys: bytes
     flaws: Mapping[Cell, Flaw]
     warnings: Mapping[Cell, Flaw]
 
 
 def check_column(field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None) -> Column:
     """Return a field's cells, checked. `companies` are those that the field may refer to, None where none are known."""
-    values: dict[Cell, Any] = dict(zip(cells, cells, strict=True))
+    return _check_plain(field, cells, companies) or _check_apart(field, cells, companies)
+
+
+def _check_plain(field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None) -> Column | None:
+    """Return a field's cells, checked all at once, where all is well; else None."""
+    plain = None if field.kind is FLAG else read_plain(field.kind, cells, _RANGES.get(field.name))
+    if plain is None or (field.required and ABSENT in plain.keys):
+        return None
+    if companies is not None and not companies >= set(cells) - {None, ""}:
+        return None
+    return Column(field, cells, plain.values, plain.keys, {}, {})
+
+
+def _check_apart(field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None) -> Column:
+    """Return a field's cells, each distinct one checked by itself."""
+    values: dict[Cell, Value] = {}
     flaws: dict[Cell, Flaw] = {}
-    for cell in _doubtful(field.kind, values):
+    for cell in dict.fromkeys(cells):
         reading = _read(field, cell)
         if isinstance(reading, Flaw):
             flaws[cell] = reading
-            del values[cell]
         else:
             values[cell] = reading
-    keys = _keys(field.kind, values)
-    warnings = _beyond(keys, _BOUNDS[field.name]) if field.name in _BOUNDS else {}
+    keys = {cell: _key(field.kind, value) for cell, value in values.items()}
+    warnings = _beyond(keys, field.name) if field.name in _RANGES else {}
     if companies is not None:
         strangers = [cell for cell, value in values.items() if value is not None and value not in companies]
         if field.name == PARENT:
             warnings = dict.fromkeys(strangers, UNKNOWN_PARENT)
         else:
             flaws |= dict.fromkeys(strangers, _NO_COMPANY)
-    return Column(field, cells, values, keys, flaws, warnings)
+    spread_keys = join_keys(list(map(keys.get, cells)))
+    return Column(field, cells, list(map(values.get, cells)), spread_keys, flaws, warnings)
 
 
-def _doubtful(kind: Kind, cells: Iterable[Cell]) -> list[Cell]:
-    """Return the cells that may not be their own values, quickly."""
-    if kind is FLAG or kind is INSTANT:
-        return list(cells)
-    return [cell for cell in cells if not (isinstance(cell, str) and cell.isprintable() and cell.strip())]
+def _key(kind: Kind, value: Value) -> str | None:
+    """Return the matched form of a value, None where it has none."""
+    return kind.matched(str(value)) if isinstance(value, str | bool) else None
 
 
-def _keys(kind: Kind, values: Mapping[Cell, Value]) -> Mapping[Cell, str | None]:
-    if kind is FLAG:
-        return {cell: kind.matched(str(value)) for cell, value in values.items()}
-    matched = _rank_answered if kind is INSTANT else kind.matched
-    return {cell: matched(value) if isinstance(value, str) else None for cell, value in values.items()}
-
-
-def _read_instant(cell: str) -> str | Flaw:
-    if _ANSWERED.fullmatch(cell) and _is_date(cell[:_DATE_LENGTH]):
-        return cell
-    moment = read_instant(cell)
-    return _NO_INSTANT if moment is None else write_instant(moment)
-
-
-@lru_cache(1 << 16)
-def _is_date(text: str) -> bool:
-    return read_instant(text) is not None
-
-
-def _rank_answered(instant: str) -> str:
-    """Return the matched form of an instant as it is answered: of one in UTC that is known without reading it again."""
-    return instant[:-1] if instant.endswith("Z") else rank_instant(instant)
-
-
-def _beyond(keys: Mapping[Cell, str | None], bound: int) -> dict[Cell, Flaw]:
-    """Return the cells whose number lies beyond a bound, by the matched forms."""
-    least, most = rank_number(f"-{bound}"), rank_number(f"{bound}")
+def _beyond(keys: Mapping[Cell, str | None], name: str) -> dict[Cell, Flaw]:
+    """Return the cells whose number lies beyond the range of their field, by the matched forms."""
+    least, most = _RANGES[name]
     outside = [cell for cell, key in keys.items() if key is not None and not least <= key <= most]
-    flaw = Flaw("range", f"a number from -{bound} to {bound} is expected")
+    flaw = Flaw("range", f"a number from -{_BOUNDS[name]} to {_BOUNDS[name]} is expected")
     return {cell: flaw for cell in outside if NUMBER_PATTERN.fullmatch(str(cell).strip())}
 
 
@@ -134,7 +118,8 @@ def _read(field: Field, cell: Cell) -> Value | Flaw:
         flag = read_flag(cell)
         return _NO_FLAG if flag is None else flag
     if kind is INSTANT:
-        return _read_instant(cell)
+        moment = read_instant(cell)
+        return _NO_INSTANT if moment is None else write_instant(moment)
     return _CONTROLLED if _CONTROL.search(cell) else cell
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
+from service.engine.column import KEY_END, split_keys
 from service.engine.table import Table, TableBuilder
 from service.loading.batch import Batch
 from service.loading.checks import PARENT, Column, check_column
@@ -18,7 +19,7 @@ from service.records import COMPANIES, CREATED_AT, Resource
 _T = TypeVar("_T")
 _REPEATED: Final = Flaw("repeated", "an earlier record is the same; it is kept once")
 _DUPLICATE: Final = Flaw("duplicate", "an earlier record has this identifier and other content")
-_encode: Final = msgspec.json.Encoder().encode
+_encode_lines: Final = msgspec.json.Encoder().encode_lines
 
 
 class Compiler:
@@ -53,10 +54,8 @@ class Compiler:
         columns = self._check(batch)
         findings = Findings(self._file, batch, list(columns.values()))
         rows = _spread(self._encode(columns, findings.sound), findings.sound)
-        kept = self._keep(columns[self.resource.identifier], rows, findings)
-        keys = {
-            name: list(map(column.keys.__getitem__, _chosen(column.cells, kept))) for name, column in columns.items()
-        }
+        kept = self._keep(columns[self.resource.identifier].values, rows, findings)
+        keys = {name: _chosen_keys(column.keys, kept) for name, column in columns.items()}
         self._builder.add([row for row in _chosen(rows, kept) if row is not None], keys)
         if self.resource.identifier == COMPANIES.identifier:
             self._claims += self._claimed(columns, kept, findings)
@@ -82,14 +81,17 @@ class Compiler:
 
     def _encode(self, columns: Mapping[str, Column], sound: Sequence[bool]) -> list[bytes]:
         names = self.resource.record.__struct_fields__
-        values = [map(columns[name].values.__getitem__, _chosen(columns[name].cells, sound)) for name in names]
-        return [row + b"," for row in map(_encode, map(self._row, *values))]
+        rows = list(map(self._row, *[_chosen(columns[name].values, sound) for name in names]))
+        return _encode_lines(rows).replace(b"\n", b",\n").split(b"\n")[:-1]
 
-    def _keep(self, column: Column, rows: Sequence[bytes | None], findings: Findings) -> list[bool]:
+    def _keep(self, identifiers: Sequence[Any], rows: Sequence[bytes | None], findings: Findings) -> list[bool]:
         """Return for each record whether it is kept: sound, and the first of its identifier."""
+        fresh = dict(zip(identifiers, rows, strict=True))
+        if len(fresh) == len(rows) and self._rows.keys().isdisjoint(fresh) and None not in rows:
+            self._rows.update(cast("dict[str, bytes]", fresh))
+            return [True] * len(rows)
         kept = []
-        for place, (cell, row) in enumerate(zip(column.cells, rows, strict=True)):
-            identifier = cast("str", column.values.get(cell))
+        for place, (identifier, row) in enumerate(zip(identifiers, rows, strict=True)):
             earlier = self._rows.get(identifier) if row is None else self._rows.setdefault(identifier, row)
             kept.append(row is not None and earlier is row)
             if earlier is not None and earlier is not row:
@@ -106,10 +108,9 @@ class Compiler:
 
     def _claimed(self, columns: Mapping[str, Column], kept: Sequence[bool], findings: Findings) -> Iterable[Claim]:
         companies, parents = columns[self.resource.identifier], columns[PARENT]
-        for place, (company, parent) in enumerate(zip(companies.cells, parents.cells, strict=True)):
-            value = parents.values.get(parent)
-            if isinstance(value, str):
-                yield Claim(cast("str", company) if kept[place] else None, value, findings.place(place, PARENT))
+        for place, (company, parent) in enumerate(zip(companies.values, parents.values, strict=True)):
+            if isinstance(parent, str):
+                yield Claim(cast("str", company) if kept[place] else None, parent, findings.place(place, PARENT))
 
     def _tell(self, findings: Findings, *, read: int) -> None:
         faults = findings.faults
@@ -125,6 +126,10 @@ def _by_line(fault: Fault) -> tuple[float, float]:
 
 def _chosen(items: Sequence[_T], chosen: Sequence[bool]) -> Sequence[_T]:
     return items if all(chosen) else list(compress(items, chosen))
+
+
+def _chosen_keys(keys: bytes, chosen: Sequence[bool]) -> bytes:
+    return keys if all(chosen) else KEY_END.join([*compress(split_keys(keys), chosen), b""])
 
 
 def _spread(items: Sequence[_T], chosen: Sequence[bool]) -> Sequence[_T | None]:

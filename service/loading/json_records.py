@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from itertools import compress
-from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
 from msgspec import DecodeError, Raw, ValidationError
+from msgspec.structs import astuple
 
 from service.kinds import FLAG, NUMBER, Kind
 from service.loading.batch import Batch, Broken, Cell, Mistyped
@@ -79,7 +79,8 @@ class RecordDecoder:
         return self._record(*[_loose_cell(field.kind, getattr(members, field.name)) for field in self._fields])
 
     def _columns(self, records: Sequence[Any]) -> dict[str, Sequence[Cell]]:
-        return {field.name: _column(field.kind, list(map(attrgetter(field.name), records))) for field in self._fields}
+        columns = list(zip(*map(astuple, records), strict=True)) or [()] * len(self._fields)
+        return {field.name: _column(field.kind, members) for field, members in zip(self._fields, columns, strict=True)}
 
 
 def not_json(error: Exception) -> str:
@@ -101,7 +102,7 @@ def _member(field: Field) -> tuple[str, Any, object]:
     return field.name, bool | None if field.kind is FLAG else str | None, None
 
 
-def _column(kind: Kind, members: list[Any]) -> Sequence[Cell]:
+def _column(kind: Kind, members: Sequence[Any]) -> Sequence[Cell]:
     if kind is not NUMBER:
         return members
     try:

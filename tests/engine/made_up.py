@@ -7,6 +7,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
+from service.engine.column import join_keys
 from service.engine.page import page
 from service.engine.table import Table, TableBuilder
 from service.query import Reader
@@ -77,7 +78,9 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
     )
     rows = [json.dumps(record[resource.identifier]).encode() + b"," for record in made]
     keys = {
-        field.name: [None if (text := record[field.name]) is None else field.kind.matched(text) for record in made]
+        field.name: join_keys(
+            [None if (text := record[field.name]) is None else field.kind.matched(text) for record in made]
+        )
         for field in resource.fields
     }
     builder.add(rows, keys)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.column import Column, ColumnBuilder, build_column, merge
+from service.engine.column import Column, ColumnBuilder, build_column, join_keys, merge
 
 KEYS = st.lists(st.sampled_from(["a", "B", "é", "\uffee", "\U0001f600", "", "a\x00", None]), max_size=30)
 Keys = list[str | None]
@@ -13,7 +13,7 @@ Keys = list[str | None]
 def column(*parts: Keys, filters: bool = True) -> Column:
     builder = ColumnBuilder()
     for part in parts:
-        builder.add(part)
+        builder.add(join_keys(part))
     codes, distinct = builder.rank()
     return build_column(codes, distinct, filters=filters)
 
@@ -53,6 +53,17 @@ def test_a_column_holds_as_many_values_as_there_are(distinct: int) -> None:
     assert built.order[-1] == distinct
     assert built.codes[distinct] == built.absent == distinct
     assert int(built.codes.max()) == distinct
+
+
+@pytest.mark.parametrize("times", [1, 3, 5, 50])
+@pytest.mark.parametrize("form", ["{:05}", "{:05}\0", "{:0300}"])
+def test_a_column_is_the_same_however_often_its_values_occur(times: int, form: str) -> None:
+    values = [form.format(number) for number in range(100)]
+    built = column([*reversed(values), None] * times)
+    assert built.codes.tolist() == [*reversed(range(100)), 100] * times
+    assert built.order.tolist() == [101 * time + 99 - value for value in range(100) for time in range(times)] + [
+        101 * time + 100 for time in range(times)
+    ]
 
 
 def test_where_nothing_filters_by_a_column_it_keeps_no_values() -> None:

@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
+from service.engine.column import join_keys
 from service.engine.table import Table, TableBuilder
 from service.records import COMPANIES
 from tests.engine.made_up import build, records
@@ -48,9 +49,9 @@ def test_an_empty_table_finds_nothing() -> None:
 
 def test_rows_added_in_parts_are_one_table() -> None:
     builder = TableBuilder({"key": True, "date": False}, order_by="date", key="key")
-    builder.add([b"1,", b"2,"], {"key": ["x", "b"], "date": ["2", None]})
-    builder.add([], {"key": [], "date": []})
-    builder.add([b"3,", b"4,", b"5,"], {"key": ["c", "a", "d"], "date": ["2", None, "1"]})
+    builder.add([b"1,", b"2,"], {"key": join_keys(["x", "b"]), "date": join_keys(["2", None])})
+    builder.add([], {"key": join_keys([]), "date": join_keys([])})
+    builder.add([b"3,", b"4,", b"5,"], {"key": join_keys(["c", "a", "d"]), "date": join_keys(["2", None, "1"])})
     table = builder.build()
     assert [table.rows[row] for row in range(len(table))] == [b"5,", b"3,", b"1,", b"4,", b"2,"]
     assert [table.find(key) for key in "abcdx"] == [b"4", b"2", b"3", b"5", b"1"]

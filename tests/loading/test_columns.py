@@ -1,26 +1,131 @@
-"""A column of date-times is read cell by cell as `service.kinds` reads each."""
+"""The quick way through a column gives what `service.kinds` gives for each cell, or gives it up."""
 
-from hypothesis import example, given, strategies as st
+import datetime as dt
+import sys
+from collections.abc import Sequence
 
-from service.kinds import INSTANT, rank_instant, read_instant, write_instant
-from service.loading.checks import check_column
-from service.records import Field
+import pytest
+from hypothesis import given, strategies as st
+from msgspec import UNSET
 
-FIELD = Field("created_at", INSTANT, "When.")
-DATES = st.sampled_from(
-    ["2024-05-31", "2024-02-29", "2023-02-29", "0001-01-01", "9999-12-31", "0000-01-01", "2024-5-31"]
+from service.engine.column import join_keys
+from service.kinds import (
+    IDENTIFIER,
+    INSTANT,
+    NUMBER,
+    POSTAL,
+    WORDS,
+    Kind,
+    fold,
+    fold_loosely,
+    rank_instant,
+    rank_number,
+    read_instant,
+    write_instant,
 )
-TIMES = st.sampled_from(["", "T10:00", " 10:00:59", "T10:00:00.5", "T23:59:59", "T24:00:00", "T10:00:60", "T00:00:00"])
-OFFSETS = st.sampled_from(["", "Z", "+00:00", "-00:00", "+05:30", "-14:00", "+23:59", "+24:00", "z", "Z "])
+from service.loading.batch import Mistyped
+from service.loading.instants import read_instants
+from service.loading.plain import Plain, read_plain
+
+TEXTS = st.lists(
+    st.text(max_size=5) | st.sampled_from(["Ada", "A  B", " A", "\u3000", "ｶﾞ", "\u0301a", "¨a", "1.50"]) | st.none()
+)
+TEXT_KINDS = [IDENTIFIER, WORDS, POSTAL, NUMBER]
+DATES = st.sampled_from(
+    ["2024-05-31", "2024-02-29", "2023-02-29", "0001-01-01", "9999-12-31", "0000-12-31", "2024-5-31", "2024-W01-1", ""]
+)
+TIMES = st.sampled_from(["", "T10:00", " 10:00:59", "T23:59:59", "T24:00:00", "T10:60", "T10:00:60", "t00:00", "T1000"])
+FRACTIONS = st.sampled_from(["", "", ".", ".5", ".000000", ".123456", ".1234567", ".\u0661"])
+ZONES = st.sampled_from(
+    ["", "Z", "+00:00", "-00:00", "+05:30", "-14:00", "+23:59", "+24:00", "-01:60", "z", "Z ", "-0100", "\0"]
+)
+INSTANTS = st.builds(lambda *parts: "".join(parts), DATES, TIMES, FRACTIONS, ZONES)
 
 
-@given(st.builds(lambda date, time, offset: date + time + offset, DATES, TIMES, OFFSETS))
-@example("2024-05-31T10:00:00Z")
-@example("2024-02-30T10:00:00Z")
-def test_a_date_time_is_read_in_a_column_as_it_is_alone(text: str) -> None:
-    column, moment = check_column(FIELD, [text], None), read_instant(text)
-    if moment is None:
-        assert column.flaws[text].code == "date"
-    else:
-        assert column.values[text] == write_instant(moment)
-        assert column.keys[text] == rank_instant(text)
+def assert_plain(kind: Kind, cells: Sequence[str | None], plain: Plain) -> None:
+    """Hold plain cells against their kind, each by itself."""
+    assert list(plain.values) == [cell or None for cell in cells]
+    assert plain.keys == join_keys([kind.matched(cell) if cell else None for cell in cells])
+
+
+@pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: str(kind.name))
+@given(cells=TEXTS)
+def test_texts_are_read_together_as_each_is_alone(kind: Kind, cells: list[str | None]) -> None:
+    plain = read_plain(kind, cells)
+    if plain is not None:
+        assert_plain(kind, cells, plain)
+
+
+@pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: str(kind.name))
+def test_every_printable_character_is_read_among_others_as_it_is_alone(kind: Kind) -> None:
+    cells = [f"{mark}a{mark}" for mark in map(chr, range(sys.maxunicode + 1)) if mark.isprintable() and mark != " "]
+    strange = [cell for cell in cells if read_plain(kind, [cell]) is None]
+    usual = [cell for cell in cells if cell not in set(strange)]
+    plain = read_plain(kind, usual)
+    assert plain is not None
+    assert_plain(kind, usual, plain)
+    assert strange == ([cell for cell in cells if fold_loosely(cell) != fold(cell)] if kind in (WORDS, POSTAL) else [])
+
+
+@pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: str(kind.name))
+@pytest.mark.parametrize(
+    "cell", ["a\x00", "\x7f", "a\nb", "a\tb", "\x85", "\u3000", " ", " a", "a ", "a  b", Mistyped("1")]
+)
+def test_what_may_be_another_value_is_not_read_quickly(kind: Kind, cell: str | Mistyped) -> None:
+    assert read_plain(kind, ["a", cell, "b"]) is None
+
+
+@pytest.mark.parametrize("kind", [*TEXT_KINDS, INSTANT], ids=lambda kind: str(kind.name))
+def test_a_column_of_nothing_is_read(kind: Kind) -> None:
+    absent = UNSET if kind is INSTANT else None
+    for cells in ([], ["", None, ""]):
+        plain = read_plain(kind, cells)
+        assert plain is not None
+        assert list(plain.values) == [absent] * len(cells)
+        assert plain.keys == join_keys([None] * len(cells))
+
+
+def test_numbers_beyond_their_bounds_are_not_read_quickly() -> None:
+    bounds = rank_number("-90"), rank_number("90")
+    assert read_plain(NUMBER, ["90", "-90.0", "", "0"], bounds) is not None
+    for beyond in ("90.01", "-90.01", "1e9", "north"):
+        assert read_plain(NUMBER, ["1", beyond, "2"], bounds) is None
+
+
+@given(st.lists(INSTANTS, max_size=4))
+def test_date_times_are_read_together_as_each_is_alone(texts: list[str]) -> None:
+    moments = [(text, moment) for text in texts if (moment := read_instant(text)) is not None]
+    read = read_instants([text for text, _ in moments])
+    if read is not None:
+        assert read[0] == [write_instant(moment) for _, moment in moments]
+        assert read[1] == [rank_instant(text).encode() for text, _ in moments]
+    if len(moments) < len(texts):
+        assert read_instants(texts) is None
+
+
+@given(INSTANTS)
+def test_every_date_time_of_up_to_six_digits_is_read_quickly(text: str) -> None:
+    known = read_instant(text) is not None
+    assert (read_instants([text]) is not None) == (known and ".1234567" not in text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["2024-02-30", "2024-13-01", "2024-00-10", "2024-01-00", "0000-01-01", "2024-01-01T24:00", "\u0661", "x" * 99],
+)
+def test_one_wrong_date_time_among_thousands_is_told(text: str) -> None:
+    assert read_instants(["2024-05-31T10:00:00.5+02:00"] * 5_000) is not None
+    assert read_instants([*["2024-05-31T10:00:00.5+02:00"] * 5_000, text]) is None
+
+
+@given(st.dates(), st.integers(-1, 40))
+def test_a_day_is_read_if_its_month_has_it(date: dt.date, day: int) -> None:
+    text = f"{date:%Y-%m}-{day:02}".zfill(10)
+    assert (read_instants([text]) is None) == (read_instant(text) is None)
+
+
+def test_absent_date_times_stay_where_they_are() -> None:
+    plain = read_plain(INSTANT, ["", "2024-05-31T10:00:00+02:00", None])
+    assert plain is not None
+    assert plain.values == [UNSET, "2024-05-31T10:00:00+02:00", UNSET]
+    assert plain.keys == join_keys([None, "2024-05-31T08:00:00", None])
