@@ -8,16 +8,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, Words, pack
+from service.engine.bitmap import Words, members, pack
 from service.engine.column import Column, Rows, merge
-from service.engine.selection import Few, Many, Selection, Whole
+from service.engine.selection import Selection
 from service.engine.table import Table
 from service.query import Filter
 
 # Below this part of the rows, intersecting lists of rows and sorting what is left costs less than bits of all rows.
 _FEW: Final = 64
-# Below this part of the rows, a list of rows takes less room than bits with their counts.
-_FEWER: Final = 21
 
 
 class _Wanted(msgspec.Struct, frozen=True, eq=False):
@@ -53,29 +51,29 @@ class _Wanted(msgspec.Struct, frozen=True, eq=False):
 
 def select(table: Table, filters: tuple[Filter, ...], sort_by: str) -> Selection:
     """Return the rows that pass every filter, in ascending order of a field. The last selections are kept."""
-    column = table.columns[sort_by]
     if not filters:
-        return Whole(column)
-    kept = table.selections.get((filters, sort_by))
-    if kept is None:
-        kept = table.selections[filters, sort_by] = _worked_out(table, filters, sort_by)
-    return kept
+        column = table.columns[sort_by]
+        return Selection(column.order, column.valued)
+    try:
+        return table.selections[filters, sort_by]
+    except KeyError:
+        selection = table.selections[filters, sort_by] = _worked_out(table, filters, sort_by)
+        return selection
 
 
 def _worked_out(table: Table, filters: Sequence[Filter], sort_by: str) -> Selection:
+    """Go through lists of rows where one filter holds few, else through bits of all rows."""
     column = table.columns[sort_by]
     shortest, *others = sorted((_wanted(table, each) for each in filters), key=lambda wanted: wanted.count)
     if shortest.count * _FEW >= len(table) > _FEW:
-        places = Bitmap.of(reduce(np.bitwise_and, _bits(table, (shortest, *others), sort_by)))
-        if len(places) * _FEWER >= len(table):
-            return Many.of(column, places)
-        return Few.of(column, column.order[places.members(0, len(places))])
+        places = members(reduce(np.bitwise_and, _bits(table, (shortest, *others), sort_by)))
+        return Selection(column.order[places], int(places.searchsorted(column.valued)))
     rows = shortest.rows()
     for wanted in others:
         rows = wanted.keep(rows)
     if sort_by != table.order_by:
         rows = rows[np.argsort(column.codes[rows], kind="stable")]
-    return Few.of(column, rows)
+    return Selection(rows, int(np.count_nonzero(column.codes[rows] < column.absent)))
 
 
 def _wanted(table: Table, wish: Filter) -> _Wanted:

@@ -11,11 +11,11 @@ def window(selection: Selection, span: range, *, descending: bool) -> Rows:
 
     Descending is ascending read backwards, first the rows that have a value, then those that have none.
     """
+    rows, middle, total = selection.ordered, selection.valued, len(selection)
     if not descending:
-        return selection.rows(span.start, span.stop)
-    start, stop, middle, total = span.start, span.stop, selection.valued, len(selection)
-    first = selection.rows(max(middle - stop, 0), max(middle - start, 0))[::-1]
-    if stop <= middle:
+        return rows[span.start : span.stop]
+    first = rows[max(middle - span.stop, 0) : max(middle - span.start, 0)][::-1]
+    if span.stop <= middle:
         return first
-    last = selection.rows(middle + total - stop, middle + total - max(start, middle))[::-1]
+    last = rows[middle + total - span.stop : middle + total - max(span.start, middle)][::-1]
     return np.concatenate((first, last))

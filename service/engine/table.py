@@ -11,9 +11,11 @@ from service.engine.column import Column, ColumnBuilder, build_column
 from service.engine.selection import Selection
 from service.engine.texts import Texts
 
-# The last bits and the last selections are kept up to so many bytes each, but some of them however long the table is.
+# The last bits and the last selections are kept up to so many bytes each, but some of them however long the table is:
+# a row takes 4 bytes in a selection.
 _KEPT_BYTES: Final = 32 << 20
-_LEAST_KEPT: Final = 16
+_LEAST_KEPT: Final = 4
+_ROW_BYTES: Final = 4
 
 Key = tuple[Hashable, ...]
 
@@ -33,7 +35,7 @@ class Table:
         self.rows = rows
         self.columns = columns
         self.order_by, self.key = order_by, key
-        most_bytes = max(_KEPT_BYTES, _LEAST_KEPT * len(rows))
+        most_bytes = max(_KEPT_BYTES, _LEAST_KEPT * _ROW_BYTES * len(rows))
         self.selections = LRUCache[Key, Selection](most_bytes, getsizeof=lambda selection: selection.nbytes)
         self._bits = LRUCache[Key, Words](most_bytes, getsizeof=lambda words: words.nbytes)
 

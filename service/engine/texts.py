@@ -19,6 +19,7 @@ class Texts:
         self.data = data
         self.offsets = offsets
         self._places = offsets.data  # gives one number several times faster than an array does
+        self._starts, self._stops = offsets[:-1], offsets[1:]
 
     @classmethod
     def of(cls, texts: Sequence[bytes]) -> "Texts":
@@ -55,5 +56,6 @@ class Texts:
         first, last = int(indices[0]), int(indices[-1])
         if last - first + 1 == len(indices) and bool((np.diff(indices) == 1).all()):
             return [self.data[self._places[first] : self._places[last + 1]]]
-        data, starts, stops = self.data, self.offsets[:-1].take(indices), self.offsets[1:].take(indices)
-        return [data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+        data, places = self.data, indices.astype(np.intp)
+        starts, stops = self._starts.take(places).tolist(), self._stops.take(places).tolist()
+        return [data[start:stop] for start, stop in zip(starts, stops, strict=True)]

@@ -1,7 +1,7 @@
 """The Prefer header (RFC 7240)."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 from service.web.answer import header_lines
@@ -14,15 +14,14 @@ _PREFERENCES: Final = re.compile(rf'(?:{_QUOTED}|[^",])+')
 _HANDLING: Final = re.compile(rf"\s*handling\s*(?:=\s*({_QUOTED}|[^\s;\"]*))?\s*(?:;.*)?", re.IGNORECASE)
 
 
-def is_strict(headers: Iterable[str]) -> bool:
+def is_strict(headers: Sequence[str]) -> bool:
     """Tell whether Prefer headers ask for `handling=strict`; of a preference that stands twice the first counts.
 
     Preferences may be ignored (RFC 7240 section 2): those of headers of more than `MAX_CHARACTERS` in all are.
     """
-    given = list(headers)
-    if sum(map(len, given)) > MAX_CHARACTERS:
+    if not headers or sum(map(len, headers)) > MAX_CHARACTERS:
         return False
-    for header in given:
+    for header in headers:
         for preference in _PREFERENCES.findall(header):
             handling = _HANDLING.fullmatch(preference)
             if handling is not None:

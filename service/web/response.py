@@ -14,7 +14,7 @@ from service.web.answer import Answer
 
 _SERVER: Final = f"store-directory/{__version__}"
 # Below so many bytes one copy costs less than handing the pieces over one by one.
-_SHORT: Final = 32 << 10
+_SHORT: Final = 4 << 10
 
 
 class Response(web.StreamResponse):
@@ -45,7 +45,8 @@ class Response(web.StreamResponse):
             transport.write(b"".join((head, *pieces)))
         else:
             transport.writelines((head, *pieces))
-        await request.writer.drain()
+        if request.protocol.writing_paused:
+            await request.writer.drain()
         return request.writer
 
     async def write_eof(self, data: bytes = b"") -> None:

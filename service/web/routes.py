@@ -21,21 +21,17 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Route(msgspec.Struct, frozen=True):
-    """A path and what answers it; those without an `operation` are left out of the OpenAPI document."""
+    """A path, what answers it, whether a key is needed; without an `operation` it is not in the OpenAPI document."""
 
     path: str
     answer: Callable[[Call], Answer]
     operation: Operation | None = None
-
-    @property
-    def protected(self) -> bool:
-        """Whether a key is needed."""
-        return self.operation is not None and self.operation.protected
+    protected: bool = False
 
 
 def described(operation: Operation, answer: Callable[[Call], Answer]) -> Route:
     """Return the route of an operation."""
-    return Route(operation.path, answer, operation)
+    return Route(operation.path, answer, operation, operation.protected)
 
 
 # A route, or None, and the segment that stands for its parameter.
