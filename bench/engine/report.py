@@ -10,9 +10,10 @@ from bench.wire.machine import Surroundings
 _STEPS: Final = {
     "test_parse": "parse, the first time",
     "test_parse_again": "parse, remembered",
-    "test_select": "select",
+    "test_select": "select, worked out",
+    "test_select_again": "select, kept",
     "test_sort": "sort",
-    "test_page": "select, sort and slice",
+    "test_page": "select (kept), sort and slice",
     "test_encode": "encode",
 }
 

@@ -8,8 +8,8 @@ from time import thread_time
 from typing import Any
 
 import msgspec
-from cachetools import LRUCache
 
+from service.engine.kept import Kept
 from service.engine.page import page
 from service.envelope import wrap
 from service.errors import UnprocessableContent
@@ -72,5 +72,5 @@ def _caches() -> list[Callable[[], None]]:
     """Return what empties each cache of the service: those of functions, and those of tables."""
     objects = gc.get_objects()
     functions = [each for each in objects if isinstance(each, functools._lru_cache_wrapper)]  # noqa: SLF001 - it has no other name
-    tables = [each.clear for each in objects if isinstance(each, LRUCache)]
+    tables = [each.clear for each in objects if isinstance(each, Kept)]
     return [each.cache_clear for each in functions if each.__wrapped__.__module__.startswith("service.")] + tables

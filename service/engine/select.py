@@ -54,11 +54,11 @@ def select(table: Table, filters: tuple[Filter, ...], sort_by: str) -> Selection
     if not filters:
         column = table.columns[sort_by]
         return Selection(column.order, column.valued)
-    try:
-        return table.selections[filters, sort_by]
-    except KeyError:
-        selection = table.selections[filters, sort_by] = _worked_out(table, filters, sort_by)
-        return selection
+    kept = table.selections.get((filters, sort_by))
+    if kept is None:
+        kept = _worked_out(table, filters, sort_by)
+        table.selections.keep((filters, sort_by), kept, kept.nbytes)
+    return kept
 
 
 def _worked_out(table: Table, filters: Sequence[Filter], sort_by: str) -> Selection:

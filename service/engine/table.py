@@ -1,13 +1,13 @@
 """A table: rows already encoded, numbered in the default order, with a column for each field."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
-from cachetools import LRUCache
 
 from service.engine.bitmap import Words, pack
 from service.engine.column import Column, ColumnBuilder, build_column
+from service.engine.kept import Kept
 from service.engine.selection import Selection
 from service.engine.texts import Texts
 
@@ -16,8 +16,6 @@ from service.engine.texts import Texts
 _KEPT_BYTES: Final = 32 << 20
 _LEAST_KEPT: Final = 4
 _ROW_BYTES: Final = 4
-
-Key = tuple[Hashable, ...]
 
 
 class Table:
@@ -36,8 +34,7 @@ class Table:
         self.columns = columns
         self.order_by, self.key = order_by, key
         most_bytes = max(_KEPT_BYTES, _LEAST_KEPT * _ROW_BYTES * len(rows))
-        self.selections = LRUCache[Key, Selection](most_bytes, getsizeof=lambda selection: selection.nbytes)
-        self._bits = LRUCache[Key, Words](most_bytes, getsizeof=lambda words: words.nbytes)
+        self.selections, self._bits = Kept[Selection](most_bytes), Kept[Words](most_bytes)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -54,7 +51,7 @@ class Table:
         if bits is None:
             held = self.columns[field].codes == code
             bits = pack(held if sort_by == self.order_by else held[self.columns[sort_by].order])
-            self._bits[field, code, sort_by] = bits
+            self._bits.keep((field, code, sort_by), bits, bits.nbytes)
         return bits
 
 

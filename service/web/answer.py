@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from http import HTTPStatus
 from typing import Final
 
 import msgspec
@@ -17,14 +16,14 @@ class Answer(msgspec.Struct, frozen=True):
 
     pieces: Sequence[bytes | memoryview]
     media_type: str = JSON
-    status: HTTPStatus = HTTPStatus.OK
+    status: int = 200
     headers: str = ""
 
     @classmethod
     def of(cls, error: RequestError) -> "Answer":
         """Return the one shape of error, for every error."""
         lines = _error_lines(*error.headers.items())
-        return cls((msgspec.json.encode(error.body),), status=error.status, headers=lines)
+        return cls((msgspec.json.encode(error.body),), status=error.status.value, headers=lines)
 
     def with_headers(self, lines: str) -> "Answer":
         """Return the same answer with further header lines."""

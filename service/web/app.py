@@ -92,7 +92,7 @@ class App:
         if above == url.raw_path or known is None:
             raise NotFound
         location = header_lines({"Location": without_slash(url.raw_path, url.raw_query_string)})
-        return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT, headers=location)
+        return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)
 
     def _answer(self, request: web.BaseRequest, route: Route, segment: str) -> Answer:
         if request.method not in _METHODS:

@@ -65,7 +65,7 @@ def _readiness(replica: Replica) -> Callable[[Call], Answer]:
     def answer(_: Call) -> Answer:
         current, last_reload = replica.current, replica.last_reload
         if current is None or last_reload is None:
-            return _probe(Loading("loading"), HTTPStatus.SERVICE_UNAVAILABLE)
+            return _probe(Loading("loading"), HTTPStatus.SERVICE_UNAVAILABLE.value)
         ready = Ready(
             status="ready",
             version=current.dataset.version,
@@ -80,5 +80,5 @@ def _readiness(replica: Replica) -> Callable[[Call], Answer]:
     return answer
 
 
-def _probe(body: msgspec.Struct, status: HTTPStatus = HTTPStatus.OK) -> Answer:
+def _probe(body: msgspec.Struct, status: int = HTTPStatus.OK.value) -> Answer:
     return Answer((msgspec.json.encode(body),), status=status, headers=_NO_STORE)

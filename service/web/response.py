@@ -71,8 +71,8 @@ def _head(answer: Answer, length: int, connection: str) -> bytes:
 
 
 @lru_cache
-def _status_line(status: HTTPStatus) -> str:
-    return f"HTTP/1.1 {status.value} {status.phrase}\r\nServer: {_SERVER}\r\n"
+def _status_line(status: int) -> str:
+    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nServer: {_SERVER}\r\n"
 
 
 @lru_cache(1)

@@ -80,6 +80,8 @@ def _request(
     task: asyncio.Task[None],
 ) -> web.BaseRequest:
     loop = task.get_loop()
+    if message.version is HttpVersion11:  # as nearly all are; what could not be parsed has the other
+        return web.BaseRequest(message, payload, protocol, writer, task, loop)
     if message.method == _UNPARSED:
         message = message._replace(version=HttpVersion11)
     if message.version in _VERSIONS:
