@@ -18,7 +18,7 @@ class Page(msgspec.Struct, frozen=True):
 def page(table: Table, query: Query) -> Page:
     """Answer a query: select, sort, slice."""
     selection = select(table, query.filters, query.sort_by)
-    total = len(selection)
+    total = len(selection.ordered)
     first = (query.page_num - 1) * query.limit
     if first >= total:  # before any array sees the number: page numbers have no bound
         return Page(total, [])

@@ -11,9 +11,10 @@ def window(selection: Selection, span: range, *, descending: bool) -> Rows:
 
     Descending is ascending read backwards, first the rows that have a value, then those that have none.
     """
-    rows, middle, total = selection.ordered, selection.valued, len(selection)
+    rows = selection.ordered
     if not descending:
         return rows[span.start : span.stop]
+    middle, total = selection.valued, len(rows)
     first = rows[max(middle - span.stop, 0) : max(middle - span.start, 0)][::-1]
     if span.stop <= middle:
         return first

@@ -110,5 +110,5 @@ class App:
 def _check_framing(request: web.BaseRequest) -> None:
     if isinstance(request, UnsupportedVersion):
         raise BadRequest
-    if (request.content_length or 0) > MAX_BODY_BYTES:
+    if hdrs.CONTENT_LENGTH in request.headers and (request.content_length or 0) > MAX_BODY_BYTES:
         raise ContentTooLarge

@@ -36,9 +36,10 @@ class Response(web.StreamResponse):
         transport = request.transport
         if transport is None or transport.is_closing():
             raise ClientConnectionResetError("the client is gone")
-        pieces = self._answer.pieces
+        answer, pieces = self._answer, self._answer.pieces
         length = sum(map(len, pieces))
-        head = _head(self._answer, length, self._connection(request))
+        common = _head(answer.status, answer.media_type, answer.headers, int(time()))
+        head = f"{common}Content-Length: {length}\r\n{self._connection(request)}\r\n".encode("ascii")
         if request.method == hdrs.METH_HEAD:
             transport.write(head)
         elif length < _SHORT:
@@ -59,22 +60,10 @@ class Response(web.StreamResponse):
         return "Connection: keep-alive\r\n" if self._keep_alive else ""
 
 
-def _head(answer: Answer, length: int, connection: str) -> bytes:
-    lines = (
-        _status_line(answer.status),
-        f"Content-Type: {answer.media_type}\r\nContent-Length: {length}\r\nDate: {_date(int(time()))}\r\n",
-        answer.headers,
-        connection,
-        "\r\n",
-    )
-    return "".join(lines).encode("ascii")
-
-
 @lru_cache
-def _status_line(status: int) -> str:
-    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nServer: {_SERVER}\r\n"
-
-
-@lru_cache(1)
-def _date(second: int) -> str:
-    return formatdate(second, usegmt=True)
+def _head(status: int, media_type: str, headers: str, second: int) -> str:
+    """Return the head of answers that are alike, but for their length and the end of the connection."""
+    return (
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+        f"Server: {_SERVER}\r\nDate: {formatdate(second, usegmt=True)}\r\nContent-Type: {media_type}\r\n{headers}"
+    )
