@@ -88,4 +88,4 @@ def _sorted(table: Table, query: Query) -> tuple[Selection, range, bool]:
     """Return what `window` is given for a query that has hits on its page."""
     found = select(table, query.filters, query.sort_by)
     first = (query.page_num - 1) * query.limit
-    return found, range(first, min(first + query.limit, len(found))), query.descending
+    return found, range(first, min(first + query.limit, len(found.ordered))), query.descending

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import reduce
+from sys import getsizeof
 from typing import Final
 
 import msgspec
@@ -57,8 +58,13 @@ def select(table: Table, filters: tuple[Filter, ...], sort_by: str) -> Selection
     kept = table.selections.get((filters, sort_by))
     if kept is None:
         kept = _worked_out(table, filters, sort_by)
-        table.selections.keep((filters, sort_by), kept, kept.nbytes)
+        table.selections.keep((filters, sort_by), kept, kept.nbytes + _text_bytes(filters))
     return kept
+
+
+def _text_bytes(filters: Sequence[Filter]) -> int:
+    """Return how many bytes the values of filters take: a question may be longer than what it selects."""
+    return sum(getsizeof(key) for each in filters for key in each.keys)
 
 
 def _worked_out(table: Table, filters: Sequence[Filter], sort_by: str) -> Selection:

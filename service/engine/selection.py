@@ -6,7 +6,7 @@ import msgspec
 
 from service.engine.column import Rows
 
-# The objects of a selection and of what was asked, whatever is in it.
+# The objects of a selection, whatever is in it.
 _OVERHEAD: Final = 1024
 
 
@@ -18,9 +18,6 @@ class Selection(msgspec.Struct, frozen=True, eq=False):
 
     ordered: Rows
     valued: int
-
-    def __len__(self) -> int:
-        return len(self.ordered)
 
     @property
     def nbytes(self) -> int:

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.engine.column import join_keys
+from service.engine.select import select
 from service.engine.table import Table, TableBuilder
+from service.query import Filter
 from service.records import COMPANIES
 from tests.engine.made_up import build, records
 from tests.engine.oracle import COMPANIES as COLLECTION, answer
@@ -55,3 +57,10 @@ def test_rows_added_in_parts_are_one_table() -> None:
     table = builder.build()
     assert [table.rows[row] for row in range(len(table))] == [b"5,", b"3,", b"1,", b"4,", b"2,"]
     assert [table.find(key) for key in "abcdx"] == [b"4", b"2", b"3", b"5", b"1"]
+
+
+def test_the_values_asked_for_count_as_room_that_kept_selections_take() -> None:
+    table, long = companies("a"), "x" * (1 << 20)
+    for number in range(64):
+        select(table, (Filter("name", (f"{long}{number}",)),), "name")
+    assert 0 < len(list(table.selections)) < 32
