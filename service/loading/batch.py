@@ -1,7 +1,7 @@
 """Records as they stand in a file, before anything is checked."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UnsetType
@@ -17,8 +17,16 @@ class Mistyped(msgspec.Struct, frozen=True):
     text: str
 
 
+_T = TypeVar("_T")
+_Absent = TypeVar("_Absent")
 Cell: TypeAlias = str | bool | Mistyped | None
 Value: TypeAlias = str | bool | UnsetType | None
+
+
+def spread(items: Iterable[_T], chosen: Iterable[object], absent: _Absent) -> list[_T | _Absent]:
+    """Return items at the places that are chosen, `absent` at the others."""
+    rest = iter(items)
+    return [next(rest) if here else absent for here in chosen]
 
 
 class Broken(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ import msgspec
 
 from service.engine.column import KEY_END, split_keys
 from service.engine.table import Table, TableBuilder
-from service.loading.batch import Batch
+from service.loading.batch import Batch, spread
 from service.loading.checks import PARENT, Column, check_column
 from service.loading.faults import Fault, Flaw
 from service.loading.findings import Findings
@@ -53,7 +53,7 @@ class Compiler:
         """Check the next records, keep the sound ones and tell what is wrong with the others."""
         columns = self._check(batch)
         findings = Findings(self._file, batch, list(columns.values()))
-        rows = _spread(self._encode(columns, findings.sound), findings.sound)
+        rows = spread(self._encode(columns, findings.sound), findings.sound, None)
         kept = self._keep(columns[self.resource.identifier].values, rows, findings)
         keys = {name: _chosen_keys(column.keys, kept) for name, column in columns.items()}
         self._builder.add([row for row in _chosen(rows, kept) if row is not None], keys)
@@ -130,9 +130,3 @@ def _chosen(items: Sequence[_T], chosen: Sequence[bool]) -> Sequence[_T]:
 
 def _chosen_keys(keys: bytes, chosen: Sequence[bool]) -> bytes:
     return keys if all(chosen) else KEY_END.join([*compress(split_keys(keys), chosen), b""])
-
-
-def _spread(items: Sequence[_T], chosen: Sequence[bool]) -> Sequence[_T | None]:
-    """Return items at the places that are chosen, None at the others."""
-    rest = iter(items)
-    return [next(rest) if here else None for here in chosen]

@@ -1,6 +1,6 @@
 """The quick way through a column in which nothing is odd: all its cells at once, as the lines of one text."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from service.engine.column import ABSENT, KEY_END, join_keys
 from service.kinds import IDENTIFIER, INSTANT, NUMBER, POSTAL, Kind, fold_loosely, rank_number
-from service.loading.batch import Cell, Value
+from service.loading.batch import Cell, Value, spread
 from service.loading.instants import read_instants
 
 _ABSENT_LINE: Final = "\x7f"  # not printable, so that no cell here has it, and nothing folds to it
@@ -60,7 +60,7 @@ def _rank_numbers(texts: Sequence[str], values: Sequence[Value], bounds: tuple[s
     ranks = list(map(rank_number, filter(None, texts)))
     if bounds and ranks and not bounds[0] <= min(ranks) <= max(ranks) <= bounds[1]:
         return None
-    return Plain(values, join_keys(_spread(ranks, texts, None)))
+    return Plain(values, join_keys(spread(ranks, texts, None)))
 
 
 def _read_instants(texts: Sequence[str]) -> Plain | None:
@@ -68,10 +68,4 @@ def _read_instants(texts: Sequence[str]) -> Plain | None:
     if read is None:
         return None
     answers, keys = read
-    return Plain(_spread(answers, texts, UNSET), KEY_END.join([*_spread(keys, texts, ABSENT), b""]))
-
-
-def _spread(items: Iterable[Any], texts: Sequence[str], absent: object) -> list[Any]:
-    """Return the items of texts, `absent` where there is none."""
-    rest = iter(items)
-    return [next(rest) if text else absent for text in texts]
+    return Plain(spread(answers, texts, UNSET), KEY_END.join([*spread(keys, texts, ABSENT), b""]))
