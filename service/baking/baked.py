@@ -50,10 +50,13 @@ def bake(dataset: Dataset, totals: Totals, path: Path) -> None:
     write_file(path, arrays, msgspec.structs.asdict(metadata))
 
 
-def load_baked(path: Path) -> Loaded:
-    """Map a baked data set, every byte of it checked. One that cannot be served is a fault of the report."""
+def load_baked(path: Path, *, checked: bool = False) -> Loaded:
+    """Map a baked data set and check every byte of it, unless that was `checked` before.
+
+    One that cannot be served is a fault of the report.
+    """
     try:
-        return _loaded(map_file(path))
+        return _loaded(map_file(path, checked=checked))
     except DamagedFile as damage:
         why = f"{damage}; bake it again"
     except OSError as error:

@@ -1,0 +1,55 @@
+"""What every source does."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from service.progress import Progress
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """What was taken.
+
+    fingerprint   what the source was like; two that are the same hold the same data
+    notes         what there is to tell of the data, in lines for the log
+    confirmed_at  when this was known to be what the source holds, where that was earlier: it is asked again at once
+    """
+
+    fingerprint: str
+    notes: tuple[str, ...] = ()
+    confirmed_at: datetime | None = None
+
+
+class Rejected(Exception):
+    """What the source holds is not served; it need not be looked at again until the source has another fingerprint."""
+
+    def __init__(self, why: str, *, fingerprint: str, of_records: bool = False) -> None:
+        super().__init__(why)
+        self.fingerprint, self.of_records = fingerprint, of_records
+
+
+class Unavailable(Exception):
+    """The source cannot be taken now; it may be later. The message says why, without secrets."""
+
+
+class Source(Protocol):
+    """Where data comes from."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages: no secrets."""
+
+    @property
+    def watched(self) -> Sequence[Path]:
+        """The folders in which a change may be one of the source; none where only asking tells."""
+
+    async def take(self, to: Path, *, seen: str, progress: Progress) -> Taken | None:
+        """Write what the source holds into a new baked file, whole and checked.
+
+        Returns None, and writes nothing, where the source is still as `seen`, a fingerprint; "" is that of no source.
+        Raises `Rejected` where it holds what cannot be served, `Unavailable` where it may be had later. What is left
+        of a failed attempt at `to` is for the caller to remove.
+        """
