@@ -1,31 +1,62 @@
 """The settings of `serve`: from options, then the environment, then a TOML file."""
 
+import os
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from service.bundled import bundled_folder
-from service.replica import Invalid
+from service.loading.acceptance import Invalid
 
 ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What `serve` is told. Without keys and with a key needed, one is made for this run."""
+# A setting of the environment or of a file is no less checked than an option.
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
 
-    data: Path = msgspec.field(default_factory=bundled_folder)
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """What `serve` is told. Without keys and with a key needed, one is made for this run.
+
+    data       a folder, a baked file, or the URL of one
+    admin      HOST:PORT of the listener for probes and metrics; where it is empty, they are public
+    workers    how many processes answer; as many as there are cores with "auto"
+    poll       how often the source is looked at, in seconds, where nothing tells of a change
+    max_stale  for how many seconds the source may be out of reach before /ready answers 503
+    drain      for how many seconds requests are answered on after SIGTERM
+    cache      folder of compiled data, and of the last good copy of a URL; the user's cache where it is empty
+    """
+
+    data: str = msgspec.field(default_factory=lambda: str(bundled_folder()))
     host: str = "127.0.0.1"
     port: int = 8080
+    admin: str = ""
     api_key: tuple[str, ...] = ()
     no_auth: bool = False
     invalid: Invalid = Invalid.REFUSE
+    workers: Annotated[int, msgspec.Meta(ge=1)] | Literal["auto"] = 1
+    poll: Annotated[float, msgspec.Meta(gt=0)] = 10.0
+    max_stale: Seconds | None = None
+    drain: Seconds = 0.0
+    cache: str = ""
+
+    @property
+    def processes(self) -> int:
+        """How many processes answer."""
+        return self.workers if isinstance(self.workers, int) else _cores()
 
 
 class BadSettings(Exception):
     """A settings file that cannot be used; the message says why."""
+
+
+def _cores() -> int:
+    """Return on how many cores this process may run."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def environment_name(option: str) -> str:
@@ -59,11 +90,4 @@ def read_settings(file: Path) -> dict[str, Any]:
 
 def make_settings(values: Mapping[str, Any]) -> Settings:
     """Return settings of the values given by name; raise msgspec's ValidationError where one has the wrong type."""
-    return msgspec.convert(values, Settings, dec_hook=_convert)
-
-
-def _convert(to: type, value: object) -> object:
-    """Read the paths, which TOML has no type for."""
-    if to is Path and isinstance(value, str):
-        return Path(value)
-    raise TypeError(f"Expected `str`, got `{type(value).__name__}`")
+    return msgspec.convert(values, Settings)

@@ -21,6 +21,7 @@ from service.commands import main
 from service.envelope import PaginatedResponse
 from service.errors import HTTPError, HTTPValidationError, RequestError, UnprocessableContent
 from service.kinds import FALSE, TRUE
+from service.loading.acceptance import Invalid
 from service.loading.dataset import Report, Totals, load
 from service.loading.faults import Fault, FaultCode, WarningCode
 from service.loading.formats import COMPRESSIONS, FORMATS
@@ -29,17 +30,20 @@ from service.loading.unpack import LARGEST_RATIO, LARGEST_UNBOUNDED
 from service.parameters import MAX_DIGITS, parameters_of
 from service.query import Reader
 from service.records import COMPANIES, STORES, Company, Resource, Store
-from service.replica import Invalid, Reload, Replica
+from service.replica.publication import Reload
+from service.replica.replica import Replica
 from service.sampling.sample import write_sample
 from service.settings import Settings, read_settings
-from service.web.app import MAX_BODY_BYTES, App
+from service.web.app import MAX_BODY_BYTES
 from service.web.auth import anybody
-from service.web.metrics import Metrics
+from service.web.metrics import metrics_route
 from service.web.prefer import MAX_CHARACTERS
-from service.web.probes import Health, Loading, Ready
+from service.web.probes import Health, Ready, Unready
 from service.web.routes import Call
 from service.web.server import KEEP_ALIVE_SECONDS, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES, runner
+from service.web.site import make_site
 from service.web.target import query_pairs
+from service.web.traffic import Traffic
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 
@@ -49,7 +53,7 @@ INTERFACE, DATA, COMMANDS, BAKED = (
     (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked")
 )
 NUMPY_NAMES = {"U8": "uint8", "U16": "uint16", "U32": "uint32", "I32": "int32", "I64": "int64"}
-ANSWERS = (PaginatedResponse[Store], Company, HTTPError, HTTPValidationError, Health, Loading, Ready)
+ANSWERS = (PaginatedResponse[Store], Company, HTTPError, HTTPValidationError, Health, Unready, Ready)
 
 each_resource = pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=lambda resource: resource.name)
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -98,8 +102,8 @@ def first_texts(folder: Path, *names: str) -> set[str]:
     return {text.value for text in calls if isinstance(text, ast.Constant) and isinstance(text.value, str)}
 
 
-def test_every_operation_stands_in_the_interface_with_whether_it_needs_a_key(tmp_path: Path) -> None:
-    document = orjson.loads(App(Replica(tmp_path), anybody).openapi)
+def test_every_operation_stands_in_the_interface_with_whether_it_needs_a_key() -> None:
+    document = orjson.loads(make_site(Replica(), anybody).openapi)
     told = {codes(row["Request"])[0].removeprefix("GET "): row["Key"] for row in rows(INTERFACE, "Request")}
     for path, operations in document["paths"].items():
         assert told[path] == ("needed" if "security" in operations["get"] else "")
@@ -207,8 +211,10 @@ def test_every_limit_stands_in_the_interface() -> None:
     assert told == [*sizes, f"{MAX_CHARACTERS:,} characters", f"{KEEP_ALIVE_SECONDS} seconds"]
 
 
-def test_every_metric_stands_in_the_interface(tmp_path: Path) -> None:
-    (told_of,) = Metrics(Replica(tmp_path)).route().answer(Call("", "", strict=False)).pieces
+def test_every_metric_stands_in_the_interface() -> None:
+    replica = Replica()
+    traffic = Traffic((), replica.seat.counts, replica.seat.all_counts)
+    (told_of,) = metrics_route(replica, traffic).answer(Call("", "", strict=False)).pieces
     body = bytes(told_of).decode()
     told = {row["Name"].strip("`"): row["Type"] for row in rows(INTERFACE, "Name")}
     metrics = dict(re.findall(r"^# TYPE (\S+) (\S+)$", body, re.MULTILINE))

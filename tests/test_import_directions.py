@@ -16,6 +16,7 @@ LAYERS: Final = (
     {"commands"},
     {"web", "settings"},
     {"replica"},
+    {"source"},
     {"baking"},
     {"loading", "sampling"},
     {"engine", "envelope", "openapi", "bundled"},
@@ -27,7 +28,9 @@ LAYERS: Final = (
 )
 # Libraries that belong to some rooms alone.
 RESERVED: Final = {
-    "aiohttp": {"web", "commands"},
+    "aiohttp": {"web", "commands", "source"},
+    "gunicorn": {"commands"},
+    "watchfiles": {"replica"},
     "prometheus_client": {"web"},
     "click": {"commands"},
     "rich": {"commands"},
@@ -36,8 +39,16 @@ RESERVED: Final = {
 # The engine computes: no files, no HTTP, no clock, no await.
 NOT_IN_ENGINE: Final = {"aiohttp", "asyncio", "datetime", "http", "io", "mmap", "os", "pathlib", "socket", "time"}
 OPENING: Final = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "fdopen", "mkstemp", "mmap"}
-# Where files are opened: those of data, of settings, and of the docs page.
-OPENERS: Final = ("service.baking", "service.loading", "service.sampling", "service.settings", "service.web.documents")
+# Where files are opened: those of data, what the processes of a run share, settings, and the docs page.
+OPENERS: Final = (
+    "service.baking",
+    "service.loading",
+    "service.replica.workspace",
+    "service.sampling",
+    "service.settings",
+    "service.source",
+    "service.web.documents",
+)
 
 Modules = Mapping[str, ast.Module]
 
@@ -161,7 +172,7 @@ def test_only_the_rooms_of_files_open_files() -> None:
         ("engine/page.py", "from os.path import join", "service.engine.page imports os.path"),
         ("engine/page.py", "async def f(): ...", "service.engine.page waits"),
         ("engine/page.py", "open('x')", "service.engine.page, line 1, calls open"),
-        ("replica.py", "import pathlib\npathlib.Path('x').read_text()", "service.replica, line 2, calls read_text"),
+        ("envelope.py", "import pathlib\npathlib.Path('x').read_text()", "service.envelope, line 2, calls read_text"),
     ],
 )
 def test_what_stands_in_the_wrong_room_is_named(tmp_path: Path, file: str, line: str, told: str) -> None:

@@ -11,15 +11,14 @@ from service.errors import RequestError
 from service.operation import ALWAYS
 from service.parameters import MAX_LIMIT, parameters_of
 from service.records import COMPANIES, STORES, Resource
-from service.replica import Replica
-from service.web.app import App
+from service.replica.replica import Replica
 from service.web.auth import anybody
+from service.web.site import make_site
 
 
 @pytest.fixture(scope="module")
-def document(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    app = App(Replica(tmp_path_factory.mktemp("data")), anybody)
-    return orjson.loads(app.openapi)
+def document() -> Any:
+    return orjson.loads(make_site(Replica(), anybody).openapi)
 
 
 def operation(document: Any, path: str) -> Any:

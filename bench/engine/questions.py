@@ -7,10 +7,11 @@ import msgspec
 
 from bench.wire.sample import Sample
 from bench.wire.shapes import Request, read_shapes
+from service.baking.baked import load_baked
 from service.engine.table import Table
+from service.loading.acceptance import Invalid, accept
 from service.query import Query, Reader
 from service.records import STORES
-from service.replica import Replica
 from service.web.target import query_pairs
 
 SHAPES: Final = ("city", "city-open", "page", "dense", "scattered")
@@ -26,13 +27,9 @@ class Questions(msgspec.Struct, frozen=True):
 
 def read_questions(baked: Path, sample: Sample) -> dict[str, Questions]:
     """Return the questions of each shape on a made-up data set that is baked. Raises `Refused`."""
-    replica = Replica(baked)
-    replica.load()
-    if replica.current is None:
-        raise ValueError(baked)
-    table = replica.current.dataset.stores
+    dataset, _ = accept(load_baked(baked), Invalid.REFUSE)
     shapes = {shape.slug: shape for shape in read_shapes(sample.folder, sample.seed)}
-    return {slug: _questions(table, shapes[slug].requests) for slug in SHAPES}
+    return {slug: _questions(dataset.stores, shapes[slug].requests) for slug in SHAPES}
 
 
 def _questions(table: Table, requests: tuple[Request, ...]) -> Questions:

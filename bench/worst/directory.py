@@ -9,13 +9,15 @@ from typing import Any
 
 import msgspec
 
+from service.baking.baked import load_baked
 from service.engine.kept import Kept
 from service.engine.page import page
 from service.envelope import wrap
 from service.errors import UnprocessableContent
+from service.loading.acceptance import Invalid, accept
+from service.loading.dataset import load
 from service.query import Query, Reader
 from service.records import STORES
-from service.replica import Replica
 from service.web.target import query_pairs
 
 
@@ -24,11 +26,8 @@ class Directory:
 
     def __init__(self, data: Path) -> None:
         """Load a data set: a folder or a baked file. Raises `Refused`, or ValueError where no cache can be emptied."""
-        replica = Replica(data)
-        replica.load()
-        if replica.current is None:
-            raise ValueError(data)
-        self._stores = replica.current.dataset.stores
+        dataset, _ = accept(load_baked(data) if data.is_file() else load(data), Invalid.REFUSE)
+        self._stores = dataset.stores
         self._reader = Reader(STORES)
         self._caches = list(_caches())
         if not self._caches:

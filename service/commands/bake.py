@@ -7,9 +7,9 @@ import click
 from service.baking.baked import bake as write_baked, load_baked
 from service.commands.refusal import refusal
 from service.commands.terminal import shown_progress
-from service.loading.dataset import Dataset
+from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.dataset import Dataset, load
 from service.loading.version import dataset_version
-from service.replica import Invalid, Refused, read_source
 
 _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
@@ -33,10 +33,10 @@ def bake(folder: Path, file: Path, *, invalid: str) -> None:
         raise click.BadParameter("a name is needed", param_hint="FILE")
     try:
         with shown_progress() as progress:
-            dataset, report = read_source(folder, invalid=Invalid(invalid), progress=progress)
+            dataset, report = accept(load(folder, progress=progress), Invalid(invalid))
         write_baked(dataset, report.totals, file)
     except Refused as refused:
-        raise refusal(folder, refused) from refused
+        raise refusal(str(folder), refused, of_records=refused.of_records) from refused
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
     click.echo(f"{file}: {_described(dataset)}")
@@ -48,7 +48,7 @@ def verify(file: Path) -> None:
     """Check every byte of the baked FILE; exit 1 where one is not as it was baked."""
     loaded = load_baked(file)
     if loaded.dataset is None:
-        raise click.ClickException(str(Refused(loaded.report)))
+        raise click.ClickException(str(Refused.by(loaded.report)))
     dataset = loaded.dataset
     if dataset_version((dataset.stores, dataset.companies)) != dataset.version:
         raise click.ClickException(f"{file}: the records are not those of version {dataset.version}; bake it again")

@@ -54,13 +54,13 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
     report: Report
 
 
-def load(folder: Path, *, progress: Progress = silent) -> Loaded:
-    """Load the data set of a folder.
+def load(folder: Path, *, fingerprint: str | None = None, progress: Progress = silent) -> Loaded:
+    """Load the data set of a folder, with a `fingerprint` only if its files are still those of that look.
 
     Whatever is wrong with its files is told in the report. Raises what `progress` raises, and nothing else.
     """
     with _collector_at_rest():
-        return _load(read_folder(folder), progress)
+        return _load(read_folder(folder, fingerprint=fingerprint), progress)
 
 
 def _load(files: FileSet, progress: Progress) -> Loaded:

@@ -4,18 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
 from service.loading.faults import Fault, RefusedError
-from service.loading.formats import COMPRESSIONS, FORMATS, Format
+from service.loading.formats import FORMATS, Format
+from service.loading.look import data_file_name, look_at_folder, resolve_root
 from service.loading.manifest import MANIFEST, Listing, Manifest, parse_manifest
 from service.records import COMPANIES, STORES, Resource
-
-# Kubernetes shows a volume's files as links through this link, and changes them all at once by turning it.
-_MOUNT_LINK: Final = "..data"
-_NAME: Final = re.compile(rf"([a-z]+)\.({'|'.join(FORMATS)})(?:\.({'|'.join(COMPRESSIONS)}))?")
 
 
 class StoredFile(msgspec.Struct, frozen=True, eq=False):
@@ -36,10 +32,20 @@ class FileSet(msgspec.Struct, frozen=True, eq=False):
     generated_at: datetime | None = None
 
 
-def read_folder(folder: Path) -> FileSet:
-    """Return the files of a data set, all from the one folder that the links of `folder` lead to now."""
+def read_folder(folder: Path, *, fingerprint: str | None = None) -> FileSet:
+    """Return the files of a data set, all from the one folder that the links of `folder` lead to now.
+
+    With the `fingerprint` of a look at the folder, files that changed since are a fault: they may not belong together.
+    """
+    found = _read_folder(folder)
+    if fingerprint is not None and look_at_folder(folder).fingerprint != fingerprint:
+        found.faults.append(RefusedError("the files changed while they were read").fault(folder))
+    return found
+
+
+def _read_folder(folder: Path) -> FileSet:
     try:
-        root = _resolve(folder)
+        root = resolve_root(folder)
         names = sorted(path.name for path in root.iterdir())
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, before Python 3.13
         return FileSet({}, [RefusedError(f"the folder cannot be read: {_why(error)}").fault(folder)])
@@ -54,14 +60,9 @@ def read_folder(folder: Path) -> FileSet:
     return found
 
 
-def _resolve(folder: Path) -> Path:
-    mounted = folder / _MOUNT_LINK
-    return (mounted if mounted.is_dir() else folder).resolve(strict=True)
-
-
 def _find(resource: Resource, root: Path, names: Sequence[str], manifest: Manifest | None, found: FileSet) -> None:
     """Add a resource's file to what is found, or why there is none."""
-    matches = [match for name in names if (match := _NAME.fullmatch(name)) and match[1] == resource.name]
+    matches = [match for name in names if (match := data_file_name(name)) and match[1] == resource.name]
     try:
         match = _only(matches, resource)
         listing = manifest.listing(match.string) if manifest else None
@@ -85,7 +86,7 @@ def _only(matches: Sequence[re.Match[str]], resource: Resource) -> re.Match[str]
 def _differing(root: Path, manifest: Manifest) -> Iterator[Fault]:
     """Yield the faults of the listed files that hold no records, and of the others that are missing."""
     for name, listing in manifest.files.items():
-        match = _NAME.fullmatch(name)
+        match = data_file_name(name)
         holds_records = match is not None and match[1] in (COMPANIES.name, STORES.name)
         try:
             if not (holds_records and (root / name).exists()):

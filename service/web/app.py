@@ -1,6 +1,7 @@
 """The service as a function from request to response."""
 
 import logging
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final
@@ -15,25 +16,21 @@ from service.errors import (
     MethodNotAllowed,
     NotFound,
     RequestError,
+    Unauthorized,
 )
-from service.openapi import openapi_document
-from service.replica import Replica
+from service.replica.replica import Replica
 from service.web import prefer
 from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER, Authenticate
-from service.web.documents import document_routes
-from service.web.metrics import Metrics
-from service.web.probes import probe_routes
-from service.web.records import record_routes
 from service.web.response import Response
 from service.web.routes import Call, Route, Routes
 from service.web.target import without_slash
+from service.web.traffic import UNMATCHED, Traffic
 
 # Nobody needs a body to read; one up to here is read past, so that the connection can go on.
 MAX_BODY_BYTES: Final = 1 << 20
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
-_UNMATCHED: Final = "unmatched"
 _log = logging.getLogger(__name__)
 
 
@@ -44,28 +41,27 @@ class UnsupportedVersion(web.BaseRequest):
 class App:
     """Answers requests. What is judged, in this order: path, method, key, parameters, record."""
 
-    def __init__(self, replica: Replica, authenticate: Authenticate) -> None:
-        self._metrics = Metrics(replica)
-        described = (*record_routes(replica), *probe_routes(replica))
-        self.openapi = openapi_document([route.operation for route in described if route.operation is not None])
-        self._routes = Routes((*described, *document_routes(self.openapi), self._metrics.route()))
+    def __init__(self, routes: Iterable[Route], replica: Replica, authenticate: Authenticate, traffic: Traffic) -> None:
+        self._routes = Routes(routes)
+        self._replica = replica
         self._authenticate = authenticate
+        self._traffic = traffic
 
     async def __call__(self, request: web.BaseRequest) -> Response:
         """Answer a request. Never raises."""
         started = perf_counter()
         route, segment = self._routes.find(request.rel_url.raw_path)
-        path = _UNMATCHED if route is None else route.path
-        closes = False
+        path = UNMATCHED if route is None else route.path
+        closes = self._replica.draining  # whoever keeps the connection is to take another one
         try:
             _check_framing(request)
             answer = self._elsewhere(request.rel_url) if route is None else self._answer(request, route, segment)
         except RequestError as error:
-            answer, closes = Answer.of(error), error.closes
+            answer, closes = Answer.of(error), closes or error.closes
         except Exception:  # noqa: BLE001 - whatever it is, the client gets an answer and the log the traceback
             _log.exception("a request to %s failed", path)
             answer = Answer.of(InternalServerError())
-        self._metrics.observe(request.method, path, answer.status, perf_counter() - started)
+        self._traffic.observe(request.method, path, answer.status, perf_counter() - started)
         return Response(answer, closes=closes)
 
     def malformed(self, error: RequestError) -> Response:
@@ -82,7 +78,7 @@ class App:
             return self._refuse(Answer.of(error))
 
     def _refuse(self, answer: Answer) -> Response:
-        self._metrics.observe("other", _UNMATCHED, answer.status, 0.0)
+        self._traffic.observe("other", UNMATCHED, answer.status, 0.0)
         return Response(answer, closes=True)
 
     def _elsewhere(self, url: URL) -> Answer:
@@ -97,14 +93,21 @@ class App:
     def _answer(self, request: web.BaseRequest, route: Route, segment: str) -> Answer:
         if request.method not in _METHODS:
             raise MethodNotAllowed
-        query = request.rel_url.raw_query_string
+        query, headers = request.rel_url.raw_query_string, request.headers
         if not route.protected:
-            return route.answer(Call(segment, query, strict=False))
-        headers = request.headers
+            return route.answer(Call(segment, query, strict=False, known=self._knows(headers.getall(KEY_HEADER, ()))))
         self._authenticate(headers.getall(KEY_HEADER, ()))
         strict = prefer.is_strict(headers.getall("Prefer", ()))
         answer = route.answer(Call(segment, query, strict=strict))
         return answer.with_headers(prefer.APPLIED) if strict else answer
+
+    def _knows(self, given: Sequence[str]) -> bool:
+        """Return whether a caller who need not be let in would be."""
+        try:
+            self._authenticate(given)
+        except Unauthorized:
+            return False
+        return True
 
 
 def _check_framing(request: web.BaseRequest) -> None:

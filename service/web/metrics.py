@@ -1,7 +1,9 @@
-"""What is counted, in Prometheus' text format."""
+"""What is measured, in Prometheus' text format."""
 
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from time import time
+from typing import Final
 
 from prometheus_client import (
     CONTENT_TYPE_PLAIN_0_0_4,
@@ -15,10 +17,13 @@ from prometheus_client import (
 from prometheus_client.core import InfoMetricFamily
 from prometheus_client.registry import Collector
 
-from service.replica import Replica, Snapshot
+from service.replica.replica import Replica, Snapshot
 from service.web.answer import Answer
 from service.web.routes import Route
 from service.web.traffic import Traffic
+
+METRICS_PATH: Final = "/metrics"
+_UNKNOWN: Final = float("nan")
 
 
 class _Version(Collector):
@@ -35,31 +40,43 @@ class _Version(Collector):
         return iter((version,))
 
 
-class Metrics:
-    """The metrics of one service, in a registry of their own."""
+def metrics_route(replica: Replica, traffic: Traffic) -> Route:
+    """Return the route that tells the metrics: of the data as this worker serves it, of the answers of all workers."""
+    registry = CollectorRegistry()
+    PlatformCollector(registry=registry)
+    if replica.seat.alone:  # else they would be those of whichever worker is asked
+        ProcessCollector(registry=registry)
 
-    def __init__(self, replica: Replica) -> None:
-        self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
-        PlatformCollector(registry=self._registry)
-        self._replica = replica
-        self._gauge("stores", "Stores served.", lambda current: len(current.dataset.stores))
-        self._gauge("companies", "Companies served.", lambda current: len(current.dataset.companies))
-        self._gauge("skipped_records", "Records at fault that are not served.", lambda current: current.skipped)
-        self._gauge("dataset_age_seconds", "Age of the data.", lambda current: time() - current.dated.timestamp())
-        reload_success = Gauge(
-            "store_directory_reload_success", "Whether the last load succeeded.", registry=self._registry
-        )
-        reload_success.set_function(lambda: float(replica.last_reload is not None and replica.last_reload.ok))
-        self._registry.register(_Version(replica))
-        traffic = Traffic()
-        self._registry.register(traffic)
-        self.observe = traffic.observe
+    def gauge(name: str, meaning: str, read: Callable[[], float]) -> None:
+        Gauge(f"store_directory_{name}", meaning, registry=registry).set_function(read)
 
-    def _gauge(self, name: str, meaning: str, read: Callable[[Snapshot], float]) -> None:
-        gauge = Gauge(f"store_directory_{name}", meaning, registry=self._registry)
-        gauge.set_function(lambda: float("nan") if self._replica.current is None else read(self._replica.current))
+    def of_data(name: str, meaning: str, read: Callable[[Snapshot], float]) -> None:
+        gauge(name, meaning, lambda: _UNKNOWN if replica.current is None else read(replica.current))
 
-    def route(self) -> Route:
-        """Return the route that tells the metrics."""
-        return Route("/metrics", lambda _: Answer((generate_latest(self._registry),), CONTENT_TYPE_PLAIN_0_0_4))
+    of_data("stores", "Stores served.", lambda current: len(current.dataset.stores))
+    of_data("companies", "Companies served.", lambda current: len(current.dataset.companies))
+    of_data("skipped_records", "Records at fault that are not served.", lambda current: current.skipped)
+    of_data("dataset_generation", "How manieth data set of this run is served.", lambda current: current.generation)
+    of_data("dataset_timestamp_seconds", "Time of the data.", lambda current: current.dated.timestamp())
+    of_data("dataset_age_seconds", "Age of the data.", lambda current: time() - current.dated.timestamp())
+    gauge(
+        "confirmed_timestamp_seconds", "When the source last held what is served.", lambda: _stamp(replica.confirmed_at)
+    )
+    gauge(
+        "reload_timestamp_seconds",
+        "When the last load was tried.",
+        lambda: _stamp(replica.last_reload.at if replica.last_reload else None),
+    )
+    gauge(
+        "reload_success",
+        "Whether the last load succeeded.",
+        lambda: float(replica.last_reload is not None and replica.last_reload.ok),
+    )
+    gauge("workers", "Processes that answer.", replica.seat.living)
+    registry.register(_Version(replica))
+    registry.register(traffic)
+    return Route(METRICS_PATH, lambda _: Answer((generate_latest(registry),), CONTENT_TYPE_PLAIN_0_0_4))
+
+
+def _stamp(moment: datetime | None) -> float:
+    return _UNKNOWN if moment is None else moment.timestamp()

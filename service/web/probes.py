@@ -1,14 +1,16 @@
 """The probes: /health tells that the process is alive, /ready whether it can answer."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from service.operation import Operation
-from service.replica import Reload, Replica
+from service.replica.publication import Moment, Reload
+from service.replica.replica import Replica, Snapshot
 from service.web.answer import Answer, header_lines
 from service.web.routes import Call, Route, described
 
@@ -22,22 +24,35 @@ class Health(msgspec.Struct, frozen=True):
     status: Literal["ok"]
 
 
-class Loading(msgspec.Struct, frozen=True):
-    """The data is not there yet."""
+class Unready(msgspec.Struct, frozen=True, kw_only=True):
+    """Others should be asked: there is no data yet, its source is out of reach for too long, or the process ends.
 
-    status: Literal["loading"]
+    Who has a key is told how the last attempt to load ended, and when the source last held what is served.
+    """
+
+    status: Literal["loading", "stale", "draining"]
+    last_reload: Reload | UnsetType | None = UNSET
+    confirmed_at: Moment | UnsetType | None = UNSET
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
-    """What is served: the version of the data, how many records, how many were left out, and the last reload."""
+    """What is served: the version of the data, how many records, how many were left out.
+
+    Who has a key is told more: when it was loaded, how the last attempt to renew it ended, how manieth data set of the
+    run it is, of when it is, its age in seconds, and when the source was last known to hold it.
+    """
 
     status: Literal["ready"]
     version: str
     stores: int
     companies: int
     skipped: int
-    loaded_at: Annotated[datetime, msgspec.Meta(tz=True)]
-    last_reload: Reload
+    loaded_at: Moment | UnsetType = UNSET
+    last_reload: Reload | UnsetType = UNSET
+    generation: int | UnsetType = UNSET
+    generated_at: Moment | UnsetType | None = UNSET
+    age_seconds: float | UnsetType = UNSET
+    confirmed_at: Moment | UnsetType | None = UNSET
 
 
 def probe_routes(replica: Replica) -> tuple[Route, ...]:
@@ -55,30 +70,52 @@ def probe_routes(replica: Replica) -> tuple[Route, ...]:
         tag=_TAG,
         operation_id="ready",
         summary="Tell whether requests can be answered",
-        description="Answers 503 until the data is loaded, then what is served.",
-        answers={HTTPStatus.OK: Ready, HTTPStatus.SERVICE_UNAVAILABLE: Loading},
+        description="Answers 503 until the data is loaded, then what is served: in full where a key is given. "
+        "503 again where the data is stale, or the process about to end.",
+        answers={HTTPStatus.OK: Ready, HTTPStatus.SERVICE_UNAVAILABLE: Unready},
     )
     return (described(health, lambda _: _probe(Health("ok"))), described(ready, _readiness(replica)))
 
 
 def _readiness(replica: Replica) -> Callable[[Call], Answer]:
-    def answer(_: Call) -> Answer:
-        current, last_reload = replica.current, replica.last_reload
-        if current is None or last_reload is None:
-            return _probe(Loading("loading"), HTTPStatus.SERVICE_UNAVAILABLE.value)
+    def answer(call: Call) -> Answer:
+        current = replica.current
+        if current is None:
+            return _unready(replica, "loading", in_full=call.known)
+        if replica.draining:
+            return _unready(replica, "draining", in_full=call.known)
+        if replica.stale:
+            return _unready(replica, "stale", in_full=call.known)
         ready = Ready(
             status="ready",
             version=current.dataset.version,
             stores=len(current.dataset.stores),
             companies=len(current.dataset.companies),
             skipped=current.skipped,
-            loaded_at=current.loaded_at,
-            last_reload=last_reload,
         )
-        return _probe(ready)
+        return _probe(_in_full(ready, current, replica) if call.known else ready)
 
     return answer
 
 
-def _probe(body: msgspec.Struct, status: int = HTTPStatus.OK.value) -> Answer:
-    return Answer((msgspec.json.encode(body),), status=status, headers=_NO_STORE)
+def _unready(replica: Replica, status: Literal["loading", "stale", "draining"], *, in_full: bool) -> Answer:
+    body = Unready(status=status)
+    if in_full:
+        body = Unready(status=status, last_reload=replica.last_reload, confirmed_at=replica.confirmed_at)
+    return _probe(body, HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+def _in_full(ready: Ready, current: Snapshot, replica: Replica) -> Ready:
+    return msgspec.structs.replace(
+        ready,
+        loaded_at=current.loaded_at,
+        last_reload=replica.last_reload or Reload(current.loaded_at, ok=True),
+        generation=current.generation,
+        generated_at=current.dataset.generated_at,
+        age_seconds=round((datetime.now(UTC) - current.dated).total_seconds(), 3),
+        confirmed_at=replica.confirmed_at,
+    )
+
+
+def _probe(body: msgspec.Struct, status: HTTPStatus = HTTPStatus.OK) -> Answer:
+    return Answer((msgspec.json.encode(body),), status=status.value, headers=_NO_STORE)

@@ -13,7 +13,7 @@ from service.loading.dataset import Dataset
 from service.operation import VERSION_HEADER, Operation
 from service.query import Query, Reader
 from service.records import COMPANIES, STORES, Company, Resource, Store
-from service.replica import Replica
+from service.replica.replica import Replica
 from service.web.answer import Answer, header_lines
 from service.web.routes import Call, Route, described
 from service.web.target import query_pairs

@@ -13,11 +13,18 @@ _ANY: Final = "{}"
 
 
 class Call(msgspec.Struct, frozen=True):
-    """What a route is asked: the segment that stands for its parameter, the raw query, whether unknowns are refused."""
+    """What a route is asked.
+
+    segment  that which stands for its parameter
+    query    raw
+    strict   whether unknown parameters are refused
+    known    whether the caller is let in, where that need not be
+    """
 
     segment: str
     query: str
     strict: bool
+    known: bool = True
 
 
 class Route(msgspec.Struct, frozen=True):

@@ -1,45 +1,78 @@
 """What was answered, in numbers."""
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Iterator
-from itertools import accumulate
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from http import HTTPStatus
+from itertools import accumulate, product
+from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-# A client may write any token as a method: those beyond the standard's share one label.
-_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"})
+# A client may write any token as a method: those beyond the standard's share the last label.
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "other")
+# The route of what no route answers.
+UNMATCHED: Final = "unmatched"
+_STATUSES: Final = tuple(status.value for status in HTTPStatus)
 _BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+_NANOSECONDS: Final = 1e9
 
 
 class Traffic(Collector):
-    """What was answered, counted in plain numbers: a request pays for no lock and no search for a label."""
+    """What was answered, counted in plain numbers: a request pays for no lock and no search for a label.
 
-    def __init__(self) -> None:
-        self._requests: Counter[tuple[str, str, int]] = Counter()
-        self._within: dict[str, list[int]] = defaultdict(lambda: [0] * (len(_BUCKETS) + 1))
-        self._seconds: dict[str, float] = defaultdict(float)
+    The numbers lie in a row of int64 which all workers lay out alike, so that any of them can add up those of all:
+
+        requests   by method, route and status
+        within     by route, of each bucket of durations and beyond them
+        took       by route, nanoseconds
+    """
+
+    def __init__(self, routes: Sequence[str], counts: memoryview, everyone: Callable[[], Iterable[memoryview]]) -> None:
+        """Count the answers of some routes in `counts`; `everyone` gives the counts of all workers. Both are int64."""
+        self._labels = tuple(product(_METHODS, routes, map(str, _STATUSES)))
+        self._routes = routes
+        self._counts, self._everyone = counts, everyone
+        self._requests = {
+            (method, route, int(status)): place for place, (method, route, status) in enumerate(self._labels)
+        }
+        width = len(_BUCKETS) + 1
+        self._within = {route: len(self._labels) + place * width for place, route in enumerate(routes)}
+        self._took = {route: len(self._labels) + len(routes) * width + place for place, route in enumerate(routes)}
+        self._length = len(self._labels) + len(routes) * (width + 1)
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answered request."""
-        self._requests[method if method in _METHODS else "other", route, status] += 1
-        self._within[route][bisect_left(_BUCKETS, seconds)] += 1
-        self._seconds[route] += seconds
+        counts = self._counts
+        place = self._requests.get((method, route, status))
+        counts[self._requests["other", route, status] if place is None else place] += 1
+        counts[self._within[route] + bisect_left(_BUCKETS, seconds)] += 1
+        counts[self._took[route]] += int(seconds * _NANOSECONDS)
 
     def collect(self) -> Iterator[Metric]:
-        """Tell what was counted."""
+        """Tell what all workers counted."""
+        counts = self._sum()
         requests = CounterMetricFamily(
             "store_directory_http_requests", "Requests answered.", labels=["method", "route", "status"]
         )
-        for (method, route, status), count in self._requests.items():
-            requests.add_metric([method, route, str(status)], count)
+        for place in np.flatnonzero(counts[: len(self._labels)]).tolist():
+            requests.add_metric(self._labels[place], int(counts[place]))
         seconds = HistogramMetricFamily(
             "store_directory_http_request_duration_seconds", "Time to compose an answer.", labels=["route"]
         )
-        for route, counts in self._within.items():
-            within = zip((*map(str, _BUCKETS), "+Inf"), accumulate(counts), strict=True)
-            seconds.add_metric([route], list(within), self._seconds[route])
+        for route in self._routes:
+            start = self._within[route]
+            within = list(accumulate(counts[start : start + len(_BUCKETS) + 1].tolist()))
+            if within[-1]:
+                named = list(zip((*map(str, _BUCKETS), "+Inf"), within, strict=True))
+                seconds.add_metric([route], named, int(counts[self._took[route]]) / _NANOSECONDS)
         return iter((requests, seconds))
+
+    def _sum(self) -> NDArray[Any]:
+        total = np.zeros(self._length, np.int64)
+        for counts in self._everyone():
+            total += np.frombuffer(counts, np.int64, self._length)
+        return total

@@ -6,9 +6,9 @@ from typing import NoReturn
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.replica import Replica
-from service.web.app import App
+from service.replica.replica import Replica
 from service.web.auth import KEY_HEADER, anybody
+from service.web.site import make_site
 from tests.web.live import HEADERS, Client, ServiceServer
 
 
@@ -25,8 +25,8 @@ class BrokenReplica(Replica):
 
 
 @pytest.fixture
-async def broken_client(replica: Replica, aiohttp_client: AiohttpClient) -> Client:
-    return await aiohttp_client(ServiceServer(App(BrokenReplica(replica.source), anybody)))
+async def broken_client(aiohttp_client: AiohttpClient) -> Client:
+    return await aiohttp_client(ServiceServer(make_site(BrokenReplica(), anybody).public))
 
 
 async def test_a_fault_of_ours_tells_nothing_of_the_inside_but_to_the_log(

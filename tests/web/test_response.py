@@ -3,13 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from time import time
 
 import pytest
 
-from service.replica import Replica
+from service.replica.replica import Replica
 from service.web.answer import header_lines
 from tests.directory import store, write_directory
+from tests.loaded import serve
 from tests.web.live import COMPANIES, HEADERS, KEY, Client, exchange
 
 
@@ -56,10 +58,10 @@ async def test_an_answer_tells_when_it_was_made(client: Client) -> None:
 
 @pytest.mark.parametrize("limit", [3, 1000])
 async def test_short_and_long_answers_arrive_whole_however_slowly_they_are_read(
-    client: Client, replica: Replica, limit: int
+    client: Client, replica: Replica, data: Path, limit: int
 ) -> None:
-    write_directory(replica.source, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
-    replica.load()
+    write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
+    await serve(replica, data)
     whole = await (await client.get(f"/stores?limit={limit}", headers=HEADERS)).read()
     reader, writer = await asyncio.open_connection(client.host, client.port, limit=2)
     writer.write(request(f"GET /stores?limit={limit} HTTP/1.1", "Connection: close"))

@@ -1,0 +1,69 @@
+"""The sockets that the service listens on."""
+
+import socket
+from typing import Final
+
+import msgspec
+
+# Connections that wait to be accepted; the system may allow fewer.
+BACKLOG: Final = 1024
+_LAST_PORT: Final = 65535
+
+
+class CannotListen(Exception):
+    """The address cannot be had; the message says why."""
+
+
+class Listener(msgspec.Struct, frozen=True):
+    """The sockets of one address, which may be one of IPv4 and one of IPv6."""
+
+    sockets: tuple[socket.socket, ...]
+
+    @property
+    def url(self) -> str:
+        """The address, as a client writes it."""
+        host, port = self.sockets[0].getsockname()[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def listen(host: str, port: int) -> Listener:
+    """Listen on every address that a host has; port 0 takes a free one. Raises `CannotListen`."""
+    sockets: list[socket.socket] = []
+    failure = OSError()
+    try:
+        for family, kind, protocol, _, address in socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        ):
+            free = port or (sockets[0].getsockname()[1] if sockets else 0)
+            try:
+                sockets.append(_bound(socket.socket(family, kind, protocol), (address[0], free, *address[2:])))
+            except OSError as error:  # as of IPv6 where there is none
+                failure = error
+    except OSError as error:
+        failure = error
+    if not sockets:
+        reason = failure.strerror or str(failure)
+        raise CannotListen(f"cannot listen on {host}:{port}: {reason}") from failure
+    return Listener(tuple(sockets))
+
+
+def _bound(unbound: socket.socket, address: tuple[str | int, ...]) -> socket.socket:
+    try:
+        unbound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if unbound.family == socket.AF_INET6:
+            unbound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        unbound.bind(address)
+        unbound.listen(BACKLOG)
+        unbound.setblocking(False)
+    except OSError:
+        unbound.close()
+        raise
+    return unbound
+
+
+def split_address(text: str) -> tuple[str, int]:
+    """Return host and port of HOST:PORT; an IPv6 address stands in brackets. Raises ValueError."""
+    host, _, port = text.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit() or int(port) > _LAST_PORT:
+        raise ValueError(f"{text!r} is not HOST:PORT")
+    return host.removeprefix("[").removesuffix("]"), int(port)

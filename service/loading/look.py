@@ -1,0 +1,96 @@
+"""What files look like from outside: enough to tell that they changed, and when."""
+
+import re
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from service.loading.formats import COMPRESSIONS, FORMATS
+from service.loading.manifest import MANIFEST
+
+# What proves itself whole, by a manifest or by checksums, need only not be in motion.
+_PATIENCE_WITH_PROOF: Final = 0.05
+# Files without one: whoever rewrites them one after the other should not pause longer than this.
+_PATIENCE: Final = 1.0
+# Kubernetes shows a volume's files as links through this link, and changes them all at once by turning it.
+_MOUNT_LINK: Final = "..data"
+_NAME: Final = re.compile(rf"([a-z]+)\.({'|'.join(FORMATS)})(?:\.({'|'.join(COMPRESSIONS)}))?")
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What files looked like at a moment.
+
+    fingerprint  another one wherever a file was written, replaced, added or removed
+    changed_at   when that last happened, in seconds since the epoch, by the clock of the file system
+    patience     for how many seconds they should have been left alone before they are read
+    """
+
+    fingerprint: str
+    changed_at: float
+    patience: float
+
+
+def data_file_name(name: str) -> re.Match[str] | None:
+    """Return the parts of a data file's name: what it holds, format, compression; None where it is another name."""
+    return _NAME.fullmatch(name)
+
+
+def resolve_root(folder: Path) -> Path:
+    """Return the folder that the links of a folder lead to now. Raises OSError, RuntimeError or ValueError."""
+    mounted = folder / _MOUNT_LINK
+    return (mounted if mounted.is_dir() else folder).resolve(strict=True)
+
+
+def look_at_folder(folder: Path) -> Look:
+    """Look at the data files of a folder. One that cannot be read has a look, too."""
+    try:
+        root = resolve_root(folder)
+        files = sorted(file for file in root.iterdir() if file.name == MANIFEST or data_file_name(file.name))
+        changed_at = root.stat().st_mtime
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle, before Python 3.13
+        return Look("it cannot be read", 0, _PATIENCE)
+    proof = any(file.name == MANIFEST for file in files)
+    return _look(files, changed_at, _PATIENCE_WITH_PROOF if proof else _PATIENCE)
+
+
+def look_at_file(file: Path) -> Look:
+    """Look at a file that has checksums."""
+    return _look([file], 0, _PATIENCE_WITH_PROOF)
+
+
+def watched_folders(path: Path) -> list[Path]:
+    """Return the folders in which a path and all that its links lead through can be replaced, as far as there are."""
+    path = path.absolute()
+    links = [each for each in (path, *path.parents) if _is(Path.is_symlink, each)]
+    resolved = path.resolve()
+    return sorted(
+        {
+            each
+            for each in (path, resolved, *(link.parent for link in links), path.parent, resolved.parent)
+            if _is(Path.is_dir, each)
+        }
+    )
+
+
+def _is(test: Callable[[Path], bool], path: Path) -> bool:
+    try:
+        return test(path)
+    except OSError:
+        return False
+
+
+def _look(files: Iterable[Path], changed_at: float, patience: float) -> Look:
+    digest = sha256()
+    for file in files:
+        try:
+            stat = file.stat()
+        except (OSError, ValueError):
+            digest.update(f"{file.name!r} is gone;".encode())
+            continue
+        digest.update(f"{file.name!r} {stat.st_dev} {stat.st_ino} {stat.st_size} {stat.st_mtime_ns} ".encode())
+        digest.update(f"{stat.st_ctime_ns};".encode())
+        changed_at = max(changed_at, stat.st_ctime)
+    return Look(digest.hexdigest(), changed_at, patience)

@@ -1,0 +1,147 @@
+"""Looking after the source: what it holds is published, whenever that changes."""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from service.progress import Progress, silent
+from service.replica.publication import Publication, Reload
+from service.replica.watching import changes
+from service.replica.workspace import Workspace
+from service.source.source import Rejected, Source, Taken, Unavailable
+
+# After a failure the source is asked again soon, then less and less often.
+_FIRST_RETRY_SECONDS: Final = 0.5
+_LAST_RETRY_SECONDS: Final = 60.0
+# Many replicas of one origin should not ask it in step.
+_JITTER: Final = 0.1
+_log = logging.getLogger(__name__)
+
+
+class Publisher:
+    """Publishes what a source holds, in a workspace, and calls `published` whenever what is told there changed.
+
+    poll_seconds  how often the source is looked at where nothing tells of a change
+    progress      is told of the first compilation
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        workspace: Workspace,
+        published: Callable[[], Awaitable[None]],
+        *,
+        poll_seconds: float,
+        progress: Progress = silent,
+    ) -> None:
+        self._source, self._workspace, self._published = source, workspace, published
+        self._poll_seconds, self._progress = poll_seconds, progress
+        self._woken = asyncio.Event()
+        self._forced = False
+        self._failures = 0
+
+    def reload(self) -> None:
+        """Take the source now, whether it changed or not."""
+        self._forced = True
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Publish what the source holds until cancelled. Raises `Rejected` where there is nothing to serve instead."""
+        async with self._watching():
+            while True:
+                self._woken.clear()
+                delay = await self._attempt()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(delay):
+                        await self._woken.wait()
+
+    @asynccontextmanager
+    async def _watching(self) -> AsyncIterator[None]:
+        watch = asyncio.create_task(self._watch())
+        try:
+            yield
+        finally:
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        async for _ in changes(lambda: self._source.watched):
+            self._woken.set()
+
+    async def _attempt(self) -> float:
+        """Look at the source once; return after how many seconds to do so again."""
+        last = self._workspace.publication()
+        seen, self._forced = "" if self._forced else last.seen, False
+        try:
+            taken = await self._take(last, seen)
+        except Rejected as rejected:
+            if not last.generation:
+                raise
+            await self._fail(last, rejected, seen=rejected.fingerprint)
+        except (Unavailable, OSError) as error:
+            await self._fail(last, error, seen=last.seen)
+            return self._backoff()
+        else:
+            if taken is not None and taken.confirmed_at is not None:
+                return 0
+        self._failures = 0
+        return self._poll_seconds * random.uniform(1 - _JITTER, 1 + _JITTER)
+
+    async def _take(self, last: Publication, seen: str) -> Taken | None:
+        """Publish what the source holds, where that is new; return it. Raises `Rejected`, `Unavailable` and OSError."""
+        self._workspace.tidy(last)
+        to = self._workspace.file(last.generation + 1)
+        taken = await self._source.take(to, seen=seen, progress=self._progress)
+        if taken is None:
+            await self._publish(_unchanged(last))
+            return None
+        await self._publish(_renewed(last, taken))
+        self._progress = silent
+        for note in taken.notes:
+            _log.warning("%s", note)
+        return taken
+
+    def _backoff(self) -> float:
+        longest = min(_FIRST_RETRY_SECONDS * 2**self._failures, _LAST_RETRY_SECONDS)
+        self._failures += 1
+        return random.uniform(longest / 2, longest)
+
+    async def _publish(self, publication: Publication) -> None:
+        self._workspace.publish(publication)
+        self._workspace.tidy(publication)
+        await self._published()
+
+    async def _fail(self, last: Publication, why: Exception, *, seen: str) -> None:
+        """Tell of a failed attempt: once, not each time it fails in the same way."""
+        if last.last_reload is None or last.last_reload.error != str(why):
+            _log.warning("%s; %s", why, "what was served stays" if last.generation else "trying again")
+        failed = Reload(datetime.now(UTC), ok=False, error=str(why))
+        with suppress(OSError):  # of a full disk, say: what is published stays
+            await self._publish(msgspec.structs.replace(last, seen=seen, last_reload=failed))
+
+
+def _renewed(last: Publication, taken: Taken) -> Publication:
+    now = datetime.now(UTC)
+    return Publication(
+        generation=last.generation + 1,
+        fingerprint=taken.fingerprint,
+        seen=taken.fingerprint,
+        loaded_at=now,
+        confirmed_at=taken.confirmed_at or now,
+        last_reload=Reload(now, ok=True),
+    )
+
+
+def _unchanged(last: Publication) -> Publication:
+    """Confirm what is served, unless what the source holds is refused."""
+    if last.seen != last.fingerprint:
+        return last
+    now = datetime.now(UTC)
+    reload = last.last_reload if last.last_reload and last.last_reload.ok else Reload(now, ok=True)
+    return msgspec.structs.replace(last, confirmed_at=now, last_reload=reload)

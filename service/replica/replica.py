@@ -1,0 +1,102 @@
+"""What one process serves."""
+
+import asyncio
+import logging
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from service.baking.baked import load_baked
+from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.dataset import Dataset
+from service.replica.publication import Publication, Reload
+from service.replica.publisher import Publisher
+from service.replica.seat import Seat, lone_seat
+from service.replica.workspace import Workspace
+
+# How often a worker looks whether another one published: with that and its own load, all turn within 200 ms.
+_LOOK_SECONDS: Final = 0.05
+_log = logging.getLogger(__name__)
+
+
+class Snapshot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """A data set that is served, how many records were left out of it, when it was loaded, as the how manieth."""
+
+    dataset: Dataset
+    skipped: int
+    loaded_at: datetime
+    generation: int = 1
+
+    @property
+    def dated(self) -> datetime:
+        """The time of the data: its manifest's, else that of loading."""
+        return self.dataset.generated_at or self.loaded_at
+
+
+class Replica:
+    """Holds what is served now. Whoever answers a request takes `current` once and works on that.
+
+    seat       where the other workers read what this one serves
+    max_stale  for how many seconds it may be unknown whether the source holds something else
+    draining   whether the process is about to end, and wants no more requests
+    """
+
+    def __init__(self, seat: Seat | None = None, *, max_stale: float | None = None) -> None:
+        self.seat = seat or lone_seat()
+        self.current: Snapshot | None = None
+        self.last_reload: Reload | None = None
+        self.confirmed_at: datetime | None = None
+        self.draining = False
+        self.filled = asyncio.Event()
+        self.max_stale = max_stale
+
+    @property
+    def stale(self) -> bool:
+        """Whether it has been unknown for too long that the source holds what is served."""
+        if self.max_stale is None or self.confirmed_at is None:
+            return False
+        return (datetime.now(UTC) - self.confirmed_at).total_seconds() > self.max_stale
+
+    async def follow(self, workspace: Workspace) -> None:
+        """Serve what is published from between two requests on. What cannot be had changes nothing."""
+        publication = workspace.publication()
+        if publication.generation and (self.current is None or self.current.generation != publication.generation):
+            try:
+                snapshot = await asyncio.to_thread(_snapshot, publication, workspace)
+            except Refused as refused:  # as where the next one was published meanwhile
+                _log.warning("generation %s cannot be had: %s", publication.generation, refused)
+                return
+            await self.serve(snapshot)
+        self.last_reload, self.confirmed_at = publication.last_reload, publication.confirmed_at
+
+    async def serve(self, snapshot: Snapshot) -> None:
+        """Serve a data set from now on."""
+        retired = [self.current]
+        self.current = snapshot
+        self.seat.serves(snapshot.generation)
+        self.filled.set()
+        # The end of a large mapping takes 10 ms or more, which the event loop need not wait for.
+        await asyncio.to_thread(retired.clear)
+
+
+def _snapshot(publication: Publication, workspace: Workspace) -> Snapshot:
+    """Map what is published. It was checked before it was published. Raises `Refused`."""
+    file = workspace.file(publication.generation)
+    dataset, report = accept(load_baked(file, checked=True), Invalid.REFUSE)
+    loaded_at = publication.loaded_at or datetime.now(UTC)
+    return Snapshot(
+        dataset=dataset, skipped=report.totals.skipped, loaded_at=loaded_at, generation=publication.generation
+    )
+
+
+async def keep(replica: Replica, workspace: Workspace, publisher: Publisher) -> None:
+    """Serve what is published until cancelled; publish, too, where no other process of the run does.
+
+    Raises `Rejected` where there is nothing to serve.
+    """
+    while not workspace.lead():
+        await replica.follow(workspace)
+        await asyncio.sleep(_LOOK_SECONDS)
+    await replica.follow(workspace)
+    await publisher.run()

@@ -1,0 +1,158 @@
+"""The folder that the processes of one run share.
+
+alive             locked, shared, while a process of the run lives: a folder where it is not is swept away
+leader            locked by the process that looks after the source
+publication.json  what is to be served
+GENERATION.baked  what is served, checked
+seat-N            the numbers of a worker
+refusal.json      why there is nothing to serve
+"""
+
+import fcntl
+import mmap
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import time
+from typing import Final
+
+import msgspec
+
+from service.replica.publication import Publication
+from service.replica.seat import SEAT_BYTES, Seat
+from service.source.source import Rejected
+
+_PREFIX: Final = "run-"
+_PUBLICATION: Final = "publication.json"
+_REFUSAL: Final = "refusal.json"
+# A folder without a lock file may be one that is being made.
+_MAKING_SECONDS: Final = 60
+
+
+class _Refusal(msgspec.Struct, frozen=True):
+    why: str
+    fingerprint: str
+    of_records: bool
+
+
+@contextmanager
+def workspace(above: Path) -> Iterator["Workspace"]:
+    """Make the workspace of a run in a folder, and remove it behind the run. Raises OSError where there can be none."""
+    above.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _sweep(above)
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=above))
+    owner = os.getpid()
+    try:
+        with (folder / "alive").open("wb") as alive:
+            fcntl.flock(alive, fcntl.LOCK_SH)  # forked processes hold it, too
+            yield Workspace(folder)
+    finally:
+        if os.getpid() == owner:  # and not one that was forked
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(above: Path) -> None:
+    """Remove the workspaces of runs that were killed."""
+    for folder in above.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if not _is_alive(folder):
+                shutil.rmtree(folder)
+
+
+def _is_alive(folder: Path) -> bool:
+    try:
+        return _is_locked(folder / "alive")
+    except FileNotFoundError:
+        return time() - folder.stat().st_mtime < _MAKING_SECONDS
+
+
+def _is_locked(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return not _try_lock(opened.fileno())
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+class Workspace:
+    """What the processes of a run share."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._leader: int | None = None
+
+    def lead(self) -> bool:
+        """Return whether this process is the one that looks after the source; it is until it ends."""
+        if self._leader is None:
+            self._leader = os.open(self.folder / "leader", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        return _try_lock(self._leader)
+
+    def file(self, generation: int) -> Path:
+        """Return where the data of a generation lies."""
+        return self.folder / f"{generation}.baked"
+
+    def publication(self) -> Publication:
+        """Return what is published."""
+        try:
+            return msgspec.json.decode((self.folder / _PUBLICATION).read_bytes(), type=Publication)
+        except FileNotFoundError:
+            return Publication()
+
+    def publish(self, publication: Publication) -> None:
+        """Let all processes of the run follow a publication. Raises OSError, after which the last one stands."""
+        beside = self.folder / f".{_PUBLICATION}"
+        beside.write_bytes(msgspec.json.encode(publication))
+        beside.replace(self.folder / _PUBLICATION)
+
+    def refuse(self, rejected: Rejected) -> None:
+        """Leave word for the process above the workers why there is nothing to serve."""
+        word = _Refusal(str(rejected), rejected.fingerprint, rejected.of_records)
+        (self.folder / _REFUSAL).write_bytes(msgspec.json.encode(word))
+
+    def refusal(self) -> Rejected | None:
+        """Return why there is nothing to serve, where a worker left word."""
+        try:
+            word = msgspec.json.decode((self.folder / _REFUSAL).read_bytes(), type=_Refusal)
+        except FileNotFoundError:
+            return None
+        return Rejected(word.why, fingerprint=word.fingerprint, of_records=word.of_records)
+
+    def tidy(self, publication: Publication) -> None:
+        """Remove all data but what is published: earlier generations, and what is left of attempts."""
+        kept = self.file(publication.generation)
+        for file in (*self.folder.glob("*.baked"), *self.folder.glob("*.part"), *self.folder.glob(".*.part")):
+            if file != kept:
+                file.unlink(missing_ok=True)
+
+    def take_seat(self) -> Seat:
+        """Return the seat of one worker among several: where one ended, its numbers go on."""
+        number = 0
+        while True:
+            descriptor = os.open(self.folder / f"seat-{number}", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            if _try_lock(descriptor):
+                break
+            os.close(descriptor)
+            number += 1
+        os.ftruncate(descriptor, SEAT_BYTES)
+        numbers = memoryview(mmap.mmap(descriptor, SEAT_BYTES)).cast("q")
+        seat = Seat(numbers=numbers, everyone=self._all_numbers, living=lambda: len(self.serving()), alone=False)
+        seat.serves(0)
+        return seat
+
+    def serving(self) -> list[int]:
+        """Return which generation each worker that lives serves; 0 is none."""
+        return [memoryview(file.read_bytes()).cast("q")[0] for file in self._seats() if _is_locked(file)]
+
+    def _all_numbers(self) -> list[memoryview]:
+        return [memoryview(file.read_bytes()).cast("q") for file in self._seats()]
+
+    def _seats(self) -> list[Path]:
+        return [file for file in sorted(self.folder.glob("seat-*")) if file.stat().st_size == SEAT_BYTES]

@@ -1,0 +1,56 @@
+"""A baked file as a source."""
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from service.baking.baked import load_baked
+from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.look import look_at_file, watched_folders
+from service.progress import Progress
+from service.source.settling import settled
+from service.source.source import Rejected, Taken, Unavailable
+
+
+class FileSource:
+    """A baked file. It is copied, so that whoever writes into it while it is served harms nobody."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._look = partial(look_at_file, file)
+        self.name = str(file)
+
+    @property
+    def watched(self) -> Sequence[Path]:
+        """Where the file can be replaced."""
+        return watched_folders(self._file)
+
+    async def take(self, to: Path, *, seen: str, progress: Progress) -> Taken | None:  # noqa: ARG002 - a copy is quick
+        """Copy the file and check the copy; see `Source`."""
+        while True:
+            look = await settled(self._look)
+            if look.fingerprint == seen:
+                return None
+            try:
+                await asyncio.to_thread(_copy, self._file, to)
+            except Refused as refused:
+                if (await settled(self._look)).fingerprint == look.fingerprint:
+                    raise Rejected(str(refused), fingerprint=look.fingerprint) from None
+            else:
+                return Taken(fingerprint=look.fingerprint)
+
+
+def _copy(file: Path, to: Path) -> None:
+    """Copy a baked file. Raises `Refused` where it is none, `Unavailable` where it cannot be copied."""
+    try:
+        with file.open("rb"):
+            pass
+    except OSError as error:
+        raise Refused(f"{file}: the file cannot be read: {error.strerror}") from None
+    try:
+        shutil.copyfile(file, to)
+    except OSError as error:
+        raise Unavailable(f"{file}: it cannot be copied: {error.strerror or error}") from None
+    accept(load_baked(to, name=file), Invalid.REFUSE)

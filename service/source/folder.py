@@ -1,0 +1,74 @@
+"""A folder of data files as a source."""
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from signal import Signals
+from typing import cast
+
+import msgspec
+
+from service.loading.acceptance import Invalid
+from service.loading.look import look_at_folder, watched_folders
+from service.progress import Progress
+from service.source import compile as compiler
+from service.source.settling import settled
+from service.source.source import Rejected, Taken, Unavailable
+
+
+class FolderSource:
+    """A folder of data files. It is compiled in a process of its own: nobody who answers requests waits for that."""
+
+    def __init__(self, folder: Path, *, invalid: Invalid) -> None:
+        self._folder, self._invalid = folder, invalid
+        self._look = partial(look_at_folder, folder)
+        self.name = str(folder)
+
+    @property
+    def watched(self) -> Sequence[Path]:
+        """The folder, and where it can be replaced."""
+        return watched_folders(self._folder)
+
+    async def take(self, to: Path, *, seen: str, progress: Progress) -> Taken | None:
+        """Compile the files once they are left alone; see `Source`."""
+        while True:
+            look = await settled(self._look)
+            if look.fingerprint == seen:
+                return None
+            match await self._compile(to, look.fingerprint, progress):
+                case compiler.Compiled(notes):
+                    return Taken(fingerprint=look.fingerprint, notes=notes)
+                case compiler.NotServed(why, of_records):
+                    # What changed meanwhile may have been read half.
+                    if (await settled(self._look)).fingerprint == look.fingerprint:
+                        raise Rejected(why, fingerprint=look.fingerprint, of_records=of_records)
+                case compiler.Failed(why):
+                    raise Unavailable(f"the data cannot be compiled: {why}")
+
+    async def _compile(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Message:
+        arguments = (self._folder, to, self._invalid.value, fingerprint)
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", compiler.__name__, *arguments, stdin=PIPE, stdout=PIPE
+        )
+        try:
+            return await _end(process, progress)
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+async def _end(process: Process, progress: Progress) -> compiler.Message:
+    """Pass on how far a compilation is, and return how it ends."""
+    decoder = msgspec.json.Decoder(compiler.Message)
+    async for line in cast("asyncio.StreamReader", process.stdout):
+        message = decoder.decode(line)
+        if not isinstance(message, compiler.Step):
+            return cast("compiler.Message", message)
+        progress(message.name, message.done, message.total)
+    code = await process.wait()
+    return compiler.Failed(f"the compiler was ended by {Signals(-code).name}" if code < 0 else f"it ended with {code}")

@@ -1,0 +1,21 @@
+"""A replica that serves a data set, with no source to follow."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from service.loading.acceptance import Invalid, accept
+from service.loading.dataset import load
+from service.replica.publication import Reload
+from service.replica.replica import Replica, Snapshot
+
+
+def snapshot(folder: Path) -> Snapshot:
+    """Return the data set of a folder as it is served."""
+    dataset, report = accept(load(folder), Invalid.REFUSE)
+    return Snapshot(dataset=dataset, skipped=report.totals.skipped, loaded_at=datetime.now(UTC))
+
+
+async def serve(replica: Replica, folder: Path) -> None:
+    """Let a replica serve the data set of a folder."""
+    await replica.serve(snapshot(folder))
+    replica.last_reload = Reload(datetime.now(UTC), ok=True)
