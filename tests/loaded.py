@@ -5,7 +5,7 @@ from pathlib import Path
 
 from service.loading.acceptance import Invalid, accept
 from service.loading.dataset import load
-from service.replica.publication import Reload
+from service.replica.publication import Publication, Reload
 from service.replica.replica import Replica, Snapshot
 
 
@@ -17,5 +17,6 @@ def snapshot(folder: Path) -> Snapshot:
 
 async def serve(replica: Replica, folder: Path) -> None:
     """Let a replica serve the data set of a folder."""
-    await replica.serve(snapshot(folder))
-    replica.last_reload = Reload(datetime.now(UTC), ok=True)
+    current = snapshot(folder)
+    loaded = Reload(current.loaded_at, ok=True)
+    await replica.serve(current, Publication(generation=1, confirmed_at=current.loaded_at, last_reload=loaded))

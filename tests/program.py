@@ -4,9 +4,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import gettempdir
+from time import monotonic, sleep
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -17,9 +19,9 @@ SECONDS = 60
 
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return this process's environment with no setting of the service but those given."""
+    """Return this process's environment with no setting of the service but those given, and no cache of the user's."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("STORE_DIRECTORY_")}
-    return {**kept, **settings}
+    return {**kept, "XDG_CACHE_HOME": str(Path(gettempdir()) / "store-directory-tests"), **settings}
 
 
 def run(*arguments: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -59,6 +61,14 @@ class Running(msgspec.Struct, frozen=True):
                 return Answer(response.status, response.read())
         except HTTPError as error:
             return Answer(error.code, error.read())
+
+
+def eventually(holds: Callable[[], bool], *, seconds: float = SECONDS) -> None:
+    """Wait until something holds; fail where it does not in time."""
+    deadline = monotonic() + seconds
+    while not holds():
+        assert monotonic() < deadline, "it does not come to hold"
+        sleep(0.02)
 
 
 def started(*arguments: str | Path, **settings: str) -> subprocess.Popen[str]:

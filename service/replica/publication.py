@@ -20,6 +20,7 @@ class Publication(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be served, and how the last attempt to renew it ended.
 
     generation    counts the data sets of a run from 1; 0 is none
+    file          the name of its file
     fingerprint   of the source when it held what is served
     seen          of the source when it was last looked at: another one where it holds what is refused
     loaded_at     when what is served was loaded
@@ -27,6 +28,7 @@ class Publication(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     generation: int = 0
+    file: str = ""
     fingerprint: str = ""
     seen: str = ""
     loaded_at: Moment | None = None

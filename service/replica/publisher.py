@@ -87,6 +87,12 @@ class Publisher:
         except (Unavailable, OSError) as error:
             await self._fail(last, error, seen=last.seen)
             return self._backoff()
+        except Exception as error:
+            if not last.generation:
+                raise
+            _log.exception("a fault of ours")  # what is served goes on being served
+            await self._fail(last, error, seen=last.seen)
+            return self._backoff()
         else:
             if taken is not None and taken.confirmed_at is not None:
                 return 0
@@ -96,12 +102,12 @@ class Publisher:
     async def _take(self, last: Publication, seen: str) -> Taken | None:
         """Publish what the source holds, where that is new; return it. Raises `Rejected`, `Unavailable` and OSError."""
         self._workspace.tidy(last)
-        to = self._workspace.file(last.generation + 1)
+        to = self._workspace.new_file()
         taken = await self._source.take(to, seen=seen, progress=self._progress)
         if taken is None:
             await self._publish(_unchanged(last))
             return None
-        await self._publish(_renewed(last, taken))
+        await self._publish(_renewed(last, taken, to.name))
         self._progress = silent
         for note in taken.notes:
             _log.warning("%s", note)
@@ -126,10 +132,11 @@ class Publisher:
             await self._publish(msgspec.structs.replace(last, seen=seen, last_reload=failed))
 
 
-def _renewed(last: Publication, taken: Taken) -> Publication:
+def _renewed(last: Publication, taken: Taken, file: str) -> Publication:
     now = datetime.now(UTC)
     return Publication(
         generation=last.generation + 1,
+        file=file,
         fingerprint=taken.fingerprint,
         seen=taken.fingerprint,
         loaded_at=now,

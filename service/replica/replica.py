@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -61,28 +62,33 @@ class Replica:
     async def follow(self, workspace: Workspace) -> None:
         """Serve what is published from between two requests on. What cannot be had changes nothing."""
         publication = workspace.publication()
-        if publication.generation and (self.current is None or self.current.generation != publication.generation):
-            try:
-                snapshot = await asyncio.to_thread(_snapshot, publication, workspace)
-            except Refused as refused:  # as where the next one was published meanwhile
-                _log.warning("generation %s cannot be had: %s", publication.generation, refused)
-                return
-            await self.serve(snapshot)
-        self.last_reload, self.confirmed_at = publication.last_reload, publication.confirmed_at
+        if publication.generation == (self.current.generation if self.current else 0):
+            self._note(publication)
+            return
+        try:
+            snapshot = await asyncio.to_thread(_snapshot, publication, workspace.file(publication))
+        except Refused as refused:
+            if workspace.publication().generation == publication.generation:
+                _log.error("what is published cannot be served: %s", refused)
+            return
+        await self.serve(snapshot, publication)
 
-    async def serve(self, snapshot: Snapshot) -> None:
-        """Serve a data set from now on."""
+    async def serve(self, snapshot: Snapshot, publication: Publication) -> None:
+        """Serve the data set of a publication from now on."""
         retired = [self.current]
         self.current = snapshot
+        self._note(publication)
         self.seat.serves(snapshot.generation)
         self.filled.set()
         # The end of a large mapping takes 10 ms or more, which the event loop need not wait for.
         await asyncio.to_thread(retired.clear)
 
+    def _note(self, publication: Publication) -> None:
+        self.last_reload, self.confirmed_at = publication.last_reload, publication.confirmed_at
 
-def _snapshot(publication: Publication, workspace: Workspace) -> Snapshot:
-    """Map what is published. It was checked before it was published. Raises `Refused`."""
-    file = workspace.file(publication.generation)
+
+def _snapshot(publication: Publication, file: Path) -> Snapshot:
+    """Map what is published, which was checked before. Raises `Refused`."""
     dataset, report = accept(load_baked(file, checked=True), Invalid.REFUSE)
     loaded_at = publication.loaded_at or datetime.now(UTC)
     return Snapshot(

@@ -1,11 +1,13 @@
 """The folder that the processes of one run share.
 
-alive             locked, shared, while a process of the run lives: a folder where it is not is swept away
-leader            locked by the process that looks after the source
-publication.json  what is to be served
-GENERATION.baked  what is served, checked
-seat-N            the numbers of a worker
-refusal.json      why there is nothing to serve
+    alive             locked, shared, while a process of the run lives
+    leader            locked by the process that looks after the source
+    publication.json  what is to be served
+    *.baked           what is served, checked; beside it what may be next
+    seat-N            the numbers of a worker
+    refusal.json      why there is nothing to serve
+
+A run that was killed leaves its folder, which the next one sweeps away.
 """
 
 import fcntl
@@ -16,6 +18,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from time import time
 from typing import Final
 
@@ -95,9 +98,13 @@ class Workspace:
             self._leader = os.open(self.folder / "leader", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         return _try_lock(self._leader)
 
-    def file(self, generation: int) -> Path:
-        """Return where the data of a generation lies."""
-        return self.folder / f"{generation}.baked"
+    def new_file(self) -> Path:
+        """Return a place for data, which nobody else will take."""
+        return self.folder / f"{token_hex(8)}.baked"
+
+    def file(self, publication: Publication) -> Path:
+        """Return where the data that is published lies."""
+        return self.folder / publication.file
 
     def publication(self) -> Publication:
         """Return what is published."""
@@ -127,9 +134,8 @@ class Workspace:
 
     def tidy(self, publication: Publication) -> None:
         """Remove all data but what is published: earlier generations, and what is left of attempts."""
-        kept = self.file(publication.generation)
-        for file in (*self.folder.glob("*.baked"), *self.folder.glob("*.part"), *self.folder.glob(".*.part")):
-            if file != kept:
+        for file in (*self.folder.glob("*.baked"), *self.folder.glob(".*.part")):
+            if file.name != publication.file:
                 file.unlink(missing_ok=True)
 
     def take_seat(self) -> Seat:

@@ -48,7 +48,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
     companies: int
     skipped: int
     loaded_at: Moment | UnsetType = UNSET
-    last_reload: Reload | UnsetType = UNSET
+    last_reload: Reload | UnsetType | None = UNSET
     generation: int | UnsetType = UNSET
     generated_at: Moment | UnsetType | None = UNSET
     age_seconds: float | UnsetType = UNSET
@@ -109,7 +109,7 @@ def _in_full(ready: Ready, current: Snapshot, replica: Replica) -> Ready:
     return msgspec.structs.replace(
         ready,
         loaded_at=current.loaded_at,
-        last_reload=replica.last_reload or Reload(current.loaded_at, ok=True),
+        last_reload=replica.last_reload,
         generation=current.generation,
         generated_at=current.dataset.generated_at,
         age_seconds=round((datetime.now(UTC) - current.dated).total_seconds(), 3),

@@ -11,7 +11,7 @@ import pytest
 from service.baking.layout import Array, map_file, write_file
 from service.sampling.sample import write_sample
 from tests.directory import company, store, write_directory
-from tests.program import run, serving
+from tests.program import eventually, run, serving
 
 REQUESTS = [
     *(f"/stores?sort_by={field}&sort_order={order}&limit=7&page_num=3"
@@ -95,11 +95,11 @@ def test_files_and_their_baked_form_answer_byte_for_byte_alike(tmp_path: Path) -
     assert one == other
 
 
-def test_a_served_file_may_be_replaced_by_baking(baked: Path, faulty: Path) -> None:
+def test_a_file_that_is_baked_anew_while_it_is_served_is_served_anew(baked: Path, faulty: Path) -> None:
     with serving("--data", baked, "--no-auth") as service:
         before = service.get("/stores")
         assert run("bake", faulty, baked, "--invalid", "skip").returncode == 0
-        assert service.get("/stores") == before
+        eventually(lambda: service.get("/stores") != before)
 
 
 def test_faults_are_refused_with_a_hint_and_nothing_is_written(faulty: Path, tmp_path: Path) -> None:
