@@ -5,8 +5,6 @@ from typing import Final
 
 import msgspec
 
-# Connections that wait to be accepted; the system may allow fewer.
-BACKLOG: Final = 1024
 _LAST_PORT: Final = 65535
 
 
@@ -53,7 +51,7 @@ def _bound(unbound: socket.socket, address: tuple[str | int, ...]) -> socket.soc
         if unbound.family == socket.AF_INET6:
             unbound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         unbound.bind(address)
-        unbound.listen(BACKLOG)
+        unbound.listen()  # whoever answers says how many may wait
         unbound.setblocking(False)
     except OSError:
         unbound.close()

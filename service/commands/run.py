@@ -4,15 +4,13 @@ import asyncio
 import gc
 import logging
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack, suppress
 from socket import socket
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
-from aiohttp import web
 
-from service.commands.listen import BACKLOG
 from service.commands.terminal import shown_progress
 from service.progress import Progress
 from service.replica.publisher import Publisher
@@ -22,13 +20,12 @@ from service.replica.workspace import Workspace
 from service.settings import Settings
 from service.source.source import Source
 from service.web.auth import Authenticate
-from service.web.server import runner
-from service.web.site import make_site
 
 # A page of scattered records makes some thousand objects for a moment: without cycles, so nothing is there to collect.
 _COLLECT_AFTER: Final = 50_000
 _BEAT_SECONDS: Final = 1
 _LOOK_SECONDS: Final = 0.02
+Close: TypeAlias = Callable[[], Awaitable[object]]
 _log = logging.getLogger(__name__)
 
 
@@ -80,7 +77,7 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
         beating = asyncio.create_task(_beat(beat or (lambda: None)))
         if successor:
             await _first(replica.filled, ending.now)
-        servers = await _listen(plan, replica, sockets)
+        closing = await _listen(plan, replica, sockets)
         try:
             await _first(replica.filled, ending.soon, ending.now)
             bars.close()
@@ -89,7 +86,7 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
                 await ending.told()
                 await _drain(plan, replica, ending)
         finally:
-            await asyncio.gather(*(server.cleanup() for server in servers))
+            await closing()
             beating.cancel()
             keeping.cancel()
             with suppress(asyncio.CancelledError):
@@ -110,17 +107,16 @@ def _publisher(plan: Plan, replica: Replica, progress: Progress) -> Publisher:
     return publisher
 
 
-async def _listen(plan: Plan, replica: Replica, sockets: Sockets) -> list[web.ServerRunner]:
-    site = make_site(replica, plan.authenticate, apart=bool(sockets.admin))
-    servers = []
-    for app, bound in ((site.public, sockets.public), (site.admin, sockets.admin)):
-        if app is not None:
-            server = runner(app)
-            await server.setup()
-            for each in bound:
-                await web.SockSite(server, each, backlog=BACKLOG).start()
-            servers.append(server)
-    return servers
+async def _listen(plan: Plan, replica: Replica, sockets: Sockets) -> Close:
+    await asyncio.to_thread(import_web)  # 0.2 s, in which the data is being taken
+    from service.web.site import open_site  # noqa: PLC0415 - see above
+
+    return await open_site(replica, plan.authenticate, public=sockets.public, admin=sockets.admin)
+
+
+def import_web() -> None:
+    """Import all that answering needs."""
+    import service.web.site  # noqa: F401, PLC0415 - so that the rest can begin without it
 
 
 async def _settle_in(plan: Plan, current: Snapshot, *, announces: bool) -> None:

@@ -12,7 +12,7 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 
 from service.commands.listen import Listener
-from service.commands.run import Plan, Sockets, run
+from service.commands.run import Plan, Sockets, import_web, run
 from service.source.source import Rejected
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _HUNG_SECONDS: Final = 30
 
 def run_workers(plan: Plan, public: Listener, admin: Listener | None) -> None:
     """Serve with several processes until told to end. Raises `Rejected` where there is nothing to serve."""
+    import_web()  # once, for all that are forked from here
     owner = os.getpid()
     try:
         _Arbiter(_Application(plan, public, admin)).run()

@@ -1,6 +1,12 @@
 """What stands behind each listener."""
 
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from socket import socket
+from typing import Final
+
 import msgspec
+from aiohttp import web
 
 from service.openapi import openapi_document
 from service.replica.replica import Replica
@@ -10,7 +16,11 @@ from service.web.documents import document_routes
 from service.web.metrics import METRICS_PATH, metrics_route
 from service.web.probes import probe_routes
 from service.web.records import record_routes
+from service.web.server import runner
 from service.web.traffic import UNMATCHED, Traffic
+
+# Connections that wait to be accepted; the system may allow fewer.
+_BACKLOG: Final = 1024
 
 
 class Site(msgspec.Struct, frozen=True):
@@ -34,3 +44,19 @@ def make_site(replica: Replica, authenticate: Authenticate, *, apart: bool = Fal
         admin = App(private, replica, anybody, traffic)
         return Site(App(public, replica, authenticate, traffic), admin, openapi)
     return Site(App((*public, *private), replica, authenticate, traffic), None, openapi)
+
+
+async def open_site(
+    replica: Replica, authenticate: Authenticate, *, public: Sequence[socket], admin: Sequence[socket]
+) -> Callable[[], Awaitable[object]]:
+    """Answer on bound sockets, probes and metrics on those of `admin` if there are any; return what ends that."""
+    site = make_site(replica, authenticate, apart=bool(admin))
+    servers = []
+    for app, sockets in ((site.public, public), (site.admin, admin)):
+        if app is not None:
+            server = runner(app)
+            await server.setup()
+            for each in sockets:
+                await web.SockSite(server, each, backlog=_BACKLOG).start()
+            servers.append(server)
+    return lambda: asyncio.gather(*(server.cleanup() for server in servers))
