@@ -296,11 +296,13 @@ def test_every_option_stands_in_the_commands_with_its_variable_default_and_choic
             assert {str(choice) for choice in option.type.choices} <= set(codes(row["Meaning"]))
 
 
-def default_of(command: click.Command, option: click.Option) -> str | int | None:
-    """Return the value of an option that is not given, where it is a text or a number."""
+def default_of(command: click.Command, option: click.Option) -> str | None:
+    """Return the value of an option that is not given, as it is written, where it is a text or a number."""
     settings = msgspec.structs.asdict(Settings()) if command.name == "serve" else {}
     default = settings.get(option.name or "", option.default)
-    return default if isinstance(default, str | int) and not isinstance(default, bool) else None
+    if isinstance(default, bool) or not isinstance(default, str | int | float) or default == "":
+        return None
+    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def test_the_time_that_open_requests_get_stands_in_the_commands() -> None:
