@@ -16,6 +16,7 @@ LAYERS: Final = (
     {"commands"},
     {"web", "settings"},
     {"replica"},
+    {"source"},
     {"baking"},
     {"loading", "sampling"},
     {"engine", "envelope", "openapi", "bundled"},
@@ -27,7 +28,7 @@ LAYERS: Final = (
 )
 # Libraries that belong to some rooms alone.
 RESERVED: Final = {
-    "aiohttp": {"web", "commands"},
+    "aiohttp": {"web", "commands", "source"},
     "prometheus_client": {"web"},
     "click": {"commands"},
     "rich": {"commands"},
@@ -37,7 +38,14 @@ RESERVED: Final = {
 NOT_IN_ENGINE: Final = {"aiohttp", "asyncio", "datetime", "http", "io", "mmap", "os", "pathlib", "socket", "time"}
 OPENING: Final = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "fdopen", "mkstemp", "mmap"}
 # Where files are opened: those of data, of settings, and of the docs page.
-OPENERS: Final = ("service.baking", "service.loading", "service.sampling", "service.settings", "service.web.documents")
+OPENERS: Final = (
+    "service.baking",
+    "service.loading",
+    "service.sampling",
+    "service.settings",
+    "service.source",
+    "service.web.documents",
+)
 
 Modules = Mapping[str, ast.Module]
 

@@ -56,12 +56,17 @@ def load_baked(path: Path, *, checked: bool = False) -> Loaded:
     One that cannot be served is a fault of the report.
     """
     try:
-        return _loaded(map_file(path, checked=checked))
+        return read_baked(path, checked=checked)
     except DamagedFile as damage:
         why = f"{damage}; bake it again"
     except OSError as error:
         why = f"the file cannot be read: {error.strerror}"
     return Loaded(None, Report([RefusedError(why).fault(path)], [], Totals(0, 0, 0, 0)))
+
+
+def read_baked(path: Path, *, checked: bool = False) -> Loaded:
+    """Do as `load_baked`, but raise DamagedFile where the file is at fault, OSError where it cannot be read."""
+    return _loaded(map_file(path, checked=checked))
 
 
 def _loaded(content: Content) -> Loaded:
