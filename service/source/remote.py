@@ -71,9 +71,7 @@ class RemoteSource:
         try:
             found = await self._fetch(to, seen, progress) or await finished(_digest, to)
             if found != seen:
-                await finished(read_baked, to)
-        except DamagedFile as damage:
-            raise Rejected(f"{self.name}: {damage}", fingerprint=found) from damage
+                await self._check(to, found)
         except Rejected as rejected:
             if rejected.fingerprint != seen:
                 raise
@@ -81,6 +79,10 @@ class RemoteSource:
         except OSError as error:
             raise Unavailable(f"{self.name}: {error.strerror}") from error
         return found
+
+    async def _check(self, file: Path, found: str) -> None:
+        if damage := await finished(_damage, file):
+            raise Rejected(f"{self.name}: {damage}", fingerprint=found)
 
     async def _fetch(self, to: Path, seen: str, progress: Progress) -> str:
         """Return the fingerprint that the origin gives, "" where it gives none; a new file is written."""
@@ -150,6 +152,15 @@ def _spelled(status: int) -> str:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         return f"{status}"
+
+
+def _damage(file: Path) -> str:
+    """Return how a file shows that it is no sound baked file, "" where it is; and keep nothing of it mapped."""
+    try:
+        read_baked(file)
+    except DamagedFile as damage:
+        return str(damage)
+    return ""
 
 
 def _digest(file: Path) -> str:
