@@ -153,8 +153,9 @@ class Cache:
     def _drop(self) -> None:
         entry = self._known()
         self._entry.unlink(missing_ok=True)
-        if entry is not None:
-            (self._folder / entry.file).unlink(missing_ok=True)
+        for copy in self._folder.glob(f"{self._key}.*.baked"):  # a name from a file is never removed, but compared
+            if entry is not None and copy.name == entry.file:
+                copy.unlink(missing_ok=True)
 
     def _sweep(self, kept: str, replaced: str | None) -> None:
         """Remove the copy that was replaced, and what killed processes left a while ago."""

@@ -62,6 +62,13 @@ async def test_the_copy_is_taken_once_in_a_process_and_only_by_who_has_nothing(o
     assert len(origin.asked) == 2
 
 
+async def test_what_was_taken_from_the_origin_is_not_taken_from_the_cache_later(origin: Origin, tmp_path: Path) -> None:
+    taker = Taker(origin, tmp_path)
+    await taker.take()
+    await taker.take()
+    assert len(origin.asked) == 2
+
+
 async def test_the_copy_tells_when_the_origin_last_confirmed_it(origin: Origin, tmp_path: Path) -> None:
     moments = [datetime.now(UTC)]
     taker = await warm(origin, tmp_path)
@@ -182,8 +189,7 @@ def replaced(**fields: str) -> Callable[[Path], None]:
         empty_entry,
         no_text,
         replaced(url="http://elsewhere/"),
-        replaced(file="../taken.baked"),
-        replaced(file="/etc/passwd"),
+        replaced(file="entry.baked"),
     ],
 )
 async def test_a_damaged_copy_is_dropped_with_one_line_and_the_origin_is_asked(
@@ -198,6 +204,32 @@ async def test_a_damaged_copy_is_dropped_with_one_line_and_the_origin_is_asked(
     origin.asked.clear()
     assert await Taker(origin, tmp_path).taken() == ('"one"', one)
     assert origin.asked == []
+
+
+@pytest.mark.parametrize("name", ["../beside", "{folder}/beside"])
+async def test_an_entry_that_names_a_file_outside_the_cache_neither_serves_nor_removes_it(
+    origin: Origin, tmp_path: Path, one: bytes, other: bytes, name: str
+) -> None:
+    taker = await warm(origin, tmp_path)
+    (tmp_path / "beside").write_bytes(other)
+    replaced(file=name.format(folder=tmp_path))(taker.cache)
+    assert await taker.taken() == ('"one"', one)
+    assert (tmp_path / "beside").read_bytes() == other
+
+
+async def test_a_place_that_cannot_be_written_costs_no_copy(origin: Origin, tmp_path: Path, one: bytes) -> None:
+    taker = await warm(origin, tmp_path)
+    taker.to = tmp_path / "nowhere" / "file"
+    assert await taker.unavailable() == "No such file or directory"
+    assert await Taker(origin, tmp_path).taken() == ('"one"', one)
+    assert len(origin.asked) == 0
+
+
+async def test_another_copy_than_the_origin_confirmed_keeps_its_time(origin: Origin, tmp_path: Path) -> None:
+    taker = await warm(origin, tmp_path)
+    before = entry_of(taker.cache)
+    Cache(taker.cache, origin.url, name=origin.url).confirm('"none"', datetime.now(UTC))
+    assert entry_of(taker.cache) == before
 
 
 # What cannot be written

@@ -11,6 +11,7 @@ from aiohttp import ClientTimeout
 
 from service.source.remote import RemoteSource
 from service.source.source import Rejected, Source, Taken, Unavailable
+from tests.baking.made_up import small_file
 from tests.sampling.test_sample import small_disk
 from tests.source.origin import (
     LAST_MODIFIED,
@@ -186,11 +187,38 @@ async def test_without_a_strong_entity_tag_a_cut_download_begins_anew(
         part("lines 100000-100001/100002"),
         status("416 Range Not Satisfiable"),
         status("503 Service Unavailable"),
+        status("304 Not Modified"),
         closing,
     ],
 )
 async def test_what_is_not_the_rest_is_not_put_behind_the_beginning(taker: Taker, one: bytes, answer: Trick) -> None:
     taker.origin.will(cut(100_000), answer)
+    assert await taker.taken('"none"') == ('"one"', one)
+
+
+@pytest.mark.parametrize("first", [0, 99_999, 100_001])
+async def test_a_part_that_begins_elsewhere_is_not_put_behind_the_beginning(
+    taker: Taker, one: bytes, first: int
+) -> None:
+    taker.origin.will(cut(100_000), part(f"bytes {first}-{len(one) - 1}/{len(one)}"))
+    assert await taker.taken() == ('"one"', one)
+
+
+async def test_of_a_longer_file_that_was_begun_before_nothing_is_left(taker: Taker, tmp_path: Path) -> None:
+    small = small_file(tmp_path / "small").read_bytes()
+
+    async def cut_and_change(exchange: Exchange) -> None:
+        await cut(100_000)(exchange)
+        exchange.origin.hold(small, '"small"')
+
+    taker.origin.will(cut_and_change)
+    assert await taker.taken() == ('"small"', small)
+    assert len(small) < 100_000
+
+
+async def test_a_gain_gives_an_origin_as_many_attempts_again(taker: Taker, one: bytes) -> None:
+    down = [status("503 Service Unavailable")] * 3
+    taker.origin.will(cut(100_000), *down, cut(200_000), *down)
     assert await taker.taken() == ('"one"', one)
 
 
