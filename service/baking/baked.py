@@ -50,18 +50,23 @@ def bake(dataset: Dataset, totals: Totals, path: Path) -> None:
     write_file(path, arrays, msgspec.structs.asdict(metadata))
 
 
-def load_baked(path: Path, *, name: str | Path | None = None, checked: bool = False) -> Loaded:
+def load_baked(path: Path, *, checked: bool = False) -> Loaded:
     """Map a baked data set and check every byte of it, unless that was `checked` before.
 
-    One that cannot be served is a fault of the report, told of `name` where the file is a copy of what has that name.
+    One that cannot be served is a fault of the report.
     """
     try:
-        return _loaded(map_file(path, checked=checked))
+        return read_baked(path, checked=checked)
     except DamagedFile as damage:
         why = f"{damage}; bake it again"
     except OSError as error:
         why = f"the file cannot be read: {error.strerror}"
-    return Loaded(None, Report([RefusedError(why).fault(path if name is None else name)], [], Totals(0, 0, 0, 0)))
+    return Loaded(None, Report([RefusedError(why).fault(path)], [], Totals(0, 0, 0, 0)))
+
+
+def read_baked(path: Path, *, checked: bool = False) -> Loaded:
+    """Do as `load_baked`, but raise DamagedFile where the file is at fault, OSError where it cannot be read."""
+    return _loaded(map_file(path, checked=checked))
 
 
 def _loaded(content: Content) -> Loaded:

@@ -91,6 +91,28 @@ def _header(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
     return len(text).to_bytes(_LENGTH_BYTES, "little") + text
 
 
+def promised_length(beginning: bytes | bytearray) -> int | None:
+    """Return how long the file is whose beginning this is, by its header; None where the header is not all there.
+
+    Nothing is checked but that this is a header: its checksum stands at the end of the file. Raises DamagedFile where
+    it is something else.
+    """
+    if len(beginning) < _LENGTH_BYTES:
+        return None
+    start = _header_end(beginning)
+    if len(beginning) < start:
+        return None
+    _, entries = _read_header(bytes(beginning[_LENGTH_BYTES:start]))
+    return start + max(entry.data_offsets[1] for entry in entries.values())
+
+
+def _header_end(beginning: bytes | bytearray | memoryview) -> int:
+    end = _LENGTH_BYTES + int.from_bytes(beginning[:_LENGTH_BYTES], "little")
+    if not _LENGTH_BYTES < end <= _LARGEST_HEADER:
+        raise DamagedFile("the file is no baked data set")
+    return end
+
+
 def map_file(path: Path, *, checked: bool = False) -> Content:
     """Map a file and check every byte of it, or the header alone where all was `checked` before.
 
@@ -102,8 +124,8 @@ def map_file(path: Path, *, checked: bool = False) -> Content:
         if os.fstat(file.fileno()).st_size < _LENGTH_BYTES:
             raise DamagedFile("the file is no baked data set")
         mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    start = _LENGTH_BYTES + int.from_bytes(mapped[:_LENGTH_BYTES], "little")
-    if not _LENGTH_BYTES < start <= min(len(mapped), _LARGEST_HEADER):
+    start = _header_end(mapped)
+    if start > len(mapped):
         raise DamagedFile("the file is no baked data set, or its header is cut")
     metadata, entries = _read_header(bytes(mapped[_LENGTH_BYTES:start]))
     arrays = _view_arrays(mapped[start:], entries)

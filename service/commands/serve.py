@@ -129,7 +129,10 @@ def serve(context: click.Context, /, **given: Any) -> None:
 
 
 def _serve(settings: Settings, work: Workspace) -> None:
-    source = choose_source(settings.data, invalid=settings.invalid, cache=work.folder.parent)
+    try:
+        source = choose_source(settings.data, invalid=settings.invalid, cache=work.folder.parent)
+    except ValueError as error:
+        raise click.UsageError(f"--data: {error}") from error
     for number in (signal.SIGINT, signal.SIGTERM):  # until whoever answers listens to them
         signal.signal(number, lambda *_: sys.exit())
     public = listen(settings.host, settings.port)

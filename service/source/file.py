@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from service.baking.baked import load_baked
-from service.loading.acceptance import Invalid, Refused, accept
+from service.baking.baked import read_baked
+from service.baking.layout import DamagedFile
+from service.loading.acceptance import Refused
 from service.loading.look import look_at_file, watched_folders
 from service.progress import Progress
 from service.source.settling import settled
@@ -51,6 +52,8 @@ def _copy(file: Path, to: Path) -> None:
         raise Refused(f"{file}: the file cannot be read: {error.strerror}") from None
     try:
         shutil.copyfile(file, to)
+        read_baked(to)
+    except DamagedFile as damage:
+        raise Refused(f"{file}: {damage}; bake it again") from None
     except OSError as error:
         raise Unavailable(f"{file}: it cannot be copied: {error.strerror or error}") from None
-    accept(load_baked(to, name=file), Invalid.REFUSE)

@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from service.baking.layout import Array, map_file, write_file
+from service.baking.layout import Array, map_file, promised_length, write_file
 from tests.baking.made_up import small_file
 from tests.sampling.test_sample import small_disk
 
@@ -87,6 +87,14 @@ def test_the_header_has_the_checksum_of_each_array_and_the_last_array_is_its_own
     assert told == {name: f"{crc32(array.tobytes()):08x}" for name, array in ARRAYS.items()}
     assert list(header)[-1] == "header_crc32"
     assert stored[-4:] == crc32(stored[:start]).to_bytes(4, "little")
+
+
+def test_the_length_of_a_file_is_known_as_soon_as_its_header_is_there(tmp_path: Path) -> None:
+    write_file(tmp_path / "file", ARRAYS, TEXTS)
+    stored = (tmp_path / "file").read_bytes()
+    start = 8 + int.from_bytes(stored[:8], "little")
+    told = [promised_length(stored[:length]) for length in range(len(stored) + 1)]
+    assert told == [None] * start + [len(stored)] * (len(stored) + 1 - start)
 
 
 @pytest.mark.parametrize("size", [0, 100, 1500, 8_000])
