@@ -13,6 +13,7 @@ import msgspec
 
 from service.commands.terminal import shown_progress
 from service.progress import Progress
+from service.replica.publication import Publication
 from service.replica.publisher import Publisher
 from service.replica.replica import Replica, Snapshot, keep
 from service.replica.seat import Seat
@@ -94,9 +95,9 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
 
 
 def _publisher(plan: Plan, replica: Replica, progress: Progress) -> Publisher:
-    async def published() -> None:
+    async def published(publication: Publication) -> None:
         before = replica.current
-        await replica.follow(plan.workspace)
+        await replica.follow(publication, plan.workspace)
         if replica.current is not None and replica.current is not before:
             dataset = replica.current.dataset
             served = f"{len(dataset.stores):,} stores of {len(dataset.companies):,} companies"

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Publisher:
-    """Publishes what a source holds, in a workspace, and calls `published` whenever what is told there changed.
+    """Publishes what a source holds in a workspace, and tells `published` of each publication, the failed ones too.
 
     poll_seconds  how often the source is looked at where nothing tells of a change
     progress      is told of the first compilation
@@ -35,7 +35,7 @@ class Publisher:
         self,
         source: Source,
         workspace: Workspace,
-        published: Callable[[], Awaitable[None]],
+        published: Callable[[Publication], Awaitable[None]],
         *,
         poll_seconds: float,
         progress: Progress = silent,
@@ -45,6 +45,7 @@ class Publisher:
         self._woken = asyncio.Event()
         self._forced = False
         self._failures = 0
+        self._last = Publication()
 
     def reload(self) -> None:
         """Take the source now, whether it changed or not."""
@@ -53,6 +54,8 @@ class Publisher:
 
     async def run(self) -> None:
         """Publish what the source holds until cancelled. Raises `Rejected` where there is nothing to serve instead."""
+        self._last = self._workspace.publication()
+        self._workspace.tidy(self._last)
         async with self._watching():
             while True:
                 self._woken.clear()
@@ -76,7 +79,7 @@ class Publisher:
 
     async def _attempt(self) -> float:
         """Look at the source once; return after how many seconds to do so again."""
-        last = self._workspace.publication()
+        last = self._last
         seen, self._forced = "" if self._forced else last.seen, False
         try:
             taken = await self._take(last, seen)
@@ -101,11 +104,12 @@ class Publisher:
 
     async def _take(self, last: Publication, seen: str) -> Taken | None:
         """Publish what the source holds, where that is new; return it. Raises `Rejected`, `Unavailable` and OSError."""
-        self._workspace.tidy(last)
         to = self._workspace.new_file()
         taken = await self._source.take(to, seen=seen, progress=self._progress)
         if taken is None:
             await self._publish(_unchanged(last))
+            if last.last_reload != self._last.last_reload:
+                _log.info("%s: in order again, and unchanged", self._source.name)
             return None
         await self._publish(_renewed(last, taken, to.name))
         self._progress = silent
@@ -115,21 +119,25 @@ class Publisher:
 
     def _backoff(self) -> float:
         longest = min(_FIRST_RETRY_SECONDS * 2**self._failures, _LAST_RETRY_SECONDS)
-        self._failures += 1
+        self._failures += longest < _LAST_RETRY_SECONDS
         return random.uniform(longest / 2, longest)
 
     async def _publish(self, publication: Publication) -> None:
         self._workspace.publish(publication)
         self._workspace.tidy(publication)
-        await self._published()
+        self._last = publication
+        await self._published(publication)
 
     async def _fail(self, last: Publication, why: Exception, *, seen: str) -> None:
         """Tell of a failed attempt: once, not each time it fails in the same way."""
         if last.last_reload is None or last.last_reload.error != str(why):
             _log.warning("%s; %s", why, "what was served stays" if last.generation else "trying again")
         failed = Reload(datetime.now(UTC), ok=False, error=str(why))
-        with suppress(OSError):  # of a full disk, say: what is published stays
-            await self._publish(msgspec.structs.replace(last, seen=seen, last_reload=failed))
+        self._last = msgspec.structs.replace(last, seen=seen, last_reload=failed)
+        with suppress(OSError):  # where a full disk is what failed, this process knows of it all the same
+            self._workspace.tidy(last)
+            self._workspace.publish(self._last)
+        await self._published(self._last)
 
 
 def _renewed(last: Publication, taken: Taken, file: str) -> Publication:

@@ -18,6 +18,7 @@ from service.replica.workspace import Workspace
 
 # How often a worker looks whether another one published: with that and its own load, all turn within 200 ms.
 _LOOK_SECONDS: Final = 0.05
+_RETRY_SECONDS: Final = 1
 _log = logging.getLogger(__name__)
 
 
@@ -59,17 +60,17 @@ class Replica:
             return False
         return (datetime.now(UTC) - self.confirmed_at).total_seconds() > self.max_stale
 
-    async def follow(self, workspace: Workspace) -> None:
+    async def follow(self, publication: Publication, workspace: Workspace) -> None:
         """Serve what is published from between two requests on. What cannot be had changes nothing."""
-        publication = workspace.publication()
-        if publication.generation == (self.current.generation if self.current else 0):
+        if publication.generation in (0, self.current.generation if self.current else 0):
             self._note(publication)
             return
         try:
             snapshot = await asyncio.to_thread(_snapshot, publication, workspace.file(publication))
         except Refused as refused:
-            if workspace.publication().generation == publication.generation:
+            if workspace.publication().generation == publication.generation:  # and not one that is over
                 _log.error("what is published cannot be served: %s", refused)
+                await asyncio.sleep(_RETRY_SECONDS)
             return
         await self.serve(snapshot, publication)
 
@@ -102,7 +103,7 @@ async def keep(replica: Replica, workspace: Workspace, publisher: Publisher) -> 
     Raises `Rejected` where there is nothing to serve.
     """
     while not workspace.lead():
-        await replica.follow(workspace)
+        await replica.follow(workspace.publication(), workspace)
         await asyncio.sleep(_LOOK_SECONDS)
-    await replica.follow(workspace)
+    await replica.follow(workspace.publication(), workspace)
     await publisher.run()

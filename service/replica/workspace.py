@@ -1,13 +1,13 @@
 """The folder that the processes of one run share.
 
-    alive             locked, shared, while a process of the run lives
     leader            locked by the process that looks after the source
     publication.json  what is to be served
     *.baked           what is served, checked; beside it what may be next
     seat-N            the numbers of a worker
     refusal.json      why there is nothing to serve
 
-A run that was killed leaves its folder, which the next one sweeps away.
+The folder itself is locked, shared, while a process of the run lives, so that nobody cleans it away (systemd-tmpfiles
+heeds such locks); what a run leaves that was killed, the next one removes.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 from time import time
@@ -28,10 +28,11 @@ from service.replica.publication import Publication
 from service.replica.seat import SEAT_BYTES, Seat
 from service.source.source import Rejected
 
-_PREFIX: Final = "run-"
+_RUN: Final = "run-"
+_NEW: Final = ".new-"
 _PUBLICATION: Final = "publication.json"
 _REFUSAL: Final = "refusal.json"
-# A folder without a lock file may be one that is being made.
+# A new folder gets its name once it is locked, which takes no time.
 _MAKING_SECONDS: Final = 60
 
 
@@ -46,35 +47,36 @@ def workspace(above: Path) -> Iterator["Workspace"]:
     """Make the workspace of a run in a folder, and remove it behind the run. Raises OSError where there can be none."""
     above.mkdir(mode=0o700, parents=True, exist_ok=True)
     _sweep(above)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=above))
-    owner = os.getpid()
+    made = Path(tempfile.mkdtemp(prefix=_NEW, dir=above))
+    folder = made.with_name(made.name.replace(_NEW, _RUN, 1))
+    owner, held = os.getpid(), os.open(made, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        with (folder / "alive").open("wb") as alive:
-            fcntl.flock(alive, fcntl.LOCK_SH)  # forked processes hold it, too
-            yield Workspace(folder)
+        fcntl.flock(held, fcntl.LOCK_SH)  # processes that are forked hold it, too
+        made.rename(folder)
+        yield Workspace(folder)
     finally:
         if os.getpid() == owner:  # and not one that was forked
             shutil.rmtree(folder, ignore_errors=True)
+        os.close(held)
 
 
 def _sweep(above: Path) -> None:
     """Remove the workspaces of runs that were killed."""
-    for folder in above.glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if not _is_alive(folder):
-                shutil.rmtree(folder)
+    dead = [folder for folder in above.glob(f"{_RUN}*") if not _is_locked(folder)]
+    dead += [folder for folder in above.glob(f"{_NEW}*") if time() - folder.stat().st_mtime > _MAKING_SECONDS]
+    for folder in dead:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_alive(folder: Path) -> bool:
+def _is_locked(path: Path) -> bool:
     try:
-        return _is_locked(folder / "alive")
-    except FileNotFoundError:
-        return time() - folder.stat().st_mtime < _MAKING_SECONDS
-
-
-def _is_locked(file: Path) -> bool:
-    with file.open("rb") as opened:
-        return not _try_lock(opened.fileno())
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not _try_lock(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _try_lock(descriptor: int) -> bool:
@@ -147,7 +149,8 @@ class Workspace:
                 break
             os.close(descriptor)
             number += 1
-        os.ftruncate(descriptor, SEAT_BYTES)
+        if os.fstat(descriptor).st_size < SEAT_BYTES:
+            os.pwrite(descriptor, bytes(SEAT_BYTES), 0)  # all of it: to touch a hole on a full disk is to die
         numbers = memoryview(mmap.mmap(descriptor, SEAT_BYTES)).cast("q")
         seat = Seat(numbers=numbers, everyone=self._all_numbers, living=lambda: len(self.serving()), alone=False)
         seat.serves(0)
