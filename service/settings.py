@@ -9,20 +9,20 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from service.bundled import bundled_folder
 from service.loading.acceptance import Invalid
 
 ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
 
 
 # A setting of the environment or of a file is no less checked than an option.
-Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
+LONGEST_SECONDS: Final = 366 * 86_400
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=LONGEST_SECONDS)]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What `serve` is told. Without keys and with a key needed, one is made for this run.
 
-    data       a folder, a baked file, or the URL of one
+    data       a folder, a baked file, or the URL of one; the bundled data where it is empty
     admin      HOST:PORT of the listener for probes and metrics; where it is empty, they are public
     workers    how many processes answer; as many as there are cores with "auto"
     poll       how often the source is looked at, in seconds, where nothing tells of a change
@@ -31,7 +31,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cache      folder of compiled data, and of the last good copy of a URL; the user's cache where it is empty
     """
 
-    data: str = msgspec.field(default_factory=lambda: str(bundled_folder()))
+    data: str = ""
     host: str = "127.0.0.1"
     port: int = 8080
     admin: str = ""
@@ -39,7 +39,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     no_auth: bool = False
     invalid: Invalid = Invalid.REFUSE
     workers: Annotated[int, msgspec.Meta(ge=1)] | Literal["auto"] = 1
-    poll: Annotated[float, msgspec.Meta(gt=0)] = 10.0
+    poll: Annotated[float, msgspec.Meta(gt=0, le=LONGEST_SECONDS)] = 10.0
     max_stale: Seconds | None = None
     drain: Seconds = 0.0
     cache: str = ""

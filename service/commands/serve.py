@@ -3,105 +3,68 @@
 import logging
 import signal
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import uvloop
 from click.core import ParameterSource
 
+from service.bundled import bundled_folder
 from service.commands.announcement import announced, say
 from service.commands.cache import NoCache, cache_folder
 from service.commands.listen import CannotListen, listen, split_address
+from service.commands.options import Address, Count, Seconds, option, use_file
 from service.commands.refusal import refusal
 from service.commands.run import Plan, Sockets, run
 from service.commands.workers import run_workers
 from service.loading.acceptance import Invalid
 from service.replica.seat import lone_seat
 from service.replica.workspace import Workspace, workspace
-from service.settings import BadSettings, Settings, environment_name, make_settings, read_settings
+from service.settings import Settings, make_settings
 from service.source.choice import choose_source
 from service.source.source import Rejected
 from service.web.auth import anybody, keyring, new_key
 
-_Command = TypeVar("_Command", bound=Callable[..., object])
-
-
-def _use_file(context: click.Context, _: click.Parameter, file: Path | None) -> None:
-    """Let a settings file stand behind the options and the environment."""
-    if file is not None:
-        try:
-            context.default_map = read_settings(file)
-        except BadSettings as error:
-            raise click.UsageError(str(error)) from error
-
-
-def _option(*names: str, **attributes: Any) -> Callable[[_Command], _Command]:
-    """Return an option that is an environment variable too."""
-    return click.option(*names, envvar=environment_name(names[0].lstrip("-")), show_envvar=True, **attributes)
-
-
-def _seconds(name: str, text: str) -> Callable[[_Command], _Command]:
-    return _option(name, type=click.FloatRange(0), metavar="SECONDS", help=text)
-
-
-class _Count(click.ParamType[Any]):
-    """A number of processes, or "auto"."""
-
-    name = "N|auto"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number, or "auto"; fail with a usage error otherwise."""
-        return value if value == "auto" else click.IntRange(1).convert(value, param, ctx)
-
-
-class _Address(click.ParamType[str]):
-    """HOST:PORT."""
-
-    name = "HOST:PORT"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text as it is; fail with a usage error where it is no address."""
-        try:
-            split_address(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-        return str(value)
-
 
 @click.command()
-@_option(
+@option(
     "--config",
     type=click.Path(readable=False, path_type=Path),
-    callback=_use_file,
+    callback=use_file,
     is_eager=True,
     expose_value=False,
     help="A TOML file of settings.",
 )
-@_option(
+@option(
     "--data",
     metavar="DIR|FILE|URL",
     help="Folder of the data set, a baked file, or the URL of one.  [default: the bundled data]",
 )
-@_option("--host", help=f"Address to listen on.  [default: {Settings().host}]")
-@_option("--port", type=click.IntRange(0, 65535), help=f"Port; 0 takes a free one.  [default: {Settings().port}]")
-@_option("--admin", type=_Address(), help="Listen here for /health, /ready and /metrics, and not in public.")
-@_option("--api-key", multiple=True, help="A key that is let in; may be given again.  [default: made for this run]")
-@_option("--no-auth", is_flag=True, default=None, help="Let anybody in.")
-@_option(
+@option("--host", help=f"Address to listen on.  [default: {Settings().host}]")
+@option("--port", type=click.IntRange(0, 65535), help=f"Port; 0 takes a free one.  [default: {Settings().port}]")
+@option("--admin", type=Address(), help="Listen here for /health, /ready and /metrics, and not in public.")
+@option("--api-key", multiple=True, help="A key that is let in; may be given again.  [default: made for this run]")
+@option("--no-auth", is_flag=True, default=None, help="Let anybody in.")
+@option(
     "--invalid",
     type=click.Choice([each.value for each in Invalid]),
     help="What to do about records at fault.  [default: refuse]",
 )
-@_option(
-    "--workers", type=_Count(), help=f"Processes that answer; auto is one a core.  [default: {Settings().workers}]"
+@option("--workers", type=Count(), help=f"Processes that answer; auto is one a core.  [default: {Settings().workers}]")
+@option(
+    "--poll",
+    type=Seconds(positive=True),
+    help=f"Look at the data this often where nothing tells of a change.  [default: {Settings().poll:g}]",
 )
-@_seconds("--poll", f"Look at the data this often where nothing tells of a change.  [default: {Settings().poll:g}]")
-@_seconds("--max-stale", "Answer /ready with 503 where the data could not be confirmed for so long.")
-@_seconds("--drain", f"After SIGTERM answer on for so long, /ready with 503.  [default: {Settings().drain:g}]")
-@_option(
+@option("--max-stale", type=Seconds(), help="Answer /ready with 503 where the data is unconfirmed for so long.")
+@option(
+    "--drain",
+    type=Seconds(),
+    help=f"After SIGTERM answer on for so long, /ready with 503.  [default: {Settings().drain:g}]",
+)
+@option(
     "--cache", metavar="DIR", help="Folder for compiled data and the last good copy of a URL.  [default: the user's]"
 )
 @click.pass_context
@@ -125,12 +88,14 @@ def serve(context: click.Context, /, **given: Any) -> None:
     except NoCache as error:
         raise click.ClickException(f"{error}; --cache names another folder") from error
     except Rejected as rejected:
-        raise refusal(settings.data, rejected, of_records=rejected.of_records) from rejected
+        raise refusal(_data(settings), rejected, of_records=rejected.of_records) from rejected
 
 
 def _serve(settings: Settings, work: Workspace) -> None:
     try:
-        source = choose_source(settings.data, invalid=settings.invalid, cache=work.folder.parent)
+        source = choose_source(
+            settings.data or str(bundled_folder()), invalid=settings.invalid, cache=work.folder.parent
+        )
     except ValueError as error:
         raise click.UsageError(f"--data: {error}") from error
     for number in (signal.SIGINT, signal.SIGTERM):  # until whoever answers listens to them
@@ -149,6 +114,10 @@ def _serve(settings: Settings, work: Workspace) -> None:
     else:
         sockets = Sockets(public.sockets, admin.sockets if admin else ())
         uvloop.run(run(plan, lone_seat(), sockets))
+
+
+def _data(settings: Settings) -> str:
+    return settings.data or str(bundled_folder())
 
 
 def _settle_authentication(context: click.Context, given: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from watchfiles import awatch
 
@@ -17,27 +17,28 @@ _LOOK_MILLISECONDS: Final = 1_000
 _RETRY_SECONDS: Final = 10
 _log = logging.getLogger(__name__)
 
+Folders: TypeAlias = Callable[[], Sequence[Path]]
 
-async def changes(folders: Callable[[], Sequence[Path]]) -> AsyncGenerator[None]:
-    """Yield whenever something changes in the folders themselves, which may be replaced themselves.
+
+async def changes(folders: Folders) -> AsyncGenerator[None]:
+    """Yield whenever something changes in the folders themselves, any of which may be replaced meanwhile.
 
     Where the system tells of no changes, as of network file systems, nothing is yielded.
     """
-    while watched := folders():
+    while marks := await asyncio.to_thread(_marks, folders):
         try:
-            async with aclosing(_changes(watched, folders)) as changed:
+            async with aclosing(_changes(marks, folders)) as changed:
                 async for _ in changed:
                     yield
         except (OSError, RuntimeError) as error:
-            _log.warning("changes of %s are not told by the system: %s", watched[0], error)
+            _log.warning("the system does not tell of changes of %s: %s", marks[0][0], error)
             await asyncio.sleep(_RETRY_SECONDS)
 
 
-async def _changes(watched: Sequence[Path], folders: Callable[[], Sequence[Path]]) -> AsyncGenerator[None]:
+async def _changes(marks: list[tuple[Path, int]], folders: Folders) -> AsyncGenerator[None]:
     """Yield changes until the folders are others, and once when the watch stands: something may have changed before."""
-    marks, fresh = _marks(watched), True
     watch = awatch(
-        *watched,
+        *(folder for folder, _ in marks),
         watch_filter=None,
         debounce=_LONGEST_MILLISECONDS,
         step=_STEP_MILLISECONDS,
@@ -45,18 +46,20 @@ async def _changes(watched: Sequence[Path], folders: Callable[[], Sequence[Path]
         yield_on_timeout=True,
         recursive=False,
     )
+    fresh = True
     async with aclosing(watch):
         async for changed in watch:
             if changed or fresh:
                 yield
             fresh = False
-            if _marks(folders()) != marks:
+            if await asyncio.to_thread(_marks, folders) != marks:
                 return
 
 
-def _marks(folders: Sequence[Path]) -> list[tuple[Path, int]]:
+def _marks(folders: Folders) -> list[tuple[Path, int]]:
+    """Return the folders, each with what tells it from another of its name."""
     marks = []
-    for folder in folders:
+    for folder in folders():
         try:
             marks.append((folder, folder.stat().st_ino))
         except OSError:

@@ -194,6 +194,15 @@ def test_every_option_is_an_environment_variable(folder: Path) -> None:
         (["--config", "."], "Is a directory"),
         (["--host", ""], "--host: it is empty"),
         (["--data", ""], "--data: it is empty"),
+        (["--data", "http://"], "--data: it is no http or https address"),
+        (["--admin", "8080"], "'8080' is not HOST:PORT"),
+        (["--admin", "127.0.0.1:65536"], "is not HOST:PORT"),
+        (["--workers", "0"], "--workers"),
+        (["--poll", "0"], "--poll"),
+        (["--poll", "nan"], "'nan' is no number of seconds"),
+        (["--max-stale", "inf"], "--max-stale"),
+        (["--drain", "-1"], "--drain"),
+        (["--cache", ""], "--cache: it is empty"),
     ],
 )
 def test_bad_usage_is_exit_2_and_a_clear_line(arguments: list[str], told: str) -> None:
@@ -216,6 +225,9 @@ def test_bad_usage_is_exit_2_and_a_clear_line(arguments: list[str], told: str) -
         ("api_key = 'alone'", "$.api_key"),
         ("invalid = 'ignore'", "$.invalid"),
         ("config = 'other.toml'", "there is no setting config"),
+        ("workers = 0", "$.workers"),
+        ("poll = nan", "$.poll"),
+        ("admin = 'here'", "is not HOST:PORT"),
     ],
 )
 def test_a_bad_settings_file_is_exit_2_and_a_clear_line(tmp_path: Path, text: str, told: str) -> None:
