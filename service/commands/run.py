@@ -57,10 +57,6 @@ class _Ending:
         for number in (signal.SIGINT, signal.SIGQUIT):
             loop.add_signal_handler(number, self.now.set)
 
-    async def told(self) -> None:
-        """Wait until the process is told to end, in either way."""
-        await _first(self.soon, self.now)
-
 
 async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], None] | None = None) -> None:
     """Serve until told to end; call `beat` every second while the event loop turns.
@@ -75,7 +71,7 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
         publisher = _publisher(plan, replica, bars.enter_context(shown_progress()))
         keeping = asyncio.create_task(keep(replica, plan.workspace, publisher))
         keeping.add_done_callback(lambda _: ending.now.set())
-        beating = asyncio.create_task(_beat(beat or (lambda: None)))
+        others = [asyncio.create_task(_beat(beat or (lambda: None)))]
         if successor:
             await _first(replica.filled, ending.now)
         closing = await _listen(plan, replica, sockets)
@@ -83,13 +79,16 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
             await _first(replica.filled, ending.soon, ending.now)
             bars.close()
             if replica.current is not None:
-                await _settle_in(plan, replica.current, announces=not successor and plan.workspace.lead())
-                await ending.told()
+                gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
+                gc.set_threshold(_COLLECT_AFTER)
+                if not successor and plan.workspace.lead():
+                    others.append(asyncio.create_task(_announce(plan, replica.current)))
+                await _first(ending.soon, ending.now)
                 await _drain(plan, replica, ending)
         finally:
             await closing()
-            beating.cancel()
-            keeping.cancel()
+            for task in (*others, keeping):
+                task.cancel()
             with suppress(asyncio.CancelledError):
                 await keeping
 
@@ -120,14 +119,12 @@ def import_web() -> None:
     import service.web.site  # noqa: F401, PLC0415 - so that the rest can begin without it
 
 
-async def _settle_in(plan: Plan, current: Snapshot, *, announces: bool) -> None:
-    gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
-    gc.set_threshold(_COLLECT_AFTER)
-    if announces:
-        others = plan.settings.processes - 1
-        while others and sum(map(bool, plan.workspace.serving())) <= others:  # noqa: ASYNC110 - see below
-            await asyncio.sleep(_LOOK_SECONDS)  # the others tell through memory, which wakes nobody
-        plan.announce(current)
+async def _announce(plan: Plan, current: Snapshot) -> None:
+    """Tell that the service is ready once all of its workers are."""
+    others = plan.settings.processes - 1
+    while others and sum(map(bool, plan.workspace.serving())) <= others:  # noqa: ASYNC110 - see below
+        await asyncio.sleep(_LOOK_SECONDS)  # the others tell through memory, which wakes nobody
+    plan.announce(current)
 
 
 async def _drain(plan: Plan, replica: Replica, ending: _Ending) -> None:

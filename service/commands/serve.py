@@ -93,9 +93,7 @@ def serve(context: click.Context, /, **given: Any) -> None:
 
 def _serve(settings: Settings, work: Workspace) -> None:
     try:
-        source = choose_source(
-            settings.data or str(bundled_folder()), invalid=settings.invalid, cache=work.folder.parent
-        )
+        source = choose_source(_data(settings), invalid=settings.invalid, cache=work.folder.parent)
     except ValueError as error:
         raise click.UsageError(f"--data: {error}") from error
     for number in (signal.SIGINT, signal.SIGTERM):  # until whoever answers listens to them

@@ -25,13 +25,16 @@ async def changes(folders: Folders) -> AsyncGenerator[None]:
 
     Where the system tells of no changes, as of network file systems, nothing is yielded.
     """
+    told = False
     while marks := await asyncio.to_thread(_marks, folders):
         try:
             async with aclosing(_changes(marks, folders)) as changed:
                 async for _ in changed:
                     yield
         except (OSError, RuntimeError) as error:
-            _log.warning("the system does not tell of changes of %s: %s", marks[0][0], error)
+            if not told:
+                _log.warning("the system does not tell of changes of %s: %s", marks[0][0], error)
+            told = True
             await asyncio.sleep(_RETRY_SECONDS)
 
 
