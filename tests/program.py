@@ -2,20 +2,34 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
 from time import monotonic, sleep
+from typing import Any, TypeVar
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import msgspec
+import orjson
 
 PROGRAM = (sys.executable, "-m", "service")
 SECONDS = 60
+_LOOK_SECONDS = 0.02
+_Found = TypeVar("_Found")
+
+
+def eventually(look: Callable[[], _Found], *, seconds: float = 30) -> _Found:
+    """Return the first true value of a look that is repeated until then; fail where none comes in time."""
+    deadline = monotonic() + seconds
+    while not (found := look()):
+        assert monotonic() < deadline, f"after {seconds} s it is still {found!r}"
+        sleep(_LOOK_SECONDS)
+    return found
 
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
@@ -40,11 +54,12 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Running(msgspec.Struct, frozen=True):
-    """A running service: its process, what it printed until it was ready, and where it listens."""
+    """A running service: its process, what it printed until it was ready, where it listens, and its log, if kept."""
 
     process: subprocess.Popen[str]
     printed: str
     address: str
+    log: str | Path = ""
 
     @property
     def key(self) -> str:
@@ -62,27 +77,83 @@ class Running(msgspec.Struct, frozen=True):
         except HTTPError as error:
             return Answer(error.code, error.read())
 
+    def ready(self) -> dict[str, Any]:
+        """Return what /ready tells whoever has no key, or all of it where anybody is let in; its `status` always."""
+        told: dict[str, Any] = orjson.loads(self.get("/ready").body)
+        return told
 
-def eventually(holds: Callable[[], bool], *, seconds: float = SECONDS) -> None:
-    """Wait until something holds; fail where it does not in time."""
-    deadline = monotonic() + seconds
-    while not holds():
-        assert monotonic() < deadline, "it does not come to hold"
-        sleep(0.02)
+    def metrics(self) -> dict[str, float]:
+        """Return what /metrics tells, by name and labels."""
+        lines = (line for line in self.get("/metrics").body.decode().splitlines() if not line.startswith("#"))
+        return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+    def workers(self) -> list[int]:
+        """Return its processes that answer, where there are several."""
+        return children(self.process.pid)
+
+    def logged(self) -> list[str]:
+        """Return the lines of its log until now."""
+        return Path(self.log).read_text().splitlines()
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Tell it to end, and return its exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(SECONDS)
 
 
-def started(*arguments: str | Path, **settings: str) -> subprocess.Popen[str]:
-    """Start the service on a free port."""
+def children(pid: int) -> list[int]:
+    """Return the processes that a process started and that live."""
+    everyone = [int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal()]
+    return sorted(each for each in everyone if _status(each)[1:2] == [str(pid)] and is_alive(each))
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process is there and has not ended."""
+    return _status(pid)[:1] not in ([], ["Z"], ["X"])
+
+
+def command_line(pid: int) -> str:
+    """Return how a process was started; nothing of one that ended."""
+    return _of_process(pid, "cmdline").replace("\0", " ")
+
+
+def _status(pid: int) -> list[str]:
+    """Return what Linux tells of a process behind its name, its state and its parent first (proc_pid_stat(5))."""
+    return _of_process(pid, "stat").rpartition(")")[2].split()
+
+
+def _of_process(pid: int, name: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_text()
+    except OSError:
+        return ""
+
+
+def started(*arguments: str | Path, log: str | Path = "", **settings: str) -> subprocess.Popen[str]:
+    """Start the service on a free port, in a process group of its own, its log in a file where one is given."""
     command = [*PROGRAM, "serve", "--port", "0", *map(str, arguments)]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(settings)
-    )
+    with Path(log or os.devnull).open("a") as opened:
+        return subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=opened if log else subprocess.PIPE,
+            text=True,
+            env=environment(settings),
+            process_group=0,
+        )
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """Kill a service that was started here, and all that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(SECONDS)
 
 
 @contextmanager
-def serving(*arguments: str | Path, **settings: str) -> Iterator[Running]:
+def serving(*arguments: str | Path, log: str | Path = "", **settings: str) -> Iterator[Running]:
     """Run the service on a free port until it is ready, and stop it afterwards."""
-    with started(*arguments, **settings) as process:
+    with started(*arguments, log=log, **settings) as process:
         assert process.stdout is not None
         printed = ""
         for line in process.stdout:
@@ -91,9 +162,11 @@ def serving(*arguments: str | Path, **settings: str) -> Iterator[Running]:
                 break
         address = re.search(r"^Listening on (\S+)$", printed, re.MULTILINE)
         try:
-            assert address is not None, printed + process.communicate(timeout=SECONDS)[1]
-            yield Running(process, printed, address[1])
+            assert address is not None, printed + (process.communicate(timeout=SECONDS)[1] or "")
+            yield Running(process, printed, address[1], log)
         finally:
             if process.poll() is None:
                 process.terminate()
-                process.communicate(timeout=SECONDS)
+                with suppress(subprocess.TimeoutExpired):
+                    process.communicate(timeout=SECONDS)
+            kill(process)

@@ -1,0 +1,130 @@
+"""Clients that ask without pause, each on one connection, and look hard at every answer."""
+
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from itertools import cycle
+from threading import Event, Thread
+from urllib.parse import urlsplit
+
+import orjson
+
+from tests.program import SECONDS, Running
+from tests.run.generations import Generation
+
+_TARGETS = ("/stores", "/companies/acme", "/companies")
+
+
+class Versions:
+    """The version of each generation, as the answers told it: one generation has one version, and no two share it."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, int] = {}
+
+    def check(self, version: str, number: int) -> None:
+        """Fail where a version came with records of another generation before."""
+        assert self._told.setdefault(version, number) == number
+
+
+class Client(Thread):
+    """Asks over and over on one connection, until told to stop or until an answer is not in order.
+
+    seen    the generation of the last answer
+    failed  what was wrong, if something was
+    """
+
+    def __init__(self, address: str, versions: Versions) -> None:
+        super().__init__(daemon=True)
+        self._connection = HTTPConnection(urlsplit(address).netloc, timeout=SECONDS)
+        self._versions = versions
+        self._stopped = Event()
+        self.answers = 0
+        self.seen = 0
+        self.failed: Exception | AssertionError | None = None
+
+    def run(self) -> None:
+        """Ask until told to stop."""
+        try:
+            for target in cycle(_TARGETS):
+                if self._stopped.is_set():
+                    break
+                self.ask(target)
+        except Exception as error:  # noqa: BLE001 - whoever started the thread is told
+            self.failed = error
+        finally:
+            self._connection.close()
+
+    def stop(self) -> None:
+        """Stop after the answer that is under way; raise what was wrong, if something was."""
+        self._stopped.set()
+        self.join(SECONDS)
+        if self.failed is not None:
+            raise self.failed
+
+    def ask(self, target: str) -> int:
+        """Ask once; return the generation of the answer, after a look at all of it."""
+        self._connection.request("GET", target)
+        response = self._connection.getresponse()
+        body = response.read()
+        assert response.status == 200, body
+        number = _generation(target, orjson.loads(body))
+        self._versions.check(response.headers["X-Dataset-Version"], number)
+        assert number >= self.seen, f"generation {number} came after {self.seen}"
+        self.seen = number
+        self.answers += 1
+        return number
+
+
+def _generation(target: str, told: dict[str, object]) -> int:
+    """Return which generation an answer is of; fail where it is not wholly of one."""
+    records = told.get("data", [told])
+    assert isinstance(records, list)
+    (name,) = {record["name"] for record in records}
+    generation = Generation(int(name.removeprefix("generation ")))
+    if "data" in told:
+        count = generation.stores if target == "/stores" else generation.companies
+        assert told["total_count"] == len(records) == count
+    return generation.number
+
+
+def some_of(service: Running) -> list[Client]:
+    """Return two clients of a service."""
+    versions = Versions()
+    return [Client(service.address, versions) for _ in range(2)]
+
+
+def of_each_worker(service: Running) -> list[Client]:
+    """Return a client of each worker: it was answered while the others were stopped, and keeps its connection."""
+    versions = Versions()
+    asking = []
+    for worker in service.workers():
+        others = [each for each in service.workers() if each != worker]
+        for each in others:
+            os.kill(each, signal.SIGSTOP)
+        try:
+            asking.append(Client(service.address, versions))
+            asking[-1].ask("/stores")
+        finally:
+            for each in others:
+                os.kill(each, signal.SIGCONT)
+    return asking
+
+
+@contextmanager
+def clients(*asking: Client) -> Iterator[Sequence[Client]]:
+    """Let clients ask meanwhile; fail where an answer was not in order, or where one got none."""
+    for client in asking:
+        client.start()
+    try:
+        yield asking
+    finally:
+        for client in asking:
+            client.stop()
+    assert all(client.answers for client in asking)
+
+
+def all_see(asking: Sequence[Client], number: int) -> bool:
+    """Return whether every client was answered of a generation, or failed, which ends the wait."""
+    return all(client.seen >= number or client.failed is not None for client in asking)

@@ -1,0 +1,33 @@
+"""Runs of the service that follow their data, each with a cache and a log of its own."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from tests.program import Running, serving
+
+
+class Serve(Protocol):
+    """Runs the service over some data until the test is over."""
+
+    def __call__(self, data: Path, /, *options: str) -> Running: ...
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def serve(tmp_path: Path, cache: Path) -> Iterator[Serve]:
+    with ExitStack() as runs:
+
+        def start(data: Path, /, *options: str) -> Running:
+            return runs.enter_context(
+                serving("--data", data, "--cache", cache, "--no-auth", *options, log=tmp_path / "log")
+            )
+
+        yield start
