@@ -46,6 +46,8 @@ class FileSource:
 def _copy(file: Path, to: Path) -> None:
     """Copy a baked file. Raises `Refused` where it is none, `Unavailable` where it cannot be copied."""
     try:
+        if file.exists() and not (file.is_file() or file.is_dir()):  # a pipe would keep us waiting
+            raise Refused(f"{file}: it is no regular file; bake it again")
         with file.open("rb"):
             pass
     except OSError as error:
