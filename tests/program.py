@@ -104,12 +104,12 @@ class Running(msgspec.Struct, frozen=True):
 def children(pid: int) -> list[int]:
     """Return the processes that a process started and that live."""
     everyone = [int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal()]
-    return sorted(each for each in everyone if _status(each)[1:2] == [str(pid)] and is_alive(each))
+    return sorted(each for each in everyone if _status(each)[1:2] == [str(pid)] and not has_ended(each))
 
 
-def is_alive(pid: int) -> bool:
-    """Return whether a process is there and has not ended."""
-    return _status(pid)[:1] not in ([], ["Z"], ["X"])
+def has_ended(pid: int) -> bool:
+    """Return whether a process is not there, or only as one that nobody has waited for."""
+    return _status(pid)[:1] in ([], ["Z"], ["X"])
 
 
 def command_line(pid: int) -> str:

@@ -54,7 +54,11 @@ class Client(Thread):
         except Exception as error:  # noqa: BLE001 - whoever started the thread is told
             self.failed = error
         finally:
-            self._connection.close()
+            self.close()
+
+    def close(self) -> None:
+        """Close its connection."""
+        self._connection.close()
 
     def stop(self) -> None:
         """Stop after the answer that is under way; raise what was wrong, if something was."""

@@ -1,0 +1,155 @@
+"""Several processes answer as one does; where one of them dies, the others and its replacement go on."""
+
+import os
+import signal
+import socket
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.directory import store, write_directory
+from tests.program import Running, children, command_line, eventually, has_ended, run
+from tests.run.asking import of_each_worker
+from tests.run.conftest import Serve
+from tests.run.generations import Generation
+
+TWO = ("--workers", "2")
+ANSWERED = 'store_directory_http_requests_total{method="GET",route="/stores",status="200"}'
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return Generation(1).bake(tmp_path).replace(tmp_path / "set.baked")
+
+
+def kill_worker(service: Running, worker: int) -> None:
+    """Kill a worker, and wait until another has taken its place."""
+    others = [each for each in service.workers() if each != worker]
+    os.kill(worker, signal.SIGKILL)
+    eventually(lambda: set(service.workers()) > set(others))
+
+
+def generations(service: Running) -> list[int]:
+    """Return of which generation each worker answers, on a new connection."""
+    asking = of_each_worker(service)
+    for client in asking:
+        client.close()
+    return [client.seen for client in asking]
+
+
+def all_answer_of(service: Running, generation: int) -> bool:
+    return generations(service) == [generation, generation]
+
+
+def is_served(service: Running, generation: int) -> bool:
+    """Return whether the worker that is asked serves the data that the run loaded as that manieth."""
+    return bool(service.ready()["generation"] == generation)
+
+
+def compilers(service: Running) -> list[tuple[int, int]]:
+    """Return each compiler that runs, with the worker that started it."""
+    return [
+        (worker, child)
+        for worker in service.workers()
+        for child in children(worker)
+        if "service.source.compile" in command_line(child)
+    ]
+
+
+def test_a_worker_that_is_killed_is_replaced_and_the_new_one_answers_of_what_is_served_from_the_first_request(
+    serve: Serve, file: Path, tmp_path: Path
+) -> None:
+    service = serve(file, *TWO)
+    assert generations(service) == [1, 1]
+    Generation(2).bake(tmp_path).replace(file)
+    eventually(partial(all_answer_of, service, 2))
+    for worker in service.workers():
+        kill_worker(service, worker)
+        assert generations(service) == [2, 2]
+    assert service.metrics()["store_directory_workers"] == 2
+
+
+def test_where_the_worker_that_loads_is_killed_over_it_another_one_loads(serve: Serve, tmp_path: Path) -> None:
+    folder = Generation(1).write(tmp_path / "data")
+    service = serve(folder, *TWO)
+    for number in (2, 3):
+        Generation(number).write(folder)
+        ((leader, compiler),) = eventually(lambda: compilers(service))
+        kill_worker(service, leader)
+        eventually(partial(has_ended, compiler))
+        eventually(partial(all_answer_of, service, number))
+
+
+def test_workers_that_die_while_the_data_is_replaced_leave_none_behind_with_old_data(
+    serve: Serve, file: Path, tmp_path: Path
+) -> None:
+    service, chance = serve(file, *TWO), Random(1)
+    following = [Generation(number).bake(tmp_path) for number in range(2, 6)]
+    for number, baked in enumerate(following, 2):
+        baked.replace(file)
+        kill_worker(service, chance.choice(service.workers()))
+        eventually(partial(all_answer_of, service, number))
+
+
+def test_metrics_are_those_of_all_workers_and_none_is_lost_with_a_worker(serve: Serve, file: Path) -> None:
+    service = serve(file, *TWO)
+    before = service.metrics().get(ANSWERED, 0)
+    for client in of_each_worker(service):
+        with closing(client):
+            for _ in range(20):
+                client.ask("/stores")
+    counted = before + 2 + 40
+    assert service.metrics()[ANSWERED] == counted
+    assert service.metrics()["store_directory_workers"] == 2
+    for worker in service.workers():
+        kill_worker(service, worker)
+        assert service.metrics()[ANSWERED] == counted
+        counted += len(generations(service))
+        assert service.metrics()[ANSWERED] == counted
+    eventually(lambda: service.metrics()["store_directory_workers"] == 2)
+
+
+def test_a_hang_up_loads_the_data_anew_and_replaces_no_worker(serve: Serve, file: Path) -> None:
+    service = serve(file, *TWO)
+    workers = service.workers()
+    for generation in (2, 3):
+        service.process.send_signal(signal.SIGHUP)
+        eventually(partial(is_served, service, generation))
+    assert service.workers() == workers
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_when_told_to_end_it_ends_with_0_and_leaves_nothing_behind(
+    serve: Serve, file: Path, cache: Path, workers: int
+) -> None:
+    service = serve(file, "--workers", str(workers))
+    processes = service.workers()
+    assert [path.name[:4] for path in cache.iterdir()] == ["run-"]
+    assert service.end() == 0
+    assert list(cache.iterdir()) == []
+    assert all(map(has_ended, processes))
+    assert [line for line in service.logged() if "Traceback" in line or "ERROR" in line] == []
+
+
+def test_a_faulty_data_set_is_exit_1_and_a_clear_line(tmp_path: Path, cache: Path) -> None:
+    faulty = write_directory(tmp_path / "faulty", [store("s1", city=None)])
+    ended = run("serve", "--port", "0", "--data", faulty, "--cache", cache, *TWO)
+    assert ended.returncode == 1
+    first, *more = ended.stderr.splitlines()
+    assert first.startswith(f"Error: the data set in {faulty} is refused: stores.json:1: city: ")
+    assert len(more) == 1
+    assert more[0].startswith("`store-directory check ")
+    assert list(cache.iterdir()) == []
+
+
+def test_an_address_in_use_is_exit_1_and_a_clear_line(file: Path, cache: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = run("serve", "--port", port, "--data", file, "--cache", cache, *TWO)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith(f"Error: cannot listen on 127.0.0.1:{port}")
+    assert len(ended.stderr.splitlines()) == 1
+    assert list(cache.iterdir()) == []
