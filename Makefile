@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: serve test check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst clean help
+.PHONY: serve test check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,9 @@ bench-growth: $(VENV)/installed ## what requests cost of 1,000,000 stores over 1
 
 bench-worst: $(VENV)/installed ## the requests that hold the event loop longest
 	$(BIN)/python -m bench.worst $(ARGS)
+
+bench-replica: $(VENV)/installed ## starts, reloads and several workers; ARGS=--large with 1,000,000 stores too
+	$(BIN)/python -m bench.replica $(ARGS)
 
 # The peers' packages stand apart from the project's. Without them the bench says which peers are missing.
 bench/data/peers/installed: bench/peers/requirements.txt

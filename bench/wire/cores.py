@@ -24,6 +24,6 @@ def split_cores() -> tuple[int, int]:
     return others[-1], load
 
 
-def pinned(core: int, command: list[str]) -> list[str]:
-    """Return the command that runs `command` on one core."""
-    return ["taskset", "--cpu-list", str(core), *command]
+def pinned(command: list[str], *cores: int) -> list[str]:
+    """Return the command that runs `command` on some cores only."""
+    return ["taskset", "--cpu-list", ",".join(map(str, cores)), *command]

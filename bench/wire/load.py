@@ -72,7 +72,7 @@ def _wrk(driver: Driver, server: Server, questions: Questions) -> _Summary:
         targets.write_text("".join(f"{target}\n" for target in questions.targets), "utf-8")
         arguments = [f"http://127.0.0.1:{server.port}", "--", str(targets), questions.key]
         finished = subprocess.run(  # noqa: S603 - the command is this bench's own
-            pinned(driver.core, ["wrk", *options, "-s", _WALK, *arguments]),
+            pinned(["wrk", *options, "-s", _WALK, *arguments], driver.core),
             capture_output=True,
             timeout=driver.seconds + _PATIENCE_SECONDS,
             check=True,

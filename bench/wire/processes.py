@@ -1,6 +1,7 @@
 """What Linux tells of a process and its children: processor time and memory."""
 
 import os
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,7 +13,8 @@ import msgspec
 _TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
 _KIB: Final = 1024
 # Places in /proc/PID/stat behind the name in brackets, from 0 (proc_pid_stat(5)).
-_PARENT, _USER, _SYSTEM = 1, 11, 12
+_STATE, _PARENT, _USER, _SYSTEM, _BEGAN = 0, 1, 11, 12, 19
+_ENDED: Final = "ZX"
 
 
 class Memory(msgspec.Struct, frozen=True):
@@ -25,27 +27,54 @@ class Memory(msgspec.Struct, frozen=True):
 
 def cpu_seconds(pid: int) -> float:
     """Return the user and system time that a process and its living descendants have taken, to a tick of 10 ms."""
-    stats = (_stat(each) for each in _family(pid))
+    stats = (_stat(each) for each in family(pid))
     return sum(int(stat[_USER]) + int(stat[_SYSTEM]) for stat in stats) / _TICKS_PER_SECOND
 
 
 def memory(pid: int) -> Memory:
     """Return the memory of a process and its living descendants."""
-    peak = resident = anonymous = 0
-    for each in _family(pid):
-        status = _kibibytes(Path(f"/proc/{each}/status"))
-        rollup = _kibibytes(Path(f"/proc/{each}/smaps_rollup"))
-        peak += status["VmHWM"]
-        resident += rollup["Pss"]
-        anonymous += rollup["Anonymous"]
-    return Memory(peak * _KIB, resident * _KIB, anonymous * _KIB)
+    each = [memory_of(member) for member in family(pid)]
+    return Memory(sum(one.peak for one in each), sum(one.resident for one in each), sum(one.anonymous for one in each))
+
+
+def memory_of(pid: int) -> Memory:
+    """Return the memory of one process."""
+    status, rollup = (_kibibytes(Path(f"/proc/{pid}/{name}")) for name in ("status", "smaps_rollup"))
+    return Memory(status["VmHWM"] * _KIB, rollup["Pss"] * _KIB, rollup["Anonymous"] * _KIB)
+
+
+def command(pid: int) -> list[str]:
+    """Return the words of the command of a process; none where it ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    except OSError:
+        return []
+
+
+def began(pid: int) -> float:
+    """Return when a process began, in seconds of the monotonic clock, to a tick of 10 ms."""
+    booted = time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
+    return int(_stat(pid)[_BEGAN]) / _TICKS_PER_SECOND - booted
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process lives: not whether it ended and nobody took notice."""
+    try:
+        return _stat(pid)[_STATE] not in _ENDED
+    except OSError:
+        return False
+
+
+def core_wait(pid: int | str) -> float:
+    """Return for how many seconds the first thread of a process was ready to run and had no core."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
 
 
 def _stat(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
-def _family(pid: int) -> Iterator[int]:
+def family(pid: int) -> Iterator[int]:
     """Yield a process and its living descendants."""
     children: dict[int, list[int]] = defaultdict(list)
     for folder in Path("/proc").iterdir():

@@ -60,8 +60,13 @@ def make_csv(sample: Sample) -> None:
 
 def bake(sample: Sample) -> None:
     """Compile the data set anew, as the code that bakes may have changed."""
-    sample.baked.unlink(missing_ok=True)
-    _run("bake", str(sample.folder), str(sample.baked))
+    bake_folder(sample.folder, sample.baked)
+
+
+def bake_folder(folder: Path, file: Path) -> None:
+    """Compile the data set of a folder into a file, which is replaced."""
+    file.unlink(missing_ok=True)
+    _run("bake", str(folder), str(file))
 
 
 def make_baked(sample: Sample) -> Path:

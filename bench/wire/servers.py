@@ -1,4 +1,4 @@
-"""Servers: started on one core, waited for, asked over HTTP, read from /proc, stopped."""
+"""Servers: started on their cores, waited for, asked over HTTP, read from /proc, stopped."""
 
 import http.client
 import os
@@ -67,15 +67,15 @@ def _ask(port: int, target: str, key: str) -> Answer:
 
 
 @contextmanager
-def running(contender: Contender, core: int) -> Iterator[Server]:
-    """Give a contender's server, ready and on one core; stop it at the end. Raises `Failed`."""
+def running(contender: Contender, *cores: int) -> Iterator[Server]:
+    """Give a contender's server, ready and on the cores it may use; stop it at the end. Raises `Failed`."""
     port = _free_port()
     log = HOME / "logs" / f"{contender.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         started = time.perf_counter()
         process = subprocess.Popen(  # noqa: S603 - the commands are this bench's own
-            pinned(core, contender.command(port)), cwd=ROOT, stdout=output, stderr=output, start_new_session=True
+            pinned(contender.command(port), *cores), cwd=ROOT, stdout=output, stderr=output, start_new_session=True
         )
         try:
             _await_ready(contender, process, port, log)

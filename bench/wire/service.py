@@ -3,18 +3,19 @@
 import sys
 from pathlib import Path
 
-from bench.wire.contender import Contender, same_targets
+from bench.wire.contender import HOME, Contender, same_targets
 from bench.wire.shapes import KEY
 from service import __version__
 
 
-def service(data: Path) -> Contender:
-    """Return the service over a data set: a folder, or whatever else `serve --data` takes."""
+def service(data: Path, *options: str) -> Contender:
+    """Return the service over a data set: a folder, or whatever else `serve --data` takes; with more options."""
     serve = [sys.executable, "-m", "service", "serve", "--data", str(data), "--api-key", KEY, "--host", "127.0.0.1"]
+    serve += ["--cache", str(HOME / "cache")]
     return Contender(
         name=f"store-directory, {_form(data)}",
         version=__version__,
-        command=lambda port: [*serve, "--port", str(port)],
+        command=lambda port: [*serve, "--port", str(port), *options],
         ready="/ready",
         targets=same_targets,
     )

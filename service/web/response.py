@@ -37,6 +37,7 @@ class Response(web.StreamResponse):
         if transport is None or transport.is_closing():
             raise ClientConnectionResetError("the client is gone")
         answer, pieces = self._answer, self._answer.pieces
+        del self._answer  # the connection keeps this until its next request: it shall not keep the data alive, too
         length = sum(map(len, pieces))
         common = _head(answer.status, answer.media_type, answer.headers, int(time()))
         head = f"{common}Content-Length: {length}\r\n{self._connection(request)}\r\n".encode("ascii")

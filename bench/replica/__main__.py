@@ -1,0 +1,78 @@
+"""Measure starts, reloads and several workers: `python -m bench.replica`."""
+
+import signal
+import sys
+from collections.abc import Callable, Iterable
+from typing import Final, Literal, TypeVar
+
+import click
+
+from bench.markdown import keep
+from bench.replica.footprints import BOUND_STORES, footprints
+from bench.replica.reloads import reloads
+from bench.replica.report import Report, markdown
+from bench.replica.setting import Setting
+from bench.replica.sharing import sharings
+from bench.replica.starts import starts
+from bench.wire.cores import split_cores
+from bench.wire.load import Driver
+from bench.wire.machine import surroundings
+from bench.wire.servers import Failed
+
+_SIZES: Final = (10_000, 100_000)
+_LARGE: Final = 1_000_000
+_SHARED: Final = 100_000
+
+Part = Literal["starts", "reloads", "memory", "sharing"]
+_PARTS: Final[tuple[Part, ...]] = ("starts", "reloads", "memory", "sharing")
+_Found = TypeVar("_Found")
+
+
+@click.command()
+@click.option("--stores", type=int, multiple=True, help=f"A size; repeatable.  [default: {_SIZES}]")
+@click.option("--large", is_flag=True, help=f"And {_LARGE:,} stores.")
+@click.option("--part", "parts", type=click.Choice(_PARTS), multiple=True, help="Only this; repeatable.")
+@click.option("--seed", default=1, show_default=True)
+@click.option("--repeats", default=5, show_default=True, help="Starts, reloads or pairs of runs of a kind.")
+@click.option("--connections", default=32, show_default=True, help="How many connections wrk keeps busy.")
+@click.option("--seconds", default=2, show_default=True, help="Length of a run of wrk.")
+def main(  # noqa: PLR0913 - one for each option
+    *,
+    stores: tuple[int, ...],
+    large: bool,
+    parts: tuple[Part, ...],
+    seed: int,
+    repeats: int,
+    connections: int,
+    seconds: int,
+) -> None:
+    """Print the tables; end with 1 where a bound is passed. All parts at the standard sizes are kept in README.md."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
+    core, load = split_cores()
+    setting = Setting(seed, repeats, core, Driver(load, connections, seconds))
+    sizes = [*(stores or _SIZES), *([_LARGE] if large else [])]
+    try:
+        report = _report(setting, sizes, parts or _PARTS)
+    except Failed as failed:
+        raise click.ClickException(str(failed)) from failed
+    print(markdown(report))
+    if not stores and not parts:
+        keep("replica", found=report, tables=markdown(report))
+    sys.exit(bool(report.missed))
+
+
+def _report(setting: Setting, sizes: list[int], parts: tuple[Part, ...]) -> Report:
+    def of(part: Part, measure: Callable[[Setting, int], Iterable[_Found]], stores: Iterable[int]) -> list[_Found]:
+        return [found for each in stores if part in parts for found in measure(setting, each)]
+
+    return Report(
+        surroundings=surroundings(),
+        starts=of("starts", starts, sizes),
+        reloads=of("reloads", reloads, sizes),
+        footprints=of("memory", footprints, sorted({*sizes, BOUND_STORES})),
+        sharings=of("sharing", sharings, [_SHARED]),
+    )
+
+
+if __name__ == "__main__":
+    main()

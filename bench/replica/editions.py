@@ -1,0 +1,86 @@
+"""Two data sets that differ in one name, and the place where one is put after the other."""
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from itertools import cycle
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from bench.wire.sample import Sample, bake_folder, make
+
+Form: TypeAlias = Literal["files", "baked"]
+FORMS: Final[tuple[Form, ...]] = ("files", "baked")
+
+_STORES: Final = "stores.json"
+_COMPANIES: Final = "companies.json"
+_MANIFEST: Final = "manifest.json"
+_NAME: Final = b'"name":"'
+
+
+class Edition(msgspec.Struct, frozen=True):
+    """A data set: the folder of its files, with a manifest, and the same compiled."""
+
+    folder: Path
+    baked: Path
+
+
+def editions(sample: Sample) -> tuple[Edition, Edition]:
+    """Return a made-up data set and another like it. The files are made once; they are compiled anew."""
+    make(sample)
+    made = tuple(_edition(sample, name, change) for name, change in (("first", bytes), ("second", _renamed)))
+    return made[0], made[1]
+
+
+def _edition(sample: Sample, name: str, change: Callable[[bytes], bytes]) -> Edition:
+    edition = Edition(sample.work / name, sample.work / f"{name}.baked")
+    if not (edition.folder / _MANIFEST).exists():
+        edition.folder.mkdir(exist_ok=True)
+        shutil.copyfile(sample.folder / _COMPANIES, edition.folder / _COMPANIES)
+        (edition.folder / _STORES).write_bytes(change((sample.folder / _STORES).read_bytes()))
+        listed = ((_STORES, sample.stores), (_COMPANIES, sample.companies))
+        files = {name: _listing(edition.folder / name, records) for name, records in listed}
+        (edition.folder / _MANIFEST).write_bytes(msgspec.json.encode({"files": files}))
+    bake_folder(edition.folder, edition.baked)
+    return edition
+
+
+def _listing(file: Path, records: int) -> dict[str, str | int]:
+    return {"sha256": sha256(file.read_bytes()).hexdigest(), "records": records}
+
+
+def _renamed(stores: bytes) -> bytes:
+    return stores.replace(_NAME, _NAME + b"New ", 1)
+
+
+class Place:
+    """Where the editions are put, one after the other, in one of the forms; `data` is what is served."""
+
+    def __init__(self, folder: Path, pair: Sequence[Edition], form: Form) -> None:
+        self._editions = cycle(pair)
+        self._folder, self._form = folder, form
+        self.data = folder if form == "files" else folder / "stores.baked"
+        self.turn()
+
+    def turn(self) -> None:
+        """Put the other edition in place: each file beside its name, then all renamed, the manifest last."""
+        edition = next(self._editions)
+        if self._form == "baked":
+            names = {edition.baked: self.data}
+        else:
+            names = {edition.folder / name: self.data / name for name in (_STORES, _COMPANIES, _MANIFEST)}
+        for file in names:
+            (self._folder / f".{file.name}").hardlink_to(file)
+        for file, name in names.items():
+            (self._folder / f".{file.name}").replace(name)
+
+
+@contextmanager
+def place(sample: Sample, pair: Sequence[Edition], form: Form) -> Iterator[Place]:
+    """Give a place with the first edition in it."""
+    with TemporaryDirectory(dir=sample.work, prefix="place-") as folder:
+        yield Place(Path(folder), pair, form)

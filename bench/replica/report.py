@@ -1,0 +1,40 @@
+"""Everything that was found of reloads and workers."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from bench.replica import footprints, reloads, sharing, starts
+from bench.replica.footprints import Footprint
+from bench.replica.reloads import Reloads
+from bench.replica.sharing import Sharing
+from bench.replica.starts import Start
+from bench.wire.machine import Surroundings
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What was found, part by part; a part that was not asked for is empty."""
+
+    surroundings: Surroundings
+    starts: Sequence[Start]
+    reloads: Sequence[Reloads]
+    footprints: Sequence[Footprint]
+    sharings: Sequence[Sharing]
+
+    @property
+    def missed(self) -> list[str]:
+        """Which bounds are not kept."""
+        found: tuple[Reloads | Footprint | Sharing, ...] = (*self.reloads, *self.footprints, *self.sharings)
+        return [miss for each in found for miss in each.missed]
+
+
+def markdown(report: Report) -> str:
+    """Return the surroundings, then the tables of the parts."""
+    tables = (
+        report.starts and starts.markdown(report.starts),
+        report.reloads and reloads.markdown(report.reloads),
+        report.footprints and footprints.markdown(report.footprints),
+        report.sharings and sharing.markdown(report.sharings),
+    )
+    missed = "".join(f"- Not kept: {miss}.\n" for miss in report.missed)
+    return "\n".join(part for part in (f"{report.surroundings}\n", *tables, missed) if isinstance(part, str) and part)

@@ -1,0 +1,87 @@
+"""What a request costs of two workers over one, and how connections are spread over two."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import msgspec
+
+from bench.markdown import table
+from bench.replica.setting import Setting, several
+from bench.replica.workers import connected, spread, workers
+from bench.wire.contender import same_targets
+from bench.wire.load import Questions, drive
+from bench.wire.measure import Contest, contest
+from bench.wire.sample import make_baked
+from bench.wire.servers import Server, running
+from bench.wire.shapes import Shape, read_shapes
+
+_WORKERS: Final = 2
+_BOUND: Final = 1.1
+_SHAPES: Final = ("company", "city", "page")
+# After the beginning of a run, when all its connections stand.
+_UNDER_WAY_SECONDS: Final = 0.5
+
+
+class Sharing(msgspec.Struct, frozen=True):
+    """One worker and two on a shape; `busiest` is the most connections that one of the two had, run by run."""
+
+    contest: Contest
+    connections: int
+    busiest: Sequence[int]
+
+    @property
+    def missed(self) -> list[str]:
+        """Where the median of the pairs is above the bound."""
+        ratio = self.contest.cpu_ratio.median
+        return [] if ratio <= _BOUND else [f"{self.contest.shape}: two workers cost {ratio:.2f} times as much as one"]
+
+
+def sharings(setting: Setting, stores: int) -> Iterator[Sharing]:
+    """Drive one worker and two in turn, all on one core."""
+    sample = setting.sample(stores)
+    data = make_baked(sample)
+    shapes = [shape for shape in read_shapes(sample.folder, setting.seed) if shape.slug in _SHAPES]
+    with (
+        running(several(data, 1), setting.core) as one,
+        running(several(data, _WORKERS), setting.core) as two,
+    ):
+        with connected(two, _WORKERS):  # so that both are there
+            pass
+        for shape in shapes:
+            found = contest(setting.driver, shape, ours=one, theirs=two, pairs=setting.repeats)
+            busiest = [_busiest(setting, two, shape) for _ in range(setting.repeats)]
+            yield Sharing(found, setting.driver.connections, busiest)
+
+
+def _busiest(setting: Setting, server: Server, shape: Shape) -> int:
+    """Return the most connections that a worker has while the service is driven."""
+    questions = Questions(same_targets(shape), shape.key, shape.status)
+    with ThreadPoolExecutor() as pool:
+        driving = pool.submit(drive, setting.driver, server, questions)
+        time.sleep(_UNDER_WAY_SECONDS)
+        found = spread(server)
+        driving.result()
+    return max(found[pid] for pid in workers(server))
+
+
+def markdown(found: Iterable[Sharing]) -> str:
+    """Return the costs as a table."""
+    head = ("shape", "CPU µs, one worker", "two", "two over one", "from", "to", "connections of the busier")
+    return table(head, map(_row, found))
+
+
+def _row(each: Sharing) -> Sequence[str]:
+    ratio = each.contest.cpu_ratio
+    sides = (each.contest.ours, each.contest.theirs)
+    costs = (f"{side.cpu_microseconds.median:,.1f}" for side in sides)
+    of_all = f"{min(each.busiest)} to {max(each.busiest)} of {each.connections}"
+    return (
+        each.contest.shape,
+        *costs,
+        f"**{ratio.median:.2f}**",
+        f"{ratio.lowest:.2f}",
+        f"{ratio.highest:.2f}",
+        of_all,
+    )

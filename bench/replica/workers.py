@@ -1,0 +1,105 @@
+"""The processes of a run that answer, and a connection to each of them."""
+
+import socket
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from bench.wire import processes
+from bench.wire.servers import Failed, Server
+from bench.wire.shapes import KEY
+
+_REQUEST: Final = f"GET /stores?limit=1 HTTP/1.1\r\nHost: bench\r\nx-api-key: {KEY}\r\n\r\n".encode()
+_VERSION: Final = b"\r\nX-Dataset-Version: "
+_LENGTH: Final = b"\r\nContent-Length: "
+_UNTIL_ALL_ANSWER: Final = 30
+_BETWEEN_SECONDS: Final = 0.01
+_ASK_SECONDS: Final = 60
+_MOST_BYTES: Final = 1 << 16
+_ESTABLISHED: Final = "01"
+
+
+class Connection:
+    """A connection that stays open, all of whose requests one process answers."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=_ASK_SECONDS)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.port: int = self._socket.getsockname()[1]
+
+    def ask(self) -> bytes:
+        """Ask for one store; return the version of the data that the answer is from. Raises `Failed`."""
+        self._socket.sendall(_REQUEST)
+        answer = self._socket.recv(_MOST_BYTES)
+        head, _, body = answer.partition(b"\r\n\r\n")
+        if not answer.startswith(b"HTTP/1.1 200 ") or len(body) != int(_field(head, _LENGTH)):
+            raise Failed(f"the service answered {answer[:200]!r}")
+        return _field(head, _VERSION)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._socket.close()
+
+
+def _field(head: bytes, name: bytes) -> bytes:
+    return head.partition(name)[2].partition(b"\r\n")[0]
+
+
+def workers(server: Server) -> list[int]:
+    """Return the processes that answer: those under the one that was started, or itself where it is alone."""
+    _, *children = processes.family(server.pid)
+    return children or [server.pid]
+
+
+def spread(server: Server) -> Counter[int]:
+    """Return how many open connections each worker has."""
+    owners = {inode: pid for pid in workers(server) for inode in _sockets(pid)}
+    return Counter(owners[inode] for _, inode in _established(server.port) if inode in owners)
+
+
+@contextmanager
+def connected(server: Server, count: int) -> Iterator[dict[int, Connection]]:
+    """Give a connection to each of so many workers, by the process. Raises `Failed` where some never answer."""
+    opened: dict[int, Connection] = {}
+    spare: list[Connection] = []
+    until = time.monotonic() + _UNTIL_ALL_ANSWER
+    try:
+        while len(opened) < count:
+            if time.monotonic() > until:
+                raise Failed(f"{len(opened)} of {count} workers answered in {_UNTIL_ALL_ANSWER} s")
+            spare.append(Connection(server.port))
+            with suppress(Failed):  # of a worker that has no data yet
+                spare[-1].ask()
+                opened.setdefault(_worker_of(server, spare[-1]), spare[-1])
+            time.sleep(_BETWEEN_SECONDS)
+        yield opened
+    finally:
+        for connection in spare:
+            connection.close()
+
+
+def _worker_of(server: Server, connection: Connection) -> int:
+    """Return the process at the other end of a connection."""
+    inode = next(inode for port, inode in _established(server.port) if port == connection.port)
+    return next(pid for pid in workers(server) if inode in _sockets(pid))
+
+
+def _established(port: int) -> Iterator[tuple[int, str]]:
+    """Yield the port of the client and the inode of the server's socket, of each open connection to a port."""
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, local, remote, state, *_, inode = line.split()[:10]
+        if state == _ESTABLISHED and int(local.rpartition(":")[2], 16) == port:
+            yield int(remote.rpartition(":")[2], 16), inode
+
+
+def _sockets(pid: int) -> set[str]:
+    """Return the inodes of a process's sockets."""
+    found = set()
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):  # it was closed meanwhile
+            target = str(descriptor.readlink())
+            found.add(target.removeprefix("socket:[").removesuffix("]"))
+    return found
