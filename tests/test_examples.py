@@ -1,0 +1,40 @@
+"""The examples, run as they are."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from service.commands import main
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SECONDS = 30
+
+
+def printed(script: str, *arguments: str) -> list[str]:
+    """Return what a script prints, with this project's program on its path."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    command = [str(EXAMPLES / script), *arguments]
+    finished = subprocess.run(
+        command, capture_output=True, text=True, timeout=SECONDS, check=False, env=os.environ | {"PATH": path}
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return finished.stdout.splitlines()
+
+
+def test_the_service_follows_the_process_beside_it() -> None:
+    lines = printed("sidecar/try.sh", "4")
+    assert all(line.startswith("status:ready ") for line in lines)
+    generations = [int(number) for number in re.findall(r"generation:(\d+)", "\n".join(lines))]
+    assert len(generations) == 4
+    assert generations == sorted(generations)
+    assert generations[-1] > generations[0]
+
+
+def test_the_pod_gives_options_that_there_are_and_time_to_drain() -> None:
+    pod = (EXAMPLES / "sidecar" / "pod.yaml").read_text()
+    given = dict(re.findall(r"- --([a-z-]+)=(\S+)", pod))
+    assert set(given) <= {name for option in main.commands["serve"].params if (name := option.name)}
+    (grace,) = re.findall(r"terminationGracePeriodSeconds: (\d+)", pod)
+    assert int(grace) > int(given["drain"]) + 5
