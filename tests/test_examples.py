@@ -38,3 +38,15 @@ def test_the_pod_gives_options_that_there_are_and_time_to_drain() -> None:
     assert set(given) <= {name for option in main.commands["serve"].params if (name := option.name)}
     (grace,) = re.findall(r"terminationGracePeriodSeconds: (\d+)", pod)
     assert int(grace) > int(given["drain"]) + 5
+
+
+def test_a_node_follows_its_origin_and_goes_on_without_it(unused_tcp_port: int) -> None:
+    told = dict(line.split(": ", 1) for line in printed("edge/try.sh", "python", str(unused_tcp_port)) if ": " in line)
+    assert {moment: re.findall(r"stores:(\d+)", state) for moment, state in told.items()} == {
+        "the first file": ["1000"],
+        "another file": ["2000"],
+        "the origin is gone": ["2000"],
+        "started anew without the origin": ["2000"],
+        "the origin is back": ["1000"],
+    }
+    assert all(state.startswith("status:ready ") for state in told.values())
