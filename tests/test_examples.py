@@ -2,9 +2,12 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from subprocess import PIPE
 
 from service.commands import main
 
@@ -16,11 +19,16 @@ def printed(script: str, *arguments: str) -> list[str]:
     """Return what a script prints, with this project's program on its path."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     command = [str(EXAMPLES / script), *arguments]
-    finished = subprocess.run(
-        command, capture_output=True, text=True, timeout=SECONDS, check=False, env=os.environ | {"PATH": path}
-    )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return finished.stdout.splitlines()
+    with subprocess.Popen(
+        command, stdout=PIPE, stderr=PIPE, text=True, env=os.environ | {"PATH": path}, start_new_session=True
+    ) as process:
+        try:
+            told, wrong = process.communicate(timeout=SECONDS)
+        finally:
+            with suppress(ProcessLookupError):  # where it ended, nothing is left of what it started
+                os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 0, told + wrong
+    return told.splitlines()
 
 
 def test_the_service_follows_the_process_beside_it() -> None:
