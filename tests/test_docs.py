@@ -48,7 +48,8 @@ from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 
 ROOT = Path(__file__).parents[1]
-PAGES = [page for folder in (".", "docs", "datasets", "bench") for page in sorted((ROOT / folder).glob("*.md"))]
+FOLDERS = (".", "docs", "datasets", "bench", "examples", "examples/sidecar", "examples/edge")
+PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))]
 INTERFACE, DATA, COMMANDS, BAKED = (
     (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked")
 )

@@ -3,14 +3,15 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Final
 
 import msgspec
 
 from bench.markdown import table
 from bench.replica.setting import Setting, several
-from bench.replica.workers import connected, spread, workers
-from bench.wire.contender import same_targets
+from bench.replica.workers import connected, spread
+from bench.wire.contender import Contender, same_targets
 from bench.wire.load import Questions, drive
 from bench.wire.measure import Contest, contest
 from bench.wire.sample import make_baked
@@ -20,8 +21,7 @@ from bench.wire.shapes import Shape, read_shapes
 _WORKERS: Final = 2
 _BOUND: Final = 1.1
 _SHAPES: Final = ("company", "city", "page")
-# After the beginning of a run, when all its connections stand.
-_UNDER_WAY_SECONDS: Final = 0.5
+_LOOK_SECONDS: Final = 0.05
 
 
 class Sharing(msgspec.Struct, frozen=True):
@@ -39,31 +39,37 @@ class Sharing(msgspec.Struct, frozen=True):
 
 
 def sharings(setting: Setting, stores: int) -> Iterator[Sharing]:
-    """Drive one worker and two in turn, all on one core."""
+    """Drive one worker and two in turn, all on one core, then two on both."""
     sample = setting.sample(stores)
     data = make_baked(sample)
     shapes = [shape for shape in read_shapes(sample.folder, setting.seed) if shape.slug in _SHAPES]
-    with (
-        running(several(data, 1), setting.core) as one,
-        running(several(data, _WORKERS), setting.core) as two,
-    ):
-        with connected(two, _WORKERS):  # so that both are there
-            pass
-        for shape in shapes:
-            found = contest(setting.driver, shape, ours=one, theirs=two, pairs=setting.repeats)
-            busiest = [_busiest(setting, two, shape) for _ in range(setting.repeats)]
+    one, two = several(data, 1), several(data, _WORKERS)
+    with running(one, setting.core) as ours, _both(two, setting.core) as theirs:
+        contests = [contest(setting.driver, shape, ours=ours, theirs=theirs, pairs=setting.repeats) for shape in shapes]
+    with _both(two, *setting.both_cores) as server:
+        for shape, found in zip(shapes, contests, strict=True):
+            busiest = [_busiest(setting, server, shape) for _ in range(setting.repeats)]
             yield Sharing(found, setting.driver.connections, busiest)
 
 
+@contextmanager
+def _both(contender: Contender, *cores: int) -> Iterator[Server]:
+    """Give a server once both of its workers answer."""
+    with running(contender, *cores) as server:
+        with connected(server, _WORKERS):
+            pass
+        yield server
+
+
 def _busiest(setting: Setting, server: Server, shape: Shape) -> int:
-    """Return the most connections that a worker has while the service is driven."""
+    """Return the most connections that a worker has once all of a run stand. Raises `Failed`."""
     questions = Questions(same_targets(shape), shape.key, shape.status)
     with ThreadPoolExecutor() as pool:
         driving = pool.submit(drive, setting.driver, server, questions)
-        time.sleep(_UNDER_WAY_SECONDS)
-        found = spread(server)
+        while (found := spread(server)).total() < setting.driver.connections and not driving.done():
+            time.sleep(_LOOK_SECONDS)
         driving.result()
-    return max(found[pid] for pid in workers(server))
+    return max(found.values(), default=0)
 
 
 def markdown(found: Iterable[Sharing]) -> str:
