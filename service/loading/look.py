@@ -11,7 +11,7 @@ import msgspec
 from service.loading.formats import COMPRESSIONS, FORMATS
 from service.loading.manifest import MANIFEST
 
-# What proves itself whole, by a manifest or by checksums, need only not be in motion.
+# What proves itself whole need only not be in motion.
 _PATIENCE_WITH_PROOF: Final = 0.05
 # Files without one: whoever rewrites them one after the other should not pause longer than this.
 _PATIENCE: Final = 1.0
@@ -25,12 +25,17 @@ class Look(msgspec.Struct, frozen=True):
 
     fingerprint  another one wherever a file was written, replaced, added or removed
     changed_at   when that last happened, in seconds since the epoch, by the clock of the file system
-    patience     for how many seconds they should have been left alone before they are read
+    proven       whether the files prove that they are whole and belong together, by a manifest or by checksums
     """
 
     fingerprint: str
     changed_at: float
-    patience: float
+    proven: bool
+
+    @property
+    def patience(self) -> float:
+        """For how many seconds the files should have been left alone before they are read."""
+        return _PATIENCE_WITH_PROOF if self.proven else _PATIENCE
 
 
 def data_file_name(name: str) -> re.Match[str] | None:
@@ -51,14 +56,13 @@ def look_at_folder(folder: Path) -> Look:
         files = sorted(file for file in root.iterdir() if file.name == MANIFEST or data_file_name(file.name))
         changed_at = root.stat().st_mtime
     except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle, before Python 3.13
-        return Look("it cannot be read", 0, _PATIENCE)
-    proof = any(file.name == MANIFEST for file in files)
-    return _look(files, changed_at, _PATIENCE_WITH_PROOF if proof else _PATIENCE)
+        return Look("it cannot be read", 0, proven=False)
+    return _look(files, changed_at, proven=any(file.name == MANIFEST for file in files))
 
 
 def look_at_file(file: Path) -> Look:
     """Look at a file that has checksums."""
-    return _look([file], 0, _PATIENCE_WITH_PROOF)
+    return _look([file], 0, proven=True)
 
 
 def watched_folders(path: Path) -> list[Path]:
@@ -82,7 +86,7 @@ def _is(test: Callable[[Path], bool], path: Path) -> bool:
         return False
 
 
-def _look(files: Iterable[Path], changed_at: float, patience: float) -> Look:
+def _look(files: Iterable[Path], changed_at: float, *, proven: bool) -> Look:
     digest = sha256()
     for file in files:
         try:
@@ -93,4 +97,4 @@ def _look(files: Iterable[Path], changed_at: float, patience: float) -> Look:
         digest.update(f"{file.name!r} {stat.st_dev} {stat.st_ino} {stat.st_size} {stat.st_mtime_ns} ".encode())
         digest.update(f"{stat.st_ctime_ns};".encode())
         changed_at = max(changed_at, stat.st_ctime)
-    return Look(digest.hexdigest(), changed_at, patience)
+    return Look(digest.hexdigest(), changed_at, proven)

@@ -55,7 +55,7 @@ class Publisher:
     async def run(self) -> None:
         """Publish what the source holds until cancelled. Raises `Rejected` where there is nothing to serve instead."""
         self._last = self._workspace.publication()
-        self._workspace.tidy(self._last)
+        await asyncio.to_thread(self._workspace.tidy, self._last)
         async with self._watching():
             while True:
                 self._woken.clear()
@@ -124,7 +124,7 @@ class Publisher:
 
     async def _publish(self, publication: Publication) -> None:
         self._workspace.publish(publication)
-        self._workspace.tidy(publication)
+        await asyncio.to_thread(self._workspace.tidy, publication)
         self._last = publication
         await self._published(publication)
 
@@ -135,7 +135,7 @@ class Publisher:
         failed = Reload(datetime.now(UTC), ok=False, error=str(why))
         self._last = msgspec.structs.replace(last, seen=seen, last_reload=failed)
         with suppress(OSError):  # where a full disk is what failed, this process knows of it all the same
-            self._workspace.tidy(last)
+            await asyncio.to_thread(self._workspace.tidy, last)
             self._workspace.publish(self._last)
         await self._published(self._last)
 

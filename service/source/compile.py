@@ -18,7 +18,7 @@ from service.loading.acceptance import Invalid, Refused, accept
 from service.loading.dataset import Report, load
 
 # Requests come first: nobody waits for a compilation but its result.
-_NICENESS: Final = 10
+_NICENESS: Final = 5
 
 
 class Step(msgspec.Struct, frozen=True, tag=True):
@@ -58,9 +58,12 @@ def tell(message: Message) -> None:
 
 
 def compile_folder(folder: Path, to: Path, *, invalid: Invalid, fingerprint: str) -> Message:
-    """Compile the folder, if it is still that of the fingerprint, into a file; return how it ended."""
+    """Compile the folder, if it is still that of the fingerprint where there is one, into a file.
+
+    Returns how it ended.
+    """
     try:
-        loaded = load(folder, fingerprint=fingerprint, progress=lambda *step: tell(Step(*step)))
+        loaded = load(folder, fingerprint=fingerprint or None, progress=lambda *step: tell(Step(*step)))
         dataset, report = accept(loaded, invalid)
         bake(dataset, report.totals, to)
     except Refused as refused:
