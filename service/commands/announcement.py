@@ -4,23 +4,42 @@ import shlex
 from contextlib import suppress
 
 import click
+import msgspec
 
 from service.replica.replica import Snapshot
 from service.web.auth import KEY_HEADER
 
 
-def say(line: str) -> None:
+class Announcement(msgspec.Struct, frozen=True, kw_only=True):
+    """Tells where the service listens, and how to ask it. A key is shown where it was made for this run.
+
+    public, admin  the addresses, as a client writes them; that of probes and metrics is "" where they are public
+    open_to_all    whether no key is needed
+    """
+
+    public: str
+    admin: str
+    made_key: str | None
+    open_to_all: bool
+
+    def listening(self) -> None:
+        """Tell that the service listens."""
+        _say(f"Listening on {self.public}")
+        if self.admin:
+            _say(f"Probes and metrics on {self.admin}")
+
+    def ready(self, current: Snapshot) -> None:
+        """Tell that the service is ready, and how to ask."""
+        dataset = current.dataset
+        _say(f"Ready: {len(dataset.stores):,} stores of {len(dataset.companies):,} companies")
+        if self.made_key is not None:
+            _say(f"Key: {self.made_key} (made for this run; --api-key sets your own)")
+        key = "" if self.open_to_all else f"-H '{KEY_HEADER}: {self.made_key or '<your key>'}' "
+        _say(f"Try: curl {key}{shlex.quote(f'{self.public}/stores?limit=2')}")
+        _say(f"Docs: {self.public}/docs")
+
+
+def _say(line: str) -> None:
     """Print a line. The service goes on where nobody reads it."""
     with suppress(OSError):
         click.echo(line)
-
-
-def announced(current: Snapshot, *, address: str, made_key: str | None, open_to_all: bool) -> None:
-    """Tell that the service is ready, and how to ask it. A key is shown where it was made for this run."""
-    dataset = current.dataset
-    say(f"Ready: {len(dataset.stores):,} stores of {len(dataset.companies):,} companies")
-    if made_key is not None:
-        say(f"Key: {made_key} (made for this run; --api-key sets your own)")
-    key = "" if open_to_all else f"-H '{KEY_HEADER}: {made_key or '<your key>'}' "
-    say(f"Try: curl {key}{shlex.quote(f'{address}/stores?limit=2')}")
-    say(f"Docs: {address}/docs")

@@ -13,19 +13,27 @@ class CannotListen(Exception):
 
 
 class Listener(msgspec.Struct, frozen=True):
-    """The sockets of one address, which may be one of IPv4 and one of IPv6."""
+    """The bound sockets of one address, which may be one of IPv4 and one of IPv6."""
 
-    sockets: tuple[socket.socket, ...]
+    sockets: tuple[socket.socket, ...] = ()
+
+    @property
+    def addresses(self) -> list[str]:
+        """Each HOST:PORT."""
+        return [_spelled(*bound.getsockname()[:2]) for bound in self.sockets]
 
     @property
     def url(self) -> str:
-        """The address, as a client writes it."""
-        host, port = self.sockets[0].getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        """The first address, as a client writes it; "" where there is none."""
+        return f"http://{self.addresses[0]}" if self.sockets else ""
 
 
-def listen(host: str, port: int) -> Listener:
-    """Listen on every address that a host has; port 0 takes a free one. Raises `CannotListen`."""
+def bind(host: str, port: int, *, shared: bool) -> Listener:
+    """Bind every address that a host has; port 0 takes a free one. Raises `CannotListen`.
+
+    Where it is `shared`, others may bind the address, too, and listen: the workers of this run, which the system deals
+    connections to. Whoever does not belong to the run is refused before that.
+    """
     sockets: list[socket.socket] = []
     failure = OSError()
     try:
@@ -33,8 +41,11 @@ def listen(host: str, port: int) -> Listener:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         ):
             free = port or (sockets[0].getsockname()[1] if sockets else 0)
+            where = (address[0], free, *address[2:])
             try:
-                sockets.append(_bound(socket.socket(family, kind, protocol), (address[0], free, *address[2:])))
+                if shared and free:
+                    _bound(socket.socket(family, kind, protocol), where, shared=False).close()
+                sockets.append(_bound(socket.socket(family, kind, protocol), where, shared=shared))
             except OSError as error:  # as of IPv6 where there is none
                 failure = error
     except OSError as error:
@@ -45,23 +56,28 @@ def listen(host: str, port: int) -> Listener:
     return Listener(tuple(sockets))
 
 
-def _bound(unbound: socket.socket, address: tuple[str | int, ...]) -> socket.socket:
-    try:
-        unbound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if unbound.family == socket.AF_INET6:
-            unbound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        unbound.bind(address)
-        unbound.listen()  # whoever answers says how many may wait
-        unbound.setblocking(False)
-    except OSError:
-        unbound.close()
-        raise
-    return unbound
-
-
 def split_address(text: str) -> tuple[str, int]:
     """Return host and port of HOST:PORT; an IPv6 address stands in brackets. Raises ValueError."""
     host, _, port = text.rpartition(":")
     if not host or not port.isascii() or not port.isdigit() or int(port) > _LAST_PORT:
         raise ValueError(f"{text!r} is not HOST:PORT")
     return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _spelled(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _bound(unbound: socket.socket, address: tuple[str | int, ...], *, shared: bool) -> socket.socket:
+    try:
+        unbound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            unbound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        if unbound.family == socket.AF_INET6:
+            unbound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        unbound.bind(address)
+        unbound.setblocking(False)
+    except OSError:
+        unbound.close()
+        raise
+    return unbound

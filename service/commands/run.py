@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from service.commands.announcement import Announcement
 from service.commands.terminal import shown_progress
 from service.progress import Progress
 from service.replica.publication import Publication
@@ -31,13 +32,13 @@ _log = logging.getLogger(__name__)
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What the processes of a run do; `announce` is called once, when all of them serve."""
+    """What the processes of a run do."""
 
     settings: Settings
     source: Source
     workspace: Workspace
     authenticate: Authenticate
-    announce: Callable[[Snapshot], None]
+    announcement: Announcement
 
 
 class Sockets(msgspec.Struct, frozen=True):
@@ -75,13 +76,16 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
         if successor:
             await _first(replica.filled, ending.now)
         closing = await _listen(plan, replica, sockets)
+        first = not successor and plan.workspace.lead()
+        if first:
+            plan.announcement.listening()
         try:
             await _first(replica.filled, ending.soon, ending.now)
             bars.close()
             if replica.current is not None:
                 gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
                 gc.set_threshold(_COLLECT_AFTER)
-                if not successor and plan.workspace.lead():
+                if first:
                     others.append(asyncio.create_task(_announce(plan, replica.current)))
                 await _first(ending.soon, ending.now)
                 await _drain(plan, replica, ending)
@@ -124,7 +128,7 @@ async def _announce(plan: Plan, current: Snapshot) -> None:
     others = plan.settings.processes - 1
     while others and sum(map(bool, plan.workspace.serving())) <= others:  # noqa: ASYNC110 - see below
         await asyncio.sleep(_LOOK_SECONDS)  # the others tell through memory, which wakes nobody
-    plan.announce(current)
+    plan.announcement.ready(current)
 
 
 async def _drain(plan: Plan, replica: Replica, ending: _Ending) -> None:

@@ -1,9 +1,7 @@
 """`store-directory serve`: the service."""
 
 import logging
-import signal
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +10,9 @@ import uvloop
 from click.core import ParameterSource
 
 from service.bundled import bundled_folder
-from service.commands.announcement import announced, say
+from service.commands.announcement import Announcement
 from service.commands.cache import NoCache, cache_folder
-from service.commands.listen import CannotListen, listen, split_address
+from service.commands.listen import CannotListen, Listener, bind, split_address
 from service.commands.options import Address, Count, Seconds, option, use_file
 from service.commands.refusal import refusal
 from service.commands.run import Plan, Sockets, run
@@ -96,22 +94,17 @@ def _serve(settings: Settings, work: Workspace) -> None:
         source = choose_source(_data(settings), invalid=settings.invalid, cache=work.folder.parent)
     except ValueError as error:
         raise click.UsageError(f"--data: {error}") from error
-    for number in (signal.SIGINT, signal.SIGTERM):  # until whoever answers listens to them
-        signal.signal(number, lambda *_: sys.exit())
-    public = listen(settings.host, settings.port)
-    admin = listen(*split_address(settings.admin)) if settings.admin else None
-    say(f"Listening on {public.url}")
-    if admin is not None:
-        say(f"Probes and metrics on {admin.url}")
+    several = settings.processes > 1
+    public = bind(settings.host, settings.port, shared=several)
+    admin = bind(*split_address(settings.admin), shared=several) if settings.admin else Listener()
     made_key = None if settings.no_auth or settings.api_key else new_key()
     authenticate = anybody if settings.no_auth else keyring(settings.api_key or (made_key or "",))
-    announce = partial(announced, address=public.url, made_key=made_key, open_to_all=settings.no_auth)
-    plan = Plan(settings=settings, source=source, workspace=work, authenticate=authenticate, announce=announce)
-    if settings.processes > 1:
+    tells = Announcement(public=public.url, admin=admin.url, made_key=made_key, open_to_all=settings.no_auth)
+    plan = Plan(settings=settings, source=source, workspace=work, authenticate=authenticate, announcement=tells)
+    if several:
         run_workers(plan, public, admin)
     else:
-        sockets = Sockets(public.sockets, admin.sockets if admin else ())
-        uvloop.run(run(plan, lone_seat(), sockets))
+        uvloop.run(run(plan, lone_seat(), Sockets(public.sockets, admin.sockets)))
 
 
 def _data(settings: Settings) -> str:

@@ -24,8 +24,12 @@ _GRACE_SECONDS: Final = 15
 _HUNG_SECONDS: Final = 30
 
 
-def run_workers(plan: Plan, public: Listener, admin: Listener | None) -> None:
-    """Serve with several processes until told to end. Raises `Rejected` where there is nothing to serve."""
+def run_workers(plan: Plan, public: Listener, admin: Listener) -> None:
+    """Serve with several processes until told to end. Raises `Rejected` where there is nothing to serve.
+
+    Each worker has listening sockets of its own, on the addresses that are bound here: with one socket for all,
+    whichever worker wakes first would take most connections.
+    """
     import_web()  # once, for all that are forked from here
     owner = os.getpid()
     try:
@@ -78,17 +82,18 @@ class _Worker(Worker):
 class _Application(BaseApplication):
     """A run of several workers, as gunicorn sees it."""
 
-    def __init__(self, plan: Plan, public: Listener, admin: Listener | None) -> None:
+    def __init__(self, plan: Plan, public: Listener, admin: Listener) -> None:
         self.plan = plan
         self._publics = len(public.sockets)
-        self._sockets = [*public.sockets, *(admin.sockets if admin else ())]
+        self._addresses = [*public.addresses, *admin.addresses]
         super().__init__()
 
     def load_config(self) -> None:
         """Tell gunicorn how to run."""
         settings = self.plan.settings
         for name, value in {
-            "bind": [f"fd://{each.detach()}" for each in self._sockets],
+            "bind": self._addresses,
+            "reuse_port": True,
             "workers": settings.processes,
             "worker_class": _Worker,
             "worker_tmp_dir": str(self.plan.workspace.folder),
