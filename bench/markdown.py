@@ -1,4 +1,4 @@
-"""Markdown tables, and the marked places of README.md that benches fill in."""
+"""Markdown tables, and the marked places of pages that benches fill in."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,9 +23,9 @@ def fill(text: str, name: str, tables: str) -> str:
     return between.sub(lambda _: f"{mark}\n{tables}{end}", text)
 
 
-def keep(name: str, *, found: object, tables: str) -> None:
-    """Write what a bench found into `results/`, as JSON, and its tables into the marked place of README.md."""
-    results, readme = _ROOM / "results", _ROOM / "README.md"
+def keep(name: str, *, found: object, tables: str, page: Path = _ROOM / "README.md") -> None:
+    """Write what a bench found into `results/`, as JSON, and its tables into the marked place of a page."""
+    results = _ROOM / "results"
     results.mkdir(exist_ok=True)
     (results / f"{name}.json").write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
-    readme.write_text(fill(readme.read_text("utf-8"), name, tables), "utf-8")
+    page.write_text(fill(page.read_text("utf-8"), name, tables), "utf-8")

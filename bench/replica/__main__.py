@@ -3,6 +3,7 @@
 import signal
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import click
@@ -22,6 +23,7 @@ from bench.wire.servers import Failed
 _SIZES: Final = (10_000, 100_000)
 _LARGE: Final = 1_000_000
 _SHARED: Final = 100_000
+_PAGE: Final = Path(__file__).parents[2] / "docs" / "running.md"
 
 Part = Literal["starts", "reloads", "memory", "sharing"]
 _PARTS: Final[tuple[Part, ...]] = ("starts", "reloads", "memory", "sharing")
@@ -46,7 +48,7 @@ def main(  # noqa: PLR0913 - one for each option
     connections: int,
     seconds: int,
 ) -> None:
-    """Print the tables; end with 1 where a bound is passed. All parts at the standard sizes are kept in README.md."""
+    """Print the tables; end with 1 where a bound is passed. All parts at the standard sizes are kept in docs/running.md."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
     core, load = split_cores()
     setting = Setting(seed, repeats, core, Driver(load, connections, seconds))
@@ -57,7 +59,7 @@ def main(  # noqa: PLR0913 - one for each option
         raise click.ClickException(str(failed)) from failed
     print(markdown(report))
     if not stores and not parts:
-        keep("replica", found=report, tables=markdown(report))
+        keep("replica", found=report, tables=markdown(report), page=_PAGE)
     sys.exit(bool(report.missed))
 
 
