@@ -48,7 +48,7 @@ def main(  # noqa: PLR0913 - one for each option
     connections: int,
     seconds: int,
 ) -> None:
-    """Print the tables; end with 1 where a bound is passed. All parts at the standard sizes are kept in docs/running.md."""
+    """Print the tables; end with 1 where a bound is passed. All parts at the standard sizes stand in the docs."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
     core, load = split_cores()
     setting = Setting(seed, repeats, core, Driver(load, connections, seconds))
