@@ -4,7 +4,7 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse
 from itertools import cycle
 from threading import Event, Thread
 from urllib.parse import urlsplit
@@ -67,11 +67,15 @@ class Client(Thread):
         if self.failed is not None:
             raise self.failed
 
-    def ask(self, target: str) -> int:
-        """Ask once; return the generation of the answer, after a look at all of it."""
+    def get(self, target: str) -> tuple[HTTPResponse, bytes]:
+        """Ask once; return what came back."""
         self._connection.request("GET", target)
         response = self._connection.getresponse()
-        body = response.read()
+        return response, response.read()
+
+    def ask(self, target: str) -> int:
+        """Ask once; return the generation of the answer, after a look at all of it."""
+        response, body = self.get(target)
         assert response.status == 200, body
         number = _generation(target, orjson.loads(body))
         self._versions.check(response.headers["X-Dataset-Version"], number)
@@ -103,7 +107,7 @@ def of_each_worker(service: Running) -> list[Client]:
     """Return a client of each worker: it was answered while the others were stopped, and keeps its connection."""
     versions = Versions()
     asking = []
-    for worker in service.workers():
+    for worker in service.workers() or [service.process.pid]:
         others = [each for each in service.workers() if each != worker]
         for each in others:
             os.kill(each, signal.SIGSTOP)

@@ -29,7 +29,7 @@ def kill_worker(service: Running, worker: int) -> None:
     """Kill a worker, and wait until another has taken its place."""
     others = [each for each in service.workers() if each != worker]
     os.kill(worker, signal.SIGKILL)
-    eventually(lambda: set(service.workers()) > set(others))
+    eventually(lambda: has_ended(worker) and set(service.workers()) > set(others))
 
 
 def generations(service: Running) -> list[int]:
