@@ -1,5 +1,6 @@
 """What files look like from outside: enough to tell that they changed, and when."""
 
+import os
 import re
 from collections.abc import Callable, Iterable
 from hashlib import sha256
@@ -69,7 +70,7 @@ def watched_folders(path: Path) -> list[Path]:
     """Return the folders in which a path and all that its links lead through can be replaced, as far as there are."""
     path = path.absolute()
     links = [each for each in (path, *path.parents) if _is(Path.is_symlink, each)]
-    resolved = path.resolve()
+    resolved = Path(os.path.realpath(path))  # Path.resolve raises at links in a circle, before Python 3.13
     return sorted(
         {
             each
