@@ -36,7 +36,7 @@ def compilers(parent: int) -> list[int]:
 def test_a_start_after_a_run_that_was_killed_at_any_moment_is_clean(cache: Path, tmp_path: Path) -> None:
     folder, chance = Generation(1, weight=HEAVY).write(tmp_path / "data"), Random(3)
     options = ("--data", folder, "--cache", cache, "--no-auth")
-    for attempt in range(8):
+    for attempt in range(5):
         with started(*options, "--workers", str(1 + attempt % 2)) as process:
             try:
                 sleep(chance.uniform(0.2, 1.5))  # a moment of start, compilation or service
@@ -92,7 +92,7 @@ def test_baking_that_is_killed_at_any_moment_leaves_the_old_file_or_the_new_one(
     folder, file, chance = tmp_path / "data", tmp_path / "set.baked", Random(5)
     Generation(1).bake(tmp_path).replace(file)
     Generation(2, weight=HEAVY).write(folder)
-    for _ in range(8):
+    for _ in range(5):
         with subprocess.Popen(
             [*PROGRAM, "bake", folder, file], stdout=subprocess.DEVNULL, env=environment({})
         ) as process:

@@ -1,0 +1,190 @@
+"""What a source holds is published, and what it cannot give is told."""
+
+import errno
+import logging
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from service.replica.publication import Publication
+from service.replica.workspace import Workspace, workspace
+from service.source.source import Rejected, Unavailable
+from tests.replica.scripted import Published, Script, taken
+
+GONE = Unavailable("it is out of reach")
+FAULTY = Rejected("stores.csv:2: city: it is missing", fingerprint="faulty")
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Iterator[Workspace]:
+    with workspace(tmp_path) as made:
+        yield made
+
+
+def content(work: Workspace, publication: Publication) -> bytes:
+    return work.file(publication).read_bytes()
+
+
+async def test_what_the_source_holds_is_published_and_what_came_before_is_removed(work: Workspace) -> None:
+    async with Published(Script(taken("one"), taken("two")), work).running() as published:
+        one, two = await published.until(2)
+    assert [(each.generation, each.fingerprint, each.seen) for each in (one, two)] == [
+        (1, "one", "one"),
+        (2, "two", "two"),
+    ]
+    assert two.last_reload is not None
+    assert two.last_reload.ok
+    assert (two.loaded_at, content(work, two)) == (two.confirmed_at, b"whole")
+    assert len(list(work.folder.glob("*.baked"))) == 1
+    assert one.file != two.file
+
+
+async def test_a_source_that_did_not_change_confirms_what_is_served(work: Workspace) -> None:
+    script = Script(taken("one"))
+    async with Published(script, work).running() as published:
+        one, again, once_more = await published.until(3)
+    assert script.seen[:3] == ["", "one", "one"]
+    for earlier, later in pairwise((one, again, once_more)):
+        assert earlier.confirmed_at is not None
+        assert later.confirmed_at is not None
+        assert earlier.confirmed_at < later.confirmed_at
+        assert (later.generation, later.loaded_at, later.last_reload) == (1, one.loaded_at, one.last_reload)
+
+
+@pytest.mark.parametrize("failure", [FAULTY, RuntimeError("a fault of ours")])
+async def test_where_nothing_is_served_yet_what_is_refused_or_fails_unexpectedly_ends_it(
+    work: Workspace, failure: Exception
+) -> None:
+    with pytest.raises(type(failure), match=str(failure)):
+        await Published(Script(failure), work).publisher.run()
+
+
+async def test_where_nothing_is_served_yet_a_source_out_of_reach_is_waited_for(work: Workspace) -> None:
+    async with Published(Script(GONE, taken("one")), work).running() as published:
+        failed, one = await published.until(2)
+    assert (failed.generation, failed.file) == (0, "")
+    assert failed.last_reload is not None
+    assert failed.last_reload.error == str(GONE)
+    assert one.generation == 1
+
+
+@pytest.mark.parametrize("failure", [GONE, FAULTY, OSError("a disk"), RuntimeError("a fault of ours")])
+async def test_whatever_fails_leaves_what_is_served_and_is_told(work: Workspace, failure: Exception) -> None:
+    async with Published(Script(taken("one"), failure, taken("two")), work).running() as published:
+        one, failed, two = await published.until(3)
+    assert failed.last_reload is not None
+    assert (failed.last_reload.ok, failed.last_reload.error) == (False, str(failure))
+    assert (failed.generation, failed.file, failed.confirmed_at) == (1, one.file, one.confirmed_at)
+    assert two.generation == 2
+    assert two.last_reload is not None
+    assert two.last_reload.ok
+
+
+async def test_what_is_left_of_a_failed_attempt_is_removed_before_it_is_told(work: Workspace) -> None:
+    async with Published(Script(taken("one"), GONE), work).running() as published:
+        one, _ = await published.until(2)
+        assert [file.name for file in work.folder.glob("*.baked")] == [one.file]
+
+
+async def test_what_was_refused_is_not_taken_for_confirmed_and_is_not_asked_for_again(work: Workspace) -> None:
+    script = Script(taken("one"), FAULTY)
+    async with Published(script, work).running() as published:
+        *_, later = await published.until(5)
+    assert script.seen[:5] == ["", "one", "faulty", "faulty", "faulty"]
+    assert later.last_reload is not None
+    assert not later.last_reload.ok
+    assert later.confirmed_at == later.loaded_at
+
+
+async def test_a_source_that_is_within_reach_again_and_unchanged_is_in_order(work: Workspace) -> None:
+    async with Published(Script(taken("one"), GONE), work).running() as published:
+        *_, later = await published.until(3)
+    assert later.last_reload is not None
+    assert later.last_reload.ok
+    assert later.generation == 1
+
+
+async def test_a_source_out_of_reach_is_asked_again_after_growing_pauses(work: Workspace) -> None:
+    script = Script(taken("one"), GONE, GONE)
+    async with Published(script, work).running() as published:
+        await published.until(4)
+    first, second = (later - earlier for earlier, later in pairwise(script.at[1:4]))
+    assert first >= 0.25
+    assert second >= 0.5
+
+
+async def test_who_asks_for_it_has_the_source_taken_at_once_changed_or_not(work: Workspace) -> None:
+    script = Script(taken("one"), taken("one"))
+    async with Published(script, work, poll_seconds=600).running() as published:
+        await published.until(1)
+        published.publisher.reload()
+        *_, again = await published.until(2)
+    assert script.seen == ["", ""]
+    assert (again.generation, again.fingerprint) == (2, "one")
+
+
+async def test_who_asks_for_it_while_a_source_is_out_of_reach_does_not_wait(work: Workspace) -> None:
+    script = Script(taken("one"), *(GONE,) * 5, taken("two"))
+    async with Published(script, work).running() as published:
+        for count in range(2, 7):
+            await published.until(count)
+            published.publisher.reload()
+        *_, two = await published.until(7)
+    assert two.generation == 2
+    assert script.at[-1] - script.at[0] < 5
+
+
+async def test_a_failure_that_stays_is_logged_once_and_again_after_it_was_mended(
+    work: Workspace, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = Script(taken("one"), GONE, GONE, FAULTY, taken("two"), FAULTY)
+    with caplog.at_level(logging.WARNING):
+        async with Published(script, work).running() as published:
+            await published.until(8)
+    assert caplog.messages == [f"{failure}; what was served stays" for failure in (GONE, FAULTY, FAULTY)]
+
+
+async def test_what_there_is_to_tell_of_the_data_is_logged(work: Workspace, caplog: pytest.LogCaptureFixture) -> None:
+    async with Published(Script(taken("one", "left out 3 records at fault")), work).running() as published:
+        await published.until(1)
+        await published.until(2)
+    assert "left out 3 records at fault" in caplog.messages
+
+
+class FullDisk(Workspace):
+    """A workspace on a disk that is full from a certain publication on."""
+
+    def publish(self, publication: Publication) -> None:
+        """Publish, while there is room."""
+        if publication.generation:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        super().publish(publication)
+
+
+async def test_a_failure_for_which_there_is_no_room_is_told_to_this_process_and_logged_once(
+    work: Workspace, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Published(Script(taken("one")), work).running() as published:
+        await published.until(1)
+    script = Script(GONE, GONE)
+    async with Published(script, FullDisk(work.folder)).running() as published:
+        first, second = await published.until(2)
+    for told in (first, second):
+        assert told.last_reload is not None
+        assert (told.generation, told.last_reload.error) == (1, str(GONE))
+    assert caplog.messages.count(f"{GONE}; what was served stays") == 1
+    assert work.publication().generation == 1
+
+
+async def test_who_takes_over_goes_on_from_what_is_published(work: Workspace) -> None:
+    async with Published(Script(taken("one")), work).running() as published:
+        await published.until(1)
+    (work.folder / "left.baked").write_bytes(b"half")
+    script = Script(None, taken("two"))
+    async with Published(script, work).running() as published:
+        confirmed, two = await published.until(2)
+    assert script.seen[:2] == ["one", "one"]
+    assert (confirmed.generation, two.generation) == (1, 2)
+    assert [file.name for file in work.folder.glob("*.baked")] == [two.file]
