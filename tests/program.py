@@ -112,6 +112,11 @@ def has_ended(pid: int) -> bool:
     return _status(pid)[:1] in ([], ["Z"], ["X"])
 
 
+def compilers(pid: int) -> list[int]:
+    """Return the compilers that a process started and that run."""
+    return [child for child in children(pid) if "service.source.compile" in command_line(child)]
+
+
 def command_line(pid: int) -> str:
     """Return how a process was started; nothing of one that ended."""
     return _of_process(pid, "cmdline").replace("\0", " ")

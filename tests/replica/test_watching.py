@@ -80,11 +80,13 @@ async def test_a_folder_that_goes_and_comes_is_noticed(folder: Path) -> None:
         await watch.told()
 
 
-async def test_a_link_that_is_turned_is_noticed_and_what_it_leads_to_then(folder: Path) -> None:
-    link, other = folder.parent / "link", folder.parent / "other"
+async def test_a_link_behind_a_link_that_is_turned_is_noticed_and_what_it_leads_to_then(folder: Path) -> None:
+    first, link, other = folder.parents[1] / "first" / "link", folder.parent / "link", folder.parent / "other"
     other.mkdir()
+    first.parent.mkdir()
+    first.symlink_to("../above/link")
     link.symlink_to("data")
-    async with watching(link) as watch:
+    async with watching(first) as watch:
         await asyncio.to_thread(turn, link, Path("other"))
         await watch.told()
         await asyncio.to_thread((other / "stores.csv").write_text, "two")
@@ -97,6 +99,7 @@ async def test_links_in_a_circle_do_not_end_the_watch(folder: Path) -> None:
     async with watching(link) as watch:
         await asyncio.to_thread(turn, link, Path("link"))
         await watch.told()
+        assert await asyncio.to_thread(watched_folders, link) == [folder.parent]
         await asyncio.to_thread(turn, link, Path("data"))
         await watch.told()
 

@@ -12,8 +12,7 @@ from service.loading.acceptance import Invalid, accept
 from service.loading.version import dataset_version
 from tests.program import (
     PROGRAM,
-    children,
-    command_line,
+    compilers,
     environment,
     eventually,
     has_ended,
@@ -26,11 +25,6 @@ from tests.run.conftest import Serve
 from tests.run.generations import Generation
 
 HEAVY = 300_000
-
-
-def compilers(parent: int) -> list[int]:
-    """Return the compilers that a process has started and that run."""
-    return [child for child in children(parent) if "service.source.compile" in command_line(child)]
 
 
 def test_a_start_after_a_run_that_was_killed_at_any_moment_is_clean(cache: Path, tmp_path: Path) -> None:

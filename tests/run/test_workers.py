@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from tests.directory import store, write_directory
-from tests.program import Running, children, command_line, eventually, has_ended, run
+from tests.program import Running, compilers, eventually, has_ended, run
 from tests.run.asking import of_each_worker
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
@@ -49,14 +49,9 @@ def is_served(service: Running, generation: int) -> bool:
     return bool(service.ready()["generation"] == generation)
 
 
-def compilers(service: Running) -> list[tuple[int, int]]:
-    """Return each compiler that runs, with the worker that started it."""
-    return [
-        (worker, child)
-        for worker in service.workers()
-        for child in children(worker)
-        if "service.source.compile" in command_line(child)
-    ]
+def compiling(service: Running) -> list[tuple[int, int]]:
+    """Return each worker that has a compiler run, with that."""
+    return [(worker, compiler) for worker in service.workers() for compiler in compilers(worker)]
 
 
 def test_a_worker_that_is_killed_is_replaced_and_the_new_one_answers_of_what_is_served_from_the_first_request(
@@ -77,7 +72,7 @@ def test_where_the_worker_that_loads_is_killed_over_it_another_one_loads(serve: 
     service = serve(folder, *TWO)
     for number in (2, 3):
         Generation(number).write(folder)
-        ((leader, compiler),) = eventually(lambda: compilers(service))
+        ((leader, compiler),) = eventually(lambda: compiling(service))
         kill_worker(service, leader)
         eventually(partial(has_ended, compiler))
         eventually(partial(all_answer_of, service, number))

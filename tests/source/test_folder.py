@@ -1,0 +1,103 @@
+"""A folder of data files as a source: compiled by a process of its own."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from service.baking.baked import load_baked
+from service.loading.acceptance import Invalid
+from service.loading.dataset import load
+from service.progress import silent
+from service.source.folder import FolderSource
+from service.source.source import Rejected, Taken, Unavailable
+from tests.baking.made_up import contents
+from tests.program import compilers, has_ended
+from tests.run.generations import Generation, put
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Generation(1).write(tmp_path / "data")
+
+
+@pytest.fixture
+def to(tmp_path: Path) -> Path:
+    return tmp_path / "taken.baked"
+
+
+async def take(folder: Path, to: Path, seen: str = "", invalid: Invalid = Invalid.REFUSE) -> Taken | None:
+    async with asyncio.timeout(30):
+        return await FolderSource(folder, invalid=invalid).take(to, seen=seen, progress=silent)
+
+
+async def compiler() -> int:
+    """Wait for a compiler to be started, and return it."""
+    while not (found := compilers(os.getpid())):  # noqa: ASYNC110 - no child tells of its start
+        await asyncio.sleep(0.01)
+    return found[0]
+
+
+async def test_what_is_taken_is_what_the_files_hold_and_an_unchanged_folder_is_not_taken(
+    folder: Path, to: Path
+) -> None:
+    steps: list[str] = []
+    taken = await FolderSource(folder, invalid=Invalid.REFUSE).take(
+        to, seen="", progress=lambda step, *_: steps.append(step)
+    )
+    assert taken is not None
+    compiled, expected = load_baked(to).dataset, load(folder).dataset
+    assert compiled is not None
+    assert expected is not None
+    assert contents(compiled) == contents(expected)
+    assert {"Reading stores.json", "Indexing stores"} <= set(steps)
+    assert taken.notes == ()
+    assert await take(folder, to, taken.fingerprint) is None
+
+
+async def test_files_at_fault_are_rejected_with_the_first_fault_or_left_out_and_counted(folder: Path, to: Path) -> None:
+    (folder / "manifest.json").unlink()
+    (folder / "stores.json").write_bytes(b'[{"store_id": "s1"}]')
+    with pytest.raises(Rejected, match=r"stores.json:1: ") as caught:
+        await take(folder, to)
+    assert caught.value.of_records
+    assert not await asyncio.to_thread(to.exists)
+    taken = await take(folder, to, invalid=Invalid.SKIP)
+    assert taken is not None
+    assert taken.notes[0] == "left out 1 records at fault"
+
+
+async def test_a_compiler_that_is_killed_leaves_the_folder_unavailable(folder: Path, to: Path) -> None:
+    taking = asyncio.create_task(take(folder, to))
+    os.kill(await compiler(), signal.SIGKILL)
+    with pytest.raises(Unavailable, match="the compiler was ended by SIGKILL"):
+        await taking
+
+
+async def test_a_compiler_ends_with_who_waits_for_it(folder: Path, to: Path) -> None:
+    taking = asyncio.create_task(take(folder, to))
+    started = await compiler()
+    taking.cancel()
+    await asyncio.gather(taking, return_exceptions=True)
+    assert has_ended(started)
+    assert not await asyncio.to_thread(to.exists)
+
+
+async def test_files_that_change_while_they_are_compiled_are_compiled_again(folder: Path, to: Path) -> None:
+    taking = asyncio.create_task(take(folder, to))
+    await compiler()
+    for name, content in Generation(2).files().items():
+        await asyncio.to_thread(put, content, folder / name)
+    taken = await taking
+    assert taken is not None
+    dataset = load_baked(to).dataset
+    assert dataset is not None
+    assert len(dataset.stores) == Generation(2).stores
+    assert await take(folder, to, taken.fingerprint) is None
+
+
+async def test_where_it_cannot_be_written_it_is_unavailable(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="the data cannot be compiled: No such file"):
+        await take(folder, tmp_path / "nowhere" / "taken.baked")
