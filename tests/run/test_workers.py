@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from tests.directory import store, write_directory
-from tests.program import Running, compilers, eventually, has_ended, run
+from tests.program import Running, compilers, eventually, has_ended, kill, run, started
 from tests.run.asking import of_each_worker
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
@@ -114,6 +114,18 @@ def test_a_hang_up_loads_the_data_anew_and_replaces_no_worker(serve: Serve, file
         service.process.send_signal(signal.SIGHUP)
         eventually(partial(is_served, service, generation))
     assert service.workers() == workers
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_hang_up_while_it_starts_does_not_end_it(file: Path, cache: Path, workers: str) -> None:
+    with started("--data", file, "--cache", cache, "--workers", workers) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith("Listening on ")
+            process.send_signal(signal.SIGHUP)
+            assert process.stdout.readline().startswith("Ready: ")
+        finally:
+            kill(process)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
