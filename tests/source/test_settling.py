@@ -5,7 +5,7 @@ from time import time
 from service.loading.look import Look
 from service.source.settling import settled
 
-PATIENCE = 0.1
+PATIENCE = Look("", 0, proven=True).patience
 
 
 class Files:
@@ -21,8 +21,8 @@ class Files:
         return self._looks.pop(0) if len(self._looks) > 1 else self._looks[0]
 
 
-def look(fingerprint: str, changed_at: float, patience: float = PATIENCE) -> Look:
-    return Look(fingerprint, changed_at, patience)
+def look(fingerprint: str, changed_at: float, *, proven: bool = True) -> Look:
+    return Look(fingerprint, changed_at, proven)
 
 
 async def test_files_that_were_left_alone_for_long_enough_are_taken_at_once() -> None:
@@ -56,6 +56,7 @@ async def test_files_dated_in_the_future_are_taken_when_they_have_looked_the_sam
 
 async def test_files_are_given_the_time_that_their_last_look_asks_for() -> None:
     began = time()
-    files = Files(look("with proof", began, 0.02), look("without", began + 0.02, 0.2))
-    assert (await settled(files.look)).fingerprint == "without"
-    assert time() - began >= 0.2
+    files = Files(look("with proof", began), look("without", began + PATIENCE / 2, proven=False))
+    seen = await settled(files.look)
+    assert seen.fingerprint == "without"
+    assert time() - began >= seen.patience > PATIENCE
