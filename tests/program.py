@@ -117,6 +117,16 @@ def compilers(pid: int) -> list[int]:
     return [child for child in children(pid) if "service.source.compile" in command_line(child)]
 
 
+def sockets(pid: int) -> set[int]:
+    """Return the inodes of the sockets that a process has open; none of one that ended."""
+    found = set()
+    for link in Path(f"/proc/{pid}/fd").glob("*"):
+        with suppress(OSError):  # it is closed meanwhile
+            if (name := str(link.readlink())).startswith("socket:["):
+                found.add(int(name[len("socket:[") : -1]))
+    return found
+
+
 def command_line(pid: int) -> str:
     """Return how a process was started; nothing of one that ended."""
     return _of_process(pid, "cmdline").replace("\0", " ")

@@ -64,16 +64,12 @@ async def test_a_file_that_is_written_replaced_added_or_removed_is_noticed(folde
         await watch.told()
 
 
-async def test_a_folder_that_is_replaced_is_noticed_and_then_watched_itself(folder: Path) -> None:
+async def test_a_folder_that_is_replaced_removed_or_made_is_noticed_and_then_watched_itself(folder: Path) -> None:
     async with watching(folder) as watch:
         await asyncio.to_thread(replace_folder, folder)
         await watch.told()
         await asyncio.to_thread((folder / "stores.csv").write_text, "three")
         await watch.told()
-
-
-async def test_a_folder_that_goes_and_comes_is_noticed(folder: Path) -> None:
-    async with watching(folder) as watch:
         await asyncio.to_thread(shutil.rmtree, folder)
         await watch.told()
         await asyncio.to_thread(folder.mkdir)

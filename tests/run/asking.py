@@ -1,19 +1,22 @@
 """Clients that ask without pause, each on one connection, and look hard at every answer."""
 
-import os
-import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from itertools import cycle
+from pathlib import Path
+from socket import inet_aton
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
 import orjson
 
-from tests.program import SECONDS, Running
+from tests.program import SECONDS, Running, eventually, sockets
 from tests.run.generations import Generation
 
+# Places in a line of /proc/net/tcp.
+_LOCAL, _REMOTE, _INODE = 1, 2, 9
 _TARGETS = ("/stores", "/companies/acme", "/companies")
 
 
@@ -56,6 +59,14 @@ class Client(Thread):
         finally:
             self.close()
 
+    @property
+    def socket(self) -> int:
+        """The inode of the socket at the other end of its connection, as Linux tells it (proc_net_tcp(5))."""
+        ends = [_spelled(end) for end in (self._connection.sock.getpeername(), self._connection.sock.getsockname())]
+        connections = map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
+        (inode,) = (int(each[_INODE]) for each in connections if each[_LOCAL : _REMOTE + 1] == ends)
+        return inode
+
     def close(self) -> None:
         """Close its connection."""
         self._connection.close()
@@ -85,6 +96,12 @@ class Client(Thread):
         return number
 
 
+def _spelled(end: tuple[str, int]) -> str:
+    """Return an address and port as /proc/net/tcp has them."""
+    host, port = end
+    return f"{int.from_bytes(inet_aton(host), sys.byteorder):08X}:{port:04X}"
+
+
 def _generation(target: str, told: dict[str, object]) -> int:
     """Return which generation an answer is of; fail where it is not wholly of one."""
     records = told.get("data", [told])
@@ -104,20 +121,22 @@ def some_of(service: Running) -> list[Client]:
 
 
 def of_each_worker(service: Running) -> list[Client]:
-    """Return a client of each worker: it was answered while the others were stopped, and keeps its connection."""
-    versions = Versions()
-    asking = []
-    for worker in service.workers() or [service.process.pid]:
-        others = [each for each in service.workers() if each != worker]
-        for each in others:
-            os.kill(each, signal.SIGSTOP)
-        try:
-            asking.append(Client(service.address, versions))
-            asking[-1].ask("/stores")
-        finally:
-            for each in others:
-                os.kill(each, signal.SIGCONT)
-    return asking
+    """Return a client of each worker, which keeps its connection, and was answered once."""
+    versions, workers = Versions(), set(service.workers() or [service.process.pid])
+    found: dict[int, Client] = {}
+
+    def another() -> bool:
+        client = Client(service.address, versions)
+        client.get("/health")
+        owner = next(worker for worker in workers if client.socket in sockets(worker))
+        if found.setdefault(owner, client) is not client:
+            client.close()
+        return found.keys() == workers
+
+    eventually(another)
+    for client in found.values():
+        client.ask("/stores")
+    return list(found.values())
 
 
 @contextmanager
