@@ -55,7 +55,8 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
 
 
 def load(folder: Path, *, fingerprint: str | None = None, progress: Progress = silent) -> Loaded:
-    """Load the data set of a folder, with a `fingerprint` only if its files are still those of that look.
+    """Load the data set of a folder, with a `fingerprint` only if its files are still those of that look,
+    or have a manifest.
 
     Whatever is wrong with its files is told in the report. Raises what `progress` raises, and nothing else.
     """

@@ -35,10 +35,12 @@ class FileSet(msgspec.Struct, frozen=True, eq=False):
 def read_folder(folder: Path, *, fingerprint: str | None = None) -> FileSet:
     """Return the files of a data set, all from the one folder that the links of `folder` lead to now.
 
-    With the `fingerprint` of a look at the folder, files that changed since are a fault: they may not belong together.
+    With the `fingerprint` of a look at the folder, files that changed since are a fault, unless a manifest proves that
+    they belong together.
     """
     found = _read_folder(folder)
-    if fingerprint is not None and look_at_folder(folder).fingerprint != fingerprint:
+    unproven = any(file.listing is None for file in found.files.values())
+    if fingerprint is not None and unproven and look_at_folder(folder).fingerprint != fingerprint:
         found.faults.append(RefusedError("the files changed while they were read").fault(folder))
     return found
 

@@ -58,12 +58,9 @@ def tell(message: Message) -> None:
 
 
 def compile_folder(folder: Path, to: Path, *, invalid: Invalid, fingerprint: str) -> Message:
-    """Compile the folder, if it is still that of the fingerprint where there is one, into a file.
-
-    Returns how it ended.
-    """
+    """Compile the folder, if it is still that of the fingerprint or proven whole, into a file; return how it ended."""
     try:
-        loaded = load(folder, fingerprint=fingerprint or None, progress=lambda *step: tell(Step(*step)))
+        loaded = load(folder, fingerprint=fingerprint, progress=lambda *step: tell(Step(*step)))
         dataset, report = accept(loaded, invalid)
         bake(dataset, report.totals, to)
     except Refused as refused:

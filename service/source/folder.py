@@ -39,8 +39,7 @@ class FolderSource:
             look = await settled(self._look)
             if look.fingerprint == seen:
                 return None
-            # What proves itself may change meanwhile: what is read then is whole, too.
-            match await self._compile(to, "" if look.proven else look.fingerprint, progress):
+            match await self._compile(to, look.fingerprint, progress):
                 case compiler.Compiled(notes):
                     return Taken(fingerprint=look.fingerprint, notes=notes)
                 case compiler.NotServed(why, of_records):
