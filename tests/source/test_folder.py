@@ -15,7 +15,7 @@ from service.source.folder import FolderSource
 from service.source.source import Rejected, Taken, Unavailable
 from tests.baking.made_up import contents
 from tests.program import compilers, has_ended
-from tests.run.generations import Generation, put
+from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put
 
 
 @pytest.fixture
@@ -85,7 +85,9 @@ async def test_a_compiler_ends_with_who_waits_for_it(folder: Path, to: Path) -> 
     assert not await asyncio.to_thread(to.exists)
 
 
-async def test_files_that_change_while_they_are_compiled_are_compiled_again(folder: Path, to: Path) -> None:
+async def test_files_with_a_manifest_that_change_while_they_are_compiled_are_taken_as_they_are_then(
+    folder: Path, to: Path
+) -> None:
     taking = asyncio.create_task(take(folder, to))
     await compiler()
     for name, content in Generation(2).files().items():
@@ -95,7 +97,22 @@ async def test_files_that_change_while_they_are_compiled_are_compiled_again(fold
     dataset = load_baked(to).dataset
     assert dataset is not None
     assert len(dataset.stores) == Generation(2).stores
-    assert await take(folder, to, taken.fingerprint) is None
+
+
+async def test_files_whose_manifest_goes_while_they_are_compiled_are_not_taken_mixed(folder: Path, to: Path) -> None:
+    stores, companies, manifest = (Generation(2).files()[name] for name in ORDER)
+    taking = asyncio.create_task(take(folder, to))
+    compiling = await compiler()
+    await asyncio.to_thread((folder / MANIFEST).unlink)
+    await asyncio.to_thread(put, stores, folder / STORES)
+    while not has_ended(compiling):  # noqa: ASYNC110 - another's child tells nobody
+        await asyncio.sleep(0.01)
+    await asyncio.to_thread(put, companies, folder / COMPANIES)
+    await asyncio.to_thread(put, manifest, folder / MANIFEST)
+    assert await taking is not None
+    dataset = load_baked(to).dataset
+    assert dataset is not None
+    assert (len(dataset.stores), len(dataset.companies)) == (Generation(2).stores, Generation(2).companies)
 
 
 async def test_where_it_cannot_be_written_it_is_unavailable(folder: Path, tmp_path: Path) -> None:
