@@ -55,10 +55,10 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
 
 
 def load(folder: Path, *, fingerprint: str | None = None, progress: Progress = silent) -> Loaded:
-    """Load the data set of a folder, with a `fingerprint` only if its files are still those of that look,
-    or have a manifest.
+    """Load the data set of a folder.
 
-    Whatever is wrong with its files is told in the report. Raises what `progress` raises, and nothing else.
+    With the `fingerprint` of a look, its files must still be those, or have a manifest. Whatever is wrong with them is
+    told in the report. Raises what `progress` raises, and nothing else.
     """
     with _collector_at_rest():
         return _load(read_folder(folder, fingerprint=fingerprint), progress)
