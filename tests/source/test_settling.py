@@ -56,7 +56,7 @@ async def test_files_dated_in_the_future_are_taken_when_they_have_looked_the_sam
 
 async def test_files_are_given_the_time_that_their_last_look_asks_for() -> None:
     began = time()
-    files = Files(look("with proof", began), look("without", began + PATIENCE / 2, proven=False))
+    files = Files(look("with proof", began + 3600), look("without", began + 3600, proven=False))
     seen = await settled(files.look)
     assert seen.fingerprint == "without"
     assert time() - began >= seen.patience > PATIENCE
