@@ -91,9 +91,9 @@ class Publisher:
             await self._fail(last, error, seen=last.seen)
             return self._backoff()
         except Exception as error:
-            if not last.generation:
-                raise
             _log.exception("a fault of ours")  # what is served goes on being served
+            if not last.generation:  # or else several workers would be replaced without end
+                raise Rejected(f"a fault of ours: {error}", fingerprint="") from error
             await self._fail(last, error, seen=last.seen)
             return self._backoff()
         else:
