@@ -57,7 +57,7 @@ async def test_a_source_that_did_not_change_confirms_what_is_served(work: Worksp
 async def test_where_nothing_is_served_yet_what_is_refused_or_fails_unexpectedly_ends_it(
     work: Workspace, failure: Exception
 ) -> None:
-    with pytest.raises(type(failure), match=str(failure)):
+    with pytest.raises(Rejected, match=str(failure)):
         await Published(Script(failure), work).publisher.run()
 
 
