@@ -1,6 +1,7 @@
 """`store-directory serve`: the service."""
 
 import logging
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,7 @@ def _serve(settings: Settings, work: Workspace) -> None:
         source = choose_source(_data(settings), invalid=settings.invalid, cache=work.folder.parent)
     except ValueError as error:
         raise click.UsageError(f"--data: {error}") from error
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to take anew
     several = settings.processes > 1
     public = bind(settings.host, settings.port, shared=several)
     admin = bind(*split_address(settings.admin), shared=several) if settings.admin else Listener()

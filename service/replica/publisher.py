@@ -60,6 +60,8 @@ class Publisher:
             while True:
                 self._woken.clear()
                 delay = await self._attempt()
+                if self._failures:  # whatever changes meanwhile: a disk that fills may itself be what changes
+                    await asyncio.sleep(_FIRST_RETRY_SECONDS)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(delay):
                         await self._woken.wait()
@@ -107,7 +109,7 @@ class Publisher:
         to = self._workspace.new_file()
         taken = await self._source.take(to, seen=seen, progress=self._progress)
         if taken is None:
-            await self._publish(_unchanged(last))
+            await self._tell(_unchanged(last))
             if last.last_reload != self._last.last_reload:
                 _log.info("%s: in order again, and unchanged", self._source.name)
             return None
@@ -123,6 +125,7 @@ class Publisher:
         return random.uniform(longest / 2, longest)
 
     async def _publish(self, publication: Publication) -> None:
+        """Publish new data. Raises OSError, after which nothing has changed."""
         self._workspace.publish(publication)
         await asyncio.to_thread(self._workspace.tidy, publication)
         self._last = publication
@@ -133,11 +136,16 @@ class Publisher:
         if last.last_reload is None or last.last_reload.error != str(why):
             _log.warning("%s; %s", why, "what was served stays" if last.generation else "trying again")
         failed = Reload(datetime.now(UTC), ok=False, error=str(why))
-        self._last = msgspec.structs.replace(last, seen=seen, last_reload=failed)
-        with suppress(OSError):  # where a full disk is what failed, this process knows of it all the same
+        with suppress(OSError):
             await asyncio.to_thread(self._workspace.tidy, last)
-            self._workspace.publish(self._last)
-        await self._published(self._last)
+        await self._tell(msgspec.structs.replace(last, seen=seen, last_reload=failed))
+
+    async def _tell(self, publication: Publication) -> None:
+        """Publish what is known of the data that is published already."""
+        self._last = publication
+        with suppress(OSError):  # on a full disk this process knows of it all the same
+            self._workspace.publish(publication)
+        await self._published(publication)
 
 
 def _renewed(last: Publication, taken: Taken, file: str) -> Publication:
