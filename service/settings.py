@@ -17,6 +17,7 @@ ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
 # A setting of the environment or of a file is no less checked than an option.
 LONGEST_SECONDS: Final = 366 * 86_400
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=LONGEST_SECONDS)]
+PositiveSeconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=LONGEST_SECONDS)]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,10 +40,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     no_auth: bool = False
     invalid: Invalid = Invalid.REFUSE
     workers: Annotated[int, msgspec.Meta(ge=1)] | Literal["auto"] = 1
-    poll: Annotated[float, msgspec.Meta(gt=0, le=LONGEST_SECONDS)] = 10.0
-    max_stale: Seconds | None = None
+    poll: PositiveSeconds = 10.0
+    max_stale: PositiveSeconds | None = None
     drain: Seconds = 0.0
     cache: str = ""
+
+    @property
+    def look_seconds(self) -> float:
+        """How often the source is looked at: often enough not to seem stale in between."""
+        return self.poll if self.max_stale is None else min(self.poll, self.max_stale / 3)
 
     @property
     def processes(self) -> int:

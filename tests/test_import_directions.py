@@ -43,7 +43,7 @@ OPENING: Final = {"open", "read_bytes", "read_text", "write_bytes", "write_text"
 OPENERS: Final = (
     "service.baking",
     "service.loading",
-    "service.replica.workspace",
+    "service.replica",
     "service.sampling",
     "service.settings",
     "service.source",

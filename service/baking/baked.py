@@ -37,7 +37,7 @@ class _Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     generated_at: str = ""
 
 
-def bake(dataset: Dataset, totals: Totals, path: Path) -> None:
+def bake(dataset: Dataset, totals: Totals, path: Path, *, durable: bool = True) -> None:
     """Write a data set into one file: the same data, the same bytes. Raises OSError, after which nothing is left."""
     arrays = dict(_table_arrays(STORES, dataset.stores)) | dict(_table_arrays(COMPANIES, dataset.companies))
     metadata = _Metadata(
@@ -47,7 +47,7 @@ def bake(dataset: Dataset, totals: Totals, path: Path) -> None:
         totals=msgspec.json.encode(totals).decode(),
         generated_at="" if dataset.generated_at is None else write_instant(dataset.generated_at),
     )
-    write_file(path, arrays, msgspec.structs.asdict(metadata))
+    write_file(path, arrays, msgspec.structs.asdict(metadata), durable=durable)
 
 
 def load_baked(path: Path, *, checked: bool = False) -> Loaded:

@@ -51,10 +51,11 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     data_offsets: tuple[int, int]
 
 
-def write_file(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> None:
+def write_file(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, str], *, durable: bool = True) -> None:
     """Write arrays of one dimension and texts: beside the path, then renamed, so that no half file takes the name.
 
-    The same arrays and texts give the same bytes. Raises OSError, after which nothing is left behind.
+    Where it is `durable`, that holds after a failure of the machine, too. The same arrays and texts give the same
+    bytes. Raises OSError, after which nothing is left behind.
     """
     if _is_special(path):
         raise FileExistsError(errno.EEXIST, "it is there and is no regular file")
@@ -69,7 +70,8 @@ def write_file(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, s
                 file.write(array.data)
             file.write(zlib.crc32(header).to_bytes(4, "little"))
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

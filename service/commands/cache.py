@@ -30,7 +30,7 @@ def _default() -> Path:
     except OSError:  # as where all but the temporary folders is read-only
         pass
     folder = _made(Path(tempfile.gettempdir()) / f"store-directory-{os.getuid()}")
-    if folder.stat().st_uid != os.getuid():
+    if folder.lstat().st_uid != os.getuid():
         raise PermissionError(1, "it belongs to somebody else", str(folder))
     return folder
 

@@ -18,14 +18,19 @@ class Listener(msgspec.Struct, frozen=True):
     sockets: tuple[socket.socket, ...] = ()
 
     @property
-    def addresses(self) -> list[str]:
-        """Each HOST:PORT."""
-        return [_spelled(*bound.getsockname()[:2]) for bound in self.sockets]
-
-    @property
     def url(self) -> str:
         """The first address, as a client writes it; "" where there is none."""
-        return f"http://{self.addresses[0]}" if self.sockets else ""
+        if not self.sockets:
+            return ""
+        host, port = self.sockets[0].getsockname()[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    def again(self) -> "Listener":
+        """Bind the same addresses once more, for another worker. Raises OSError."""
+        sockets = (
+            _bound(socket.socket(each.family, each.type), each.getsockname(), shared=True) for each in self.sockets
+        )
+        return Listener(tuple(sockets))
 
 
 def bind(host: str, port: int, *, shared: bool) -> Listener:
@@ -62,10 +67,6 @@ def split_address(text: str) -> tuple[str, int]:
     if not host or not port.isascii() or not port.isdigit() or int(port) > _LAST_PORT:
         raise ValueError(f"{text!r} is not HOST:PORT")
     return host.removeprefix("[").removesuffix("]"), int(port)
-
-
-def _spelled(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _bound(unbound: socket.socket, address: tuple[str | int, ...], *, shared: bool) -> socket.socket:

@@ -16,7 +16,7 @@ from service.commands.terminal import shown_progress
 from service.progress import Progress
 from service.replica.publication import Publication
 from service.replica.publisher import Publisher
-from service.replica.replica import Replica, Snapshot, keep
+from service.replica.replica import Replica, keep
 from service.replica.seat import Seat
 from service.replica.workspace import Workspace
 from service.settings import Settings
@@ -74,10 +74,9 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
         keeping.add_done_callback(lambda _: ending.now.set())
         others = [asyncio.create_task(_beat(beat or (lambda: None)))]
         if successor:
-            await _first(replica.filled, ending.now)
+            await _first(replica.filled, ending.soon, ending.now)
         closing = await _listen(plan, replica, sockets)
-        first = not successor and plan.workspace.lead()
-        if first:
+        if plan.workspace.first("listening"):
             plan.announcement.listening()
         try:
             await _first(replica.filled, ending.soon, ending.now)
@@ -85,8 +84,7 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
             if replica.current is not None:
                 gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
                 gc.set_threshold(_COLLECT_AFTER)
-                if first:
-                    others.append(asyncio.create_task(_announce(plan, replica.current)))
+                others.append(asyncio.create_task(_announce(plan, replica)))
                 await _first(ending.soon, ending.now)
                 await _drain(plan, replica, ending)
         finally:
@@ -106,7 +104,9 @@ def _publisher(plan: Plan, replica: Replica, progress: Progress) -> Publisher:
             served = f"{len(dataset.stores):,} stores of {len(dataset.companies):,} companies"
             _log.info("serving %s, version %s", served, dataset.version)
 
-    publisher = Publisher(plan.source, plan.workspace, published, poll_seconds=plan.settings.poll, progress=progress)
+    publisher = Publisher(
+        plan.source, plan.workspace, published, poll_seconds=plan.settings.look_seconds, progress=progress
+    )
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, publisher.reload)
     return publisher
 
@@ -123,12 +123,13 @@ def import_web() -> None:
     import service.web.site  # noqa: F401, PLC0415 - so that the rest can begin without it
 
 
-async def _announce(plan: Plan, current: Snapshot) -> None:
-    """Tell that the service is ready once all of its workers are."""
+async def _announce(plan: Plan, replica: Replica) -> None:
+    """Tell that the service is ready once all of its workers are, if no other worker does."""
     others = plan.settings.processes - 1
-    while others and sum(map(bool, plan.workspace.serving())) <= others:  # noqa: ASYNC110 - see below
+    while others and sum(map(bool, plan.workspace.seats.serving())) <= others:  # noqa: ASYNC110 - see below
         await asyncio.sleep(_LOOK_SECONDS)  # the others tell through memory, which wakes nobody
-    plan.announcement.ready(current)
+    if replica.current is not None and plan.workspace.first("ready"):
+        plan.announcement.ready(replica.current)
 
 
 async def _drain(plan: Plan, replica: Replica, ending: _Ending) -> None:

@@ -19,8 +19,9 @@ from service.commands.refusal import refusal
 from service.commands.run import Plan, Sockets, run
 from service.commands.workers import run_workers
 from service.loading.acceptance import Invalid
+from service.replica.runs import workspace
 from service.replica.seat import lone_seat
-from service.replica.workspace import Workspace, workspace
+from service.replica.workspace import Workspace
 from service.settings import Settings, make_settings
 from service.source.choice import choose_source
 from service.source.source import Rejected
@@ -57,7 +58,9 @@ from service.web.auth import anybody, keyring, new_key
     type=Seconds(positive=True),
     help=f"Look at the data this often where nothing tells of a change.  [default: {Settings().poll:g}]",
 )
-@option("--max-stale", type=Seconds(), help="Answer /ready with 503 where the data is unconfirmed for so long.")
+@option(
+    "--max-stale", type=Seconds(positive=True), help="Answer /ready with 503 where the data is unconfirmed for so long."
+)
 @option(
     "--drain",
     type=Seconds(),
@@ -80,19 +83,18 @@ def serve(context: click.Context, /, **given: Any) -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:
-        with workspace(cache_folder(settings.cache)) as work:
-            _serve(settings, work)
+        cache = cache_folder(settings.cache)
+        with workspace(cache / "runs") as work:
+            _serve(settings, cache, work)
     except CannotListen as error:
         raise click.ClickException(str(error)) from error
     except NoCache as error:
         raise click.ClickException(f"{error}; --cache names another folder") from error
-    except Rejected as rejected:
-        raise refusal(_data(settings), rejected, of_records=rejected.of_records) from rejected
 
 
-def _serve(settings: Settings, work: Workspace) -> None:
+def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
     try:
-        source = choose_source(_data(settings), invalid=settings.invalid, cache=work.folder.parent)
+        source = choose_source(_data(settings), invalid=settings.invalid, cache=cache)
     except ValueError as error:
         raise click.UsageError(f"--data: {error}") from error
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to take anew
@@ -103,10 +105,13 @@ def _serve(settings: Settings, work: Workspace) -> None:
     authenticate = anybody if settings.no_auth else keyring(settings.api_key or (made_key or "",))
     tells = Announcement(public=public.url, admin=admin.url, made_key=made_key, open_to_all=settings.no_auth)
     plan = Plan(settings=settings, source=source, workspace=work, authenticate=authenticate, announcement=tells)
-    if several:
-        run_workers(plan, public, admin)
-    else:
-        uvloop.run(run(plan, lone_seat(), Sockets(public.sockets, admin.sockets)))
+    try:
+        if several:
+            run_workers(plan, public, admin)
+        else:
+            uvloop.run(run(plan, lone_seat(), Sockets(public.sockets, admin.sockets)))
+    except Rejected as rejected:
+        raise refusal(source.name, rejected, of_records=rejected.of_records) from rejected
 
 
 def _data(settings: Settings) -> str:

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import uvloop
 from gunicorn.app.base import BaseApplication
@@ -14,9 +14,6 @@ from gunicorn.workers.base import Worker
 from service.commands.listen import Listener
 from service.commands.run import Plan, Sockets, import_web, run
 from service.source.source import Rejected
-
-if TYPE_CHECKING:
-    from gunicorn.sock import BaseSocket
 
 # What a worker that was told to end gets beyond the time to drain, before it is killed.
 _GRACE_SECONDS: Final = 15
@@ -30,6 +27,7 @@ def run_workers(plan: Plan, public: Listener, admin: Listener) -> None:
     Each worker has listening sockets of its own, on the addresses that are bound here: with one socket for all,
     whichever worker wakes first would take most connections.
     """
+    plan.workspace.seats.add(plan.settings.processes)
     import_web()  # once, for all that are forked from here
     owner = os.getpid()
     try:
@@ -58,6 +56,9 @@ class _Arbiter(Arbiter):
         """Let the worker that looks after the source take it anew, instead of replacing the workers."""
         self.kill_workers(signal.SIGHUP)
 
+    def handle_usr1(self) -> None:
+        """Do nothing: there are no log files to open anew."""
+
     def handle_usr2(self) -> None:
         """Do nothing, instead of starting another program of the same name."""
 
@@ -83,20 +84,17 @@ class _Application(BaseApplication):
     """A run of several workers, as gunicorn sees it."""
 
     def __init__(self, plan: Plan, public: Listener, admin: Listener) -> None:
-        self.plan = plan
-        self._publics = len(public.sockets)
-        self._addresses = [*public.addresses, *admin.addresses]
+        self.plan, self._public, self._admin = plan, public, admin
         super().__init__()
 
     def load_config(self) -> None:
         """Tell gunicorn how to run."""
         settings = self.plan.settings
         for name, value in {
-            "bind": self._addresses,
-            "reuse_port": True,
+            "bind": [],  # each worker binds its own
+            "reuse_port": True,  # so that the process above has none
             "workers": settings.processes,
             "worker_class": _Worker,
-            "worker_tmp_dir": str(self.plan.workspace.folder),
             "logger_class": _Log,
             "loglevel": "warning",
             "timeout": _HUNG_SECONDS,
@@ -107,7 +105,6 @@ class _Application(BaseApplication):
 
     def work(self, worker: Worker) -> None:
         """Be a worker until told to end. Where there is nothing to serve, end the run and leave word why."""
-        sockets = [cast("BaseSocket", each).sock for each in worker.sockets]
 
         def beat() -> None:
             worker.notify()
@@ -115,8 +112,9 @@ class _Application(BaseApplication):
                 os.kill(os.getpid(), signal.SIGTERM)
 
         try:
-            seat = self.plan.workspace.take_seat()
-            uvloop.run(run(self.plan, seat, Sockets(sockets[: self._publics], sockets[self._publics :]), beat=beat))
+            seat = self.plan.workspace.seats.take()
+            sockets = Sockets(self._public.again().sockets, self._admin.again().sockets)
+            uvloop.run(run(self.plan, seat, sockets, beat=beat))
         except Rejected as rejected:
             self.plan.workspace.refuse(rejected)
             os.kill(worker.ppid, signal.SIGTERM)

@@ -67,17 +67,16 @@ def look_at_file(file: Path) -> Look:
 
 
 def watched_folders(path: Path) -> list[Path]:
-    """Return the folders in which a path and all that its links lead through can be replaced, as far as there are."""
+    """Return the folders in which a path and all that its links lead through can be replaced, as far as there are.
+
+    Where none is there, that is the nearest one above in which they can come to be.
+    """
     path = path.absolute()
     links = [each for each in (path, *path.parents) if _is(Path.is_symlink, each)]
     resolved = Path(os.path.realpath(path))  # Path.resolve raises at links in a circle, before Python 3.13
-    return sorted(
-        {
-            each
-            for each in (path, resolved, *(link.parent for link in links), path.parent, resolved.parent)
-            if _is(Path.is_dir, each)
-        }
-    )
+    wanted = {path, resolved, *(link.parent for link in links), path.parent, resolved.parent}
+    there = sorted(each for each in wanted if _is(Path.is_dir, each))
+    return there or [next(each for each in path.parents if _is(Path.is_dir, each))]
 
 
 def _is(test: Callable[[Path], bool], path: Path) -> bool:

@@ -21,6 +21,8 @@ _FIRST_RETRY_SECONDS: Final = 0.5
 _LAST_RETRY_SECONDS: Final = 60.0
 # Many replicas of one origin should not ask it in step.
 _JITTER: Final = 0.1
+# What a source says may be long, and of several lines.
+_LONGEST_MESSAGE: Final = 500
 _log = logging.getLogger(__name__)
 
 
@@ -54,8 +56,8 @@ class Publisher:
 
     async def run(self) -> None:
         """Publish what the source holds until cancelled. Raises `Rejected` where there is nothing to serve instead."""
-        self._last = self._workspace.publication()
-        await asyncio.to_thread(self._workspace.tidy, self._last)
+        self._forced = False  # what was asked for before this process leads was another's to do
+        await self._take_over()
         async with self._watching():
             while True:
                 self._woken.clear()
@@ -65,6 +67,18 @@ class Publisher:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(delay):
                         await self._woken.wait()
+
+    async def _take_over(self) -> None:
+        """Go on from what is published, by a process that led before, say."""
+        while True:
+            try:
+                self._last = self._workspace.publication()
+                self._workspace.tidy(self._last)
+            except OSError as error:  # of too many open files, say
+                _log.warning("what is published cannot be read: %s", error.strerror)
+                await asyncio.sleep(_FIRST_RETRY_SECONDS)
+            else:
+                return
 
     @asynccontextmanager
     async def _watching(self) -> AsyncIterator[None]:
@@ -82,21 +96,22 @@ class Publisher:
     async def _attempt(self) -> float:
         """Look at the source once; return after how many seconds to do so again."""
         last = self._last
-        seen, self._forced = "" if self._forced else last.seen, False
+        lost = last.generation and not self._workspace.file(last).exists()  # where somebody cleaned up
+        seen, self._forced = "" if self._forced or lost else last.seen, False
         try:
             taken = await self._take(last, seen)
         except Rejected as rejected:
             if not last.generation:
                 raise
-            await self._fail(last, rejected, seen=rejected.fingerprint)
+            await self._fail(rejected, seen=rejected.fingerprint)
         except (Unavailable, OSError) as error:
-            await self._fail(last, error, seen=last.seen)
+            await self._fail(error, seen=last.fingerprint)  # so that what may be refused is looked at again
             return self._backoff()
         except Exception as error:
             _log.exception("a fault of ours")  # what is served goes on being served
             if not last.generation:  # or else several workers would be replaced without end
                 raise Rejected(f"a fault of ours: {error}", fingerprint="") from error
-            await self._fail(last, error, seen=last.seen)
+            await self._fail(error, seen=last.fingerprint)
             return self._backoff()
         else:
             if taken is not None and taken.confirmed_at is not None:
@@ -106,14 +121,15 @@ class Publisher:
 
     async def _take(self, last: Publication, seen: str) -> Taken | None:
         """Publish what the source holds, where that is new; return it. Raises `Rejected`, `Unavailable` and OSError."""
+        asked_at = datetime.now(UTC)
         to = self._workspace.new_file()
         taken = await self._source.take(to, seen=seen, progress=self._progress)
         if taken is None:
-            await self._tell(_unchanged(last))
+            await self._tell(_unchanged(last, asked_at))
             if last.last_reload != self._last.last_reload:
                 _log.info("%s: in order again, and unchanged", self._source.name)
             return None
-        await self._publish(_renewed(last, taken, to.name))
+        await self._publish(_renewed(last, taken, to.name, asked_at))
         self._progress = silent
         for note in taken.notes:
             _log.warning("%s", note)
@@ -126,29 +142,33 @@ class Publisher:
 
     async def _publish(self, publication: Publication) -> None:
         """Publish new data. Raises OSError, after which nothing has changed."""
-        self._workspace.publish(publication)
-        await asyncio.to_thread(self._workspace.tidy, publication)
+        await asyncio.to_thread(self._workspace.publish, publication)
         self._last = publication
+        await self._tidy()
         await self._published(publication)
 
-    async def _fail(self, last: Publication, why: Exception, *, seen: str) -> None:
+    async def _tidy(self) -> None:
+        with suppress(OSError):  # the next time, then
+            await asyncio.to_thread(self._workspace.tidy, self._last)
+
+    async def _fail(self, error: Exception, *, seen: str) -> None:
         """Tell of a failed attempt: once, not each time it fails in the same way."""
-        if last.last_reload is None or last.last_reload.error != str(why):
+        last, why = self._last, " ".join(str(error).split())[:_LONGEST_MESSAGE]
+        if last.last_reload is None or last.last_reload.error != why:
             _log.warning("%s; %s", why, "what was served stays" if last.generation else "trying again")
-        failed = Reload(datetime.now(UTC), ok=False, error=str(why))
-        with suppress(OSError):
-            await asyncio.to_thread(self._workspace.tidy, last)
+        failed = Reload(datetime.now(UTC), ok=False, error=why)
+        await self._tidy()
         await self._tell(msgspec.structs.replace(last, seen=seen, last_reload=failed))
 
     async def _tell(self, publication: Publication) -> None:
         """Publish what is known of the data that is published already."""
         self._last = publication
         with suppress(OSError):  # on a full disk this process knows of it all the same
-            self._workspace.publish(publication)
+            await asyncio.to_thread(self._workspace.publish, publication)
         await self._published(publication)
 
 
-def _renewed(last: Publication, taken: Taken, file: str) -> Publication:
+def _renewed(last: Publication, taken: Taken, file: str, asked_at: datetime) -> Publication:
     now = datetime.now(UTC)
     return Publication(
         generation=last.generation + 1,
@@ -156,15 +176,14 @@ def _renewed(last: Publication, taken: Taken, file: str) -> Publication:
         fingerprint=taken.fingerprint,
         seen=taken.fingerprint,
         loaded_at=now,
-        confirmed_at=taken.confirmed_at or now,
+        confirmed_at=taken.confirmed_at or asked_at,
         last_reload=Reload(now, ok=True),
     )
 
 
-def _unchanged(last: Publication) -> Publication:
+def _unchanged(last: Publication, asked_at: datetime) -> Publication:
     """Confirm what is served, unless what the source holds is refused."""
     if last.seen != last.fingerprint:
         return last
-    now = datetime.now(UTC)
-    reload = last.last_reload if last.last_reload and last.last_reload.ok else Reload(now, ok=True)
-    return msgspec.structs.replace(last, confirmed_at=now, last_reload=reload)
+    reload = last.last_reload if last.last_reload and last.last_reload.ok else Reload(datetime.now(UTC), ok=True)
+    return msgspec.structs.replace(last, confirmed_at=asked_at, last_reload=reload)

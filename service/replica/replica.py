@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -62,9 +63,10 @@ class Replica:
 
     async def follow(self, publication: Publication, workspace: Workspace) -> None:
         """Serve what is published from between two requests on. What cannot be had changes nothing."""
-        if publication.generation in (0, self.current.generation if self.current else 0):
+        if publication.generation == (self.current.generation if self.current else 0):
             self._note(publication)
-            return
+        if publication.generation in (0, self.current.generation if self.current else 0):
+            return  # 0 is that of a folder which somebody removed, too
         try:
             snapshot = await asyncio.to_thread(_snapshot, publication, workspace.file(publication))
         except Refused as refused:
@@ -102,8 +104,10 @@ async def keep(replica: Replica, workspace: Workspace, publisher: Publisher) -> 
 
     Raises `Rejected` where there is nothing to serve.
     """
-    while not workspace.lead():
-        await replica.follow(workspace.publication(), workspace)
-        await asyncio.sleep(_LOOK_SECONDS)
-    await replica.follow(workspace.publication(), workspace)
+    leads = False
+    while not leads:
+        with suppress(OSError):  # of too many open files, say: they may be fewer the next time
+            leads = workspace.lead()
+            await replica.follow(workspace.publication(), workspace)
+        await asyncio.sleep(0 if leads else _LOOK_SECONDS)
     await publisher.run()

@@ -1,13 +1,24 @@
 """A worker's numbers, in memory that the other workers of its run can read."""
 
+import fcntl
+import mmap
+import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
+from time import sleep
 from typing import Final
 
 import msgspec
 
+from service.replica.lock import is_locked, try_lock
+
 SEAT_BYTES: Final = 1 << 17
+_ITEM_BYTES: Final = 8
 # The first number is the generation that the worker serves; its counts stand behind it.
 _COUNTS: Final = slice(1, None)
+# Who looks whether a seat is taken holds it for a moment.
+_LOOKS: Final = 20
+_LOOK_SECONDS: Final = 0.01
 
 
 class Seat(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -41,3 +52,56 @@ def lone_seat() -> Seat:
     """Return the seat of a process that has no others beside it."""
     numbers = memoryview(bytearray(SEAT_BYTES)).cast("q")
     return Seat(numbers=numbers, everyone=lambda: (numbers,), living=lambda: 1, alone=True)
+
+
+class Seats:
+    """The seats of a run: files in a folder, each locked by the worker that has it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def add(self, count: int) -> None:
+        """Make seats, so many in all. Raises OSError where there is no room."""
+        for number in range(count):
+            path = self._folder / f"seat-{number}"
+            if not path.exists():
+                path.touch(mode=0o600)
+                path.write_bytes(bytes(SEAT_BYTES))  # all of it: to touch a hole on a full disk is to die
+
+    def take(self) -> Seat:
+        """Return a free seat: where a worker ended, its numbers go on.
+
+        Raises OSError where there is none, and none can be made.
+        """
+        paths = self._paths()
+        for _ in range(_LOOKS if paths else 0):
+            for path in paths:
+                descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+                if try_lock(descriptor):
+                    return self._seat(descriptor)
+                os.close(descriptor)
+            sleep(_LOOK_SECONDS)
+        self.add(len(paths) + 1)
+        return self.take()
+
+    def _seat(self, descriptor: int) -> Seat:
+        numbers = memoryview(mmap.mmap(descriptor, SEAT_BYTES)).cast("q")
+        seat = Seat(numbers=numbers, everyone=self._everyone, living=lambda: len(self.serving()), alone=False)
+        seat.serves(0)
+        return seat
+
+    def serving(self) -> list[int]:
+        """Return which generation each worker that lives serves; 0 is none."""
+        taken = [path for path in self._paths() if is_locked(path, fcntl.LOCK_SH)]
+        return [memoryview(_read(path, _ITEM_BYTES)).cast("q")[0] for path in taken]
+
+    def _everyone(self) -> list[memoryview]:
+        return [memoryview(_read(path, SEAT_BYTES)).cast("q") for path in self._paths()]
+
+    def _paths(self) -> list[Path]:
+        return [path for path in sorted(self._folder.glob("seat-*")) if path.stat().st_size == SEAT_BYTES]
+
+
+def _read(path: Path, length: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(length)

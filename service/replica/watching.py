@@ -26,7 +26,10 @@ async def changes(folders: Folders) -> AsyncGenerator[None]:
     Where the system tells of no changes, as of network file systems, nothing is yielded.
     """
     told = False
-    while marks := await asyncio.to_thread(_marks, folders):
+    while True:
+        marks = await asyncio.to_thread(_marks, folders)
+        if not marks:
+            return
         try:
             async with aclosing(_changes(marks, folders)) as changed:
                 async for _ in changed:
@@ -40,8 +43,9 @@ async def changes(folders: Folders) -> AsyncGenerator[None]:
 
 async def _changes(marks: list[tuple[Path, int]], folders: Folders) -> AsyncGenerator[None]:
     """Yield changes until the folders are others, and once when the watch stands: something may have changed before."""
+    watched = {folder for folder, _ in marks}
     watch = awatch(
-        *(folder for folder, _ in marks),
+        *watched,
         watch_filter=None,
         debounce=_LONGEST_MILLISECONDS,
         step=_STEP_MILLISECONDS,
@@ -55,6 +59,8 @@ async def _changes(marks: list[tuple[Path, int]], folders: Folders) -> AsyncGene
             if changed or fresh:
                 yield
             fresh = False
+            if any(Path(path) in watched for _, path in changed):  # it may be another one now, of the same number
+                return
             if await asyncio.to_thread(_marks, folders) != marks:
                 return
 

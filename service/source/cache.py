@@ -70,8 +70,8 @@ class Cache:
             _log.warning("%s: the copy in the cache cannot be read: %s", self._name, error.strerror)
         return None
 
-    def keep(self, file: Path, *, fingerprint: str, confirmed_at: datetime) -> None:
-        """Let a file, checked, be the copy."""
+    def keep(self, file: Path, *, fingerprint: str, confirmed_at: datetime) -> bool:
+        """Let a file, checked, be the copy; return whether it is."""
         copy = self._folder / f"{self._key}.{token_hex(8)}.baked"
         with self._telling():
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -84,6 +84,7 @@ class Cache:
                 copy.unlink(missing_ok=True)
                 raise
             self._sweep(copy.name, replaced.file if replaced else None)
+        return not self._troubled
 
     def confirm(self, fingerprint: str, confirmed_at: datetime) -> None:
         """Note that the origin still holds the copy.
@@ -91,9 +92,12 @@ class Cache:
         Where another process renews the entry between our reading and writing it, the copy is lost until we, whose
         file is older, take the new one too.
         """
-        with self._telling():
+        try:
             entry = self._known()
-            if entry is not None and entry.fingerprint == fingerprint:
+        except OSError:
+            return
+        if entry is not None and entry.fingerprint == fingerprint:
+            with self._telling():
                 self._write(msgspec.structs.replace(entry, confirmed_at=confirmed_at))
 
     @contextmanager

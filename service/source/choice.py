@@ -13,7 +13,7 @@ _SCHEMES: Final = ("http://", "https://")
 
 def choose_source(data: str, *, invalid: Invalid, cache: Path) -> Source:
     """Return the source that a text means: a URL, a baked file, or else a folder. Raises ValueError for a bad URL."""
-    if data.startswith(_SCHEMES):
+    if data.lower().startswith(_SCHEMES):
         from service.source.remote import RemoteSource  # noqa: PLC0415 - its libraries take 0.1 s to import
 
         return RemoteSource(data, cache / "origins")

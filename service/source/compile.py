@@ -62,7 +62,7 @@ def compile_folder(folder: Path, to: Path, *, invalid: Invalid, fingerprint: str
     try:
         loaded = load(folder, fingerprint=fingerprint, progress=lambda *step: tell(Step(*step)))
         dataset, report = accept(loaded, invalid)
-        bake(dataset, report.totals, to)
+        bake(dataset, report.totals, to, durable=False)
     except Refused as refused:
         return NotServed(str(refused), refused.of_records)
     except OSError as error:

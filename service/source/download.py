@@ -99,7 +99,7 @@ class Download:
             self._check_room(self._promised)
         length = self._length if self._length is not None else self._had + len(piece)
         if length > self._promised or self._length not in (None, self._promised):
-            told = f"{'' if self._length is not None else 'at least '}{length:,} bytes"
+            told = "more" if self._length is None else f"{length:,} bytes"
             raise self._rejected(f"the file has {self._promised:,} bytes by its header, {told} by the origin")
 
     def _rejected(self, why: str) -> Rejected:

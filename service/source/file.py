@@ -1,6 +1,5 @@
 """A baked file as a source."""
 
-import asyncio
 import shutil
 from collections.abc import Sequence
 from functools import partial
@@ -13,6 +12,7 @@ from service.loading.look import look_at_file, watched_folders
 from service.progress import Progress
 from service.source.settling import settled
 from service.source.source import Rejected, Taken, Unavailable
+from service.source.thread import finished
 
 
 class FileSource:
@@ -35,7 +35,7 @@ class FileSource:
             if look.fingerprint == seen:
                 return None
             try:
-                await asyncio.to_thread(_copy, self._file, to)
+                await finished(_copy, self._file, to)
             except Refused as refused:
                 if (await settled(self._look)).fingerprint == look.fingerprint:
                     raise Rejected(str(refused), fingerprint=look.fingerprint) from None

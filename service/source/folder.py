@@ -8,16 +8,24 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from signal import Signals
-from typing import cast
+from typing import Final, cast
 
 import msgspec
 
+import service
 from service.loading.acceptance import Invalid
 from service.loading.look import look_at_folder, watched_folders
 from service.progress import Progress
 from service.source import compile as compiler
 from service.source.settling import settled
 from service.source.source import Rejected, Taken, Unavailable
+
+# As `python -m`, but with this very package, not with whatever has its name in the folder in which the service runs.
+_START: Final = (
+    "import runpy, sys; packages, module = sys.argv[1:3]; del sys.argv[1:3]; "
+    "packages in sys.path or sys.path.insert(0, packages); runpy.run_module(module, run_name='__main__')"
+)
+_PACKAGES: Final = str(Path(service.__file__).parents[1])
 
 
 class FolderSource:
@@ -51,9 +59,9 @@ class FolderSource:
 
     async def _compile(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Message:
         arguments = (self._folder, to, self._invalid.value, fingerprint)
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", compiler.__name__, *arguments, stdin=PIPE, stdout=PIPE
-        )
+        command = (sys.executable, "-P", "-c", _START, _PACKAGES, compiler.__name__, *arguments)
+        # In a session of its own: a signal of the terminal is for the service, which ends this with its standard input.
+        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, start_new_session=True)
         try:
             return await _end(process, progress)
         finally:

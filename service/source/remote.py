@@ -50,6 +50,7 @@ class RemoteSource:
         self._url, self._timeout, self._pauses = url, timeout, pauses
         self._cache = Cache(cache, url, name=self.name)
         self._started = False
+        self._unkept: Path | None = None
 
     async def take(self, to: Path, *, seen: str, progress: Progress) -> Taken | None:
         """Take what the origin holds, or the last good copy where nothing was taken before."""
@@ -61,10 +62,17 @@ class RemoteSource:
         found = await self._found(to, seen, progress)
         if found == seen:
             await finished(to.unlink, missing_ok=True)
+            if self._unkept is not None and self._unkept.exists():  # it is served, and so it is still there
+                await self._keep(self._unkept, seen, asked_at)
             await finished(self._cache.confirm, seen, asked_at)
             return None
-        await finished(self._cache.keep, to, fingerprint=found, confirmed_at=asked_at)
+        await self._keep(to, found, asked_at)
         return Taken(fingerprint=found)
+
+    async def _keep(self, file: Path, found: str, asked_at: datetime) -> None:
+        """Let a file be the last good copy; where that fails, the next confirmation tries again."""
+        kept = await finished(self._cache.keep, file, fingerprint=found, confirmed_at=asked_at)
+        self._unkept = None if kept else file
 
     async def _found(self, to: Path, seen: str, progress: Progress) -> str:
         """Return the fingerprint of what the origin holds; where that is not `seen`, it is written and sound."""

@@ -3,7 +3,12 @@
 import shlex
 import signal
 import socket
+import subprocess
+import sys
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -11,7 +16,7 @@ import orjson
 import pytest
 
 from tests.directory import store, write_directory
-from tests.program import SECONDS, run, serving, started
+from tests.program import SECONDS, environment, run, serving, started
 
 
 @pytest.fixture
@@ -245,6 +250,38 @@ def test_a_folder_without_a_data_set_is_exit_1_and_a_clear_line(tmp_path: Path, 
     assert ended.returncode == 1
     assert str(tmp_path) in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_neither_password_nor_signature_of_an_address_is_told_where_its_data_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("<html>" * 100)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(tmp_path)))
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        for scheme in ("http", "HTTP"):
+            address = f"{scheme}://user:hunter2@127.0.0.1:{server.server_port}/page.html?signature=topsecret"
+            ended = run("serve", "--port", "0", "--data", address, "--cache", tmp_path / "cache")
+            assert ended.returncode == 1
+            assert "is refused" in ended.stderr
+            assert "no baked data set" in ended.stderr
+            assert not any(secret in ended.stderr + ended.stdout for secret in ("hunter2", "topsecret"))
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_nothing_is_taken_for_the_program_that_has_its_name_where_it_runs(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "service").mkdir()
+    (tmp_path / "service" / "__init__.py").write_text("raise SystemExit('another service')")
+    program = Path(sys.executable).with_name("store-directory")
+    command = [str(program), "serve", "--port", "0", "--data", str(folder)]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment({})
+    ) as process:
+        assert process.stdout is not None
+        try:
+            assert any(line.startswith("Ready: ") for line in process.stdout)
+        finally:
+            process.terminate()
 
 
 def test_an_address_in_use_is_exit_1_and_a_clear_line(folder: Path) -> None:

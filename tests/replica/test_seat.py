@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from service.replica.runs import workspace
 from service.replica.seat import SEAT_BYTES, Seat, lone_seat
-from service.replica.workspace import Workspace, workspace
+from service.replica.workspace import Workspace
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def in_a_worker(work: Workspace, act: Callable[[Seat], object]) -> int:
     """Let another process take a seat and act on it, and end; return its exit code."""
     child = os.fork()
     if not child:
-        act(work.take_seat())
+        act(work.seats.take())
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
@@ -41,31 +42,31 @@ def test_a_process_alone_counts_for_itself() -> None:
 
 
 def test_workers_have_a_seat_each_and_read_all_of_them(work: Workspace) -> None:
-    one, other = work.take_seat(), work.take_seat()
+    one, other = work.seats.take(), work.seats.take()
     one.counts[0] += 1
     other.counts[0] += 2
     other.serves(5)
     assert (sums(one), sums(other)) == (3, 3)
-    assert (one.living(), one.alone, sorted(work.serving())) == (2, False, [0, 5])
+    assert (one.living(), one.alone, sorted(work.seats.serving())) == (2, False, [0, 5])
 
 
 def test_what_a_worker_counted_is_not_lost_with_it_and_the_next_one_goes_on_there(work: Workspace) -> None:
-    mine = work.take_seat()
+    mine = work.seats.take()
     for ended in (1, 2, 3):
         assert in_a_worker(work, count_seven) == 0
         assert sums(mine) == ended * 7
-        assert (mine.living(), work.serving()) == (1, [0])
+        assert (mine.living(), work.seats.serving()) == (1, [0])
     assert len(list(work.folder.glob("seat-*"))) == 2
 
 
 def test_a_new_worker_serves_nothing_whatever_the_one_before_it_served(work: Workspace) -> None:
     assert in_a_worker(work, count_seven) == 0
-    seat = work.take_seat()
+    seat = work.seats.take()
     assert (seat.numbers[0], seat.counts[0]) == (0, 7)
 
 
 def test_a_seat_has_all_of_its_room_from_the_start_so_that_counting_never_needs_more(work: Workspace) -> None:
-    work.take_seat()
+    work.seats.take()
     stat = (work.folder / "seat-0").stat()
     assert stat.st_size == SEAT_BYTES
     assert stat.st_blocks * 512 >= SEAT_BYTES

@@ -12,13 +12,13 @@ from time import time
 import pytest
 
 from service.replica.publication import Publication
-from service.replica.workspace import workspace
+from service.replica.runs import workspace
 from service.source.source import Rejected
 
 ANOTHER_RUN = """
 import sys
 from pathlib import Path
-from service.replica.workspace import workspace
+from service.replica.runs import workspace
 with workspace(Path(sys.argv[1])) as work:
     leads = work.lead()
     print(work.folder, flush=True)
@@ -75,7 +75,7 @@ def test_the_folder_of_a_run_that_was_killed_is_removed_by_the_next_one_and_that
 
 
 def test_a_folder_that_is_just_being_made_is_left_alone_and_one_that_never_was_made_is_removed(tmp_path: Path) -> None:
-    fresh, old = tmp_path / ".new-a", tmp_path / ".new-b"
+    fresh, old = tmp_path / "new-aaaaaaaa", tmp_path / "new-bbbbbbbb"
     fresh.mkdir()
     old.mkdir()
     os.utime(old, (time() - 3600,) * 2)
@@ -85,11 +85,12 @@ def test_a_folder_that_is_just_being_made_is_left_alone_and_one_that_never_was_m
 
 
 def test_what_is_not_of_a_run_stays_in_the_cache(tmp_path: Path) -> None:
-    (tmp_path / "kept").mkdir()
-    (tmp_path / "kept.baked").touch()
+    names = {"kept", "run-2024", "run-of-mine", "new-", "kept.baked"}
+    for name in names:
+        (tmp_path / name).mkdir()
     with workspace(tmp_path):
         pass
-    assert {each.name for each in tmp_path.iterdir()} == {"kept", "kept.baked"}
+    assert {each.name for each in tmp_path.iterdir()} == names
 
 
 def test_many_runs_that_start_at_once_all_have_their_folder(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def failures(service: Running) -> list[str]:
 
 def see_polls(cache: Path, count: int) -> None:
     """Wait until the source was looked at so many times: what is published is written anew each time."""
-    (publication,) = cache.glob("run-*/publication.json")
+    (publication,) = cache.glob("runs/*/publication.json")
     written = {publication.stat().st_mtime_ns}
 
     def look() -> bool:

@@ -53,7 +53,7 @@ def test_data_for_which_there_is_no_room_leaves_the_old_served_and_is_told_once(
         assert ready["last_reload"]["error"].endswith(": File too large")
         assert service.metrics()["store_directory_reload_success"] == 0
         assert sum("File too large; what was served stays" in line for line in service.logged()) == 1
-        eventually(lambda: len(list(cache.glob("run-*/*.baked"))) == 1)  # nothing is left of the attempt
+        eventually(lambda: len(list(cache.glob("runs/*/*.baked"))) == 1)  # nothing is left of the attempt
         data.write(Generation(3))
         eventually(partial(all_see, asking, 3))
         assert eventually(lambda: service.ready()["last_reload"]["ok"])

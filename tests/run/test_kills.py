@@ -37,9 +37,15 @@ def test_a_start_after_a_run_that_was_killed_at_any_moment_is_clean(cache: Path,
             finally:
                 kill(process)
     with serving(*options) as service:
-        (own,) = cache.iterdir()
+        (own,) = (cache / "runs").iterdir()
         assert own.name.startswith("run-")
-        assert sorted(file.suffix or file.name for file in own.iterdir()) == [".baked", ".json", "leader"]
+        assert sorted(file.suffix or file.name for file in own.iterdir()) == [
+            ".baked",
+            ".json",
+            "leader",
+            "listening",
+            "ready",
+        ]
         with clients(*some_of(service)) as asking:
             eventually(lambda: all(client.answers > 10 for client in asking))
             assert {client.seen for client in asking} == {1}
@@ -53,7 +59,7 @@ def test_a_start_after_a_run_that_was_killed_over_a_reload_serves_the_new_data(c
             sleep(chance.uniform(0, 1))
             kill(service.process)
     with serving("--data", folder, "--cache", cache, "--no-auth") as service:
-        assert len(list(cache.iterdir())) == 1
+        assert len(list((cache / "runs").iterdir())) == 1
         with clients(*some_of(service)) as asking:
             eventually(lambda: all(client.seen == 4 for client in asking))
 

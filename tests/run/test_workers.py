@@ -134,9 +134,9 @@ def test_when_told_to_end_it_ends_with_0_and_leaves_nothing_behind(
 ) -> None:
     service = serve(file, "--workers", str(workers))
     processes = service.workers()
-    assert [path.name[:4] for path in cache.iterdir()] == ["run-"]
+    assert [path.name[:4] for path in (cache / "runs").iterdir()] == ["run-"]
     assert service.end() == 0
-    assert list(cache.iterdir()) == []
+    assert list((cache / "runs").iterdir()) == []
     assert all(map(has_ended, processes))
     assert [line for line in service.logged() if "Traceback" in line or "ERROR" in line] == []
 
@@ -149,7 +149,7 @@ def test_a_faulty_data_set_is_exit_1_and_a_clear_line(tmp_path: Path, cache: Pat
     assert first.startswith(f"Error: the data set in {faulty} is refused: stores.json:1: city: ")
     assert len(more) == 1
     assert more[0].startswith("`store-directory check ")
-    assert list(cache.iterdir()) == []
+    assert list((cache / "runs").iterdir()) == []
 
 
 def test_an_address_in_use_is_exit_1_and_a_clear_line(file: Path, cache: Path) -> None:
@@ -159,4 +159,4 @@ def test_an_address_in_use_is_exit_1_and_a_clear_line(file: Path, cache: Path) -
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.startswith(f"Error: cannot listen on 127.0.0.1:{port}")
     assert len(ended.stderr.splitlines()) == 1
-    assert list(cache.iterdir()) == []
+    assert list((cache / "runs").iterdir()) == []

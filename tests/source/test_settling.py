@@ -26,7 +26,7 @@ def look(fingerprint: str, changed_at: float, *, proven: bool = True) -> Look:
 
 
 async def test_files_that_were_left_alone_for_long_enough_are_taken_at_once() -> None:
-    files = Files(look("old", time() - 10))
+    files = Files(look("old", time() - 100))
     assert (await settled(files.look)).fingerprint == "old"
     assert files.looked == 1
 
