@@ -97,9 +97,9 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
 
 def _publisher(plan: Plan, replica: Replica, progress: Progress) -> Publisher:
     async def published(publication: Publication) -> None:
-        before = replica.current.generation if replica.current else 0  # and nothing that would keep its data alive
+        before = replica.generation  # and nothing that would keep its data alive
         await replica.follow(publication, plan.workspace)
-        if replica.current is not None and replica.current.generation != before:
+        if replica.current is not None and replica.generation != before:
             dataset = replica.current.dataset
             served = f"{len(dataset.stores):,} stores of {len(dataset.companies):,} companies"
             _log.info("serving %s, version %s", served, dataset.version)

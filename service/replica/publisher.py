@@ -73,12 +73,11 @@ class Publisher:
         while True:
             try:
                 self._last = self._workspace.publication()
-                self._workspace.tidy(self._last)
             except OSError as error:  # of too many open files, say
                 _log.warning("what is published cannot be read: %s", error.strerror)
                 await asyncio.sleep(_FIRST_RETRY_SECONDS)
             else:
-                return
+                return await self._tidy()
 
     @asynccontextmanager
     async def _watching(self) -> AsyncIterator[None]:

@@ -55,6 +55,11 @@ class Replica:
         self.max_stale = max_stale
 
     @property
+    def generation(self) -> int:
+        """Which data set of the run is served; 0 is none."""
+        return self.current.generation if self.current else 0
+
+    @property
     def stale(self) -> bool:
         """Whether it has been unknown for too long that the source holds what is served."""
         if self.max_stale is None or self.confirmed_at is None:
@@ -63,9 +68,9 @@ class Replica:
 
     async def follow(self, publication: Publication, workspace: Workspace) -> None:
         """Serve what is published from between two requests on. What cannot be had changes nothing."""
-        if publication.generation == (self.current.generation if self.current else 0):
+        if publication.generation == self.generation:
             self._note(publication)
-        if publication.generation in (0, self.current.generation if self.current else 0):
+        if publication.generation in (0, self.generation):
             return  # 0 is that of a folder which somebody removed, too
         try:
             snapshot = await asyncio.to_thread(_snapshot, publication, workspace.file(publication))

@@ -80,12 +80,8 @@ def probe_routes(replica: Replica) -> tuple[Route, ...]:
 def _readiness(replica: Replica) -> Callable[[Call], Answer]:
     def answer(call: Call) -> Answer:
         current = replica.current
-        if current is None:
-            return _unready(replica, "loading", in_full=call.known)
-        if replica.draining:
-            return _unready(replica, "draining", in_full=call.known)
-        if replica.stale:
-            return _unready(replica, "stale", in_full=call.known)
+        if current is None or replica.draining or replica.stale:
+            return _unready(replica, in_full=call.known)
         ready = Ready(
             status="ready",
             version=current.dataset.version,
@@ -98,10 +94,10 @@ def _readiness(replica: Replica) -> Callable[[Call], Answer]:
     return answer
 
 
-def _unready(replica: Replica, status: Literal["loading", "stale", "draining"], *, in_full: bool) -> Answer:
-    body = Unready(status=status)
+def _unready(replica: Replica, *, in_full: bool) -> Answer:
+    body = Unready(status="loading" if replica.current is None else "draining" if replica.draining else "stale")
     if in_full:
-        body = Unready(status=status, last_reload=replica.last_reload, confirmed_at=replica.confirmed_at)
+        body = msgspec.structs.replace(body, last_reload=replica.last_reload, confirmed_at=replica.confirmed_at)
     return _probe(body, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
