@@ -23,7 +23,7 @@ from bench.wire.sample import Sample
 from bench.wire.servers import Failed, Server, running
 from bench.wire.service import service
 from bench.wire.shapes import Shape
-from bench.wire.variants import tagged
+from bench.wire.variants import check_kept, tagged
 
 PEERS: Final = ("roapi", "roapi-offset", "fastapi", "nginx", "datasette")
 
@@ -95,6 +95,7 @@ class Bench(msgspec.Struct, frozen=True):
         with own as asked:
             tell(f"bare handler: {shape.slug}")
             answers = collect(asked, shape, self._answers / shape.slug)
+            check_kept(shape, answers)
             with running(ceiling(shape, answers, self.sample.work), self.core) as bare:
                 found.ceilings.append(contest(self.driver, shape, ours=asked, theirs=bare, pairs=self.pairs))
         found.answers[shape.slug] = answers

@@ -5,15 +5,20 @@ from typing import Final
 
 import msgspec
 
+from bench.wire.answers import Answers
 from bench.wire.contender import same_targets
-from bench.wire.servers import Server
+from bench.wire.servers import Failed, Server
 from bench.wire.shapes import ACCEPT_ENCODING, Shape
+from service.settings import Settings
+from service.web.coding import CODINGS
 
 _NOT_MODIFIED: Final = 304
 _LEAST_NOT_MODIFIED: Final = 0.85
-_CODINGS: Final = ("zstd", "br", "gzip")
+_CODINGS: Final = [coding.token for coding in CODINGS]
 _NOTHING_KEPT: Final = ("--encoded-cache", "0")
-# Pages of 1,000 are large: the service keeps so many, compressed, and some to spare.
+# Some of it goes to the heads of the answers.
+_KEPT_BYTES: Final = (Settings().encoded_cache << 20) * 3 // 4
+# Pages of 1,000 are large, compressed too: so many are kept.
 _MOST_PAGES: Final = 200
 
 
@@ -26,13 +31,9 @@ def variants(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     city, page = drawn["city"], drawn["page"]
     pages = msgspec.structs.replace(page, requests=page.requests[:_MOST_PAGES])
     best = _CODINGS[0]
-    kept = [_coded(shape, best, kept=True) for shape in (city, pages)]
-    return (
-        _again(city),
-        *kept,
-        *(_coded(city, each, kept=False) for each in _CODINGS),
-        _coded(pages, best, kept=False),
-    )
+    kept = (_coded(shape, best, kept=True) for shape in (city, pages))
+    cities = (_coded(city, coding, kept=False) for coding in _CODINGS)
+    return (_again(city), *kept, *cities, _coded(pages, best, kept=False))
 
 
 def _again(shape: Shape) -> Shape:
@@ -53,6 +54,13 @@ def _coded(shape: Shape, coding: str, *, kept: bool) -> Shape:
         requests=tuple(msgspec.structs.replace(request, fields=fields) for request in shape.requests),
         options=options,
     )
+
+
+def check_kept(shape: Shape, answers: Answers) -> None:
+    """Raise `Failed` where the answers to a shape are to be kept compressed and are more than the service keeps."""
+    taken = sum(answers.sizes)
+    if shape.coding and not shape.options and taken > _KEPT_BYTES:
+        raise Failed(f"the answers to {shape.slug} take {taken:,} bytes, of which {_KEPT_BYTES:,} are sure to be kept")
 
 
 def tagged(server: Server, shape: Shape) -> Shape:
