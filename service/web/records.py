@@ -26,7 +26,6 @@ from service.records import COMPANIES, STORES, Company, Resource, Store
 from service.replica.replica import Replica
 from service.web.answer import header_lines
 from service.web.conditional import http_date
-from service.web.links import link_line
 from service.web.policy import Policy
 from service.web.question import digest, remembered
 from service.web.representation import Common, Content, Representation
@@ -85,12 +84,11 @@ def _list_route(data: _Data, resource: Resource, body: Any, table: Callable[[Dat
         if isinstance(question, UnprocessableContent):
             return question
         dataset, common = data.meant(call)
-        query = question.query
 
         def content() -> Content:
-            found = page(table(dataset), query)
-            pieces = wrap(query, total_count=found.total_count, rows=found.rows)
-            return Content(pieces, link_line(question.base, query, found.total_count))
+            found = page(table(dataset), question.query)
+            frame = question.frame(found.total_count)
+            return Content(wrap(frame.opening, found.rows), frame.links)
 
         return Representation(dataset, f"{dataset.version}-{question.digest}", common, content)
 
