@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
+from typing import Final
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -12,6 +14,9 @@ from service.engine.kept import Kept
 from service.web.answer import JSON, Answer, header_lines
 from service.web.coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding, acceptable
 from service.web.conditional import Headers, is_conditional, unchanged
+
+# Of its own, so that a reload does not wait behind long bodies.
+_THREADS: Final = 2
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -70,6 +75,7 @@ class Sender:
 
     def __init__(self, encoded_bytes: int) -> None:
         self._encoded_bytes = encoded_bytes
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="encoding")
         self._encoded: WeakKeyDictionary[object, Kept[Answer]] = WeakKeyDictionary()
 
     def answer(self, asked: Representation, headers: Headers) -> Answer | Awaitable[Answer]:
@@ -100,7 +106,7 @@ class Sender:
         return self._keep(asked, coding, asked.whole(_encoded(content, coding), coding))
 
     async def _encoded_meanwhile(self, asked: Representation, content: Content, coding: Coding) -> Answer:
-        encoded = await asyncio.to_thread(_encoded, content, coding)
+        encoded = await asyncio.get_running_loop().run_in_executor(self._threads, _encoded, content, coding)
         return self._keep(asked, coding, asked.whole(encoded, coding))
 
     def _keep(self, asked: Representation, coding: Coding, answer: Answer) -> Answer:
