@@ -9,6 +9,7 @@ from typing import Final
 import brotli
 import msgspec
 
+from service.web.answer import header_lines
 from service.web.fields import weights
 
 if sys.version_info >= (3, 14):
@@ -34,11 +35,12 @@ _REMEMBERED: Final = 1024
 
 
 class Coding(msgspec.Struct, frozen=True):
-    """A content coding: its token, what stands behind an entity tag for it, and what writes a body in it."""
+    """A content coding: its token, what writes a body in it, what stands behind entity tags, and its header line."""
 
     token: str
-    suffix: str
     encode: Callable[[bytes], bytes]
+    suffix: str
+    line: str
 
 
 def _gzip(body: bytes) -> bytes:
@@ -54,13 +56,13 @@ def _brotli(body: bytes) -> bytes:
     return encoded
 
 
-IDENTITY: Final = Coding(_IDENTITY, "", lambda body: body)
+def _coding(token: str, encode: Callable[[bytes], bytes]) -> Coding:
+    return Coding(token, encode, suffix=f"-{token}", line=header_lines({"Content-Encoding": token}))
+
+
+IDENTITY: Final = Coding(_IDENTITY, lambda body: body, suffix="", line="")
 # By preference, where a client has none.
-CODINGS: Final = (
-    Coding("zstd", "-zstd", _zstd),
-    Coding("br", "-br", _brotli),
-    Coding("gzip", "-gzip", _gzip),
-)
+CODINGS: Final = (_coding("zstd", _zstd), _coding("br", _brotli), _coding("gzip", _gzip))
 # Another release of a library may write the same body in other bytes.
 VERSIONS: Final = (zstd.zstd_version, brotli.__version__, zlib.ZLIB_RUNTIME_VERSION)
 

@@ -6,7 +6,7 @@ from service.query import Query
 from service.web.target import uri_query
 
 _PAGE_NUM: Final = "page_num"
-# Four times a longer query is more than proxies take for a field.
+# Four times a longer one is more than proxies take for a field.
 _MAX_QUERY: Final = 1000
 
 

@@ -12,7 +12,7 @@ ANY_ORIGIN: Final = "*"
 _HIGHEST_PORT: Final = 65535
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 # A scheme, and a host with or without a port: an origin as browsers write it (RFC 6454 section 6.2).
-_HOST: Final = r"[a-z0-9._~!$&'()*+;=%-]+|\[[0-9a-f:.]+\]"
+_HOST: Final = r"[a-z0-9._~!$&'()+;=%-]+|\[[0-9a-f:.]+\]"
 _ORIGIN: Final = re.compile(rf"(?P<scheme>[a-z][a-z0-9+.-]*)://({_HOST})(:(?P<port>[0-9]{{1,5}}))?")
 
 

@@ -23,7 +23,7 @@ _SHORT: Final = 256
 _DIGEST_BYTES: Final = 8
 
 
-class Frame(msgspec.Struct, frozen=True):
+class _Frame(msgspec.Struct, frozen=True):
     """What stands around the rows of a page: how the body begins, and the header line of links."""
 
     total_count: int
@@ -38,13 +38,20 @@ class Question:
         self.query = query
         self.digest = digest(query.normalised)
         self._base = base_of(raw)
-        self._frame = Frame(-1, b"", "")
+        self._frame = _Frame(-1, b"", "")
 
-    def frame(self, total_count: int) -> Frame:
-        """Return the frame of a page where so many rows match."""
+    def opening(self, total_count: int) -> bytes:
+        """Return what a page begins with where so many rows match."""
+        return self._framed(total_count).opening
+
+    def links(self, total_count: int) -> str:
+        """Return the header line of its links."""
+        return self._framed(total_count).links
+
+    def _framed(self, total_count: int) -> _Frame:
         if self._frame.total_count != total_count:
             links = link_line(self._base, self.query, total_count)
-            self._frame = Frame(total_count, opening(self.query, total_count), links)
+            self._frame = _Frame(total_count, opening(self.query, total_count), links)
         return self._frame
 
 

@@ -87,10 +87,9 @@ def _list_route(data: _Data, resource: Resource, body: Any, table: Callable[[Dat
 
         def content() -> Content:
             found = page(table(dataset), question.query)
-            frame = question.frame(found.total_count)
-            return Content(wrap(frame.opening, found.rows), frame.links)
+            return Content(wrap(question.opening(found.total_count), found.rows), found.total_count)
 
-        return Representation(dataset, f"{dataset.version}-{question.digest}", common, content)
+        return Representation(dataset, f"{dataset.version}-{question.digest}", common, content, question.links)
 
     operation = Operation(
         path=f"/{resource.name}",

@@ -11,7 +11,7 @@ import msgspec
 from aiohttp import hdrs
 
 from service.engine.kept import Kept
-from service.web.answer import JSON, Answer, header_lines
+from service.web.answer import JSON, Answer
 from service.web.coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding, acceptable
 from service.web.conditional import Headers, is_conditional, unchanged
 
@@ -20,10 +20,10 @@ _THREADS: Final = 2
 
 
 class Content(msgspec.Struct, frozen=True):
-    """A body, in pieces, and the header lines that stand beside it alone."""
+    """A body, in pieces; of a page, how many rows match in all."""
 
     pieces: Sequence[bytes | memoryview]
-    headers: str = ""
+    total_count: int = 0
 
     @property
     def length(self) -> int:
@@ -45,23 +45,30 @@ class Common(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     modified: int | None = None
 
 
+def _no_links(_: int) -> str:
+    return ""
+
+
 class Representation(msgspec.Struct, frozen=True):
     """A resource at this moment.
 
     owner    that with which the content goes; can be weakly referenced
-    tag      the opaque tag of the content without a coding
+    tag      the opaque tag of the content without a coding: the same tag is the same content
     content  works the content out
+    links    gives the header line of links, from `total_count`; it depends on how the question was written, too
     """
 
     owner: object
     tag: str
     common: Common
     content: Callable[[], Content]
+    links: Callable[[int], str] = _no_links
 
     def whole(self, content: Content, coding: Coding = IDENTITY) -> Answer:
         """Return the answer with content in a coding."""
         common = self.common
-        lines = f'ETag: "{self.tag}{coding.suffix}"\r\n{common.headers}{content.headers}'
+        links = self.links(content.total_count)
+        lines = f'ETag: "{self.tag}{coding.suffix}"\r\n{coding.line}{common.headers}{links}'
         return Answer(content.pieces, common.media_type, headers=lines, vary=common.vary)
 
     def not_modified(self, tag: str) -> Answer:
@@ -71,12 +78,12 @@ class Representation(msgspec.Struct, frozen=True):
 
 
 class Sender:
-    """Answers requests for representations; keeps encoded answers, up to some size, as long as their owner lives."""
+    """Answers requests for representations; keeps encoded content, up to some size, as long as its owner lives."""
 
     def __init__(self, encoded_bytes: int) -> None:
         self._encoded_bytes = encoded_bytes
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="encoding")
-        self._encoded: WeakKeyDictionary[object, Kept[Answer]] = WeakKeyDictionary()
+        self._encoded: WeakKeyDictionary[object, Kept[Content]] = WeakKeyDictionary()
 
     def answer(self, asked: Representation, headers: Headers) -> Answer | Awaitable[Answer]:
         """Answer a GET request with its header fields, at once unless much is to be encoded.
@@ -90,11 +97,8 @@ class Sender:
                 return asked.not_modified(tag or asked.tag + _coding_of(asked, codings).suffix)
         if codings[0] is IDENTITY:
             return asked.whole(asked.content())
-        return self._kept_answer(asked, codings) or self._encoded_answer(asked, codings)
-
-    def _kept_answer(self, asked: Representation, codings: Sequence[Coding]) -> Answer | None:
-        kept = self._encoded.get(asked.owner)
-        return None if kept is None else kept.get(asked.tag + codings[0].suffix)
+        kept = self._kept(asked, codings[0])
+        return asked.whole(kept, codings[0]) if kept is not None else self._encoded_answer(asked, codings)
 
     def _encoded_answer(self, asked: Representation, codings: Sequence[Coding]) -> Answer | Awaitable[Answer]:
         content = asked.content()
@@ -103,22 +107,28 @@ class Sender:
             return asked.whole(content)
         if content.length > INLINE_BYTES:
             return self._encoded_meanwhile(asked, content, coding)
-        return self._keep(asked, coding, asked.whole(_encoded(content, coding), coding))
+        encoded = _encoded(content, coding)
+        if content.length >= MIN_BYTES:  # a shorter one is for nobody else
+            self._keep(asked, coding, encoded)
+        return asked.whole(encoded, coding)
 
     async def _encoded_meanwhile(self, asked: Representation, content: Content, coding: Coding) -> Answer:
         encoded = await asyncio.get_running_loop().run_in_executor(self._threads, _encoded, content, coding)
-        return self._keep(asked, coding, asked.whole(encoded, coding))
+        self._keep(asked, coding, encoded)
+        return asked.whole(encoded, coding)
 
-    def _keep(self, asked: Representation, coding: Coding, answer: Answer) -> Answer:
-        kept = self._encoded.setdefault(asked.owner, Kept(self._encoded_bytes))
-        tag = asked.tag + coding.suffix
-        if kept.get(tag) is None:  # nobody else was as quick
-            kept.keep(tag, answer, sum(map(len, answer.pieces)) + len(answer.headers))
-        return answer
+    def _kept(self, asked: Representation, coding: Coding) -> Content | None:
+        kept = self._encoded.get(asked.owner)
+        return None if kept is None else kept.get(asked.tag + coding.suffix)
+
+    def _keep(self, asked: Representation, coding: Coding, encoded: Content) -> None:
+        if self._kept(asked, coding) is None:  # nobody else was as quick
+            kept = self._encoded.setdefault(asked.owner, Kept(self._encoded_bytes))
+            kept.keep(asked.tag + coding.suffix, encoded, encoded.length)
 
 
 def _coding_of(asked: Representation, codings: Sequence[Coding]) -> Coding:
-    """Return the coding that would be answered in."""
+    """Return the coding that would be answered in: the one thing for which a 304 may need the content."""
     return IDENTITY if codings[0] is IDENTITY else _chosen(codings, asked.content())
 
 
@@ -127,5 +137,4 @@ def _chosen(codings: Sequence[Coding], content: Content) -> Coding:
 
 
 def _encoded(content: Content, coding: Coding) -> Content:
-    body = coding.encode(b"".join(content.pieces))
-    return Content((body,), header_lines({"Content-Encoding": coding.token}) + content.headers)
+    return Content((coding.encode(b"".join(content.pieces)),), content.total_count)

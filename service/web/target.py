@@ -1,5 +1,6 @@
 """The target of a request: the segments of its path and the pairs of its query (RFC 9112 section 3.2)."""
 
+import re
 from typing import Final
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
@@ -7,6 +8,7 @@ from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 # What of it a query of a URI takes, beside letters and digits (RFC 3986 section 3.4), and escapes that stand already.
 _QUERY: Final = "-._~!$&'()*+,;=:@/?%"
+_STRAY: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 def path_segments(path: str) -> tuple[str, ...]:
@@ -30,4 +32,4 @@ def without_slash(path: str, query: str) -> str:
 def uri_query(query: str, *, without: str) -> str:
     """Return a raw query as a URI takes it, without the pairs of one name and without empty ones."""
     pairs = [pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) != without]
-    return quote("&".join(pairs).encode("utf-8", "surrogateescape"), safe=_QUERY)
+    return quote(_STRAY.sub("%25", "&".join(pairs)).encode("utf-8", "surrogateescape"), safe=_QUERY)

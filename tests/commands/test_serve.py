@@ -231,6 +231,7 @@ def test_every_option_is_an_environment_variable(folder: Path) -> None:
         (["--cors-origin", "shop.example"], "--cors-origin: 'shop.example' is no origin"),
         (["--cors-origin", "https://shop.example/"], "no origin"),
         (["--cors-origin", "null"], "no origin"),
+        (["--cors-origin", "https://*.shop.example"], "no origin"),
         (["--cors-origin", "https://örebro.example"], "no origin"),
         (["--cors-origin", "https://shop.example:99999"], "no origin"),
         (["--encoded-cache", "-1"], "--encoded-cache"),
