@@ -1,0 +1,208 @@
+"""Pages of other origins (the Fetch standard): what they may ask and read."""
+
+from pathlib import Path
+
+import pytest
+from pytest_aiohttp import AiohttpClient
+
+from service.replica.replica import Replica
+from tests.loaded import serve
+from tests.web.conftest import SiteClient, optioned
+from tests.web.live import Client, ServiceServer
+from tests.web.reply import Reply, ask
+
+LISTED = ("https://a.example", "http://b.example:8081")
+ORIGIN = f"Origin: {LISTED[0]}"
+OTHER = "Origin: https://c.example"
+ASKS = "Access-Control-Request-Method: GET"
+ALLOWED = "Access-Control-Allow-Origin"
+KNOWN = ("/stores", "/companies", "/companies/acme", "/openapi.json", "/docs", "/docs/page.js", "/health", "/ready")
+# What is asked, how, and the status of the answer.
+ANSWERS = [
+    ("/stores", "GET", "the-key", (), 200),
+    ("/companies/acme", "HEAD", "the-key", (), 200),
+    ("/stores", "GET", "the-key", ("If-None-Match: *",), 304),
+    ("/openapi.json", "GET", "", (), 200),
+    ("/openapi.json", "GET", "", ("If-None-Match: *",), 304),
+    ("/health", "GET", "", (), 200),
+    ("/metrics", "GET", "", (), 200),
+    ("/stores/", "GET", "", (), 307),
+    ("/stores", "GET", "", (), 401),
+    ("/nope", "GET", "", (), 404),
+    ("/companies/nobody", "GET", "the-key", (), 404),
+    ("/stores", "POST", "the-key", (), 405),
+    ("/stores", "GET", "the-key", ("X-Dataset-Version: x",), 412),
+    ("/stores", "GET", "the-key", ('If-Match: "x"',), 412),
+    ("/stores?limit=0", "GET", "the-key", (), 422),
+    ("/stores", "GET", "the-key", ("Content-Length: 9999999",), 413),
+]
+answers = pytest.mark.parametrize(("target", "method", "key", "fields", "status"), ANSWERS)
+
+
+def about_origins(answer: Reply) -> set[str]:
+    return {name.lower() for name in answer.headers if name.lower().startswith("access-control-")}
+
+
+@pytest.fixture
+async def anywhere(site_client: SiteClient) -> Client:
+    return await site_client(cors=("*",))
+
+
+@pytest.fixture
+async def listed(site_client: SiteClient) -> Client:
+    return await site_client(cors=LISTED)
+
+
+@answers
+async def test_where_every_origin_is_allowed_every_answer_says_so(
+    anywhere: Client, target: str, method: str, key: str, fields: tuple[str, ...], status: int
+) -> None:
+    for origin in ((), (ORIGIN,), ("Origin: null",)):
+        answer = await ask(anywhere, target, *fields, *origin, method=method, key=key)
+        assert (answer.status, answer.headers.getall(ALLOWED)) == (status, ["*"])
+        assert answer.listed("Access-Control-Expose-Headers") == {"link", "etag", "x-dataset-version", "retry-after"}
+        assert about_origins(answer) == {"access-control-allow-origin", "access-control-expose-headers"}
+        assert "origin" not in answer.listed("Vary")
+
+
+@answers
+async def test_an_origin_of_the_list_is_named_in_every_answer(
+    listed: Client, target: str, method: str, key: str, fields: tuple[str, ...], status: int
+) -> None:
+    for origin in LISTED:
+        answer = await ask(listed, target, *fields, f"Origin: {origin}", method=method, key=key)
+        assert (answer.status, answer.headers.getall(ALLOWED)) == (status, [origin])
+        assert answer.listed("Access-Control-Expose-Headers") == {"link", "etag", "x-dataset-version", "retry-after"}
+        assert about_origins(answer) == {"access-control-allow-origin", "access-control-expose-headers"}
+        assert "origin" in answer.listed("Vary")
+
+
+@answers
+async def test_any_other_origin_is_told_nothing_but_that_it_matters(
+    listed: Client, target: str, method: str, key: str, fields: tuple[str, ...], status: int
+) -> None:
+    for origin in ((), (OTHER,), ("Origin: null",)):
+        answer = await ask(listed, target, *fields, *origin, method=method, key=key)
+        assert (answer.status, about_origins(answer)) == (status, set())
+        assert "origin" in answer.listed("Vary")
+
+
+@answers
+async def test_where_no_origin_is_allowed_nothing_is_said_of_origins(
+    client: Client, target: str, method: str, key: str, fields: tuple[str, ...], status: int
+) -> None:
+    answer = await ask(client, target, *fields, ORIGIN, method=method, key=key)
+    assert (answer.status, about_origins(answer)) == (status, set())
+    assert "origin" not in answer.listed("Vary")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://a.example.evil.example",
+        "https://evil.example/https://a.example",
+        "http://a.example",
+        "https://a.example:444",
+        "http://b.example",
+        "http://b.example:80",
+        "https://a.example/",
+        "https://a.example https://a.example",
+        "https://a.example, https://a.example",
+        "a.example",
+        "*",
+        "",
+        "https://sub.a.example",
+        "https://a.exampleé",
+    ],
+)
+async def test_what_only_looks_like_an_origin_of_the_list_is_another(listed: Client, origin: str) -> None:
+    answer = await ask(listed, "/stores", f"Origin: {origin}")
+    assert (answer.status, about_origins(answer)) == (200, set())
+    assert (await ask(listed, "/stores", f"Origin: {origin}", ASKS, method="OPTIONS", key="")).status == 405
+
+
+@pytest.mark.parametrize("target", KNOWN)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
+async def test_a_preflight_is_answered_without_a_key(
+    listed: Client, anywhere: Client, target: str, method: str
+) -> None:
+    asks = (f"Access-Control-Request-Method: {method}", "Access-Control-Request-Headers: x-api-key")
+    for client, allowed in ((listed, LISTED[0]), (anywhere, "*")):
+        answer = await ask(client, target, ORIGIN, *asks, method="OPTIONS", key="")
+        assert (answer.status, answer.body) == (204, b"")
+        assert answer.headers.getall(ALLOWED) == [allowed]
+        assert answer.listed("Access-Control-Allow-Methods") == {"get", "head"}
+        assert answer.listed("Access-Control-Allow-Headers") == {
+            "x-api-key",
+            "prefer",
+            "x-dataset-version",
+            "if-none-match",
+            "if-modified-since",
+            "if-match",
+            "if-unmodified-since",
+        }
+        assert answer.headers["Access-Control-Max-Age"] == "7200"
+        assert "access-control-allow-credentials" not in about_origins(answer)
+        assert not {"content-length", "content-type", "transfer-encoding"} & {name.lower() for name in answer.headers}
+        assert ("origin" in answer.listed("Vary")) is (client is listed)
+
+
+@pytest.mark.parametrize(
+    ("target", "fields", "status"),
+    [
+        ("/stores", (OTHER, ASKS), 405),
+        ("/stores", ("Origin: null", ASKS), 405),
+        ("/stores", (ASKS,), 405),
+        ("/stores", (ORIGIN,), 405),
+        ("/stores", (), 405),
+        ("/nope", (ORIGIN, ASKS), 404),
+        ("/stores/", (ORIGIN, ASKS), 307),
+        ("//", (ORIGIN, ASKS), 404),
+    ],
+)
+async def test_any_other_options_is_answered_as_ever(
+    listed: Client, target: str, fields: tuple[str, ...], status: int
+) -> None:
+    answer = await ask(listed, target, *fields, method="OPTIONS", key="")
+    assert answer.status == status
+    assert "access-control-allow-methods" not in about_origins(answer)
+    assert status != 405 or answer.headers["Allow"] == "GET, HEAD"
+
+
+async def test_where_no_origin_is_allowed_there_is_no_preflight(client: Client) -> None:
+    answer = await ask(client, "/stores", ORIGIN, ASKS, method="OPTIONS", key="")
+    assert (answer.status, about_origins(answer)) == (405, set())
+
+
+async def test_vary_names_all_that_an_answer_hangs_on(
+    site_client: SiteClient, listed: Client, client: Client
+) -> None:
+    asked = {"accept-encoding", "prefer", "x-dataset-version"}
+    for site, more in (
+        (client, {"x-api-key"}),
+        (listed, {"x-api-key", "origin"}),
+        (await site_client(cors=("*",), needs_key=False), set()),
+        (await site_client(cors=LISTED, needs_key=False), {"origin"}),
+    ):
+        assert (await ask(site, "/stores")).listed("Vary") == asked | more
+        assert (await ask(site, "/stores", "If-None-Match: *")).listed("Vary") == asked | more
+        refused = {"accept", "prefer", "x-dataset-version"}
+        assert (await ask(site, "/stores?limit=0")).listed("Vary") == refused | more
+        assert (await ask(site, "/companies/nobody")).listed("Vary") == refused | more
+        assert (await ask(site, "/nope")).listed("Vary") == {"accept"} | more & {"origin"}
+        assert (await ask(site, "/openapi.json")).listed("Vary") == {"accept-encoding"} | more & {"origin"}
+
+
+async def test_the_listener_for_whoever_runs_the_service_knows_no_origins(
+    replica: Replica, data: Path, aiohttp_client: AiohttpClient
+) -> None:
+    await serve(replica, data)
+    for cors in (("*",), LISTED):
+        site = optioned(replica, cors=cors, cache_control="private", encoded_cache=0, needs_key=True, apart=True)
+        assert site.admin is not None
+        admin: Client = await aiohttp_client(ServiceServer(site.admin))
+        for target in ("/health", "/ready", "/metrics", "/nope"):
+            answer = await ask(admin, target, ORIGIN)
+            assert about_origins(answer) == set()
+            assert "origin" not in answer.listed("Vary")
+        assert (await ask(admin, "/health", ORIGIN, ASKS, method="OPTIONS")).status == 405
