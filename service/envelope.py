@@ -34,7 +34,7 @@ def wrap(query: Query, *, total_count: int, rows: Sequence[bytes | memoryview]) 
     """
     head: PaginatedResponse[object] = PaginatedResponse(
         limit=query.limit,
-        num_pages=-(-total_count // query.limit),
+        num_pages=query.num_pages(total_count),
         page_num=query.page_num,
         sort_order="desc" if query.descending else "asc",
         sort_by=query.sort_by,

@@ -1,10 +1,12 @@
 """What may go wrong with a request: each error is a class that carries its HTTP status (RFC 9110) and its detail."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import ClassVar
+from types import MappingProxyType
+from typing import ClassVar, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 
 class ValidationError(msgspec.Struct, frozen=True):
@@ -27,17 +29,44 @@ class HTTPError(msgspec.Struct, frozen=True):
     detail: str
 
 
+class ProblemDetails(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with a request, as RFC 9457 has it; for parameters with an item for each."""
+
+    type: Literal["about:blank"]
+    title: str
+    status: int
+    detail: str
+    errors: list[ValidationError] | UnsetType = UNSET
+
+
 class RequestError(Exception):
-    """An error that is answered to the client; `closes` where nothing more can be read on the connection."""
+    """An error that is answered to the client.
+
+    closes          whether nothing more can be read on the connection
+    may_be_problem  whether who asks for problem details gets them
+    """
 
     status: ClassVar[HTTPStatus]
     meaning: ClassVar[str]
-    headers: ClassVar[dict[str, str]] = {}
+    headers: Mapping[str, str] = MappingProxyType({})
     closes: ClassVar[bool] = False
+    may_be_problem: ClassVar[bool] = True
 
     def __init__(self, detail: str | None = None) -> None:
         self.body: HTTPError | HTTPValidationError = HTTPError(detail or self.status.phrase)
         super().__init__(detail)
+
+    @property
+    def problem(self) -> ProblemDetails:
+        """The error as problem details; `about:blank` says no more than its title, the phrase of the status."""
+        detail = self.body.detail
+        return ProblemDetails(
+            type="about:blank",
+            title=self.status.phrase,
+            status=self.status.value,
+            detail=detail if isinstance(detail, str) else self.meaning,
+            errors=UNSET if isinstance(detail, str) else detail,
+        )
 
 
 class BadRequest(RequestError):
@@ -46,6 +75,7 @@ class BadRequest(RequestError):
     status = HTTPStatus.BAD_REQUEST
     meaning = "The request is not well-formed HTTP."
     closes = True
+    may_be_problem = False
 
 
 class Unauthorized(RequestError):
@@ -53,7 +83,7 @@ class Unauthorized(RequestError):
 
     status = HTTPStatus.UNAUTHORIZED
     meaning = "The key in `x-api-key` is missing, empty, repeated or unknown."
-    headers: ClassVar[dict[str, str]] = {"WWW-Authenticate": "APIKey"}
+    headers = MappingProxyType({"WWW-Authenticate": "APIKey"})
 
 
 class NotFound(RequestError):
@@ -68,7 +98,22 @@ class MethodNotAllowed(RequestError):
 
     status = HTTPStatus.METHOD_NOT_ALLOWED
     meaning = "The path answers GET and HEAD only."
-    headers: ClassVar[dict[str, str]] = {"Allow": "GET, HEAD"}
+    headers = MappingProxyType({"Allow": "GET, HEAD"})
+
+
+class PreconditionFailed(RequestError):
+    """A condition of the request does not hold."""
+
+    status = HTTPStatus.PRECONDITION_FAILED
+    meaning = "The data, or this answer, is no longer the one that the request names."
+
+
+class OtherVersion(PreconditionFailed):
+    """The data is no longer of the version that the request means."""
+
+    def __init__(self, header: str, served: str) -> None:
+        super().__init__(f"The data is no longer of the version that {header} names")
+        self.headers = {header: served}
 
 
 class ContentTooLarge(RequestError):
@@ -118,4 +163,4 @@ class ServiceUnavailable(RequestError):
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
     meaning = "The data is still being loaded; try again in a moment."
-    headers: ClassVar[dict[str, str]] = {"Retry-After": "1"}
+    headers = MappingProxyType({"Retry-After": "1"})

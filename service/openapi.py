@@ -1,14 +1,22 @@
 """The OpenAPI 3.1 document, generated from the operations and the types that answer requests."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
 import orjson
 
-from service.errors import HTTPError, HTTPValidationError, NotFound, RequestError, UnprocessableContent, ValidationError
-from service.operation import ALWAYS, VERSION_HEADER, Operation
+from service.errors import (
+    HTTPError,
+    HTTPValidationError,
+    PreconditionFailed,
+    ProblemDetails,
+    RequestError,
+    UnprocessableContent,
+    ValidationError,
+)
+from service.operation import ALWAYS, PREFERENCE_STATUSES, PROBLEM, VERSION_HEADER, Operation
 from service.parameters import Parameter
 from service.records import Company, Store
 
@@ -19,27 +27,32 @@ _REFERENCE: Final = "#/components/schemas/{name}"
 _SCHEME: Final = "APIKeyHeader"
 _TITLE: Final = "Store Directory"
 _DESCRIPTION: Final = "A read-only directory of retail stores and the companies that own them."
-_PREFER: Final = {
-    "name": "Prefer",
-    "in": "header",
-    "required": False,
-    "description": "`handling=strict` refuses unknown query parameters, which are ignored otherwise (RFC 7240).",
-    "schema": {"type": "string"},
+# What a request for data may say in its head, beside its key.
+_REQUEST_HEADERS: Final = {
+    "Prefer": "`handling=strict` refuses unknown query parameters, which are ignored otherwise (RFC 7240).",
+    VERSION_HEADER: "The version of the data that is meant: where it is no longer served, the answer is 412.",
+    "If-None-Match": "Entity tags of answers that the client has: where one of them still holds, the answer is 304.",
+    "If-Modified-Since": "Where the data is not newer, and there is no If-None-Match, the answer is 304.",
+    "If-Match": "Entity tags: where none of them holds any longer, the answer is 412.",
+    "If-Unmodified-Since": "Where the data is newer, and there is no If-Match, the answer is 412.",
 }
-_PREFERENCE_APPLIED: Final = {
-    "description": "Stands where `Prefer: handling=strict` was heeded.",
-    "schema": {"type": "string"},
+# What the head of an answer may tell.
+_PREFERENCE_APPLIED: Final = {"Preference-Applied": "Stands where `Prefer: handling=strict` was heeded."}
+_DATASET_VERSION: Final = {VERSION_HEADER: "The version of the data: the same records have the same one."}
+_VALIDATORS: Final = {
+    **_DATASET_VERSION,
+    "ETag": "The entity tag, strong: the same answer has the same one.",
+    "Last-Modified": "The time of the data, where it is known.",
+    "Cache-Control": "Who may store the answer, and for how long.",
+    "Vary": "The headers of the request by which answers differ.",
 }
-_DATASET_VERSION: Final = {
-    "description": "The version of the data that was asked: the same records have the same one.",
-    "schema": {"type": "string"},
-}
-_APPLIED_ON: Final = (HTTPStatus.OK, NotFound.status, UnprocessableContent.status)
+_LINK: Final = {"Link": "The pages `next`, `prev`, `first` and `last` (RFC 8288), relative to the address asked."}
+_JSON: Final = "application/json"
 
 
 def openapi_document(operations: Sequence[Operation]) -> bytes:
     """Return the document of some operations, as JSON."""
-    types = [Store, Company, HTTPError, HTTPValidationError, ValidationError]
+    types = [Store, Company, HTTPError, HTTPValidationError, ValidationError, ProblemDetails]
     types += [answer for operation in operations for answer in operation.answers.values()]
     _, schemas = msgspec.json.schema_components(types, ref_template=_REFERENCE)
     document = {
@@ -75,7 +88,12 @@ def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
         yield {"name": name, "in": "path", "required": True, **described}
     yield from map(_parameter, operation.parameters)
     if operation.protected:
-        yield _PREFER
+        for name, description in _REQUEST_HEADERS.items():
+            yield {"name": name, "in": "header", "required": False, **_text(description)}
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"description": description, "schema": {"type": "string"}}
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
@@ -90,27 +108,41 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
     for status, body in operation.answers.items():
-        yield _response(operation, status, status.phrase, body)
+        yield str(status.value), _answer(operation, status, body)
+    if operation.protected:
+        unchanged = {"description": "The client has this answer already.", "headers": _headers(_VALIDATORS)}
+        yield str(HTTPStatus.NOT_MODIFIED.value), unchanged
     errors: Iterable[type[RequestError]] = (*operation.errors, *ALWAYS)
     for error in sorted(errors, key=lambda error: error.status):
-        body = HTTPValidationError if error is UnprocessableContent else HTTPError
-        yield _response(operation, error.status, error.meaning, body, error.headers)
+        yield str(error.status.value), _error(operation, error)
 
 
-def _response(
-    operation: Operation,
-    status: HTTPStatus,
-    description: str,
-    body: Any,
-    headers: Iterable[str] = (),
-) -> tuple[str, dict[str, Any]]:
-    described: dict[str, Any] = {name: {"schema": {"type": "string"}} for name in headers}
-    if operation.protected and status in _APPLIED_ON:
-        described["Preference-Applied"] = _PREFERENCE_APPLIED
-    if operation.protected and status is HTTPStatus.OK:
-        described[VERSION_HEADER] = _DATASET_VERSION
+def _answer(operation: Operation, status: HTTPStatus, body: Any) -> dict[str, Any]:
+    response: dict[str, Any] = {"description": status.phrase, "content": {_JSON: _schema(body)}}
+    if operation.protected:
+        links = _LINK if operation.parameters else {}
+        response["headers"] = _headers({**_PREFERENCE_APPLIED, **_VALIDATORS, **links})
+    return response
+
+
+def _error(operation: Operation, error: type[RequestError]) -> dict[str, Any]:
+    content = {_JSON: _schema(HTTPValidationError if error is UnprocessableContent else HTTPError)}
+    if error.may_be_problem:
+        content[PROBLEM] = _schema(ProblemDetails)
+    described = dict.fromkeys(error.headers, "")
+    if operation.protected and error.status in PREFERENCE_STATUSES:
+        described |= _PREFERENCE_APPLIED
+    if error is PreconditionFailed:
+        described |= _DATASET_VERSION
+    response: dict[str, Any] = {"description": error.meaning, "content": content}
+    return {**response, "headers": _headers(described)} if described else response
+
+
+def _headers(described: Mapping[str, str]) -> dict[str, Any]:
+    schema = {"schema": {"type": "string"}}
+    return {name: _text(text) if text else schema for name, text in described.items()}
+
+
+def _schema(body: Any) -> dict[str, Any]:
     (schema,), _ = msgspec.json.schema_components([body], ref_template=_REFERENCE)
-    response: dict[str, Any] = {"description": description, "content": {"application/json": {"schema": schema}}}
-    if described:
-        response["headers"] = described
-    return str(status.value), response
+    return {"schema": schema}

@@ -19,6 +19,12 @@ from service.parameters import Parameter
 # Tells with every answer from the data which version of it was asked.
 VERSION_HEADER: Final = "X-Dataset-Version"
 
+# The media type of problem details (RFC 9457).
+PROBLEM: Final = "application/problem+json"
+
+# Where `Prefer: handling=strict` was heeded, `Preference-Applied` stands on these.
+PREFERENCE_STATUSES: Final = (HTTPStatus.OK, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
+
 # What every operation may answer, whatever it does.
 ALWAYS: tuple[type[RequestError], ...] = (
     BadRequest,

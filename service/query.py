@@ -31,6 +31,16 @@ class Query(msgspec.Struct, frozen=True):
         """Whether the order is read backwards."""
         return self.sort_order == SORT_ORDERS[1]
 
+    @property
+    def normalised(self) -> "Query":
+        """The one of all questions with the same answer that stands for them: in filters the order means nothing."""
+        ordered = tuple(Filter(each.field, tuple(sorted(each.keys))) for each in self.filters)
+        return msgspec.structs.replace(self, filters=ordered)
+
+    def num_pages(self, total_count: int) -> int:
+        """Return how many pages there are of so many rows."""
+        return -(-total_count // self.limit)
+
 
 class Reader:
     """Reads the query strings of a resource's list; without a resource, of an operation that takes no parameter."""

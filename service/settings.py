@@ -17,6 +17,7 @@ ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
 # A setting of the environment or of a file is no less checked than an option.
 LONGEST_SECONDS: Final = 366 * 86_400
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=LONGEST_SECONDS)]
+MOST_MEBIBYTES: Final = 1 << 20
 PositiveSeconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=LONGEST_SECONDS)]
 
 
@@ -30,6 +31,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_stale  for how many seconds the source may be out of reach before /ready answers 503
     drain      for how many seconds requests are answered on after SIGTERM
     cache      folder of compiled data, and of the last good copy of a URL; the user's cache where it is empty
+
+    cache_control  that of answers from the data
+    cors_origin    whose pages may read answers
+    encoded_cache  up to how many MiB of compressed answers each process keeps
     """
 
     data: str = ""
@@ -44,6 +49,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_stale: PositiveSeconds | None = None
     drain: Seconds = 0.0
     cache: str = ""
+    cache_control: str = "private"
+    cors_origin: tuple[str, ...] = ()
+    encoded_cache: Annotated[int, msgspec.Meta(ge=0, le=MOST_MEBIBYTES)] = 32
 
     @property
     def look_seconds(self) -> float:

@@ -19,7 +19,7 @@ from service.baking.baked import FORMAT
 from service.baking.layout import Content, map_file
 from service.commands import main
 from service.envelope import PaginatedResponse
-from service.errors import HTTPError, HTTPValidationError, RequestError, UnprocessableContent
+from service.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
 from service.kinds import FALSE, TRUE
 from service.loading.acceptance import Invalid
 from service.loading.dataset import Report, Totals, load
@@ -34,10 +34,11 @@ from service.replica.publication import Reload
 from service.replica.replica import Replica
 from service.sampling.sample import write_sample
 from service.settings import Settings, read_settings
+from service.web.answer import Answer
 from service.web.app import MAX_BODY_BYTES
 from service.web.auth import anybody
+from service.web.fields import MAX_CHARACTERS
 from service.web.metrics import metrics_route
-from service.web.prefer import MAX_CHARACTERS
 from service.web.probes import Health, Ready, Unready
 from service.web.routes import Call
 from service.web.server import KEEP_ALIVE_SECONDS, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES, runner
@@ -46,6 +47,7 @@ from service.web.target import query_pairs
 from service.web.traffic import Traffic
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
+from tests.web.live import POLICY
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".", "docs", "datasets", "bench", "examples", "examples/sidecar", "examples/edge")
@@ -54,7 +56,7 @@ INTERFACE, DATA, COMMANDS, BAKED = (
     (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked")
 )
 NUMPY_NAMES = {"U8": "uint8", "U16": "uint16", "U32": "uint32", "I32": "int32", "I64": "int64"}
-ANSWERS = (PaginatedResponse[Store], Company, HTTPError, HTTPValidationError, Health, Unready, Ready)
+ANSWERS = (PaginatedResponse[Store], Company, HTTPError, HTTPValidationError, ProblemDetails, Health, Unready, Ready)
 
 each_resource = pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=lambda resource: resource.name)
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -104,7 +106,7 @@ def first_texts(folder: Path, *names: str) -> set[str]:
 
 
 def test_every_operation_stands_in_the_interface_with_whether_it_needs_a_key() -> None:
-    document = orjson.loads(make_site(Replica(), anybody).openapi)
+    document = orjson.loads(make_site(Replica(), anybody, POLICY).openapi)
     told = {codes(row["Request"])[0].removeprefix("GET "): row["Key"] for row in rows(INTERFACE, "Request")}
     for path, operations in document["paths"].items():
         assert told[path] == ("needed" if "security" in operations["get"] else "")
@@ -215,8 +217,9 @@ def test_every_limit_stands_in_the_interface() -> None:
 def test_every_metric_stands_in_the_interface() -> None:
     replica = Replica()
     traffic = Traffic((), replica.seat.counts, replica.seat.all_counts)
-    (told_of,) = metrics_route(replica, traffic).answer(Call("", "", strict=False)).pieces
-    body = bytes(told_of).decode()
+    answer = metrics_route(replica, traffic).answer(Call("", ""))
+    assert isinstance(answer, Answer)
+    body = b"".join(answer.pieces).decode()
     told = {row["Name"].strip("`"): row["Type"] for row in rows(INTERFACE, "Name")}
     metrics = dict(re.findall(r"^# TYPE (\S+) (\S+)$", body, re.MULTILINE))
     # Those of the process are there on Linux only.

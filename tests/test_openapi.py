@@ -14,11 +14,12 @@ from service.records import COMPANIES, STORES, Resource
 from service.replica.replica import Replica
 from service.web.auth import anybody
 from service.web.site import make_site
+from tests.web.live import POLICY
 
 
 @pytest.fixture(scope="module")
 def document() -> Any:
-    return orjson.loads(make_site(Replica(), anybody).openapi)
+    return orjson.loads(make_site(Replica(), anybody, POLICY).openapi)
 
 
 def operation(document: Any, path: str) -> Any:

@@ -13,7 +13,7 @@ from service.engine.table import Table
 from service.envelope import wrap
 from service.query import Query, Reader
 from service.records import STORES
-from service.web.records import _remembered
+from service.web.question import remembered
 from service.web.target import query_pairs
 
 _MOST_ROUNDS = 1000
@@ -44,7 +44,7 @@ def test_parse(benchmark: BenchmarkFixture, questions: Questions) -> None:
 
 def test_parse_again(benchmark: BenchmarkFixture, questions: Questions) -> None:
     """Find what was read of a query string before."""
-    read = _remembered(Reader(STORES))
+    read = remembered(Reader(STORES))
     for text in questions.texts:
         read(text, False)
     time_each(benchmark, lambda text: read(text, False), zip(questions.texts))

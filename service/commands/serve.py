@@ -22,10 +22,11 @@ from service.loading.acceptance import Invalid
 from service.replica.runs import workspace
 from service.replica.seat import lone_seat
 from service.replica.workspace import Workspace
-from service.settings import Settings, make_settings
+from service.settings import MOST_MEBIBYTES, Settings, make_settings
 from service.source.choice import choose_source
 from service.source.source import Rejected
 from service.web.auth import anybody, keyring, new_key
+from service.web.policy import Policy, read_origin
 
 
 @click.command()
@@ -69,6 +70,14 @@ from service.web.auth import anybody, keyring, new_key
 @option(
     "--cache", metavar="DIR", help="Folder for compiled data and the last good copy of a URL.  [default: the user's]"
 )
+@option("--cache-control", metavar="VALUE", help=f"Of answers from the data.  [default: {Settings().cache_control}]")
+@option("--cors-origin", metavar="ORIGIN", multiple=True, help="Let pages of this origin read answers; * is any.")
+@option(
+    "--encoded-cache",
+    metavar="MIB",
+    type=click.IntRange(0, MOST_MEBIBYTES),
+    help=f"Keep so much of compressed answers, each process; 0 keeps none.  [default: {Settings().encoded_cache}]",
+)
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:
     """Serve a data set over HTTP, and follow its source: on a change, and on SIGHUP.
@@ -76,23 +85,24 @@ def serve(context: click.Context, /, **given: Any) -> None:
     An option stands before its environment variable, that before the settings file.
     """
     _settle_authentication(context, given)
-    if empty := [name for name in ("data", "host", "cache") if given[name] == ""]:
+    if empty := [name for name in ("data", "host", "cache", "cache_control") if given[name] == ""]:
         raise click.UsageError(f"--{empty[0]}: it is empty")
     settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
     _check_keys(settings)
+    policy = _policy(settings)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:
         cache = cache_folder(settings.cache)
         with workspace(cache / "runs") as work:
-            _serve(settings, cache, work)
+            _serve(settings, policy, cache, work)
     except CannotListen as error:
         raise click.ClickException(str(error)) from error
     except NoCache as error:
         raise click.ClickException(f"{error}; --cache names another folder") from error
 
 
-def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
+def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> None:
     try:
         source = choose_source(_data(settings), invalid=settings.invalid, cache=cache)
     except ValueError as error:
@@ -104,7 +114,14 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
     made_key = None if settings.no_auth or settings.api_key else new_key()
     authenticate = anybody if settings.no_auth else keyring(settings.api_key or (made_key or "",))
     tells = Announcement(public=public.url, admin=admin.url, made_key=made_key, open_to_all=settings.no_auth)
-    plan = Plan(settings=settings, source=source, workspace=work, authenticate=authenticate, announcement=tells)
+    plan = Plan(
+        settings=settings,
+        source=source,
+        workspace=work,
+        authenticate=authenticate,
+        policy=policy,
+        announcement=tells,
+    )
     try:
         if several:
             run_workers(plan, public, admin)
@@ -132,3 +149,18 @@ def _check_keys(settings: Settings) -> None:
     for key in settings.api_key:
         if not key or not key.isascii() or not key.isprintable() or key != key.strip():
             raise click.UsageError("--api-key: a key is printable ASCII with no space at its ends: it goes in a header")
+
+
+def _policy(settings: Settings) -> Policy:
+    if not settings.cache_control.isascii() or not settings.cache_control.isprintable():
+        raise click.UsageError("--cache-control: a header field takes printable ASCII only")
+    try:
+        origins = frozenset(map(read_origin, settings.cors_origin))
+    except ValueError as error:
+        raise click.UsageError(f"--cors-origin: {error}") from error
+    return Policy(
+        cache_control=settings.cache_control,
+        origins=origins,
+        needs_key=not settings.no_auth,
+        encoded_bytes=settings.encoded_cache << 20,
+    )

@@ -21,7 +21,7 @@ from service.records import COMPANIES, STORES, Resource
 _UNTERMINATED: Final = "the last line has no end, as in a file that was cut"
 
 
-class Dataset(msgspec.Struct, frozen=True, eq=False):
+class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """The tables of stores and companies, when the data was made, where its manifest says so, and its version."""
 
     stores: Table

@@ -18,10 +18,15 @@ from service.errors import (
     RequestError,
     Unauthorized,
 )
+from service.operation import PREFERENCE_STATUSES, VERSION_HEADER
 from service.replica.replica import Replica
 from service.web import prefer
 from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER, Authenticate
+from service.web.cors import Cors
+from service.web.policy import Policy
+from service.web.problem import refusal
+from service.web.representation import Representation, Sender
 from service.web.response import Response
 from service.web.routes import Call, Route, Routes
 from service.web.target import without_slash
@@ -39,13 +44,23 @@ class UnsupportedVersion(web.BaseRequest):
 
 
 class App:
-    """Answers requests. What is judged, in this order: path, method, key, parameters, record."""
+    """Answers requests. What is judged, in this order: path, method, key, parameters, version, record, conditions."""
 
-    def __init__(self, routes: Iterable[Route], replica: Replica, authenticate: Authenticate, traffic: Traffic) -> None:
+    def __init__(
+        self,
+        routes: Iterable[Route],
+        replica: Replica,
+        authenticate: Authenticate,
+        traffic: Traffic,
+        policy: Policy,
+    ) -> None:
         self._routes = Routes(routes)
         self._replica = replica
         self._authenticate = authenticate
         self._traffic = traffic
+        self._cors = Cors(policy.origins)
+        self._sender = Sender(policy.encoded_bytes)
+        self._refusals_vary = {of_data: policy.vary(hdrs.ACCEPT, of_data=of_data) for of_data in (False, True)}
 
     async def __call__(self, request: web.BaseRequest) -> Response:
         """Answer a request. Never raises."""
@@ -55,31 +70,38 @@ class App:
         closes = self._replica.draining  # whoever keeps the connection is to take another one
         try:
             _check_framing(request)
-            answer = self._elsewhere(request.rel_url) if route is None else self._answer(request, route, segment)
+            if route is None:
+                answer = self._elsewhere(request.rel_url)
+            else:
+                answer = await self._answer(request, route, segment)
         except RequestError as error:
-            answer, closes = Answer.of(error), closes or error.closes
+            answer, closes = self._refusal(error, request, route), closes or error.closes
         except Exception:  # noqa: BLE001 - whatever it is, the client gets an answer and the log the traceback
             _log.exception("a request to %s failed", path)
-            answer = Answer.of(InternalServerError())
+            answer = self._refusal(InternalServerError(), request, route)
         self._traffic.observe(request.method, path, answer.status, perf_counter() - started)
-        return Response(answer, closes=closes)
+        return Response(answer, self._cors.lines(answer.vary, request.headers.get(hdrs.ORIGIN)), closes=closes)
 
-    def malformed(self, error: RequestError) -> Response:
-        """Answer what HTTP parsing refused."""
-        return self._refuse(Answer.of(error))
+    def malformed(self, error: RequestError, accept: Sequence[str]) -> Response:
+        """Answer what HTTP parsing refused, of which only what it accepts is known."""
+        return self._unparsed(refusal(error, accept))
 
-    def unknown_method(self, target: str) -> Response:
+    def unknown_method(self, target: str, accept: Sequence[str]) -> Response:
         """Answer a request that HTTP parsing refused for its method: it may be any token (RFC 9110 section 9.1)."""
         url = URL(target, encoded=True)
         try:
             known, _ = self._routes.find(url.raw_path)
-            return self._refuse(Answer.of(MethodNotAllowed()) if known else self._elsewhere(url))
+            return self._unparsed(refusal(MethodNotAllowed(), accept) if known else self._elsewhere(url))
         except NotFound as error:
-            return self._refuse(Answer.of(error))
+            return self._unparsed(refusal(error, accept))
 
-    def _refuse(self, answer: Answer) -> Response:
+    def _unparsed(self, answer: Answer) -> Response:
         self._traffic.observe("other", UNMATCHED, answer.status, 0.0)
-        return Response(answer, closes=True)
+        return Response(answer, self._cors.lines(answer.vary, None), closes=True)
+
+    def _refusal(self, error: RequestError, request: web.BaseRequest, route: Route | None) -> Answer:
+        vary = self._refusals_vary[route is not None and route.protected]
+        return refusal(error, request.headers.getall(hdrs.ACCEPT, ()), vary=vary)
 
     def _elsewhere(self, url: URL) -> Answer:
         """Return the redirect of a known path behind which one slash stands; raise `NotFound` for any other path."""
@@ -90,16 +112,30 @@ class App:
         location = header_lines({"Location": without_slash(url.raw_path, url.raw_query_string)})
         return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)
 
-    def _answer(self, request: web.BaseRequest, route: Route, segment: str) -> Answer:
+    async def _answer(self, request: web.BaseRequest, route: Route, segment: str) -> Answer:
+        headers = request.headers
         if request.method not in _METHODS:
-            raise MethodNotAllowed
-        query, headers = request.rel_url.raw_query_string, request.headers
+            return self._preflight(request)
+        query, keys = request.rel_url.raw_query_string, headers.getall(KEY_HEADER, ())
         if not route.protected:
-            return route.answer(Call(segment, query, strict=False, known=self._knows(headers.getall(KEY_HEADER, ()))))
-        self._authenticate(headers.getall(KEY_HEADER, ()))
+            return await self._told(Call(segment, query, known=self._knows(keys)), request, route)
+        self._authenticate(keys)
         strict = prefer.is_strict(headers.getall("Prefer", ()))
-        answer = route.answer(Call(segment, query, strict=strict))
-        return answer.with_headers(prefer.APPLIED) if strict else answer
+        call = Call(segment, query, strict=strict, versions=headers.getall(VERSION_HEADER, ()))
+        answer = await self._told(call, request, route)
+        return answer.with_headers(prefer.APPLIED) if strict and answer.status in PREFERENCE_STATUSES else answer
+
+    async def _told(self, call: Call, request: web.BaseRequest, route: Route) -> Answer:
+        outcome = route.answer(call)
+        if isinstance(outcome, Representation):
+            return await self._sender.answer(outcome, request.headers)
+        return self._refusal(outcome, request, route) if isinstance(outcome, RequestError) else outcome
+
+    def _preflight(self, request: web.BaseRequest) -> Answer:
+        answer = self._cors.preflight(request.headers) if request.method == hdrs.METH_OPTIONS else None
+        if answer is None:
+            raise MethodNotAllowed
+        return answer
 
     def _knows(self, given: Sequence[str]) -> bool:
         """Return whether a caller who need not be let in would be."""

@@ -1,11 +1,15 @@
 """The documents: /openapi.json, and /docs, an interactive page that asks for nothing from outside."""
 
+from hashlib import sha256
 from importlib import resources
 from typing import Final
 
+from aiohttp import hdrs
 from swagger_ui_bundle import swagger_ui_path
 
-from service.web.answer import JSON, Answer, header_lines
+from service.web.answer import JSON, header_lines
+from service.web.question import digest
+from service.web.representation import Common, Content, Representation
 from service.web.routes import Route
 
 _HTML: Final = "text/html; charset=utf-8"
@@ -13,6 +17,7 @@ _SCRIPT: Final = "text/javascript; charset=utf-8"
 _STYLE: Final = "text/css; charset=utf-8"
 _POLICY: Final = header_lines(
     {
+        "Cache-Control": "no-cache",
         "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "X-Content-Type-Options": "nosniff",
@@ -33,5 +38,6 @@ def document_routes(openapi: bytes) -> tuple[Route, ...]:
 
 
 def _document(path: str, body: bytes, media_type: str) -> Route:
-    answer = Answer((body,), media_type, headers=_POLICY)
-    return Route(path, lambda _: answer)
+    common = Common(headers=_POLICY, vary=hdrs.ACCEPT_ENCODING, media_type=media_type)
+    document = Representation(common, digest(sha256(body).hexdigest()), common, lambda: Content((body,)))
+    return Route(path, lambda _: document)

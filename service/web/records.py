@@ -1,53 +1,102 @@
 """The operations on records: the lists of stores and of companies, and one company."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final
 
+from aiohttp import hdrs
+
 from service.engine.page import page
 from service.engine.table import Table
 from service.envelope import PaginatedResponse, wrap
-from service.errors import NotFound, ServiceUnavailable, Unauthorized, UnprocessableContent
+from service.errors import (
+    NotFound,
+    OtherVersion,
+    PreconditionFailed,
+    ServiceUnavailable,
+    Unauthorized,
+    UnprocessableContent,
+)
 from service.loading.dataset import Dataset
 from service.operation import VERSION_HEADER, Operation
-from service.query import Query, Reader
+from service.query import Reader
 from service.records import COMPANIES, STORES, Company, Resource, Store
 from service.replica.replica import Replica
-from service.web.answer import Answer, header_lines
-from service.web.routes import Call, Route, described
-from service.web.target import query_pairs
+from service.web.answer import header_lines
+from service.web.conditional import http_date
+from service.web.links import link_line
+from service.web.policy import Policy
+from service.web.question import digest, remembered
+from service.web.representation import Common, Content, Representation
+from service.web.routes import Call, Outcome, Route, described
 
-# Up to so many query strings of up to so many characters are kept with what was read of them.
-_REMEMBERED: Final = 8192
-_SHORT: Final = 256
 _TAG: Final = "directory"
 # While one data set follows another, answers of both are under way.
 _GENERATIONS: Final = 2
-_REFUSALS: Final = (Unauthorized, UnprocessableContent, ServiceUnavailable)
+_REMEMBERED: Final = 8192
+_REFUSALS: Final = (Unauthorized, PreconditionFailed, UnprocessableContent, ServiceUnavailable)
 
 
-def record_routes(replica: Replica) -> tuple[Route, ...]:
+class _Data:
+    """The data as it is served, and what its answers have in common."""
+
+    def __init__(self, replica: Replica, policy: Policy) -> None:
+        self._replica = replica
+        self._cache_control = policy.cache_control
+        self._vary = policy.vary(hdrs.ACCEPT_ENCODING, of_data=True)
+        self.common = lru_cache(_GENERATIONS)(self._common)
+
+    def meant(self, call: Call) -> Dataset:
+        """Return the data that a caller means. Raises `ServiceUnavailable`, `OtherVersion`."""
+        if self._replica.current is None:
+            raise ServiceUnavailable("The data is still being loaded")
+        dataset = self._replica.current.dataset
+        if any(version.strip() not in ("", dataset.version) for version in call.versions):
+            raise OtherVersion(VERSION_HEADER, dataset.version)
+        return dataset
+
+    def representation(self, dataset: Dataset, digest: str, content: Callable[[], Content]) -> Representation:
+        """Return what is answered to a question."""
+        common = self.common(dataset.version, dataset.generated_at)
+        return Representation(dataset, f"{dataset.version}-{digest}", common, content)
+
+    def _common(self, version: str, generated_at: datetime | None) -> Common:
+        fields = {"Cache-Control": self._cache_control, VERSION_HEADER: version}
+        # A time that is still to come is none that anything was modified at (RFC 9110 section 8.8.2.1).
+        modified = int(generated_at.timestamp()) if generated_at and generated_at <= datetime.now(UTC) else None
+        if modified is not None:
+            fields["Last-Modified"] = http_date(modified)
+        return Common(headers=header_lines(fields), vary=self._vary, modified=modified)
+
+
+def record_routes(replica: Replica, policy: Policy) -> tuple[Route, ...]:
     """Return the routes of the three operations that need a key."""
+    data = _Data(replica, policy)
     return (
-        _list_route(replica, STORES, PaginatedResponse[Store], lambda dataset: dataset.stores),
-        _list_route(replica, COMPANIES, PaginatedResponse[Company], lambda dataset: dataset.companies),
-        _company_route(replica),
+        _list_route(data, STORES, PaginatedResponse[Store], lambda dataset: dataset.stores),
+        _list_route(data, COMPANIES, PaginatedResponse[Company], lambda dataset: dataset.companies),
+        _company_route(data),
     )
 
 
-def _list_route(replica: Replica, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> Route:
+def _list_route(data: _Data, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> Route:
     reader = Reader(resource)
-    read = _remembered(reader)
+    read = remembered(reader)
 
-    def answer(call: Call) -> Answer:
-        query = read(call.query, call.strict)
-        if isinstance(query, UnprocessableContent):
-            return Answer.of(query)
-        dataset = _current(replica)
-        found = page(table(dataset), query)
-        pieces = wrap(query, total_count=found.total_count, rows=found.rows)
-        return Answer(pieces, headers=_headers(dataset.version))
+    def answer(call: Call) -> Outcome:
+        question = read(call.query, call.strict)
+        if isinstance(question, UnprocessableContent):
+            return question
+        dataset, query = data.meant(call), question.query
+
+        def content() -> Content:
+            found = page(table(dataset), query)
+            pieces = wrap(query, total_count=found.total_count, rows=found.rows)
+            return Content(pieces, link_line(question.base, query, found.total_count))
+
+        return data.representation(dataset, question.digest, content)
 
     operation = Operation(
         path=f"/{resource.name}",
@@ -64,18 +113,19 @@ def _list_route(replica: Replica, resource: Resource, body: Any, table: Callable
     return described(operation, answer)
 
 
-def _company_route(replica: Replica) -> Route:
-    read = _remembered(Reader())
+def _company_route(data: _Data) -> Route:
+    read = remembered(Reader())
+    tag = lru_cache(_REMEMBERED)(digest)
 
-    def answer(call: Call) -> Answer:
-        query = read(call.query, call.strict)
-        if isinstance(query, UnprocessableContent):
-            return Answer.of(query)
-        dataset = _current(replica)
+    def answer(call: Call) -> Outcome:
+        question = read(call.query, call.strict)
+        if isinstance(question, UnprocessableContent):
+            return question
+        dataset = data.meant(call)
         row = dataset.companies.find(call.segment)
         if row is None:
-            return Answer.of(NotFound("Company not found"))
-        return Answer((row,), headers=_headers(dataset.version))
+            return NotFound("Company not found")
+        return data.representation(dataset, tag(call.segment), lambda: Content((row,)))
 
     operation = Operation(
         path="/companies/{company_id}",
@@ -89,28 +139,3 @@ def _company_route(replica: Replica) -> Route:
         protected=True,
     )
     return described(operation, answer)
-
-
-def _remembered(reader: Reader) -> Callable[[str, bool], Query | UnprocessableContent]:
-    """Return what reads a raw query string, or tells its faults, and keeps what it read of the last short ones."""
-
-    def read(query: str, strict: bool) -> Query | UnprocessableContent:  # noqa: FBT001 - a cache is asked by position
-        try:
-            return reader.read(query_pairs(query), strict=strict)
-        except UnprocessableContent as error:
-            return error.with_traceback(None)  # which would keep what was read on the way
-
-    remember = lru_cache(_REMEMBERED)(read)
-    return lambda query, strict: (remember if len(query) <= _SHORT else read)(query, strict)
-
-
-@lru_cache(_GENERATIONS)
-def _headers(version: str) -> str:
-    # x-api-key, unlike Authorization, does not keep shared caches from storing an answer (RFC 9111 section 3.5).
-    return header_lines({"Cache-Control": "private", VERSION_HEADER: version})
-
-
-def _current(replica: Replica) -> Dataset:
-    if replica.current is None:
-        raise ServiceUnavailable("The data is still being loaded")
-    return replica.current.dataset

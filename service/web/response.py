@@ -15,14 +15,17 @@ from service.web.answer import Answer
 _SERVER: Final = f"store-directory/{__version__}"
 # Below so many bytes one copy costs less than handing the pieces over one by one.
 _SHORT: Final = 4 << 10
+# Their head tells nothing of a body (RFC 9110 sections 8.6, 15.4.5).
+_WITHOUT_CONTENT: Final = (HTTPStatus.NO_CONTENT.value, HTTPStatus.NOT_MODIFIED.value)
 
 
 class Response(web.StreamResponse):
     """Sends an answer in one go: the head is made once it is known, and a long body is not copied."""
 
-    def __init__(self, answer: Answer, *, closes: bool) -> None:
+    def __init__(self, answer: Answer, more: str = "", *, closes: bool) -> None:
+        """Make the response of an answer with more header lines."""
         super().__init__(status=answer.status)
-        self._answer = answer
+        self._answer, self._more = answer, more
         if closes:
             self.force_close()
 
@@ -39,8 +42,9 @@ class Response(web.StreamResponse):
         answer, pieces = self._answer, self._answer.pieces
         del self._answer  # the connection keeps this until its next request: it shall not keep the data alive, too
         length = sum(map(len, pieces))
-        common = _head(answer.status, answer.media_type, answer.headers, int(time()))
-        head = f"{common}Content-Length: {length}\r\n{self._connection(request)}\r\n".encode("ascii")
+        content = "" if answer.status in _WITHOUT_CONTENT else _content(answer.media_type, length)
+        start = _start(answer.status, int(time()))
+        head = f"{start}{content}{answer.headers}{self._more}{self._connection(request)}\r\n".encode("ascii")
         if request.method == hdrs.METH_HEAD:
             transport.write(head)
         elif length < _SHORT:
@@ -62,9 +66,11 @@ class Response(web.StreamResponse):
 
 
 @lru_cache
-def _head(status: int, media_type: str, headers: str, second: int) -> str:
-    """Return the head of answers that are alike, but for their length and the end of the connection."""
-    return (
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
-        f"Server: {_SERVER}\r\nDate: {formatdate(second, usegmt=True)}\r\nContent-Type: {media_type}\r\n{headers}"
-    )
+def _start(status: int, second: int) -> str:
+    """Return what the heads of all answers of a status begin with in one second."""
+    line = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+    return f"{line}Server: {_SERVER}\r\nDate: {formatdate(second, usegmt=True)}\r\n"
+
+
+def _content(media_type: str, length: int) -> str:
+    return f"Content-Type: {media_type}\r\nContent-Length: {length}\r\n"

@@ -1,12 +1,14 @@
 """Which path is answered by what."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from service.errors import RequestError
 from service.operation import Operation
 from service.web.answer import Answer
+from service.web.representation import Representation
 from service.web.target import path_segments
 
 _ANY: Final = "{}"
@@ -15,28 +17,34 @@ _ANY: Final = "{}"
 class Call(msgspec.Struct, frozen=True):
     """What a route is asked.
 
-    segment  that which stands for its parameter
-    query    raw
-    strict   whether unknown parameters are refused
-    known    whether the caller is let in, where that need not be
+    segment   that which stands for its parameter
+    query     raw
+    strict    whether unknown parameters are refused
+    known     whether the caller is let in, where that need not be
+    versions  which data is meant, if not any, as the fields of the request have it
     """
 
     segment: str
     query: str
-    strict: bool
+    strict: bool = False
     known: bool = True
+    versions: Sequence[str] = ()
+
+
+# A representation may turn out to be what the client has already, or be sent in a coding.
+Outcome: TypeAlias = Answer | Representation | RequestError
 
 
 class Route(msgspec.Struct, frozen=True):
     """A path, what answers it, whether a key is needed; without an `operation` it is not in the OpenAPI document."""
 
     path: str
-    answer: Callable[[Call], Answer]
+    answer: Callable[[Call], Outcome]
     operation: Operation | None = None
     protected: bool = False
 
 
-def described(operation: Operation, answer: Callable[[Call], Answer]) -> Route:
+def described(operation: Operation, answer: Callable[[Call], Outcome]) -> Route:
     """Return the route of an operation."""
     return Route(operation.path, answer, operation, operation.protected)
 

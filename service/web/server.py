@@ -23,6 +23,8 @@ MAX_LINE_BYTES: Final = 8192
 
 # A request line that is in order but for a method that the parser does not know: a token, which may be any.
 _REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ (/[!-~]*) HTTP/1\.[01]\r\n")
+_ACCEPT: Final = re.compile(rb"^accept:([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
+_END_OF_HEAD: Final = b"\r\n\r\n"
 # What aiohttp puts in the place of a request that it could not parse.
 _UNPARSED: Final = "UNKNOWN"
 _VERSIONS: Final = (HttpVersion11, HttpVersion10)
@@ -52,15 +54,22 @@ class Connection(web.RequestHandler):
         message: str | None = None,  # noqa: ARG002 - it quotes the request
     ) -> Response:
         """Answer an error of parsing, or of aiohttp itself."""
+        accept = _accepted(self._received)
         if isinstance(exc, BadHttpMethod) and (line := _REQUEST_LINE.match(self._received)):
-            return self._app.unknown_method(line[1].decode())
+            return self._app.unknown_method(line[1].decode(), accept)
         if status < InternalServerError.status:
             error = parsing_error(exc)
             _log.warning("refused a malformed request from %s: %s", request.remote, type(error).meaning)
         else:
             error = InternalServerError()
             _log.error("a connection failed", exc_info=exc)
-        return self._app.malformed(error)
+        return self._app.malformed(error, accept)
+
+
+def _accepted(received: bytes) -> list[str]:
+    """Return the Accept fields of a request that was refused, as far as it was received, and nothing else was."""
+    head, end, more = received.partition(_END_OF_HEAD)
+    return [] if end in more else [field.decode("latin-1") for field in _ACCEPT.findall(head)]
 
 
 def parsing_error(exc: BaseException | None) -> RequestError:

@@ -14,6 +14,7 @@ from service.web.app import App
 from service.web.auth import Authenticate, anybody
 from service.web.documents import document_routes
 from service.web.metrics import METRICS_PATH, metrics_route
+from service.web.policy import Policy
 from service.web.probes import probe_routes
 from service.web.records import record_routes
 from service.web.server import runner
@@ -31,9 +32,9 @@ class Site(msgspec.Struct, frozen=True):
     openapi: bytes
 
 
-def make_site(replica: Replica, authenticate: Authenticate, *, apart: bool = False) -> Site:
+def make_site(replica: Replica, authenticate: Authenticate, policy: Policy, *, apart: bool = False) -> Site:
     """Return what answers; where it is to stand `apart`, probes and metrics are not public, and need no key."""
-    records, probes = record_routes(replica), probe_routes(replica)
+    records, probes = record_routes(replica, policy), probe_routes(replica)
     described = records if apart else (*records, *probes)
     openapi = openapi_document([route.operation for route in described if route.operation is not None])
     public = (*records, *document_routes(openapi))
@@ -41,16 +42,16 @@ def make_site(replica: Replica, authenticate: Authenticate, *, apart: bool = Fal
     traffic = Traffic([*paths, METRICS_PATH, UNMATCHED], replica.seat.counts, replica.seat.all_counts)
     private = (*probes, metrics_route(replica, traffic))
     if apart:
-        admin = App(private, replica, anybody, traffic)
-        return Site(App(public, replica, authenticate, traffic), admin, openapi)
-    return Site(App((*public, *private), replica, authenticate, traffic), None, openapi)
+        admin = App(private, replica, anybody, traffic, msgspec.structs.replace(policy, origins=frozenset()))
+        return Site(App(public, replica, authenticate, traffic, policy), admin, openapi)
+    return Site(App((*public, *private), replica, authenticate, traffic, policy), None, openapi)
 
 
 async def open_site(
-    replica: Replica, authenticate: Authenticate, *, public: Sequence[socket], admin: Sequence[socket]
+    replica: Replica, authenticate: Authenticate, policy: Policy, *, public: Sequence[socket], admin: Sequence[socket]
 ) -> Callable[[], Awaitable[object]]:
     """Answer on bound sockets, probes and metrics on those of `admin` if there are any; return what ends that."""
-    site = make_site(replica, authenticate, apart=bool(admin))
+    site = make_site(replica, authenticate, policy, apart=bool(admin))
     servers = []
     for app, sockets in ((site.public, public), (site.admin, admin)):
         if app is not None:

@@ -1,10 +1,12 @@
 """The target of a request: the segments of its path and the pairs of its query (RFC 9112 section 3.2)."""
 
 from typing import Final
-from urllib.parse import parse_qsl, quote, unquote
+from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
 # Everything that may stand in a target as it is; what is left are bytes beyond ASCII.
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
+# What of it a query of a URI takes, beside letters and digits (RFC 3986 section 3.4), and escapes that stand already.
+_QUERY: Final = "-._~!$&'()*+,;=:@/?%"
 
 
 def path_segments(path: str) -> tuple[str, ...]:
@@ -23,3 +25,9 @@ def without_slash(path: str, query: str) -> str:
     """Return the target without the slash that ends its path, fit for a Location header."""
     target = f"{path.removesuffix('/')}?{query}" if query else path.removesuffix("/")
     return quote(target.encode("utf-8", "surrogateescape"), safe=_ASCII)
+
+
+def uri_query(query: str, *, without: str) -> str:
+    """Return a raw query as a URI takes it, without the pairs of one name and without empty ones."""
+    pairs = [pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) != without]
+    return quote("&".join(pairs).encode("utf-8", "surrogateescape"), safe=_QUERY)

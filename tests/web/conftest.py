@@ -12,7 +12,7 @@ from service.web.auth import anybody, keyring
 from service.web.site import Site, make_site
 from tests.directory import write_directory
 from tests.loaded import serve
-from tests.web.live import COMPANIES, KEY, STORES, Client, ServiceServer
+from tests.web.live import COMPANIES, KEY, POLICY, STORES, Client, ServiceServer
 
 
 class SiteClient(Protocol):
@@ -44,7 +44,7 @@ def replica() -> Replica:
 @pytest.fixture
 async def loading_client(replica: Replica, aiohttp_client: AiohttpClient) -> Client:
     """Return a client of a service that still loads."""
-    return await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY])).public))
+    return await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from aiohttp.web import ServerRunner
 
 from service.web.app import App
 from service.web.auth import KEY_HEADER
+from service.web.policy import Policy
 from service.web.server import runner
 from tests.directory import company, store
 
@@ -24,6 +25,9 @@ COMPANIES = (
     company("nord", parent_company_id="acme", created_at="2020-01-01"),
     company("a/b c", name="Slash"),
 )
+
+# The terms of a service that was told nothing of them.
+POLICY = Policy(cache_control="private", origins=frozenset(), needs_key=True, encoded_bytes=1 << 20)
 
 Client = TestClient[Any, Any]
 

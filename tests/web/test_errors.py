@@ -9,7 +9,7 @@ from pytest_aiohttp import AiohttpClient
 from service.replica.replica import Replica
 from service.web.auth import KEY_HEADER, anybody
 from service.web.site import make_site
-from tests.web.live import HEADERS, Client, ServiceServer
+from tests.web.live import HEADERS, POLICY, Client, ServiceServer
 
 
 class BrokenReplica(Replica):
@@ -26,7 +26,7 @@ class BrokenReplica(Replica):
 
 @pytest.fixture
 async def broken_client(aiohttp_client: AiohttpClient) -> Client:
-    return await aiohttp_client(ServiceServer(make_site(BrokenReplica(), anybody).public))
+    return await aiohttp_client(ServiceServer(make_site(BrokenReplica(), anybody, POLICY).public))
 
 
 async def test_a_fault_of_ours_tells_nothing_of_the_inside_but_to_the_log(

@@ -11,7 +11,7 @@ from service.replica.replica import Replica
 from service.web.auth import keyring
 from service.web.site import make_site
 from tests.loaded import serve
-from tests.web.live import HEADERS, KEY, Client, ServiceServer
+from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer
 
 COUNTS = ["status", "version", "stores", "companies", "skipped"]
 MORE = ["loaded_at", "last_reload", "generation", "generated_at", "age_seconds", "confirmed_at"]
@@ -108,7 +108,7 @@ async def test_probes_and_metrics_can_stand_apart_and_need_no_key_there(
     replica: Replica, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(replica, data)
-    site = make_site(replica, keyring([KEY]), apart=True)
+    site = make_site(replica, keyring([KEY]), POLICY, apart=True)
     assert site.admin is not None
     public: Client = await aiohttp_client(ServiceServer(site.public))
     admin: Client = await aiohttp_client(ServiceServer(site.admin))

@@ -1,0 +1,43 @@
+"""Header fields that are lists, and the weights in them (RFC 9110 sections 5.6.1 and 12.4.2)."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+# Longer ones are as good as none: nobody writes them to be understood.
+MAX_CHARACTERS: Final = 1024
+# A quoted string, in which commas and semicolons separate nothing.
+QUOTED: Final = r'"(?:[^"\\]|\\.)*"'
+
+_MEMBERS: Final = re.compile(rf'(?:{QUOTED}|[^",])+')
+_PARAMETERS: Final = re.compile(rf';((?:{QUOTED}|[^";])*)')
+_WEIGHT: Final = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
+
+
+def members(fields: Sequence[str]) -> Iterator[str]:
+    """Yield the members of the lists in fields of one name; none where they take more than `MAX_CHARACTERS`."""
+    if sum(map(len, fields)) <= MAX_CHARACTERS:
+        for field in fields:
+            yield from _MEMBERS.findall(field)
+
+
+def weights(fields: Sequence[str]) -> dict[str, float]:
+    """Return the weight of each member, by its name in lower case; of one that stands twice, the higher.
+
+    A member whose weight is none is left out.
+    """
+    found: dict[str, float] = {}
+    for member in members(fields):
+        name = member.partition(";")[0].strip().lower()
+        weight = _weight(member)
+        if name and weight is not None:
+            found[name] = max(weight, found.get(name, 0.0))
+    return found
+
+
+def _weight(member: str) -> float | None:
+    for parameter in _PARAMETERS.findall(member):
+        name, _, value = parameter.partition("=")
+        if name.strip().lower() == "q":
+            return float(value) if _WEIGHT.fullmatch(value.strip()) else None
+    return 1.0

@@ -1,0 +1,48 @@
+"""On what terms answers are given: who may store them, who may read them from another origin, what is kept of them."""
+
+import re
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from service.operation import VERSION_HEADER
+from service.web.auth import KEY_HEADER
+
+ANY_ORIGIN: Final = "*"
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+# A scheme, and a host with or without a port: an origin as browsers write it (RFC 6454 section 6.2).
+_ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]*://([^\s/?#@:,\[\]]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """The terms of a service.
+
+    cache_control  of answers from the data
+    origins        whose pages may read the answers; `*` is everybody's
+    needs_key      whether answers from the data depend on `x-api-key`
+    encoded_bytes  how much is kept of compressed answers; 0 is nothing
+    """
+
+    cache_control: str
+    origins: frozenset[str]
+    needs_key: bool
+    encoded_bytes: int
+
+    def vary(self, *names: str, of_data: bool) -> str:
+        """Return the value of Vary (RFC 9110 section 12.5.5) for what depends on some header fields."""
+        common = ("Prefer", VERSION_HEADER, *([KEY_HEADER] if self.needs_key else ())) if of_data else ()
+        return ", ".join((*names, *common))
+
+
+def read_origin(text: str) -> str:
+    """Return an origin as browsers write it, or `*`. Raises `ValueError`, which says why, where it is none."""
+    origin = text.lower()
+    if origin == ANY_ORIGIN:
+        return origin
+    if not _ORIGIN.fullmatch(origin):
+        raise ValueError(f"{text!r} is no origin: write it as https://shop.example, with no path, or *")
+    parts = urlsplit(origin)
+    if parts.port is not None and _DEFAULT_PORTS.get(parts.scheme) == parts.port:
+        return origin.rpartition(":")[0]
+    return origin
