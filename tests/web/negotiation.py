@@ -8,8 +8,8 @@ CODINGS: Final = ("zstd", "br", "gzip")
 LEAST_BYTES: Final = 1024
 
 _ALIASES: Final = {"x-gzip": "gzip"}
-_TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-_MEMBER: Final = re.compile(rf"({_TOKEN})(?:[ \t]*;[ \t]*[qQ]=([^ \t]*))?")
+_NAME: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_MEMBER: Final = re.compile(rf"({_NAME})(?:[ \t]*;[ \t]*[qQ]=([^ \t]*))?")
 _WEIGHT: Final = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 
 

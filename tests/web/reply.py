@@ -55,6 +55,19 @@ class Reply(msgspec.Struct, frozen=True):
         return {member.strip().lower() for line in self.headers.getall(name, ()) for member in line.split(",")}
 
 
+class Asked(msgspec.Struct, frozen=True):
+    """A request, but for the connection; an empty key is left out."""
+
+    target: str
+    fields: tuple[str, ...] = ()
+    method: str = "GET"
+    key: str = KEY
+
+    async def of(self, client: Client, *more: str) -> Reply:
+        """Ask it once, with more header fields."""
+        return await ask(client, self.target, *self.fields, *more, method=self.method, key=self.key)
+
+
 def request(target: str, *fields: str, method: str = "GET", key: str = KEY) -> bytes:
     """Return a request as it is written on the wire; an empty key is left out."""
     lines = [f"{method} {target} HTTP/1.1", "Host: test", *fields, *([f"{KEY_HEADER}: {key}"] if key else [])]

@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.replica.replica import Replica
+from service.web.auth import keyring
+from service.web.site import make_site
 from tests.loaded import serve
-from tests.web.conftest import SiteClient, optioned
-from tests.web.live import Client, ServiceServer
-from tests.web.reply import Reply, ask
+from tests.web.conftest import SiteClient
+from tests.web.live import KEY, POLICY, Client, ServiceServer
+from tests.web.reply import Asked, Reply, ask
 
 LISTED = ("https://a.example", "http://b.example:8081")
 ORIGIN = f"Origin: {LISTED[0]}"
@@ -17,26 +20,24 @@ OTHER = "Origin: https://c.example"
 ASKS = "Access-Control-Request-Method: GET"
 ALLOWED = "Access-Control-Allow-Origin"
 KNOWN = ("/stores", "/companies", "/companies/acme", "/openapi.json", "/docs", "/docs/page.js", "/health", "/ready")
-# What is asked, how, and the status of the answer.
 ANSWERS = [
-    ("/stores", "GET", "the-key", (), 200),
-    ("/companies/acme", "HEAD", "the-key", (), 200),
-    ("/stores", "GET", "the-key", ("If-None-Match: *",), 304),
-    ("/openapi.json", "GET", "", (), 200),
-    ("/openapi.json", "GET", "", ("If-None-Match: *",), 304),
-    ("/health", "GET", "", (), 200),
-    ("/metrics", "GET", "", (), 200),
-    ("/stores/", "GET", "", (), 307),
-    ("/stores", "GET", "", (), 401),
-    ("/nope", "GET", "", (), 404),
-    ("/companies/nobody", "GET", "the-key", (), 404),
-    ("/stores", "POST", "the-key", (), 405),
-    ("/stores", "GET", "the-key", ("X-Dataset-Version: x",), 412),
-    ("/stores", "GET", "the-key", ('If-Match: "x"',), 412),
-    ("/stores?limit=0", "GET", "the-key", (), 422),
-    ("/stores", "GET", "the-key", ("Content-Length: 9999999",), 413),
+    (Asked("/stores"), 200),
+    (Asked("/companies/acme", method="HEAD"), 200),
+    (Asked("/stores", ("If-None-Match: *",)), 304),
+    (Asked("/openapi.json", key=""), 200),
+    (Asked("/openapi.json", ("If-None-Match: *",), key=""), 304),
+    (Asked("/health", key=""), 200),
+    (Asked("/metrics", key=""), 200),
+    (Asked("/stores/", key=""), 307),
+    (Asked("/stores", key=""), 401),
+    (Asked("/nope", key=""), 404),
+    (Asked("/companies/nobody"), 404),
+    (Asked("/stores", method="POST"), 405),
+    (Asked("/stores", ("X-Dataset-Version: x",)), 412),
+    (Asked("/stores", ('If-Match: "x"',)), 412),
+    (Asked("/stores?limit=0"), 422),
 ]
-answers = pytest.mark.parametrize(("target", "method", "key", "fields", "status"), ANSWERS)
+answers = pytest.mark.parametrize(("asked", "status"), ANSWERS, ids=str)
 
 
 def about_origins(answer: Reply) -> set[str]:
@@ -45,20 +46,18 @@ def about_origins(answer: Reply) -> set[str]:
 
 @pytest.fixture
 async def anywhere(site_client: SiteClient) -> Client:
-    return await site_client(cors=("*",))
+    return await site_client(origins=frozenset("*"))
 
 
 @pytest.fixture
 async def listed(site_client: SiteClient) -> Client:
-    return await site_client(cors=LISTED)
+    return await site_client(origins=frozenset(LISTED))
 
 
 @answers
-async def test_where_every_origin_is_allowed_every_answer_says_so(
-    anywhere: Client, target: str, method: str, key: str, fields: tuple[str, ...], status: int
-) -> None:
+async def test_where_every_origin_is_allowed_every_answer_says_so(anywhere: Client, asked: Asked, status: int) -> None:
     for origin in ((), (ORIGIN,), ("Origin: null",)):
-        answer = await ask(anywhere, target, *fields, *origin, method=method, key=key)
+        answer = await asked.of(anywhere, *origin)
         assert (answer.status, answer.headers.getall(ALLOWED)) == (status, ["*"])
         assert answer.listed("Access-Control-Expose-Headers") == {"link", "etag", "x-dataset-version", "retry-after"}
         assert about_origins(answer) == {"access-control-allow-origin", "access-control-expose-headers"}
@@ -66,11 +65,9 @@ async def test_where_every_origin_is_allowed_every_answer_says_so(
 
 
 @answers
-async def test_an_origin_of_the_list_is_named_in_every_answer(
-    listed: Client, target: str, method: str, key: str, fields: tuple[str, ...], status: int
-) -> None:
+async def test_an_origin_of_the_list_is_named_in_every_answer(listed: Client, asked: Asked, status: int) -> None:
     for origin in LISTED:
-        answer = await ask(listed, target, *fields, f"Origin: {origin}", method=method, key=key)
+        answer = await asked.of(listed, f"Origin: {origin}")
         assert (answer.status, answer.headers.getall(ALLOWED)) == (status, [origin])
         assert answer.listed("Access-Control-Expose-Headers") == {"link", "etag", "x-dataset-version", "retry-after"}
         assert about_origins(answer) == {"access-control-allow-origin", "access-control-expose-headers"}
@@ -78,20 +75,16 @@ async def test_an_origin_of_the_list_is_named_in_every_answer(
 
 
 @answers
-async def test_any_other_origin_is_told_nothing_but_that_it_matters(
-    listed: Client, target: str, method: str, key: str, fields: tuple[str, ...], status: int
-) -> None:
+async def test_any_other_origin_is_told_nothing_but_that_it_matters(listed: Client, asked: Asked, status: int) -> None:
     for origin in ((), (OTHER,), ("Origin: null",)):
-        answer = await ask(listed, target, *fields, *origin, method=method, key=key)
+        answer = await asked.of(listed, *origin)
         assert (answer.status, about_origins(answer)) == (status, set())
         assert "origin" in answer.listed("Vary")
 
 
 @answers
-async def test_where_no_origin_is_allowed_nothing_is_said_of_origins(
-    client: Client, target: str, method: str, key: str, fields: tuple[str, ...], status: int
-) -> None:
-    answer = await ask(client, target, *fields, ORIGIN, method=method, key=key)
+async def test_where_no_origin_is_allowed_nothing_is_said_of_origins(client: Client, asked: Asked, status: int) -> None:
+    answer = await asked.of(client, ORIGIN)
     assert (answer.status, about_origins(answer)) == (status, set())
     assert "origin" not in answer.listed("Vary")
 
@@ -174,15 +167,13 @@ async def test_where_no_origin_is_allowed_there_is_no_preflight(client: Client) 
     assert (answer.status, about_origins(answer)) == (405, set())
 
 
-async def test_vary_names_all_that_an_answer_hangs_on(
-    site_client: SiteClient, listed: Client, client: Client
-) -> None:
+async def test_vary_names_all_that_an_answer_hangs_on(site_client: SiteClient, listed: Client, client: Client) -> None:
     asked = {"accept-encoding", "prefer", "x-dataset-version"}
     for site, more in (
         (client, {"x-api-key"}),
         (listed, {"x-api-key", "origin"}),
-        (await site_client(cors=("*",), needs_key=False), set()),
-        (await site_client(cors=LISTED, needs_key=False), {"origin"}),
+        (await site_client(origins=frozenset("*"), needs_key=False), set()),
+        (await site_client(origins=frozenset(LISTED), needs_key=False), {"origin"}),
     ):
         assert (await ask(site, "/stores")).listed("Vary") == asked | more
         assert (await ask(site, "/stores", "If-None-Match: *")).listed("Vary") == asked | more
@@ -197,8 +188,8 @@ async def test_the_listener_for_whoever_runs_the_service_knows_no_origins(
     replica: Replica, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(replica, data)
-    for cors in (("*",), LISTED):
-        site = optioned(replica, cors=cors, cache_control="private", encoded_cache=0, needs_key=True, apart=True)
+    for origins in (frozenset("*"), frozenset(LISTED)):
+        site = make_site(replica, keyring([KEY]), msgspec.structs.replace(POLICY, origins=origins), apart=True)
         assert site.admin is not None
         admin: Client = await aiohttp_client(ServiceServer(site.admin))
         for target in ("/health", "/ready", "/metrics", "/nope"):

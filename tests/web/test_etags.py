@@ -17,7 +17,12 @@ from tests.web.reply import ask
 
 TARGETS = ("/stores", "/stores?city=Toronto&limit=1", "/companies?sort_order=desc", "/companies/acme")
 DOCUMENTS = ("/openapi.json", "/docs", "/docs/page.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js")
-DRAWN = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+DRAWN = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def tag_told(address: str) -> str:
+    with urlopen(address, timeout=SECONDS) as answer:  # noqa: S310 - an address of our own
+        return str(answer.headers["ETag"])
 
 
 @pytest.fixture
@@ -40,7 +45,7 @@ async def test_however_a_question_is_written_its_tag_is_the_same_and_no_other_qu
     question = data.draw(questions())
     tags = {(await ask(client, f"/stores?{data.draw(spelled(question))}")).etag for _ in range(2)}
     assert len(tags) == 1
-    assert told.setdefault(*tags, question) == question
+    assert told.setdefault(tags.pop(), question) == question
 
 
 @pytest.mark.parametrize(
@@ -89,8 +94,7 @@ async def test_every_process_has_the_same_tags(client: Client, data: Path) -> No
     targets = (*TARGETS, "/stores?city=a&city=b&is_open=1&postal_code=x")
     tags = [(await ask(client, target)).etag for target in targets]
     with serving("--data", data, "--no-auth") as service:
-        answers = [urlopen(service.address + target, timeout=SECONDS) for target in targets]  # noqa: S310 - our own
-    assert [answer.headers["ETag"] for answer in answers] == tags
+        assert [tag_told(service.address + target) for target in targets] == tags
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)

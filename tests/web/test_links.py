@@ -11,6 +11,7 @@ from yarl import URL
 
 from tests.directory import store, write_directory
 from tests.web.live import HEADERS, Client
+from tests.web.negotiation import CODINGS
 from tests.web.reply import Reply, ask
 
 CITIES = ("Toronto", "Örebro", "a b&c")
@@ -59,36 +60,29 @@ def check(answer: Reply, query: str) -> Mapping[str, str]:
     for relation, target in told.items():
         assert asks(target[1:]) == asks(query)
         assert re.search(rf"[?&]page_num={pages[relation]}$", target)
-        assert len(re.findall("page_num", target)) == 1 + sum("page_num" in pair for pair in asks(query))
+        assert [name for name, _ in parse_qsl(target[1:])].count("page_num") == 1
     return told
 
 
 @pytest.mark.parametrize(
-    ("query", "link"),
+    ("query", "kept", "pages"),
     [
-        ("", '<?page_num=1>; rel="first", <?page_num=1>; rel="last"'),
-        ("page_num=1", '<?page_num=1>; rel="first", <?page_num=1>; rel="last"'),
-        (
-            "page_num=2&city=Toronto&limit=2",
-            '<?city=Toronto&limit=2&page_num=3>; rel="next", <?city=Toronto&limit=2&page_num=1>; rel="prev", '
-            '<?city=Toronto&limit=2&page_num=1>; rel="first", <?city=Toronto&limit=2&page_num=3>; rel="last"',
-        ),
-        ("city=x", '<?city=x&page_num=1>; rel="first", <?city=x&page_num=1>; rel="last"'),
-        (
-            "city=x&page_num=7",
-            '<?city=x&page_num=1>; rel="prev", <?city=x&page_num=1>; rel="first", <?city=x&page_num=1>; rel="last"',
-        ),
-        (
-            "limit=5&page_num=99999999999999999999",
-            '<?limit=5&page_num=3>; rel="prev", <?limit=5&page_num=1>; rel="first", <?limit=5&page_num=3>; rel="last"',
-        ),
-        ("limit=13&x=a+b", '<?limit=13&x=a+b&page_num=1>; rel="first", <?limit=13&x=a+b&page_num=1>; rel="last"'),
+        ("", "", {"first": 1, "last": 1}),
+        ("page_num=1", "", {"first": 1, "last": 1}),
+        ("page_num=2&city=Toronto&limit=2", "city=Toronto&limit=2&", {"next": 3, "prev": 1, "first": 1, "last": 3}),
+        ("city=x", "city=x&", {"first": 1, "last": 1}),
+        ("city=x&page_num=7", "city=x&", {"prev": 1, "first": 1, "last": 1}),
+        ("limit=5&page_num=99999999999999999999", "limit=5&", {"prev": 3, "first": 1, "last": 3}),
+        ("x=a+b&limit=12&x=%2b", "x=a+b&limit=12&x=%2b&", {"next": 2, "first": 1, "last": 2}),
     ],
 )
-async def test_the_other_pages_are_linked_to_in_one_order(client: Client, query: str, link: str) -> None:
-    for method in ("GET", "HEAD"):
-        answer = await ask(client, f"/stores?{query}", method=method)
-        assert answer.headers.getall("Link") == [link]
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_the_other_pages_are_linked_to_in_one_order(
+    client: Client, query: str, kept: str, pages: dict[str, int], method: str
+) -> None:
+    answer = await ask(client, f"/stores?{query}", method=method)
+    link = ", ".join(f'<?{kept}page_num={page}>; rel="{relation}"' for relation, page in pages.items())
+    assert answer.headers.getall("Link") == [link]
 
 
 @DRAWN
@@ -98,7 +92,7 @@ async def test_the_other_pages_are_linked_to_in_one_order(client: Client, query:
     cities=st.sets(st.sampled_from(["Toronto", "%C3%96rebro", "a+b%26c", "nowhere", "null", ""])),
     noise=st.sampled_from(["", "&sort_by=city", "&x=%3Cy%3E", "&sort_order=desc&x"]),
 )
-async def test_the_links_follow_from_the_page(  # noqa: PLR0913 - what a question is made of
+async def test_the_links_follow_from_the_page(
     client: Client, limit: int, page_num: int, cities: set[str], noise: str
 ) -> None:
     filters = "".join(f"&city={city}" for city in sorted(cities))
@@ -138,8 +132,9 @@ async def test_who_follows_next_sees_each_record_once_and_prev_leads_back(
         "limit=1&x=100%&y=%zz&page_num=2",
         "limit=1&x=\"quoted\"&y='z'",
         "limit=1&x=<y>;rel=last,<z>",
+        "limit=1&x=%C3%96&y=%FF",
+        "limit=1&city=%c3%b6rebro&page_num=2",
         "limit=1&x=Ö&y=\udcff",
-        "limit=1&city=örebro&page_num=2",
         "limit=1&x=a;page_num=9",
         "limit=1&&&x=1&&page_num=2&&",
         "&limit=1",
@@ -152,21 +147,34 @@ async def test_who_follows_next_sees_each_record_once_and_prev_leads_back(
         "limit=1&x={}|\\^`[]",
         "limit=1&x=a%26b%3Dc%23d%2B",
         "limit=1&x=?&y=/?:@",
-        "limit=1&page_num=2?",
         "limit=1&PAGE_NUM=5&page_num_=6&xpage_num=7&page_num%20=8",
         "limit=1&city=a+b%26c",
     ],
 )
 async def test_links_keep_the_question_however_it_is_written(client: Client, query: str) -> None:
     answer = await ask(client, f"/stores?{query}")
-    if answer.status == 422:
-        assert "Link" not in answer.headers
-        return
+    if not query.isascii() and answer.status == 400:
+        return  # a parser may refuse what no URI has
     told = check(answer, query)
     first = answer.json()
     for target in told.values():
         followed = (await ask(client, f"/stores{target}")).json()
         assert {**followed, "page_num": 0, "data": 0} == {**first, "page_num": 0, "data": 0}
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+async def test_links_are_of_the_question_as_it_was_written_whoever_asked_it_before(client: Client, coding: str) -> None:
+    for query in (
+        "limit=5&x=of-another",
+        "limit=5",
+        "y=1&limit=+5&city=",
+        f"limit=5&x={'y' * 1000}",
+        "limit=5&page_num=1",
+    ):
+        plain = await ask(client, f"/stores?{query}")
+        coded = await ask(client, f"/stores?{query}", f"Accept-Encoding: {coding}")
+        assert (coded.coding, coded.plain) == (coding, plain.body)
+        assert coded.headers.getall("Link") == plain.headers.getall("Link")
 
 
 async def test_a_library_reads_the_links(client: Client) -> None:

@@ -1,35 +1,31 @@
 """Errors as problem details (RFC 9457), for who asks for them."""
 
 from http import HTTPStatus
-from typing import cast
+from typing import Any
 
 import msgspec
 import pytest
 
-from service.engine.table import Table
 from service.replica.publication import Publication
 from service.replica.replica import Replica
 from service.web.app import MAX_BODY_BYTES
 from service.web.server import MAX_FIELD_BYTES, MAX_LINE_BYTES
 from tests.web.live import Client
-from tests.web.reply import Reply, ask, ask_all, request
+from tests.web.reply import Asked, Reply, ask, ask_all, request
 
 PROBLEM = "application/problem+json"
 WANTED = f"Accept: {PROBLEM}"
-# What is asked, how, and the status of the answer.
 ERRORS = [
-    ("/stores", "GET", "", (), 401),
-    ("/nope", "GET", "", (), 404),
-    ("/companies/nobody", "GET", "the-key", (), 404),
-    ("/stores", "POST", "", (), 405),
-    ("/health", "POST", "", (), 405),
-    ("/stores", "GET", "the-key", ("X-Dataset-Version: x",), 412),
-    ("/companies/acme", "GET", "the-key", ('If-Match: "x"',), 412),
-    ("/stores", "GET", "the-key", (f"Content-Length: {MAX_BODY_BYTES + 1}",), 413),
-    ("/stores?limit=0&sort_by=x", "GET", "the-key", (), 422),
-    ("/companies/acme?x=1", "GET", "the-key", ("Prefer: handling=strict",), 422),
+    (Asked("/stores", key=""), 401),
+    (Asked("/nope", key=""), 404),
+    (Asked("/companies/nobody"), 404),
+    (Asked("/stores", method="POST", key=""), 405),
+    (Asked("/health", method="POST", key=""), 405),
+    (Asked("/stores", ("X-Dataset-Version: x",)), 412),
+    (Asked("/companies/acme", ('If-Match: "x"',)), 412),
+    (Asked("/stores?limit=0&sort_by=x"), 422),
+    (Asked("/companies/acme?x=1", ("Prefer: handling=strict",)), 422),
 ]
-errors = pytest.mark.parametrize(("target", "method", "key", "fields", "status"), ERRORS)
 
 
 def check_problem(answer: Reply, status: int) -> None:
@@ -46,13 +42,10 @@ def check_plain(answer: Reply, status: int) -> None:
     assert list(answer.json()) == ["detail"]
 
 
-@errors
-async def test_every_error_is_a_problem_for_who_names_them(
-    client: Client, target: str, method: str, key: str, fields: tuple[str, ...], status: int
-) -> None:
-    plain = await ask(client, target, *fields, method=method, key=key)
+@pytest.mark.parametrize(("asked", "status"), ERRORS, ids=str)
+async def test_every_error_is_a_problem_for_who_names_them(client: Client, asked: Asked, status: int) -> None:
+    plain, problem = await asked.of(client), await asked.of(client, WANTED)
     check_plain(plain, status)
-    problem = await ask(client, target, *fields, WANTED, method=method, key=key)
     check_problem(problem, status)
     assert problem.json()["errors" if status == 422 else "detail"] == plain.json()["detail"]
     told = {"Content-Type": "", "Content-Length": "", "Date": ""}
@@ -61,11 +54,10 @@ async def test_every_error_is_a_problem_for_who_names_them(
     assert "accept" in plain.listed("Vary")
 
 
-@pytest.mark.parametrize(("target", "key", "status"), [("/nope", "", 404), ("/stores", "", 401), ("/stores?limit=0", "the-key", 422)])
-async def test_head_has_the_fields_of_get(client: Client, target: str, key: str, status: int) -> None:
-    head = await ask(client, target, WANTED, method="HEAD", key=key)
-    get = await ask(client, target, WANTED, key=key)
-    assert (head.status, head.body) == (status, b"")
+@pytest.mark.parametrize("asked", [Asked("/nope", key=""), Asked("/stores", key=""), Asked("/stores?limit=0")], ids=str)
+async def test_head_has_the_fields_of_get(client: Client, asked: Asked) -> None:
+    get, head = await asked.of(client, WANTED), await ask(client, asked.target, WANTED, method="HEAD", key=asked.key)
+    assert (head.status, head.body) == (get.status, b"")
     assert {**head.headers, "Date": ""} == {**get.headers, "Date": ""}
 
 
@@ -134,7 +126,8 @@ async def test_data_that_is_still_loaded_is_a_problem(loading_client: Client) ->
 
 async def test_a_fault_of_ours_is_a_problem_and_tells_nothing_of_the_inside(client: Client, replica: Replica) -> None:
     assert replica.current is not None
-    dataset = msgspec.structs.replace(replica.current.dataset, stores=cast("Table", object()))
+    no_table: Any = None
+    dataset = msgspec.structs.replace(replica.current.dataset, stores=no_table)
     await replica.serve(msgspec.structs.replace(replica.current, dataset=dataset), Publication(generation=2))
     answer = await ask(client, "/stores", WANTED)
     check_problem(answer, 500)
@@ -142,8 +135,19 @@ async def test_a_fault_of_ours_is_a_problem_and_tells_nothing_of_the_inside(clie
     check_plain(await ask(client, "/stores"), 500)
 
 
+async def test_a_body_that_is_too_large_is_a_problem_too(client: Client) -> None:
+    length, body = f"Content-Length: {MAX_BODY_BYTES + 1}", bytes(MAX_BODY_BYTES + 1)
+    (answer,) = await ask_all(client, request("/stores", WANTED, length) + body)
+    check_problem(answer, 413)
+    (plain,) = await ask_all(client, request("/stores", length) + body)
+    check_plain(plain, 413)
+
+
 async def test_malformed_http_is_never_answered_with_a_problem(client: Client) -> None:
-    for bad in (b"GET /stores HTTP/1.1\r\nHost: t\r\n%b\r\nno colon\r\n\r\n", b"GET /stores HTTP/9.9\r\nHost: t\r\n%b\r\n\r\n"):
+    for bad in (
+        b"GET /stores HTTP/1.1\r\nHost: t\r\n%b\r\nno colon\r\n\r\n",
+        b"GET /stores HTTP/9.9\r\nHost: t\r\n%b\r\n\r\n",
+    ):
         (answer,) = await ask_all(client, bad % WANTED.encode())
         check_plain(answer, 400)
 
