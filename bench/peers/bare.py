@@ -19,11 +19,11 @@ _PLACES: Final = 100_000
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What is answered: on which route, with which status and media type, bodies of which sizes."""
+    """What is answered: on which route, with which status and header fields, bodies of which sizes."""
 
     route: str
     status: int
-    media_type: str
+    fields: dict[str, str]
     sizes: list[int]
 
 
@@ -34,10 +34,10 @@ def application(plan: Plan) -> web.Application:
     # Drawn beforehand, so that a request pays for the copy alone.
     starts = [(random.randrange(_BUFFER_BYTES - size), size) for size in random.choices(plan.sizes, k=_PLACES)]
     places = cycle([slice(start, start + size) for start, size in starts])
-    status, media_type = plan.status, plan.media_type
+    status, fields = plan.status, plan.fields
 
     async def answer(_: web.Request) -> web.Response:
-        return web.Response(body=buffer[next(places)], status=status, content_type=media_type)
+        return web.Response(body=buffer[next(places)], status=status, headers=fields)
 
     app = web.Application()
     app.router.add_get(plan.route, answer)

@@ -17,7 +17,9 @@ def ceiling(shape: Shape, answers: Answers, folder: Path) -> Contender:
     by_id = shape.requests[0].path.startswith(COMPANY_PATH)
     route = f"{COMPANY_PATH}{{company_id}}" if by_id else STORES_PATH
     file = folder / f"plan-{shape.slug}.json"
-    file.write_bytes(msgspec.json.encode(Plan(route, answers.status, answers.media_type, answers.sizes)))
+    fields = {"Content-Type": answers.media_type, "Content-Encoding": answers.coding}
+    plan = Plan(route, answers.status, {name: told for name, told in fields.items() if told}, answers.sizes)
+    file.write_bytes(msgspec.json.encode(plan))
     return Contender(
         name="bare aiohttp",
         version=aiohttp.__version__,

@@ -11,7 +11,6 @@ from bench.replica.reload import reload
 from bench.replica.setting import Setting, megabytes, several
 from bench.replica.workers import connected, workers
 from bench.wire import processes
-from bench.wire.contender import same_targets
 from bench.wire.load import Questions, drive
 from bench.wire.servers import Server, running
 from bench.wire.shapes import read_shapes
@@ -64,7 +63,7 @@ def footprints(setting: Setting, stores: int) -> Iterator[Footprint]:
         ):
             ready = _anonymous(server)
             for shape in shapes:
-                drive(setting.driver, server, Questions(same_targets(shape), shape.key, shape.status))
+                drive(setting.driver, server, Questions.of(shape, server))
             driven = _anonymous(server)
             for _ in range(setting.repeats):
                 reload(server, connections, home, pause=_PAUSE_SECONDS)

@@ -32,8 +32,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 def several(data: Path, workers: int) -> Contender:
     """Return the service with so many workers."""
-    contender = service(data, "--workers", str(workers))
-    return msgspec.structs.replace(contender, name=f"{contender.name}, workers {workers}")
+    return service(data, "--workers", str(workers))
 
 
 def told(spread: Spread, *, scale: float = 1, digits: int = 2) -> str:

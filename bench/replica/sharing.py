@@ -11,7 +11,7 @@ import msgspec
 from bench.markdown import table
 from bench.replica.setting import Setting, several
 from bench.replica.workers import connected, spread
-from bench.wire.contender import Contender, same_targets
+from bench.wire.contender import Contender
 from bench.wire.load import Questions, drive
 from bench.wire.measure import Contest, contest
 from bench.wire.sample import make_baked
@@ -63,7 +63,7 @@ def _both(contender: Contender, *cores: int) -> Iterator[Server]:
 
 def _busiest(setting: Setting, server: Server, shape: Shape) -> int:
     """Return the most connections that a worker has once all of a run stand. Raises `Failed`."""
-    questions = Questions(same_targets(shape), shape.key, shape.status)
+    questions = Questions.of(shape, server)
     with ThreadPoolExecutor() as pool:
         driving = pool.submit(drive, setting.driver, server, questions)
         while (found := spread(server)).total() < setting.driver.connections and not driving.done():

@@ -17,6 +17,7 @@ from bench.wire.report import Report, ShapeFacts, markdown
 from bench.wire.sample import Sample, bake, make, make_csv
 from bench.wire.servers import Failed
 from bench.wire.shapes import Shape, read_shapes
+from bench.wire.variants import variants
 
 _NO_PEER: Final = "none"
 
@@ -47,7 +48,7 @@ def main(  # noqa: PLR0913 - one for each option
     peers: tuple[str, ...],
     slugs: tuple[str, ...],
 ) -> None:
-    """Print the tables; where every shape and peer was asked for, keep them in results/ and README.md too."""
+    """Print the tables; end with 1 where a bound is missed. All shapes and peers are kept in results/ and README.md."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
     core, load = split_cores()
     sample = Sample.of(stores, companies=companies, seed=seed)
@@ -62,6 +63,7 @@ def main(  # noqa: PLR0913 - one for each option
     print(markdown(report))
     if not peers and not slugs:
         keep(str(stores), found=report, tables=markdown(report))
+    sys.exit(bool(report.missed))
 
 
 def _other_forms(sample: Sample, served: Path) -> list[Path]:
@@ -70,8 +72,9 @@ def _other_forms(sample: Sample, served: Path) -> list[Path]:
 
 
 def _measured(bench: Bench, slugs: Sequence[str], peers: Sequence[str]) -> Report:
-    every = read_shapes(bench.sample.folder, bench.sample.seed)
-    shapes = [shape for shape in every if shape.slug in slugs] if slugs else list(every)
+    drawn = read_shapes(bench.sample.folder, bench.sample.seed)
+    every = (*drawn, *variants(drawn))
+    shapes = [shape for shape in every if not slugs or shape.slug in slugs]
     if not shapes:
         raise click.UsageError(f"the shapes are {', '.join(shape.slug for shape in every)}")
     try:
@@ -90,7 +93,7 @@ def _report(bench: Bench, shapes: Sequence[Shape], found: Found) -> Report:
         connections=driver.connections,
         surroundings=surroundings(),
         shapes=[
-            ShapeFacts(shape.slug, shape.title, len(shape.requests), found.answers[shape.slug].mean_bytes)
+            ShapeFacts(shape.slug, shape.title, len(shape.requests), found.answers[shape.slug].mean_bytes, shape.least)
             for shape in shapes
         ],
         loadings=found.loadings,

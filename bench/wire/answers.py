@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from bench.wire.contender import same_targets
-from bench.wire.servers import Failed, Server
+from bench.wire.load import Questions
+from bench.wire.servers import Server
 from bench.wire.shapes import Shape
 
 # What is kept of a shape: more than a processor's cache holds.
@@ -15,10 +15,11 @@ _MOST_BYTES: Final = 64 << 20
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """The answers to the first requests of a shape, in their order: sizes in bytes, media type, files."""
+    """The answers to the first requests of a shape, in their order: sizes in bytes, media type, coding, files."""
 
     status: int
     media_type: str
+    coding: str
     sizes: list[int]
     files: list[Path]
 
@@ -31,21 +32,20 @@ class Answers(msgspec.Struct, frozen=True):
 def collect(server: Server, shape: Shape, folder: Path) -> Answers:
     """Ask the first requests of a shape once each and keep the bodies in `folder`, emptied before.
 
-    Raises `Failed` where an answer has another status than the shape's.
+    Raises `Failed` where an answer has another status or content coding than the shape's.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     sizes: list[int] = []
     files: list[Path] = []
     media_type = ""
-    for number, target in enumerate(same_targets(shape)):
-        answer = server.ask(target, shape.key)
-        if answer.status != shape.status:
-            raise Failed(f"{server.contender.name} answered {answer.status} to {target}: {answer.body[:200]!r}")
+    questions = Questions.of(shape, server)
+    for number, target in enumerate(questions.targets):
+        answer = questions.ask(server, target)
         media_type = answer.media_type
         sizes.append(len(answer.body))
-        files.append(folder / f"{number:05}.json")
+        files.append(folder / f"{number:05}")
         files[-1].write_bytes(answer.body)
         if sum(sizes) > _MOST_BYTES:
             break
-    return Answers(shape.status, media_type, sizes, files)
+    return Answers(shape.status, media_type, shape.coding, sizes, files)

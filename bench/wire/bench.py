@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +23,7 @@ from bench.wire.sample import Sample
 from bench.wire.servers import Failed, Server, running
 from bench.wire.service import service
 from bench.wire.shapes import Shape
+from bench.wire.variants import check_kept, tagged
 
 PEERS: Final = ("roapi", "roapi-offset", "fastapi", "nginx", "datasette")
 
@@ -57,22 +58,25 @@ class Bench(msgspec.Struct, frozen=True):
     peer_pairs: int
 
     def run(self, shapes: Sequence[Shape], peers: Sequence[str]) -> Found:
-        """Measure everything. Raises `Failed` where the service or the bare handler fails."""
+        """Measure everything, peers on plain shapes. Raises `Failed` where the service or the bare handler fails."""
         found = Found({}, [], [], [], [])
         for other in self.others:
             with self._started(service(other), found):
                 pass
         with self._started(service(self.data), found) as ours:
-            tell("keep the service's answers")
-            found.answers.update({shape.slug: collect(ours, shape, self._answers / shape.slug) for shape in shapes})
-            found.ceilings.extend(self._ceilings(ours, shapes, found.answers))
+            asked = [tagged(ours, shape) for shape in shapes]
+            for shape in asked:
+                self._beside_ceiling(ours, shape, found)
             for name in peers:
                 try:
                     with self._started(self._peer(name, found.answers), found) as theirs:
-                        self._against(ours, theirs, shapes, found)
+                        self._against(ours, theirs, [shape for shape in asked if shape.plain], found)
                 except (NotInstalled, Failed) as lack:
                     tell(str(lack))
                     found.lacks.append(f"{lack}.")
+            spared = [shape.title for shape in asked if not shape.plain]
+            if peers and spared:
+                found.lacks.append(f"No peer is asked: {'; '.join(spared)}.")
         return found
 
     @contextmanager
@@ -85,11 +89,16 @@ class Bench(msgspec.Struct, frozen=True):
             )
             yield server
 
-    def _ceilings(self, ours: Server, shapes: Sequence[Shape], answers: Mapping[str, Answers]) -> Iterator[Contest]:
-        for shape in shapes:
+    def _beside_ceiling(self, ours: Server, shape: Shape, found: Found) -> None:
+        """Measure the service, or one with the options of the shape, after each of its answers was looked at."""
+        own = running(service(self.data, *shape.options), self.core) if shape.options else nullcontext(ours)
+        with own as asked:
             tell(f"bare handler: {shape.slug}")
-            with running(ceiling(shape, answers[shape.slug], self.sample.work), self.core) as bare:
-                yield contest(self.driver, shape, ours=ours, theirs=bare, pairs=self.pairs)
+            answers = collect(asked, shape, self._answers / shape.slug)
+            check_kept(shape, answers)
+            with running(ceiling(shape, answers, self.sample.work), self.core) as bare:
+                found.ceilings.append(contest(self.driver, shape, ours=asked, theirs=bare, pairs=self.pairs))
+        found.answers[shape.slug] = answers
 
     def _peer(self, name: str, answers: Mapping[str, Answers]) -> Contender:
         """Return a peer by its name, its data made ready. Raises `NotInstalled`."""

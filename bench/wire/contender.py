@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from bench.wire.shapes import Shape
+from bench.wire.shapes import Params, Shape
 
 ROOT: Final = Path(__file__).parents[2]
 HOME: Final = ROOT / "bench" / "data"
@@ -15,8 +15,8 @@ HOME: Final = ROOT / "bench" / "data"
 PEERS: Final = HOME / "peers"
 
 
-# Between a target and the body that is sent with it, in neither of which it stands.
-BODY: Final = "\t"
+# Between a target, the body that is sent with it and its header fields, in none of which it stands.
+CELL: Final = "\t"
 
 
 class Cannot(Exception):
@@ -30,8 +30,8 @@ class NotInstalled(Exception):
 class Contender(msgspec.Struct, frozen=True):
     """A server: its name and version, its command for a port, a path that is answered once it is ready, its targets.
 
-    `targets` gives the request targets of a shape in its language, some `with_body`, and raises `Cannot`. `notes` says
-    how it differs. `only` names the shapes that it is measured on, where those are not all.
+    `targets` gives the request targets of a shape in its language, some `with_body` or `with_fields`, and raises
+    `Cannot`. `notes` says how it differs. `only` names the shapes that it is measured on, where those are not all.
     """
 
     name: str
@@ -45,12 +45,17 @@ class Contender(msgspec.Struct, frozen=True):
 
 def same_targets(shape: Shape) -> list[str]:
     """Return the targets for a contender that speaks the service's own interface."""
-    return [request.target for request in shape.requests]
+    return [with_fields(request.target, request.fields) for request in shape.requests]
 
 
 def with_body(target: str, body: str) -> str:
     """Return the target of a POST request with its body, on one line; any other request is a GET."""
-    return f"{target}{BODY}{body}"
+    return f"{target}{CELL}{body}"
+
+
+def with_fields(target: str, fields: Params) -> str:
+    """Return the target of a GET request with its header fields, on one line; without any it is the target alone."""
+    return CELL.join((target, "", *(f"{name}: {value}" for name, value in fields))) if fields else target
 
 
 def peer_program(name: str) -> str:

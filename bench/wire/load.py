@@ -8,19 +8,44 @@ from typing import Final
 import msgspec
 
 from bench.wire.cores import pinned
-from bench.wire.servers import Failed, Server
+from bench.wire.servers import Answer, Failed, Server
+from bench.wire.shapes import Shape
 
 _WALK: Final = str(Path(__file__).with_name("walk.lua"))
 _PATIENCE_SECONDS: Final = 60
+_OK: Final = 200
 _FIRST_ERROR: Final = 400
 
 
 class Questions(msgspec.Struct, frozen=True):
-    """What a server is asked: targets, the key they carry, and the status of every answer."""
+    """What a server is asked: targets, the key they carry, and the status and content coding of every answer."""
 
     targets: list[str]
     key: str
     status: int
+    coding: str
+
+    @classmethod
+    def of(cls, shape: Shape, server: Server) -> "Questions":
+        """Return what a server is asked of a shape. Raises `Cannot`."""
+        return cls(server.contender.targets(shape), shape.key, shape.status, shape.coding)
+
+    @property
+    def watched(self) -> bool:
+        """Whether the load looks at each answer, which takes it time: wrk itself tells errors from the rest only."""
+        return bool(self.coding) or _OK < self.status < _FIRST_ERROR
+
+    def ask(self, server: Server, target: str) -> Answer:
+        """Return a server's answer to one of the targets; raise `Failed` at another status or coding."""
+        answer = server.ask(target, self.key)
+        if (answer.status, answer.coding) != (self.status, self.coding):
+            told = _told(answer.status, answer.coding)
+            raise Failed(f"{server.contender.name} answered {told} to {target!r}: {answer.body[:200]!r}")
+        return answer
+
+
+def _told(status: int, coding: str) -> str:
+    return f"{status} in {coding}" if coding else str(status)
 
 
 class Driver(msgspec.Struct, frozen=True):
@@ -39,6 +64,7 @@ class _Summary(msgspec.Struct, frozen=True):
     bytes: int
     refused: int
     broken: int
+    strange: int
     median_microseconds: int
 
 
@@ -70,7 +96,8 @@ def _wrk(driver: Driver, server: Server, questions: Questions) -> _Summary:
     with TemporaryDirectory() as folder:
         targets = Path(folder) / "targets"
         targets.write_text("".join(f"{target}\n" for target in questions.targets), "utf-8")
-        arguments = [f"http://127.0.0.1:{server.port}", "--", str(targets), questions.key]
+        watched = [str(questions.status), questions.coding] if questions.watched else []
+        arguments = [f"http://127.0.0.1:{server.port}", "--", str(targets), questions.key, *watched]
         finished = subprocess.run(  # noqa: S603 - the command is this bench's own
             pinned(["wrk", *options, "-s", _WALK, *arguments], driver.core),
             capture_output=True,
@@ -86,3 +113,6 @@ def _check(name: str, questions: Questions, summary: _Summary) -> None:
     expected = summary.requests if questions.status >= _FIRST_ERROR else 0
     if summary.broken or summary.refused != expected:
         raise Failed(f"{name} broke {summary.broken} and refused {summary.refused} of {summary.requests} requests")
+    if summary.strange:
+        wanted = _told(questions.status, questions.coding)
+        raise Failed(f"{name} did not answer {wanted} to {summary.strange} of {summary.requests} requests")

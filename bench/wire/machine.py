@@ -14,6 +14,7 @@ import msgspec
 
 from bench.wire.contender import ROOT
 from service import __version__
+from service.web.coding import CODINGS, VERSIONS
 
 _PACKAGES: Final = ("aiohttp", "uvloop", "msgspec", "orjson", "numpy", "prometheus-client")
 
@@ -35,11 +36,17 @@ def surroundings() -> Surroundings:
     """Return what there is now."""
     own = {"store-directory": __version__, "Python": platform.python_version()}
     packages = {name: version(name) for name in _PACKAGES}
+    codings = {coding.token: release for coding, release in zip(CODINGS, VERSIONS, strict=True)}
     return Surroundings(
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=_commit(),
         machine=_machine(),
-        versions={**own, **packages, "wrk": _first_line("wrk", "-v").partition(" [")[0].removeprefix("wrk ")},
+        versions={
+            **own,
+            **packages,
+            **codings,
+            "wrk": _first_line("wrk", "-v").partition(" [")[0].removeprefix("wrk "),
+        },
     )
 
 

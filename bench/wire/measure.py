@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from bench.wire.load import Driver, Questions, Run, drive
-from bench.wire.servers import Failed, Server
+from bench.wire.servers import Server
 from bench.wire.shapes import Shape
 
 _PROBES: Final = 20
@@ -68,7 +68,7 @@ def contest(driver: Driver, shape: Shape, *, ours: Server, theirs: Server, pairs
 
     Raises `Cannot` where the other cannot do the shape, `Failed` where a server fails.
     """
-    our_questions, their_questions = (_questions(server, shape) for server in (ours, theirs))
+    our_questions, their_questions = (Questions.of(shape, server) for server in (ours, theirs))
     our_bytes, their_bytes = _mean_bytes(ours, our_questions), _mean_bytes(theirs, their_questions)
     warm = msgspec.structs.replace(driver, seconds=1)
     drive(warm, ours, our_questions)
@@ -85,14 +85,6 @@ def contest(driver: Driver, shape: Shape, *, ours: Server, theirs: Server, pairs
     )
 
 
-def _questions(server: Server, shape: Shape) -> Questions:
-    return Questions(server.contender.targets(shape), shape.key, shape.status)
-
-
 def _mean_bytes(server: Server, questions: Questions) -> float:
-    """Return the mean size of the first bodies; raise `Failed` at an answer with another status than asked for."""
-    answers = [server.ask(target, questions.key) for target in questions.targets[:_PROBES]]
-    for answer, target in zip(answers, questions.targets, strict=False):
-        if answer.status != questions.status:
-            raise Failed(f"{server.contender.name} answered {answer.status} to {target}: {answer.body[:200]!r}")
-    return fmean(len(answer.body) for answer in answers)
+    """Return the mean size of the first bodies; raise `Failed` at an answer that is not as asked for."""
+    return fmean(len(questions.ask(server, target).body) for target in questions.targets[:_PROBES])

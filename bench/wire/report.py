@@ -24,12 +24,16 @@ class Loading(msgspec.Struct, frozen=True):
 
 
 class ShapeFacts(msgspec.Struct, frozen=True):
-    """What a shape is: its title, how many distinct requests, the mean size of the bodies in bytes."""
+    """What a shape is: its title, how many distinct requests, the mean size of the bodies in bytes.
+
+    `least` is what the median of bare over service may come to, 0 where there is no bound.
+    """
 
     slug: str
     title: str
     requests: int
     mean_bytes: float
+    least: float
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -47,12 +51,23 @@ class Report(msgspec.Struct, frozen=True):
     peers: list[Contest]
     lacks: list[str]
 
+    @property
+    def missed(self) -> list[str]:
+        """Which bounds are not kept."""
+        found = {each.shape: each.cpu_ratio.median for each in self.ceilings}
+        return [
+            f"{shape.title}: bare over service is {found[shape.slug]:.2f}"
+            for shape in self.shapes
+            if found[shape.slug] < shape.least
+        ]
+
 
 def markdown(report: Report) -> str:
     """Return the report as Markdown: the surroundings, then a table each of ceiling, peers and loading."""
     parts = [_surroundings(report), _ceilings(report), _peers(report), _loadings(report)]
     notes = [f"{loading.name}: {loading.notes}" for loading in report.loadings if loading.notes]
-    parts.append("".join(f"- {line}\n" for line in [*notes, *report.lacks]))
+    missed = [f"Too dear: {miss}." for miss in report.missed]
+    parts.append("".join(f"- {line}\n" for line in [*notes, *report.lacks, *missed]))
     return "\n".join(part for part in parts if part)
 
 
@@ -66,7 +81,9 @@ def _surroundings(report: Report) -> str:
 
 def _ceilings(report: Report) -> str:
     head = ("shape", "distinct requests", "mean body", "CPU µs", "bare CPU µs", "bare over service", "from", "to")
-    return table((*head, "requests/s", "bare requests/s"), (_ceiling(report, each) for each in report.ceilings))
+    return table(
+        (*head, "at least", "requests/s", "bare requests/s"), (_ceiling(report, each) for each in report.ceilings)
+    )
 
 
 def _ceiling(report: Report, found: Contest) -> Sequence[str]:
@@ -81,6 +98,7 @@ def _ceiling(report: Report, found: Contest) -> Sequence[str]:
         f"**{ratio.median:.2f}**",
         f"{ratio.lowest:.2f}",
         f"{ratio.highest:.2f}",
+        f"{shape.least:.2f}" if shape.least else "-",
         f"{ours.requests_per_second.median:,.0f}",
         f"{bare.requests_per_second.median:,.0f}",
     )
@@ -92,7 +110,9 @@ def _peers(report: Report) -> str:
     if not names:
         return ""
     found = {(each.shape, each.other): each for each in report.peers}
-    rows = ([shape.title, *(_peer(found.get((shape.slug, name))) for name in names)] for shape in report.shapes)
+    asked = {each.shape for each in report.peers}
+    shapes = [shape for shape in report.shapes if shape.slug in asked]
+    rows = ([shape.title, *(_peer(found.get((shape.slug, name))) for name in names)] for shape in shapes)
     return table(("requests/s (service over peer: median; lowest to highest)", *names), rows)
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from bench.wire import processes
-from bench.wire.contender import BODY, HOME, ROOT, Contender
+from bench.wire.contender import CELL, HOME, ROOT, Contender
 from bench.wire.cores import pinned
 
 _LOADING_SECONDS: Final = 600
@@ -30,10 +30,12 @@ class Failed(Exception):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a server answered."""
+    """What a server answered; what it did not tell is empty."""
 
     status: int
     media_type: str
+    coding: str
+    tag: str
     body: bytes
 
 
@@ -58,10 +60,18 @@ class Server(msgspec.Struct, frozen=True):
 def _ask(port: int, target: str, key: str) -> Answer:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ASK_SECONDS)
     try:
-        path, posted, body = target.partition(BODY)
-        connection.request("POST" if posted else "GET", path, body.encode() or None, {"x-api-key": key})
+        path, body, *fields = [*target.split(CELL), ""]
+        headers = {"x-api-key": key, **dict(field.split(": ", 1) for field in fields if field)}
+        connection.request("POST" if body else "GET", path, body.encode() or None, headers)
         response = connection.getresponse()
-        return Answer(response.status, response.getheader("Content-Type", ""), response.read())
+        told = response.headers
+        return Answer(
+            status=response.status,
+            media_type=told.get("Content-Type", ""),
+            coding=told.get("Content-Encoding", ""),
+            tag=told.get("ETag", ""),
+            body=response.read(),
+        )
     finally:
         connection.close()
 

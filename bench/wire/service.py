@@ -13,7 +13,7 @@ def service(data: Path, *options: str) -> Contender:
     serve = [sys.executable, "-m", "service", "serve", "--data", str(data), "--api-key", KEY, "--host", "127.0.0.1"]
     serve += ["--cache", str(HOME / "cache")]
     return Contender(
-        name=f"store-directory, {_form(data)}",
+        name=", ".join(("store-directory", _form(data), *([" ".join(options)] if options else []))),
         version=__version__,
         command=lambda port: [*serve, "--port", str(port), *options],
         ready="/ready",

@@ -13,6 +13,7 @@ import msgspec
 KEY: Final = "bench"
 COMPANY_PATH: Final = "/companies/"
 STORES_PATH: Final = "/stores"
+ACCEPT_ENCODING: Final = "Accept-Encoding"
 
 _MOST_REQUESTS: Final = 4000
 _ORDERS: Final = ("asc", "desc")
@@ -33,10 +34,11 @@ Params = tuple[tuple[str, str], ...]
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A GET request: its path and its decoded parameters."""
+    """A GET request: its path, its decoded parameters and the header fields that it has beside the key."""
 
     path: str
     params: Params = ()
+    fields: Params = ()
 
     @property
     def target(self) -> str:
@@ -50,13 +52,28 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """Requests of one kind in random order, the key they carry and the status they are answered with."""
+    """Requests of one kind in random order, the key they carry and the status they are answered with.
+
+    `options` are those that the service is started with for them. `least` is what bare over service may come to.
+    """
 
     slug: str
     title: str
     requests: tuple[Request, ...]
     key: str = KEY
     status: int = 200
+    options: tuple[str, ...] = ()
+    least: float = 0
+
+    @property
+    def coding(self) -> str:
+        """The content coding that the requests ask for, empty for none."""
+        return dict(self.requests[0].fields).get(ACCEPT_ENCODING, "")
+
+    @property
+    def plain(self) -> bool:
+        """Whether the requests are what peers are asked, too: such without header fields of their own."""
+        return not any(request.fields for request in self.requests)
 
 
 class _Store(msgspec.Struct, frozen=True):

@@ -1,12 +1,40 @@
--- Walks through the request targets of a file, one a line, over and over: wrk … URL -- FILE KEY
--- A tab behind a target and a body behind that make a POST request.
-local requests, place = {}, 0
+-- Walks through the requests of a file, one a line, over and over: wrk … URL -- FILE KEY [STATUS CODING]
+-- Behind the target stand, each behind a tab, a body, which makes a POST request unless it is empty, and header fields.
+-- With a status, answers of another one or of another content coding are counted as strange.
+local requests, place, threads = {}, 0, {}
+
+function setup(thread)
+  threads[#threads + 1] = thread
+end
+
+local function formatted(line, key)
+  local cells = {}
+  for cell in (line .. "\t"):gmatch("([^\t]*)\t") do
+    cells[#cells + 1] = cell
+  end
+  local target, body, headers = cells[1], cells[2] or "", { ["x-api-key"] = key }
+  for number = 3, #cells do
+    local name, value = cells[number]:match("^(.-): (.*)$")
+    headers[name] = value
+  end
+  return body == "" and wrk.format("GET", target, headers) or wrk.format("POST", target, headers, body)
+end
+
+local function watch(status, coding)
+  strange = 0
+  function response(answered, headers)
+    if answered ~= status or (headers["Content-Encoding"] or "") ~= coding then
+      strange = strange + 1
+    end
+  end
+end
 
 function init(args)
-  wrk.headers["x-api-key"] = args[2]
   for line in io.lines(args[1]) do
-    local target, body = line:match("^([^\t]*)\t(.*)$")
-    requests[#requests + 1] = body and wrk.format("POST", target, nil, body) or wrk.format("GET", line)
+    requests[#requests + 1] = formatted(line, args[2])
+  end
+  if args[3] then
+    watch(tonumber(args[3]), args[4])
   end
 end
 
@@ -16,10 +44,13 @@ function request()
 end
 
 function done(summary, latency)
-  local errors = summary.errors
+  local errors, strange = summary.errors, 0
+  for _, thread in ipairs(threads) do
+    strange = strange + (thread:get("strange") or 0)
+  end
   io.write(string.format(
-    '\n{"requests":%d,"microseconds":%d,"bytes":%d,"refused":%d,"broken":%d,"median_microseconds":%d}\n',
+    '\n{"requests":%d,"microseconds":%d,"bytes":%d,"refused":%d,"broken":%d,"strange":%d,"median_microseconds":%d}\n',
     summary.requests, summary.duration, summary.bytes, errors.status,
-    errors.connect + errors.read + errors.write + errors.timeout, latency:percentile(50)
+    errors.connect + errors.read + errors.write + errors.timeout, strange, latency:percentile(50)
   ))
 end

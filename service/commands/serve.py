@@ -86,7 +86,7 @@ def serve(context: click.Context, /, **given: Any) -> None:
     """
     _settle_authentication(context, given)
     if empty := [name for name in ("data", "host", "cache", "cache_control") if given[name] == ""]:
-        raise click.UsageError(f"--{empty[0]}: it is empty")
+        raise click.UsageError(f"--{empty[0].replace('_', '-')}: it is empty")
     settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
     _check_keys(settings)
     policy = _policy(settings)

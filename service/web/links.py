@@ -1,10 +1,8 @@
 """Links from one page of a list to others (RFC 8288)."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from service.query import Query
-from service.web.answer import header_lines
 from service.web.target import uri_query
 
 _PAGE_NUM: Final = "page_num"
@@ -23,18 +21,10 @@ def base_of(query: str) -> str:
 
 def link_line(base: str, query: Query, total_count: int) -> str:
     """Return the header line of the links of a page, the empty text where there is none."""
-    pages = list(_pages(query, query.num_pages(total_count)))
+    number, last = query.page_num, max(query.num_pages(total_count), 1)
+    following = f'<{base}{number + 1}>; rel="next"' if number < last else ""
     if len(base) > _MAX_QUERY:
-        pages = [(relation, number) for relation, number in pages if relation == "next"]
-    links = ", ".join(f'<{base}{number}>; rel="{relation}"' for relation, number in pages)
-    return header_lines({"Link": links}) if links else ""
-
-
-def _pages(query: Query, num_pages: int) -> Iterator[tuple[str, int]]:
-    last = max(num_pages, 1)
-    if query.page_num < num_pages:
-        yield "next", query.page_num + 1
-    if query.page_num > 1:
-        yield "prev", min(query.page_num - 1, last)
-    yield "first", 1
-    yield "last", last
+        return following and f"Link: {following}\r\n"
+    preceding = f'<{base}{min(number - 1, last)}>; rel="prev", ' if number > 1 else ""
+    comma = following and ", "
+    return f'Link: {following}{comma}{preceding}<{base}1>; rel="first", <{base}{last}>; rel="last"\r\n'

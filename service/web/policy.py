@@ -2,7 +2,6 @@
 
 import re
 from typing import Final
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -10,9 +9,11 @@ from service.operation import VERSION_HEADER
 from service.web.auth import KEY_HEADER
 
 ANY_ORIGIN: Final = "*"
+_HIGHEST_PORT: Final = 65535
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 # A scheme, and a host with or without a port: an origin as browsers write it (RFC 6454 section 6.2).
-_ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]*://([^\s/?#@:,\[\]]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
+_HOST: Final = r"[a-z0-9._~!$&'()*+;=%-]+|\[[0-9a-f:.]+\]"
+_ORIGIN: Final = re.compile(rf"(?P<scheme>[a-z][a-z0-9+.-]*)://({_HOST})(:(?P<port>[0-9]{{1,5}}))?")
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,9 +41,8 @@ def read_origin(text: str) -> str:
     origin = text.lower()
     if origin == ANY_ORIGIN:
         return origin
-    if not _ORIGIN.fullmatch(origin):
+    written = _ORIGIN.fullmatch(origin)
+    if written is None or int(written["port"] or 0) > _HIGHEST_PORT:
         raise ValueError(f"{text!r} is no origin: write it as https://shop.example, with no path, or *")
-    parts = urlsplit(origin)
-    if parts.port is not None and _DEFAULT_PORTS.get(parts.scheme) == parts.port:
-        return origin.rpartition(":")[0]
-    return origin
+    default = _DEFAULT_PORTS.get(written["scheme"])
+    return origin.removesuffix(f":{default}") if default and written["port"] else origin

@@ -53,7 +53,7 @@ class _Data:
         if self._replica.current is None:
             raise ServiceUnavailable("The data is still being loaded")
         dataset = self._replica.current.dataset
-        if any(version.strip() not in ("", dataset.version) for version in call.versions):
+        if call.versions and any(version.strip() not in ("", dataset.version) for version in call.versions):
             raise OtherVersion(VERSION_HEADER, dataset.version)
         return dataset
 

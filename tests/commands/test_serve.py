@@ -10,7 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from urllib.error import HTTPError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import orjson
 import pytest
@@ -173,6 +173,24 @@ def test_it_goes_on_when_nobody_reads_what_it_prints(folder: Path) -> None:
         assert process.wait(SECONDS) == 0
 
 
+def test_how_answers_may_be_stored_and_read_is_told_by_options(folder: Path) -> None:
+    options = (
+        "--cache-control",
+        "public, max-age=60",
+        "--cors-origin",
+        "HTTPS://Shop.Example:443",
+        "--encoded-cache=0",
+    )
+    with serving("--data", folder, "--no-auth", *options) as service:
+        asked = Request(f"{service.address}/stores", headers={"Origin": "https://shop.example"})  # noqa: S310 - ours
+        with urlopen(asked, timeout=SECONDS) as answer:  # noqa: S310 - as above
+            told = answer.headers
+    assert told["Cache-Control"] == "public, max-age=60"
+    assert told["Access-Control-Allow-Origin"] == "https://shop.example"
+    assert "x-api-key" not in told["Vary"]  # no answer depends on a key that nobody asks for
+    assert "Origin" in told["Vary"]
+
+
 def test_every_option_is_an_environment_variable(folder: Path) -> None:
     settings = {
         "STORE_DIRECTORY_DATA": str(folder),
@@ -208,6 +226,14 @@ def test_every_option_is_an_environment_variable(folder: Path) -> None:
         (["--max-stale", "inf"], "--max-stale"),
         (["--drain", "-1"], "--drain"),
         (["--cache", ""], "--cache: it is empty"),
+        (["--cache-control", ""], "--cache-control: it is empty"),
+        (["--cache-control", "private\r\nX: y"], "--cache-control: a header field takes printable ASCII only"),
+        (["--cors-origin", "shop.example"], "--cors-origin: 'shop.example' is no origin"),
+        (["--cors-origin", "https://shop.example/"], "no origin"),
+        (["--cors-origin", "null"], "no origin"),
+        (["--cors-origin", "https://örebro.example"], "no origin"),
+        (["--cors-origin", "https://shop.example:99999"], "no origin"),
+        (["--encoded-cache", "-1"], "--encoded-cache"),
     ],
 )
 def test_bad_usage_is_exit_2_and_a_clear_line(arguments: list[str], told: str) -> None:
@@ -233,6 +259,8 @@ def test_bad_usage_is_exit_2_and_a_clear_line(arguments: list[str], told: str) -
         ("workers = 0", "$.workers"),
         ("poll = nan", "$.poll"),
         ("admin = 'here'", "is not HOST:PORT"),
+        ("cors_origin = ['*', 'here']", "'here' is no origin"),
+        ("encoded_cache = 0.5", "$.encoded_cache"),
     ],
 )
 def test_a_bad_settings_file_is_exit_2_and_a_clear_line(tmp_path: Path, text: str, told: str) -> None:

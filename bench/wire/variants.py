@@ -1,0 +1,75 @@
+"""Variants of shapes: their requests with header fields, for answers that are compressed or that are not sent again."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from bench.wire.answers import Answers
+from bench.wire.contender import same_targets
+from bench.wire.servers import Failed, Server
+from bench.wire.shapes import ACCEPT_ENCODING, Shape
+from service.settings import Settings
+from service.web.coding import CODINGS
+
+_NOT_MODIFIED: Final = 304
+_LEAST_NOT_MODIFIED: Final = 0.85
+_CODINGS: Final = [coding.token for coding in CODINGS]
+_NOTHING_KEPT: Final = ("--encoded-cache", "0")
+# Some of it goes to the heads of the answers.
+_KEPT_BYTES: Final = (Settings().encoded_cache << 20) * 3 // 4
+# Pages of 1,000 are large, compressed too: so many are kept.
+_MOST_PAGES: Final = 200
+
+
+def variants(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+    """Return the variants of `city` and `page`.
+
+    What is kept is sent alike whatever its coding, so one coding shows it.
+    """
+    drawn = {shape.slug: shape for shape in shapes}
+    city, page = drawn["city"], drawn["page"]
+    pages = msgspec.structs.replace(page, requests=page.requests[:_MOST_PAGES])
+    best = _CODINGS[0]
+    kept = (_coded(shape, best, kept=True) for shape in (city, pages))
+    cities = (_coded(city, coding, kept=False) for coding in _CODINGS)
+    return (_again(city), *kept, *cities, _coded(pages, best, kept=False))
+
+
+def _again(shape: Shape) -> Shape:
+    """Return a shape that is `tagged` before it is asked."""
+    title = f"{_NOT_MODIFIED}: {shape.title}, asked again"
+    return msgspec.structs.replace(
+        shape, slug="unchanged", title=title, status=_NOT_MODIFIED, least=_LEAST_NOT_MODIFIED
+    )
+
+
+def _coded(shape: Shape, coding: str, *, kept: bool) -> Shape:
+    how, options = ("kept", ()) if kept else ("not kept", _NOTHING_KEPT)
+    fields = ((ACCEPT_ENCODING, coding),)
+    return msgspec.structs.replace(
+        shape,
+        slug=f"{shape.slug}-{coding}-{how.replace(' ', '-')}",
+        title=f"{shape.title}, {coding}, {how}",
+        requests=tuple(msgspec.structs.replace(request, fields=fields) for request in shape.requests),
+        options=options,
+    )
+
+
+def check_kept(shape: Shape, answers: Answers) -> None:
+    """Raise `Failed` where the answers to a shape are to be kept compressed and are more than the service keeps."""
+    taken = sum(answers.sizes)
+    if shape.coding and not shape.options and taken > _KEPT_BYTES:
+        raise Failed(f"the answers to {shape.slug} take {taken:,} bytes, of which {_KEPT_BYTES:,} are sure to be kept")
+
+
+def tagged(server: Server, shape: Shape) -> Shape:
+    """Return a shape of 304 with the tags of the service's own answers in its requests; any other as it is."""
+    if shape.status != _NOT_MODIFIED:
+        return shape
+    tags = (server.ask(target, shape.key).tag for target in same_targets(shape))
+    requests = (
+        msgspec.structs.replace(request, fields=(("If-None-Match", tag),))
+        for request, tag in zip(shape.requests, tags, strict=True)
+    )
+    return msgspec.structs.replace(shape, requests=tuple(requests))

@@ -1,0 +1,26 @@
+"""What entity tags rest on: the same question of the same data is answered by the same bytes, or `OUTPUT` is raised."""
+
+from hashlib import sha256
+
+from service.web.question import OUTPUT
+from tests.web.live import HEADERS, Client
+
+TARGETS = (
+    "/stores",
+    "/stores?city=toronto&limit=1&page_num=2&sort_by=name&sort_order=desc",
+    "/stores?city=nowhere",
+    "/companies",
+    "/companies/acme",
+    "/companies/nord",
+)
+# Where the bytes of an answer change, who holds the old ones is to be told: raise OUTPUT, and write both down here.
+KNOWN = (1, "d8d2178ce2efe5f6")
+
+
+async def test_who_changes_the_bytes_of_an_answer_raises_the_number_that_tags_are_made_of(client: Client) -> None:
+    digest = sha256()
+    for target in TARGETS:
+        response = await client.get(target, headers=HEADERS)
+        assert response.status == 200
+        digest.update(await response.read())
+    assert (OUTPUT, digest.hexdigest()[:16]) == KNOWN
