@@ -15,7 +15,14 @@ from tests.web.live import Client
 from tests.web.negotiation import acceptable
 from tests.web.reply import Reply, ask
 
-TARGETS = ("/stores", "/stores?limit=2", "/stores?limit=2&page_num=2", "/stores?city=nowhere", "/companies/acme")
+TARGETS = (
+    "/stores",
+    "/stores?limit=2",
+    "/stores?limit=02&x=1",
+    "/stores?limit=60&page_num=2",
+    "/stores?city=nowhere",
+    "/companies/acme",
+)
 ACCEPTED = ("", "gzip", "br, gzip;q=0.5", "zstd, identity;q=0", "*", "gzip, *;q=0")
 ROWS = (1, 40, 120)
 
@@ -73,6 +80,7 @@ async def test_over_any_reloads_a_cache_shows_what_a_fresh_answer_would_say(
         shown, fresh = await cache.ask(target, accepted), await ask(loading_client, target)
         assert shown.plain == fresh.body
         assert shown.headers["X-Dataset-Version"] == fresh.headers["X-Dataset-Version"]
+        assert shown.headers.get("Link") == fresh.headers.get("Link")
         assert shown.coding in acceptable(accepted)
 
 

@@ -18,7 +18,7 @@ from tests.loaded import serve
 from tests.web.conftest import SiteClient
 from tests.web.live import Client
 from tests.web.negotiation import CODINGS
-from tests.web.reply import Reply, ask, request
+from tests.web.reply import Reply, ask, ask_all, request
 
 SECONDS = 10
 MIB = 1 << 20
@@ -87,6 +87,17 @@ async def test_others_are_answered_while_a_long_answer_is_encoded(
     assert (answer.coding, answer.status) == (coding, 200)
 
 
+async def test_answers_on_one_connection_keep_their_order_while_one_is_encoded(client: Client, held: Event) -> None:
+    long = request("/stores?limit=50", "Accept-Encoding: gzip")
+    short, last = request("/companies/acme"), request("/health", "Connection: close")
+    asked = asyncio.create_task(ask_all(client, long, short, last))
+    assert (await ask(client, "/health")).status == 200
+    assert not asked.done()
+    held.set()
+    first, second, third = await asked
+    assert (first.coding, second.json()["company_id"], third.json()) == ("gzip", "acme", {"status": "ok"})
+
+
 async def test_short_answers_wait_for_no_thread(client: Client, held: Event) -> None:
     for coding in CODINGS:
         assert (await ask(client, "/stores?limit=1", f"Accept-Encoding: {coding}")).coding == coding
@@ -135,8 +146,8 @@ async def test_an_answer_is_encoded_once_while_it_is_kept(site_client: SiteClien
     given = workers.given
     assert given - before == len(first)
     assert [answer.body for answer in await pages(client)] == [answer.body for answer in first]
-    assert (await ask(client, "/stores?x=1&page_num=+1&limit=50", "Accept-Encoding: *")).body == first[0].body
     assert workers.given == given
+    assert (await ask(client, "/stores?x=1&page_num=+1&limit=50", "Accept-Encoding: *")).body == first[0].body
 
 
 async def test_without_a_cache_an_answer_is_encoded_each_time(site_client: SiteClient, workers: Workers) -> None:
