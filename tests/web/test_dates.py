@@ -14,6 +14,7 @@ from tests.web.live import COMPANIES, STORES, Client
 from tests.web.reply import ask
 
 TARGETS = ("/stores", "/companies?limit=1", "/companies/acme")
+TO_COME = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
 METHODS = ("GET", "HEAD")
 MADE = "2024-05-31T12:00:00.900+02:00"
 TOLD = "Fri, 31 May 2024 10:00:00 GMT"
@@ -52,7 +53,7 @@ async def test_last_modified_is_the_manifests_time_in_whole_seconds(client: Clie
     assert whole.headers.getall("Last-Modified") == kept.headers.getall("Last-Modified") == [TOLD]
 
 
-@pytest.mark.parametrize("generated_at", [None, (datetime.now(UTC) + timedelta(hours=1)).isoformat()])
+@pytest.mark.parametrize("generated_at", [None, TO_COME], ids=["none", "to come"])
 async def test_without_a_time_or_with_one_to_come_there_is_none_and_no_precondition_on_it(
     client: Client, replica: Replica, data: Path, generated_at: str | None
 ) -> None:
