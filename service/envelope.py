@@ -24,14 +24,11 @@ class PaginatedResponse(msgspec.Struct, Generic[Item], frozen=True, kw_only=True
 
 
 _ENCODE: Final = msgspec.json.Encoder().encode
-_EMPTY_DATA: Final = b"]}"
+_CLOSING: Final = b"]}"
 
 
-def wrap(query: Query, *, total_count: int, rows: Sequence[bytes | memoryview]) -> Sequence[bytes | memoryview]:
-    """Return the JSON of a page around rows that are encoded already: pieces that, end to end, are joined by commas.
-
-    It comes in pieces too: rows that are one run stay where they are, any others are copied into one piece.
-    """
+def opening(query: Query, total_count: int) -> bytes:
+    """Return the JSON of a page as far as its first row."""
     head: PaginatedResponse[object] = PaginatedResponse(
         limit=query.limit,
         num_pages=query.num_pages(total_count),
@@ -41,5 +38,13 @@ def wrap(query: Query, *, total_count: int, rows: Sequence[bytes | memoryview]) 
         total_count=total_count,
         data=[],
     )
-    pieces = (_ENCODE(head)[: -len(_EMPTY_DATA)], *rows, _EMPTY_DATA)
+    return _ENCODE(head)[: -len(_CLOSING)]
+
+
+def wrap(opening: bytes, rows: Sequence[bytes | memoryview]) -> Sequence[bytes | memoryview]:
+    """Return the JSON of a page with rows that are encoded already: pieces that, end to end, are joined by commas.
+
+    It comes in pieces too: rows that are one run stay where they are, any others are copied into one piece.
+    """
+    pieces = (opening, *rows, _CLOSING)
     return pieces if len(rows) == 1 else (b"".join(pieces),)

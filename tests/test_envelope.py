@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from service.envelope import wrap
+from service.envelope import opening, wrap
 from service.query import Query
 
 
 def wrapped(query: Query, *, total_count: int = 0, rows: bytes = b"") -> Any:
-    return json.loads(b"".join(wrap(query, total_count=total_count, rows=[rows])))
+    return json.loads(b"".join(wrap(opening(query, total_count), [rows])))
 
 
 def test_the_keys_come_in_the_order_of_the_interface() -> None:
@@ -63,9 +63,9 @@ def test_the_last_page_holds_at_least_one_record(total: int, limit: int) -> None
     "page_num", [2**53 + 1, 2**63, 2**64, 10**4300 - 1], ids=["2**53", "2**63", "2**64", "longest"]
 )
 def test_a_page_number_is_told_to_the_last_digit_however_large(page_num: int) -> None:
-    assert f'"page_num":{page_num},'.encode() in b"".join(wrap(Query(page_num=page_num), total_count=5, rows=[]))
+    assert f'"page_num":{page_num},'.encode() in b"".join(wrap(opening(Query(page_num=page_num), 5), []))
 
 
 def test_the_rows_stand_in_the_answer_byte_for_byte() -> None:
     rows = '{"name":"Örebro \\u2028","latitude":"43.70"}'.encode()
-    assert b"".join(wrap(Query(), total_count=1, rows=[rows])).endswith(b'"data":[' + rows + b"]}")
+    assert b"".join(wrap(opening(Query(), 1), [rows])).endswith(b'"data":[' + rows + b"]}")

@@ -10,7 +10,7 @@ from service.engine.select import select
 from service.engine.selection import Selection
 from service.engine.sort import window
 from service.engine.table import Table
-from service.envelope import wrap
+from service.envelope import opening, wrap
 from service.query import Query, Reader
 from service.records import STORES
 from service.web.question import remembered
@@ -81,7 +81,7 @@ def test_page(benchmark: BenchmarkFixture, questions: Questions) -> None:
 def test_encode(benchmark: BenchmarkFixture, questions: Questions) -> None:
     """Put the envelope around the bytes of the rows."""
     asked = ((query, page(questions.table, query)) for query in questions.queries)
-    time_each(benchmark, lambda query, found: wrap(query, total_count=found.total_count, rows=found.rows), asked)
+    time_each(benchmark, lambda query, found: wrap(opening(query, found.total_count), found.rows), asked)
 
 
 def _sorted(table: Table, query: Query) -> tuple[Selection, range, bool]:

@@ -12,7 +12,7 @@ import msgspec
 from service.baking.baked import load_baked
 from service.engine.kept import Kept
 from service.engine.page import page
-from service.envelope import wrap
+from service.envelope import opening, wrap
 from service.errors import UnprocessableContent
 from service.loading.acceptance import Invalid, accept
 from service.loading.dataset import load
@@ -45,7 +45,7 @@ class Directory:
             msgspec.json.encode(error.body)
             return 0
         found = page(self._stores, asked)
-        wrap(asked, total_count=found.total_count, rows=found.rows)
+        wrap(opening(asked, found.total_count), found.rows)
         return found.total_count
 
     def records(self, *, limit: int, page_num: int) -> list[dict[str, Any]]:

@@ -21,10 +21,6 @@ class Answer(msgspec.Struct, frozen=True):
     headers: str = ""
     vary: str = ""
 
-    def with_headers(self, lines: str) -> "Answer":
-        """Return the same answer with further header lines."""
-        return Answer(self.pieces, self.media_type, self.status, self.headers + lines, self.vary)
-
 
 def header_lines(headers: Mapping[str, str]) -> str:
     """Return header fields as lines of HTTP/1.1 (RFC 9112 section 5). Raises `ValueError` where one would break out."""

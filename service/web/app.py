@@ -1,7 +1,7 @@
 """The service as a function from request to response."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final
@@ -18,7 +18,7 @@ from service.errors import (
     RequestError,
     Unauthorized,
 )
-from service.operation import PREFERENCE_STATUSES, VERSION_HEADER
+from service.operation import VERSION_HEADER
 from service.replica.replica import Replica
 from service.web import prefer
 from service.web.answer import Answer, header_lines
@@ -70,17 +70,18 @@ class App:
         closes = self._replica.draining  # whoever keeps the connection is to take another one
         try:
             _check_framing(request)
-            if route is None:
-                answer = self._elsewhere(request.rel_url)
-            else:
-                answer = await self._answer(request, route, segment)
+            told = self._elsewhere(request.rel_url) if route is None else self._answer(request, route, segment)
+            answer = told if isinstance(told, Answer) else await told
         except RequestError as error:
             answer, closes = self._refusal(error, request, route), closes or error.closes
         except Exception:  # noqa: BLE001 - whatever it is, the client gets an answer and the log the traceback
             _log.exception("a request to %s failed", path)
             answer = self._refusal(InternalServerError(), request, route)
         self._traffic.observe(request.method, path, answer.status, perf_counter() - started)
-        return Response(answer, self._cors.lines(answer.vary, request.headers.get(hdrs.ORIGIN)), closes=closes)
+        lines = self._cors.lines(answer.vary, request.headers.get(hdrs.ORIGIN))
+        if prefer.PREFER in request.headers and route is not None and route.protected:
+            lines += prefer.applied(request.headers.getall(prefer.PREFER), answer.status)
+        return Response(answer, lines, closes=closes)
 
     def malformed(self, error: RequestError, accept: Sequence[str]) -> Response:
         """Answer what HTTP parsing refused, of which only what it accepts is known."""
@@ -112,23 +113,20 @@ class App:
         location = header_lines({"Location": without_slash(url.raw_path, url.raw_query_string)})
         return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)
 
-    async def _answer(self, request: web.BaseRequest, route: Route, segment: str) -> Answer:
+    def _answer(self, request: web.BaseRequest, route: Route, segment: str) -> Answer | Awaitable[Answer]:
         headers = request.headers
         if request.method not in _METHODS:
             return self._preflight(request)
         query, keys = request.rel_url.raw_query_string, headers.getall(KEY_HEADER, ())
-        if not route.protected:
-            return await self._told(Call(segment, query, known=self._knows(keys)), request, route)
-        self._authenticate(keys)
-        strict = prefer.is_strict(headers.getall("Prefer", ()))
-        call = Call(segment, query, strict=strict, versions=headers.getall(VERSION_HEADER, ()))
-        answer = await self._told(call, request, route)
-        return answer.with_headers(prefer.APPLIED) if strict and answer.status in PREFERENCE_STATUSES else answer
-
-    async def _told(self, call: Call, request: web.BaseRequest, route: Route) -> Answer:
+        if route.protected:
+            self._authenticate(keys)
+            strict = prefer.is_strict(headers.getall(prefer.PREFER, ()))
+            call = Call(segment, query, strict=strict, versions=headers.getall(VERSION_HEADER, ()))
+        else:
+            call = Call(segment, query, known=self._knows(keys))
         outcome = route.answer(call)
         if isinstance(outcome, Representation):
-            return await self._sender.answer(outcome, request.headers)
+            return self._sender.answer(outcome, headers)
         return self._refusal(outcome, request, route) if isinstance(outcome, RequestError) else outcome
 
     def _preflight(self, request: web.BaseRequest) -> Answer:

@@ -19,6 +19,16 @@ _DATES: Final = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %
 Headers = CIMultiDictProxy[str]
 
 
+def is_conditional(headers: Headers) -> bool:
+    """Return whether the header fields of a request set a condition."""
+    return (
+        hdrs.IF_NONE_MATCH in headers
+        or hdrs.IF_MODIFIED_SINCE in headers
+        or hdrs.IF_MATCH in headers
+        or hdrs.IF_UNMODIFIED_SINCE in headers
+    )
+
+
 def unchanged(headers: Headers, tags: Sequence[str], modified: int | None) -> str | None:
     """Return the tag of the representation that the client has, the empty text where that is not told, or else None.
 

@@ -4,11 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from service.operation import PREFERENCE_STATUSES
 from service.web.answer import header_lines
 from service.web.fields import QUOTED, members
 
-APPLIED: Final = header_lines({"Preference-Applied": "handling=strict"})
+PREFER: Final = "Prefer"
 
+_APPLIED: Final = header_lines({"Preference-Applied": "handling=strict"})
 _HANDLING: Final = re.compile(rf"\s*handling\s*(?:=\s*({QUOTED}|[^\s;\"]*))?\s*(?:;.*)?", re.IGNORECASE)
 
 
@@ -24,3 +26,8 @@ def is_strict(headers: Sequence[str]) -> bool:
         if handling is not None:
             return handling[1] in ("strict", '"strict"')
     return False
+
+
+def applied(headers: Sequence[str], status: int) -> str:
+    """Return the header line that tells on an answer that `handling=strict` was heeded, the empty text on any other."""
+    return _APPLIED if status in PREFERENCE_STATUSES and is_strict(headers) else ""

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
+from service.envelope import opening
 from service.errors import UnprocessableContent
 from service.query import Query, Reader
 from service.web.coding import VERSIONS
-from service.web.links import base_of
+from service.web.links import base_of, link_line
 from service.web.target import query_pairs
 
 # To be raised where the same question of the same data is answered by other bytes than before.
@@ -22,12 +23,29 @@ _SHORT: Final = 256
 _DIGEST_BYTES: Final = 8
 
 
-class Question(msgspec.Struct, frozen=True):
-    """What is asked; the digest that questions of the same answer share; and what links to other pages begin with."""
+class Frame(msgspec.Struct, frozen=True):
+    """What stands around the rows of a page: how the body begins, and the header line of links."""
 
-    query: Query
-    digest: str
-    base: str
+    total_count: int
+    opening: bytes
+    links: str
+
+
+class Question:
+    """What is asked; the digest that questions of the same answer share; the frame of its last answer."""
+
+    def __init__(self, raw: str, query: Query) -> None:
+        self.query = query
+        self.digest = digest(query.normalised)
+        self._base = base_of(raw)
+        self._frame = Frame(-1, b"", "")
+
+    def frame(self, total_count: int) -> Frame:
+        """Return the frame of a page where so many rows match."""
+        if self._frame.total_count != total_count:
+            links = link_line(self._base, self.query, total_count)
+            self._frame = Frame(total_count, opening(self.query, total_count), links)
+        return self._frame
 
 
 def remembered(reader: Reader) -> Callable[[str, bool], Question | UnprocessableContent]:
@@ -35,10 +53,9 @@ def remembered(reader: Reader) -> Callable[[str, bool], Question | Unprocessable
 
     def read(query: str, strict: bool) -> Question | UnprocessableContent:  # noqa: FBT001 - a cache is asked by position
         try:
-            wanted = reader.read(query_pairs(query), strict=strict)
+            return Question(query, reader.read(query_pairs(query), strict=strict))
         except UnprocessableContent as error:
             return error.with_traceback(None)  # which would keep what was read on the way
-        return Question(wanted, digest(wanted.normalised), base_of(query))
 
     remember = lru_cache(_REMEMBERED)(read)
     return lambda query, strict: (remember if len(query) <= _SHORT else read)(query, strict)

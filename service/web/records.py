@@ -26,7 +26,6 @@ from service.records import COMPANIES, STORES, Company, Resource, Store
 from service.replica.replica import Replica
 from service.web.answer import header_lines
 from service.web.conditional import http_date
-from service.web.links import link_line
 from service.web.policy import Policy
 from service.web.question import digest, remembered
 from service.web.representation import Common, Content, Representation
@@ -46,23 +45,18 @@ class _Data:
         self._replica = replica
         self._cache_control = policy.cache_control
         self._vary = policy.vary(hdrs.ACCEPT_ENCODING, of_data=True)
-        self.common = lru_cache(_GENERATIONS)(self._common)
+        self._common = lru_cache(_GENERATIONS)(self._made)
 
-    def meant(self, call: Call) -> Dataset:
+    def meant(self, call: Call) -> tuple[Dataset, Common]:
         """Return the data that a caller means. Raises `ServiceUnavailable`, `OtherVersion`."""
         if self._replica.current is None:
             raise ServiceUnavailable("The data is still being loaded")
         dataset = self._replica.current.dataset
         if call.versions and any(version.strip() not in ("", dataset.version) for version in call.versions):
             raise OtherVersion(VERSION_HEADER, dataset.version)
-        return dataset
+        return dataset, self._common(dataset.version, dataset.generated_at)
 
-    def representation(self, dataset: Dataset, digest: str, content: Callable[[], Content]) -> Representation:
-        """Return what is answered to a question."""
-        common = self.common(dataset.version, dataset.generated_at)
-        return Representation(dataset, f"{dataset.version}-{digest}", common, content)
-
-    def _common(self, version: str, generated_at: datetime | None) -> Common:
+    def _made(self, version: str, generated_at: datetime | None) -> Common:
         fields = {"Cache-Control": self._cache_control, VERSION_HEADER: version}
         # A time that is still to come is none that anything was modified at (RFC 9110 section 8.8.2.1).
         modified = int(generated_at.timestamp()) if generated_at and generated_at <= datetime.now(UTC) else None
@@ -89,14 +83,14 @@ def _list_route(data: _Data, resource: Resource, body: Any, table: Callable[[Dat
         question = read(call.query, call.strict)
         if isinstance(question, UnprocessableContent):
             return question
-        dataset, query = data.meant(call), question.query
+        dataset, common = data.meant(call)
 
         def content() -> Content:
-            found = page(table(dataset), query)
-            pieces = wrap(query, total_count=found.total_count, rows=found.rows)
-            return Content(pieces, link_line(question.base, query, found.total_count))
+            found = page(table(dataset), question.query)
+            frame = question.frame(found.total_count)
+            return Content(wrap(frame.opening, found.rows), frame.links)
 
-        return data.representation(dataset, question.digest, content)
+        return Representation(dataset, f"{dataset.version}-{question.digest}", common, content)
 
     operation = Operation(
         path=f"/{resource.name}",
@@ -121,11 +115,11 @@ def _company_route(data: _Data) -> Route:
         question = read(call.query, call.strict)
         if isinstance(question, UnprocessableContent):
             return question
-        dataset = data.meant(call)
+        dataset, common = data.meant(call)
         row = dataset.companies.find(call.segment)
         if row is None:
             return NotFound("Company not found")
-        return data.representation(dataset, tag(call.segment), lambda: Content((row,)))
+        return Representation(dataset, f"{dataset.version}-{tag(call.segment)}", common, lambda: Content((row,)))
 
     operation = Operation(
         path="/companies/{company_id}",

@@ -1,8 +1,10 @@
 """What is answered to GET: known by its validators before its content is, and sent in a coding that is accepted."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
+from typing import Final
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -11,7 +13,10 @@ from aiohttp import hdrs
 from service.engine.kept import Kept
 from service.web.answer import JSON, Answer, header_lines
 from service.web.coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding, acceptable
-from service.web.conditional import Headers, unchanged
+from service.web.conditional import Headers, is_conditional, unchanged
+
+# Of its own, so that a reload does not wait behind long bodies.
+_THREADS: Final = 2
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -19,6 +24,11 @@ class Content(msgspec.Struct, frozen=True):
 
     pieces: Sequence[bytes | memoryview]
     headers: str = ""
+
+    @property
+    def length(self) -> int:
+        """The length of the body in bytes."""
+        return sum(map(len, self.pieces))
 
 
 class Common(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True):
@@ -48,44 +58,63 @@ class Representation(msgspec.Struct, frozen=True):
     common: Common
     content: Callable[[], Content]
 
+    def whole(self, content: Content, coding: Coding = IDENTITY) -> Answer:
+        """Return the answer with content in a coding."""
+        common = self.common
+        lines = f'ETag: "{self.tag}{coding.suffix}"\r\n{common.headers}{content.headers}'
+        return Answer(content.pieces, common.media_type, headers=lines, vary=common.vary)
+
+    def not_modified(self, tag: str) -> Answer:
+        """Return the answer to who has the representation of a tag."""
+        lines = f'ETag: "{tag}"\r\n{self.common.headers}'
+        return Answer((), status=HTTPStatus.NOT_MODIFIED.value, headers=lines, vary=self.common.vary)
+
 
 class Sender:
     """Answers requests for representations; keeps encoded answers, up to some size, as long as their owner lives."""
 
     def __init__(self, encoded_bytes: int) -> None:
         self._encoded_bytes = encoded_bytes
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="encoding")
         self._encoded: WeakKeyDictionary[object, Kept[Answer]] = WeakKeyDictionary()
 
-    async def answer(self, asked: Representation, headers: Headers) -> Answer:
-        """Answer a GET request with its header fields. Raises `PreconditionFailed`."""
-        codings = acceptable(*headers.getall(hdrs.ACCEPT_ENCODING, ()))
-        tag = unchanged(headers, [asked.tag + coding.suffix for coding in codings], asked.common.modified)
-        if tag is not None:
-            return _not_modified(asked, tag or asked.tag + _coding_of(asked, codings).suffix)
-        if codings[0] is IDENTITY:
-            return _whole(asked, IDENTITY, asked.content())
-        return await self._encoded_answer(asked, codings)
+    def answer(self, asked: Representation, headers: Headers) -> Answer | Awaitable[Answer]:
+        """Answer a GET request with its header fields, at once unless much is to be encoded.
 
-    async def _encoded_answer(self, asked: Representation, codings: Sequence[Coding]) -> Answer:
-        kept = self._kept(asked.owner)
-        tag = asked.tag + codings[0].suffix
-        answer = kept.get(tag)
-        if answer is not None:
-            return answer
+        Raises `PreconditionFailed`.
+        """
+        codings = acceptable(*headers.getall(hdrs.ACCEPT_ENCODING, ()))
+        if is_conditional(headers):
+            tag = unchanged(headers, [asked.tag + coding.suffix for coding in codings], asked.common.modified)
+            if tag is not None:
+                return asked.not_modified(tag or asked.tag + _coding_of(asked, codings).suffix)
+        if codings[0] is IDENTITY:
+            return asked.whole(asked.content())
+        return self._kept_answer(asked, codings) or self._encoded_answer(asked, codings)
+
+    def _kept_answer(self, asked: Representation, codings: Sequence[Coding]) -> Answer | None:
+        kept = self._encoded.get(asked.owner)
+        return None if kept is None else kept.get(asked.tag + codings[0].suffix)
+
+    def _encoded_answer(self, asked: Representation, codings: Sequence[Coding]) -> Answer | Awaitable[Answer]:
         content = asked.content()
         coding = _chosen(codings, content)
         if coding is IDENTITY:
-            return _whole(asked, IDENTITY, content)
-        answer = _whole(asked, coding, await _encoded(content, coding))
+            return asked.whole(content)
+        if content.length > INLINE_BYTES:
+            return self._encoded_meanwhile(asked, content, coding)
+        return self._keep(asked, coding, asked.whole(_encoded(content, coding), coding))
+
+    async def _encoded_meanwhile(self, asked: Representation, content: Content, coding: Coding) -> Answer:
+        encoded = await asyncio.get_running_loop().run_in_executor(self._threads, _encoded, content, coding)
+        return self._keep(asked, coding, asked.whole(encoded, coding))
+
+    def _keep(self, asked: Representation, coding: Coding, answer: Answer) -> Answer:
+        kept = self._encoded.setdefault(asked.owner, Kept(self._encoded_bytes))
+        tag = asked.tag + coding.suffix
         if kept.get(tag) is None:  # nobody else was as quick
             kept.keep(tag, answer, sum(map(len, answer.pieces)) + len(answer.headers))
         return answer
-
-    def _kept(self, owner: object) -> Kept[Answer]:
-        kept = self._encoded.get(owner)
-        if kept is None:
-            kept = self._encoded[owner] = Kept(self._encoded_bytes)
-        return kept
 
 
 def _coding_of(asked: Representation, codings: Sequence[Coding]) -> Coding:
@@ -94,26 +123,9 @@ def _coding_of(asked: Representation, codings: Sequence[Coding]) -> Coding:
 
 
 def _chosen(codings: Sequence[Coding], content: Content) -> Coding:
-    short = sum(map(len, content.pieces)) < MIN_BYTES
-    return IDENTITY if short and IDENTITY in codings else codings[0]
+    return IDENTITY if content.length < MIN_BYTES and IDENTITY in codings else codings[0]
 
 
-async def _encoded(content: Content, coding: Coding) -> Content:
-    body = b"".join(content.pieces)
-    encoded = coding.encode(body) if len(body) <= INLINE_BYTES else await asyncio.to_thread(coding.encode, body)
-    return Content((encoded,), header_lines({"Content-Encoding": coding.token}) + content.headers)
-
-
-def _not_modified(asked: Representation, tag: str) -> Answer:
-    lines = _tag_line(tag) + asked.common.headers
-    return Answer((), status=HTTPStatus.NOT_MODIFIED.value, headers=lines, vary=asked.common.vary)
-
-
-def _whole(asked: Representation, coding: Coding, content: Content) -> Answer:
-    common = asked.common
-    lines = _tag_line(asked.tag + coding.suffix) + common.headers + content.headers
-    return Answer(content.pieces, common.media_type, headers=lines, vary=common.vary)
-
-
-def _tag_line(tag: str) -> str:
-    return f'ETag: "{tag}"\r\n'
+def _encoded(content: Content, coding: Coding) -> Content:
+    body = coding.encode(b"".join(content.pieces))
+    return Content((body,), header_lines({"Content-Encoding": coding.token}) + content.headers)
