@@ -135,7 +135,8 @@ async def test_an_unknown_company_is_404(client: Client) -> None:
 
 @pytest.mark.parametrize("path", ["/stores", "/companies", "/companies/acme", "/health", "/ready", "/docs"])
 async def test_head_answers_as_get_without_the_body(client: Client, path: str) -> None:
-    head, get = await client.head(path, headers=HEADERS), await client.get(path, headers=HEADERS)
+    headers = {} if path == "/ready" else HEADERS  # with a key /ready tells its age, which may grow by a digit
+    head, get = await client.head(path, headers=headers), await client.get(path, headers=headers)
     assert (head.status, await head.read()) == (200, b"")
     assert {**head.headers, "Date": ""} == {**get.headers, "Date": ""}
 
