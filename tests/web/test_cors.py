@@ -18,6 +18,22 @@ from tests.web.reply import Asked, Reply, ask
 LISTED = ("https://a.example", "http://b.example:8081")
 ORIGIN = f"Origin: {LISTED[0]}"
 OTHER = "Origin: https://c.example"
+ALIKE = (
+    "https://a.example.evil.example",
+    "https://evil.example/https://a.example",
+    "http://a.example",
+    "https://a.example:444",
+    "http://b.example",
+    "http://b.example:80",
+    "https://a.example/",
+    "https://a.example https://a.example",
+    "https://a.example, https://a.example",
+    "a.example",
+    "*",
+    "",
+    "https://sub.a.example",
+    "https://a.exampleé",
+)
 ASKS = "Access-Control-Request-Method: GET"
 ALLOWED, EXPOSED = "Access-Control-Allow-Origin", "Access-Control-Expose-Headers"
 TOLD = {ALLOWED.lower(), EXPOSED.lower()}
@@ -89,29 +105,11 @@ async def test_where_no_origin_is_allowed_nothing_is_said_of_origins(client: Cli
         assert "origin" not in answer.listed("Vary")
 
 
-@pytest.mark.parametrize(
-    "origin",
-    [
-        "https://a.example.evil.example",
-        "https://evil.example/https://a.example",
-        "http://a.example",
-        "https://a.example:444",
-        "http://b.example",
-        "http://b.example:80",
-        "https://a.example/",
-        "https://a.example https://a.example",
-        "https://a.example, https://a.example",
-        "a.example",
-        "*",
-        "",
-        "https://sub.a.example",
-        "https://a.exampleé",
-    ],
-)
-async def test_what_only_looks_like_an_origin_of_the_list_is_another(listed: Client, origin: str) -> None:
-    answer = await ask(listed, "/stores", f"Origin: {origin}")
-    assert (answer.status, about_origins(answer)) == (200, set())
-    assert (await ask(listed, "/stores", f"Origin: {origin}", ASKS, method="OPTIONS", key="")).status == 405
+async def test_what_only_looks_like_an_origin_of_the_list_is_another(listed: Client) -> None:
+    for origin in ALIKE:
+        answer = await ask(listed, "/stores", f"Origin: {origin}")
+        assert (answer.status, about_origins(answer)) == (200, set()), origin
+        assert (await ask(listed, "/stores", f"Origin: {origin}", ASKS, method="OPTIONS", key="")).status == 405, origin
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
