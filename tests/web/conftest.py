@@ -1,16 +1,22 @@
 """A service for each test of HTTP, over real files."""
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.replica.replica import Replica
-from service.web.auth import keyring
+from service.web.auth import anybody, keyring
 from service.web.site import make_site
 from tests.directory import write_directory
 from tests.loaded import serve
 from tests.web.live import COMPANIES, KEY, POLICY, STORES, Client, ServiceServer
+
+# Returns a client of a service on other terms than `POLICY`, over what the replica serves, or else over `data`.
+SiteClient = Callable[..., Awaitable[Client]]
 
 
 @pytest.fixture
@@ -34,3 +40,15 @@ async def client(replica: Replica, data: Path, loading_client: Client) -> Client
     """Return a client of a service that has loaded its data."""
     await serve(replica, data)
     return loading_client
+
+
+@pytest.fixture
+def site_client(replica: Replica, data: Path, aiohttp_client: AiohttpClient) -> SiteClient:
+    async def make(**terms: Any) -> Client:
+        policy = msgspec.structs.replace(POLICY, **terms)
+        if replica.current is None:
+            await serve(replica, data)
+        site = make_site(replica, keyring([KEY]) if policy.needs_key else anybody, policy)
+        return await aiohttp_client(ServiceServer(site.public))
+
+    return make

@@ -1,0 +1,218 @@
+"""Links to the other pages of a list (RFC 8288)."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+from yarl import URL
+
+from tests.directory import store, write_directory
+from tests.web.live import HEADERS, Client
+from tests.web.negotiation import CODINGS
+from tests.web.reply import Reply, ask
+
+CITIES = ("Toronto", "Örebro", "a b&c")
+STORES = [store(f"s{number}", city=CITIES[number % 3], is_open=number % 2 == 0) for number in range(13)]
+RELATIONS = ("next", "prev", "first", "last")
+DRAWN = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# A relative reference that is a query alone, in the characters of RFC 3986 appendix A.
+_LINK = re.compile(r"<(\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)>; rel=\"([a-z]+)\"")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "data", STORES)
+
+
+def links(answer: Reply) -> dict[str, str]:
+    """Return the targets of an answer by relation, in their order."""
+    (field,) = answer.headers.getall("Link")
+    found = _LINK.findall(field)
+    assert field == ", ".join(f'<{target}>; rel="{relation}"' for target, relation in found)
+    told = {relation: target for target, relation in found}
+    assert len(told) == len(found)
+    return told
+
+
+def expected(*, page_num: int, num_pages: int) -> dict[str, int]:
+    """Return which pages are linked to."""
+    last = max(num_pages, 1)
+    pages = {"next": page_num + 1 if page_num < num_pages else 0, "prev": min(page_num - 1, last)}
+    return {relation: page for relation, page in (pages | {"first": 1, "last": last}).items() if page}
+
+
+def asks(query: str) -> list[tuple[str, str]]:
+    """Return what a query asks but for the page."""
+    if not query.isascii():
+        query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] != "page_num"]
+
+
+def check(answer: Reply, query: str) -> Mapping[str, str]:
+    """Return the links of an answer, after a look at each of them."""
+    page = answer.json()
+    pages = expected(page_num=page["page_num"], num_pages=page["num_pages"])
+    told = links(answer)
+    assert list(told) == [relation for relation in RELATIONS if relation in pages]
+    for relation, target in told.items():
+        assert asks(target[1:]) == asks(query)
+        assert re.search(rf"[?&]page_num={pages[relation]}$", target)
+        assert [name for name, _ in parse_qsl(target[1:])].count("page_num") == 1
+    return told
+
+
+@pytest.mark.parametrize(
+    ("query", "kept", "pages"),
+    [
+        ("", "", {"first": 1, "last": 1}),
+        ("page_num=1", "", {"first": 1, "last": 1}),
+        ("page_num=2&city=Toronto&limit=2", "city=Toronto&limit=2&", {"next": 3, "prev": 1, "first": 1, "last": 3}),
+        ("city=x", "city=x&", {"first": 1, "last": 1}),
+        ("city=x&page_num=7", "city=x&", {"prev": 1, "first": 1, "last": 1}),
+        ("limit=5&page_num=99999999999999999999", "limit=5&", {"prev": 3, "first": 1, "last": 3}),
+        ("x=a+b&limit=12&x=%2b", "x=a+b&limit=12&x=%2b&", {"next": 2, "first": 1, "last": 2}),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_the_other_pages_are_linked_to_in_one_order(
+    client: Client, query: str, kept: str, pages: dict[str, int], method: str
+) -> None:
+    answer = await ask(client, f"/stores?{query}", method=method)
+    link = ", ".join(f'<?{kept}page_num={page}>; rel="{relation}"' for relation, page in pages.items())
+    assert answer.headers.getall("Link") == [link]
+
+
+@DRAWN
+@given(
+    limit=st.integers(1, 14),
+    page_num=st.integers(1, 16) | st.integers(1, 10**40),
+    cities=st.sets(st.sampled_from(["Toronto", "%C3%96rebro", "a+b%26c", "nowhere", "null", ""])),
+    noise=st.sampled_from(["", "&sort_by=city", "&x=%3Cy%3E", "&sort_order=desc&x"]),
+)
+async def test_the_links_follow_from_the_page(
+    client: Client, limit: int, page_num: int, cities: set[str], noise: str
+) -> None:
+    filters = "".join(f"&city={city}" for city in sorted(cities))
+    query = f"limit={limit}{filters}&page_num={page_num}{noise}"
+    told = check(await ask(client, f"/stores?{query}"), query)
+    for target in told.values():
+        followed = await ask(client, f"/stores{target}")
+        assert followed.status == 200
+        check(followed, query)
+
+
+@DRAWN
+@given(limit=st.integers(1, 14), order=st.sampled_from(["asc", "desc"]), city=st.sampled_from(["", "Toronto", "x"]))
+async def test_who_follows_next_sees_each_record_once_and_prev_leads_back(
+    client: Client, limit: int, order: str, city: str
+) -> None:
+    query = f"sort_by=city&sort_order={order}&city={city}"
+    every = [record["store_id"] for record in (await ask(client, f"/stores?{query}")).json()["data"]]
+    for relation, start in (("next", "first"), ("prev", "last")):
+        told = links(await ask(client, f"/stores?{query}&limit={limit}"))
+        target: str | None = told[start]
+        pages = []
+        while target is not None:
+            answer = await ask(client, f"/stores{target}")
+            pages.append([record["store_id"] for record in answer.json()["data"]])
+            target = links(answer).get(relation)
+            assert len(pages) <= 1 + len(every)
+        in_order = pages if relation == "next" else pages[::-1]
+        assert [record for page in in_order for record in page] == every
+        assert len(pages) == max(1, -(-len(every) // limit))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "limit=1&x=100%25&page_num=2",
+        "limit=1&x=100%&y=%zz&page_num=2",
+        "limit=1&x=\"quoted\"&y='z'",
+        "limit=1&x=<y>;rel=last,<z>",
+        "limit=1&x=%C3%96&y=%FF",
+        "limit=1&city=%c3%b6rebro&page_num=2",
+        "limit=1&x=Ö&y=\udcff",
+        "limit=1&x=a;page_num=9",
+        "limit=1&&&x=1&&page_num=2&&",
+        "&limit=1",
+        "limit=1&p%61ge_num=2",
+        "limit=1&page%5Fnum=%32&x=page_num=3",
+        "page_num=+2+&limit=1",
+        "limit=1&x=1&x=2&x=1&x",
+        "limit=1&=x&=",
+        "limit=1&x==&y=a=b",
+        "limit=1&x={}|\\^`[]",
+        "limit=1&x=a%26b%3Dc%23d%2B",
+        "limit=1&x=?&y=/?:@",
+        "limit=1&PAGE_NUM=5&page_num_=6&xpage_num=7&page_num%20=8",
+        "limit=1&city=a+b%26c",
+    ],
+)
+async def test_links_keep_the_question_however_it_is_written(client: Client, query: str) -> None:
+    answer = await ask(client, f"/stores?{query}")
+    if not query.isascii() and answer.status == 400:
+        return  # a parser may refuse what no URI has
+    told = check(answer, query)
+    first = answer.json()
+    for target in told.values():
+        followed = (await ask(client, f"/stores{target}")).json()
+        assert {**followed, "page_num": 0, "data": 0} == {**first, "page_num": 0, "data": 0}
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+async def test_links_are_of_the_question_as_it_was_written_whoever_asked_it_before(client: Client, coding: str) -> None:
+    for query in (
+        "limit=5&x=of-another",
+        "limit=5",
+        "y=1&limit=+5&city=",
+        f"limit=5&x={'y' * 1000}",
+        "limit=5&page_num=1",
+    ):
+        plain = await ask(client, f"/stores?{query}")
+        coded = await ask(client, f"/stores?{query}", f"Accept-Encoding: {coding}")
+        assert (coded.coding, coded.plain) == (coding, plain.body)
+        assert coded.headers.getall("Link") == plain.headers.getall("Link")
+
+
+async def test_a_library_reads_the_links(client: Client) -> None:
+    query = "limit=4&city=Toronto&city=%C3%96rebro&page_num=2&x=%3C%22%3E%2C"
+    response = await client.get(URL(f"/stores?{query}", encoded=True), headers=HEADERS)
+    found = {str(relation): link["url"] for relation, link in response.links.items()}
+    assert list(found) == list(RELATIONS)
+    for relation, page in {"next": 3, "prev": 1, "first": 1, "last": 3}.items():
+        url = URL(str(found[relation]))
+        assert (url.path, url.query["page_num"], url.query["x"]) == ("/stores", str(page), '<">,')
+        assert url.query.getall("city") == ["Toronto", "Örebro"]
+
+
+@pytest.mark.parametrize(("bytes_", "relations"), [(1000, list(RELATIONS)), (1001, ["next"]), (5000, ["next"])])
+async def test_a_long_query_has_a_link_to_the_next_page_alone(
+    client: Client, bytes_: int, relations: list[str]
+) -> None:
+    query = "limit=1&page_num=2&x=".ljust(bytes_, "y")
+    answer = await ask(client, f"/stores?{query}")
+    assert list(links(answer)) == relations
+    followed = await ask(client, f"/stores{links(answer)['next']}")
+    assert followed.json()["page_num"] == 3
+
+
+@pytest.mark.parametrize("end", ["page_num=13", "page_num=14", "city=nowhere"])
+async def test_a_long_query_of_which_there_is_no_next_page_has_no_link(client: Client, end: str) -> None:
+    answer = await ask(client, f"/stores?limit=1&{end}&x={'y' * 1000}")
+    assert (answer.status, "Link" in answer.headers) == (200, False)
+
+
+@pytest.mark.parametrize("target", ["/companies/acme", "/stores?limit=0", "/nope", "/openapi.json", "/health"])
+async def test_nothing_but_a_page_has_links(client: Client, target: str) -> None:
+    assert "Link" not in (await ask(client, target)).headers
+
+
+async def test_companies_are_linked_to_as_stores_are(client: Client) -> None:
+    assert links(await ask(client, "/companies?page_num=3")) == {
+        "prev": "?page_num=1",
+        "first": "?page_num=1",
+        "last": "?page_num=1",
+    }

@@ -1,0 +1,69 @@
+"""The terms of a service."""
+
+import pytest
+
+from service.web.policy import read_origin
+from tests.web.conftest import SiteClient
+from tests.web.reply import ask
+
+
+@pytest.mark.parametrize("cache_control", ["private, max-age=60", "no-store", "public, s-maxage=5"])
+async def test_answers_from_the_data_may_be_stored_as_is_told_and_no_others(
+    site_client: SiteClient, cache_control: str
+) -> None:
+    client = await site_client(cache_control=cache_control)
+    for target in ("/stores", "/companies/acme"):
+        for field in ("If-None-Match: *", "Accept-Encoding: gzip, *;q=0", "Accept: */*"):
+            assert (await ask(client, target, field)).headers.getall("Cache-Control") == [cache_control]
+        assert (await ask(client, target, "X-Dataset-Version: x")).headers["Cache-Control"] == "no-store"
+    assert (await ask(client, "/openapi.json")).headers["Cache-Control"] == "no-cache"
+
+
+async def test_without_keys_answers_hang_on_none(site_client: SiteClient) -> None:
+    client = await site_client(needs_key=False)
+    for target in ("/stores", "/companies/acme"):
+        assert (await ask(client, target, key="")).listed("Vary") == {"accept-encoding", "prefer", "x-dataset-version"}
+
+
+@pytest.mark.parametrize(
+    ("text", "origin"),
+    [
+        ("https://shop.example", "https://shop.example"),
+        ("HTTPS://Shop.Example", "https://shop.example"),
+        ("https://shop.example:443", "https://shop.example"),
+        ("http://shop.example:80", "http://shop.example"),
+        ("http://shop.example:443", "http://shop.example:443"),
+        ("http://localhost:3000", "http://localhost:3000"),
+        ("http://[::1]:8080", "http://[::1]:8080"),
+        ("http://192.0.2.1", "http://192.0.2.1"),
+        ("*", "*"),
+    ],
+)
+def test_an_origin_is_read_as_browsers_write_it(text: str, origin: str) -> None:
+    assert read_origin(text) == origin
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "shop.example",
+        "https://",
+        "https://shop.example/",
+        "https://shop.example/path",
+        "https://shop.example?x",
+        "https://shop.example#x",
+        "https://me@shop.example",
+        "https://shop.example:",
+        "https://shop.example:0x50",
+        "https://shop.example:65536",
+        "https://shop.example, https://other.example",
+        "https://shöp.example",
+        "//shop.example",
+        "https:shop.example",
+    ],
+)
+def test_what_is_no_origin_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        read_origin(text)
