@@ -111,8 +111,15 @@ async def test_a_connection_goes_on_behind_304(client: Client) -> None:
     assert answers[-1].json()["company_id"] == "acme"
 
 
-@pytest.mark.parametrize("accepted", ["identity", "gzip"])
-@pytest.mark.parametrize("condition", ["If-None-Match: {}", "If-None-Match: *", f"If-Modified-Since: {LATER}"])
+@pytest.mark.parametrize(
+    ("condition", "accepted"),
+    [
+        ("If-None-Match: {}", "identity"),
+        ("If-None-Match: {}", "gzip"),
+        ("If-None-Match: *", "identity"),
+        (f"If-Modified-Since: {LATER}", "identity"),
+    ],
+)
 async def test_no_query_is_run_for_304(
     client: Client, replica: Replica, data: Path, condition: str, accepted: str
 ) -> None:
@@ -126,6 +133,18 @@ async def test_no_query_is_run_for_304(
     coding = f"Accept-Encoding: {accepted}"
     assert (await ask(client, target, condition.format(tag), coding)).status == 304
     assert (await ask(client, target, coding)).status == 500
+
+
+@pytest.mark.parametrize("condition", ["If-None-Match: *", f"If-Modified-Since: {LATER}"])
+@pytest.mark.parametrize("target", ["/stores", "/companies/acme"])
+async def test_304_has_the_tag_of_the_answer_that_would_be_sent(
+    client: Client, replica: Replica, data: Path, target: str, condition: str
+) -> None:
+    await serve(replica, date(data, "2024-05-31T10:00:00Z"))
+    whole = await ask(client, target, "Accept-Encoding: gzip")
+    unchanged = await ask(client, target, "Accept-Encoding: gzip", condition)
+    assert (whole.status, unchanged.status) == (200, 304)
+    assert unchanged.etag == whole.etag
 
 
 @pytest.mark.parametrize("field", ["If-None-Match", "If-Match"])
