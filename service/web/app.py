@@ -120,7 +120,7 @@ class App:
         query, keys = request.rel_url.raw_query_string, headers.getall(KEY_HEADER, ())
         if route.protected:
             self._authenticate(keys)
-            strict = prefer.is_strict(headers.getall(prefer.PREFER, ()))
+            strict = prefer.PREFER in headers and prefer.is_strict(headers.getall(prefer.PREFER))
             call = Call(segment, query, strict=strict, versions=headers.getall(VERSION_HEADER, ()))
         else:
             call = Call(segment, query, known=self._knows(keys))

@@ -45,10 +45,6 @@ class Common(msgspec.Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     modified: int | None = None
 
 
-def _no_links(_: int) -> str:
-    return ""
-
-
 class Representation(msgspec.Struct, frozen=True):
     """A resource at this moment.
 
@@ -62,12 +58,12 @@ class Representation(msgspec.Struct, frozen=True):
     tag: str
     common: Common
     content: Callable[[], Content]
-    links: Callable[[int], str] = _no_links
+    links: Callable[[int], str] | None = None
 
     def whole(self, content: Content, coding: Coding = IDENTITY) -> Answer:
         """Return the answer with content in a coding."""
         common = self.common
-        links = self.links(content.total_count)
+        links = self.links(content.total_count) if self.links else ""
         lines = f'ETag: "{self.tag}{coding.suffix}"\r\n{coding.line}{common.headers}{links}'
         return Answer(content.pieces, common.media_type, headers=lines, vary=common.vary)
 

@@ -42,7 +42,9 @@ class Response(web.StreamResponse):
         answer, pieces = self._answer, self._answer.pieces
         del self._answer  # the connection keeps this until its next request: it shall not keep the data alive, too
         length = sum(map(len, pieces))
-        content = "" if answer.status in _WITHOUT_CONTENT else _content(answer.media_type, length)
+        content = f"Content-Type: {answer.media_type}\r\nContent-Length: {length}\r\n"
+        if answer.status in _WITHOUT_CONTENT:
+            content = ""
         start = _start(answer.status, int(time()))
         head = f"{start}{content}{answer.headers}{self._more}{self._connection(request)}\r\n".encode("ascii")
         if request.method == hdrs.METH_HEAD:
@@ -70,7 +72,3 @@ def _start(status: int, second: int) -> str:
     """Return what the heads of all answers of a status begin with in one second."""
     line = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
     return f"{line}Server: {_SERVER}\r\nDate: {formatdate(second, usegmt=True)}\r\n"
-
-
-def _content(media_type: str, length: int) -> str:
-    return f"Content-Type: {media_type}\r\nContent-Length: {length}\r\n"
