@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: serve test check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
+.PHONY: serve test interop check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -15,6 +15,9 @@ serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for optio
 
 test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of them
 	$(BIN)/pytest -n 2 $(ARGS)
+
+interop: $(VENV)/developed ## try it with nginx, Varnish, curl and Chromium, which must be there
+	$(BIN)/pytest -n 2 tests/interop $(ARGS)
 
 check: lint types test ## lint, format, types and tests: what a change must pass
 

@@ -1,0 +1,77 @@
+"""Questions to a cache or to the service, with header fields just as they are written."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing
+from http.client import HTTPConnection
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from tests.interop.fronts import Front
+from tests.program import SECONDS, Running
+
+Field = tuple[str, str]
+FIRST: Final[Field] = ("x-api-key", "first-key")
+SECOND: Final[Field] = ("x-api-key", "second-key")
+_ANSWERED: Final = re.compile(r'store_directory_http_requests_total\{.*route="/(?:stores|companies).*status="(\d+)"\}')
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What came back: the names of its header fields in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def cache(self) -> str:
+        """What the cache says it did."""
+        return self.headers["x-cache"]
+
+    @property
+    def version(self) -> str:
+        """The version of the data."""
+        return self.headers["x-dataset-version"]
+
+
+def ask(address: str, target: str, *fields: Field, method: str = "GET") -> Told:
+    """Ask once, on a connection of its own, with these header fields and no other but Host."""
+    with closing(HTTPConnection(urlsplit(address).netloc, timeout=SECONDS)) as connection:
+        connection.putrequest(method, target, skip_accept_encoding=True)
+        for name, value in fields:
+            connection.putheader(name, value)
+        connection.endheaders()
+        response = connection.getresponse()
+        headers = {name.lower(): value for name, value in response.getheaders()}
+        return Told(response.status, headers, response.read())
+
+
+def reached(service: Running) -> dict[int, int]:
+    """Return how many requests for data reached the service, by the status of their answers."""
+    counts: Counter[int] = Counter()
+    for name, value in service.metrics().items():
+        if answered := _ANSWERED.fullmatch(name):
+            counts[int(answered[1])] += int(value)
+    return dict(counts)
+
+
+class Stand(msgspec.Struct, frozen=True):
+    """A service and the cache in front of it."""
+
+    service: Running
+    front: Front
+
+    def ask(self, target: str, *fields: Field, method: str = "GET") -> Told:
+        """Ask the cache."""
+        return ask(self.front.address, target, *fields, method=method)
+
+    def ask_service(self, target: str, *fields: Field) -> Told:
+        """Ask past the cache."""
+        return ask(self.service.address, target, *fields)
+
+    def reached(self) -> dict[int, int]:
+        """Return how many requests for data reached the service, by the status of their answers."""
+        return reached(self.service)

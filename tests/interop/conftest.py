@@ -1,0 +1,71 @@
+"""A service with each cache in front of it, in turn."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Protocol
+
+import pytest
+
+from tests.interop.asking import FIRST, SECOND, Stand
+from tests.interop.fronts import NGINX, VARNISH, Kind
+from tests.program import eventually, serving
+from tests.run.generations import Generation
+
+KEYS = ("--api-key", FIRST[1], "--api-key", SECOND[1])
+# What caches are told: fresh for ten minutes, or for a second.
+FRESH = ("--cache-control", "max-age=0, s-maxage=600")
+BRIEF = ("--cache-control", "max-age=0, s-maxage=1")
+# Makes each answer long enough to be worth a coding.
+WEIGHT = 500
+
+
+class SetUp(Protocol):
+    """Runs a service, with options, and a cache in front of it, with changes of its file, until the test is over."""
+
+    def __call__(self, *options: str, keys: Sequence[str] = KEYS, changes: Sequence[tuple[str, str]] = ()) -> Stand: ...
+
+
+def write(folder: Path, number: int) -> Path:
+    """Write a data set, of seven stores or as many as its number tells, into a folder."""
+    return Generation(number, weight=WEIGHT).write(folder)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write(tmp_path / "data", 5)
+
+
+@pytest.fixture(params=[NGINX, VARNISH], ids=lambda kind: kind.name)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    found: Kind = request.param
+    return found
+
+
+@pytest.fixture
+def set_up(kind: Kind, data: Path, tmp_path: Path, unused_tcp_port_factory: Callable[[], int]) -> Iterator[SetUp]:
+    with ExitStack() as runs:
+
+        def start(*options: str, keys: Sequence[str] = KEYS, changes: Sequence[tuple[str, str]] = ()) -> Stand:
+            cache = ("--cache", tmp_path / "cache")
+            service = runs.enter_context(serving("--data", data, *cache, *keys, *options, log=tmp_path / "service.log"))
+            front = kind.serving(service.address, tmp_path / kind.name, unused_tcp_port_factory(), *changes)
+            return Stand(service, runs.enter_context(front))
+
+        yield start
+
+
+def no_longer_fresh() -> None:
+    """Let the time pass for which an answer is fresh at most that is so for a second; nobody asks meanwhile."""
+    end = monotonic() + 3
+    eventually(lambda: monotonic() > end)
+
+
+@contextmanager
+def withdrawn(stand: Stand, data: Path) -> Iterator[None]:
+    """Start the service anew at its address, without the first key."""
+    assert stand.service.end() == 0
+    port = stand.service.address.rpartition(":")[2]
+    with serving("--data", data, "--port", port, "--api-key", SECOND[1], *BRIEF):
+        yield

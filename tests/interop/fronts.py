@@ -1,0 +1,120 @@
+"""Caches in front of the service, with the very files of examples/caches; only the two ports in them are others."""
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from socket import create_connection
+from typing import Final
+
+import msgspec
+
+from tests.interop.software import found, running
+from tests.program import SECONDS
+
+EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "caches"
+HOST: Final = "127.0.0.1"
+# The ports in the files: of the service, and of the cache.
+SERVICE_PORT, FRONT_PORT = "8080", "8081"
+
+
+class Front(msgspec.Struct, frozen=True):
+    """A cache that runs: its kind, where it listens, and the folder in which it works."""
+
+    kind: "Kind"
+    address: str
+    folder: Path
+
+    def purge(self, version: str) -> None:
+        """Let it forget all that is of another version of the data."""
+        self.kind.forget(self.folder, version)
+
+
+class Kind(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of cache.
+
+    file     its configuration, in examples/caches
+    options  how its program is started in a folder, on a port
+    forget   how it forgets what is not of a version
+    down     what it answers when the service is gone
+    """
+
+    name: str
+    program: str
+    package: str
+    file: str
+    options: Callable[[Path, int], Sequence[str | Path]]
+    forget: Callable[[Path, str], None]
+    down: int
+
+    @contextmanager
+    def serving(self, service: str, folder: Path, port: int, *changes: tuple[str, str]) -> Iterator[Front]:
+        """Run it in front of a service, with some changes of its file: what stands there, and what instead."""
+        folder.mkdir()
+        text = (EXAMPLES / self.file).read_text()
+        ports = ((SERVICE_PORT, service.rpartition(":")[2]), (FRONT_PORT, str(port)))
+        for here, instead in (*changes, *ports):
+            assert here in text, f"{here} does not stand in {self.file}"
+            text = text.replace(here, instead)
+        (folder / self.file).write_text(text)
+        command = [found(self.program, package=self.package), *self.options(folder, port)]
+        with running(command, folder.with_suffix(".log"), ready=lambda: listens(port)):
+            yield Front(self, f"http://{HOST}:{port}", folder)
+
+
+def listens(port: int) -> bool:
+    """Return whether somebody listens on a port."""
+    try:
+        create_connection((HOST, port)).close()
+    except ConnectionError:
+        return False
+    return True
+
+
+def _nginx(folder: Path, _: int) -> Sequence[str | Path]:
+    # The folder of a test is closed to others: where root starts nginx, its worker has to be root, too.
+    return "-e", "stderr", "-p", folder, "-c", "nginx.conf", "-g", f"user {pwd.getpwuid(os.geteuid()).pw_name};"
+
+
+def _nginx_forgets(folder: Path, _: str) -> None:
+    for stored in (folder / "stored").iterdir():
+        shutil.rmtree(stored)
+
+
+def _varnish(folder: Path, port: int) -> Sequence[str | Path]:
+    # Likewise `-j none`: it goes on as whoever started it.
+    listening = "-a", f"{HOST}:{port}", "-n", folder / "work"
+    return "-F", "-j", "none", *listening, "-f", folder / "default.vcl", "-p", "http_gzip_support=off"
+
+
+def _varnish_forgets(folder: Path, version: str) -> None:
+    administer(folder, "ban", f"obj.http.X-Dataset-Version != {version}")
+
+
+def administer(folder: Path, *command: str) -> None:
+    """Give a command to the Varnish that works in a folder."""
+    admin = found("varnishadm", package="varnish")
+    subprocess.run([admin, "-n", folder / "work", *command], check=True, capture_output=True, timeout=SECONDS)
+
+
+NGINX: Final = Kind(
+    name="nginx",
+    program="nginx",
+    package="nginx",
+    file="nginx.conf",
+    options=_nginx,
+    forget=_nginx_forgets,
+    down=502,
+)
+VARNISH: Final = Kind(
+    name="varnish",
+    program="varnishd",
+    package="varnish",
+    file="default.vcl",
+    options=_varnish,
+    forget=_varnish_forgets,
+    down=503,
+)

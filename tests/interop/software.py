@@ -1,0 +1,39 @@
+"""Programs that others wrote: they are there, or the test fails and says what to install."""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.program import SECONDS, eventually, kill
+
+
+def found(program: str, *, package: str) -> str:
+    """Return where a program is; fail where it is not."""
+    path = shutil.which(program) or shutil.which(program, path="/usr/sbin")
+    if path is None:
+        pytest.fail(f"there is no {program}; install it: apt-get install {package}", pytrace=False)
+    return path
+
+
+@contextmanager
+def running(command: Sequence[str | Path], log: Path, *, ready: Callable[[], object]) -> Iterator[None]:
+    """Run a program, from when it is ready; fail with what it said where it ends before that."""
+    with log.open("w") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=output, text=True, process_group=0)
+
+    def is_ready() -> object:
+        assert process.poll() is None, log.read_text()
+        return ready()
+
+    try:
+        eventually(is_ready)
+        yield
+    finally:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(SECONDS)
+        kill(process)

@@ -1,0 +1,149 @@
+"""A page of another origin in Chromium: what its script may read, and what the browser keeps for it."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Final, Protocol
+
+import orjson
+import pytest
+
+from tests.interop.asking import FIRST, SECOND, reached
+from tests.interop.browser import Asked, Seen, Site, browse
+from tests.interop.conftest import FRESH, KEYS, SetUp
+from tests.program import Running, kill, serving, started
+
+WITH_FIRST: Final = dict([FIRST])
+WITH_SECOND: Final = dict([SECOND])
+WITH_UNKNOWN: Final = {"x-api-key": "unknown"}
+
+
+class Serve(Protocol):
+    """Runs a service with options until the test is over."""
+
+    def __call__(self, *options: str) -> Running: ...
+
+
+class Visit(Protocol):
+    """Opens the page of a site, and returns what its script saw of each answer."""
+
+    def __call__(self, *asked: Asked) -> list[Seen]: ...
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site().serving() as served:
+        yield served
+
+
+@pytest.fixture
+def visit(site: Site, tmp_path: Path) -> Visit:
+    return partial(browse, site, tmp_path)
+
+
+@pytest.fixture
+def serve(data: Path, tmp_path: Path) -> Iterator[Serve]:
+    with ExitStack() as runs:
+
+        def start(*options: str) -> Running:
+            return runs.enter_context(serving("--data", data, "--cache", tmp_path / "cache", *KEYS, *options))
+
+        yield start
+
+
+def test_a_page_of_an_origin_that_is_allowed_reads_data_and_its_headers(site: Site, serve: Serve, visit: Visit) -> None:
+    service = serve("--cors-origin", site.origin)
+    (seen,) = visit(Asked(f"{service.address}/stores?limit=1", WITH_FIRST))
+    assert reached(service) == {204: 1, 200: 1}
+    assert seen.status == 200
+    assert orjson.loads(seen.body)["total_count"] == 7
+    assert 'rel="next"' in seen.headers["link"]
+    assert seen.headers["x-dataset-version"] in seen.headers["etag"]
+
+
+def test_a_script_walks_through_one_version_of_the_data(serve: Serve, visit: Visit) -> None:
+    service = serve("--cors-origin", "*")
+    version = service.ready()["version"]
+    url = f"{service.address}/stores?limit=1&page_num=2"
+    seen, refused = visit(*(Asked(url, {**WITH_FIRST, "X-Dataset-Version": each}) for each in (version, "another")))
+    assert seen.status == 200
+    assert (refused.status, refused.headers["x-dataset-version"]) == (412, version)
+
+
+def test_a_page_of_another_origin_sees_nothing(serve: Serve, visit: Visit) -> None:
+    service = serve("--cors-origin", "https://shop.example")
+    seen = visit(Asked(f"{service.address}/stores", WITH_FIRST), Asked(f"{service.address}/health"))
+    assert [each.error for each in seen] == ["TypeError", "TypeError"]
+    assert reached(service) == {405: 1}
+
+
+def test_a_page_reads_why_it_is_refused(site: Site, serve: Serve, visit: Visit) -> None:
+    service = serve("--cors-origin", site.origin)
+    bare, unknown, limit = visit(
+        Asked(f"{service.address}/stores"),
+        Asked(f"{service.address}/stores", {**WITH_UNKNOWN, "Accept": "application/problem+json"}),
+        Asked(f"{service.address}/stores?limit=0", WITH_FIRST),
+    )
+    assert (bare.status, unknown.status, limit.status) == (401, 401, 422)
+    assert "key" in orjson.loads(bare.body)["detail"]
+    assert unknown.headers["content-type"] == "application/problem+json"
+    assert orjson.loads(limit.body)["detail"][0]["loc"] == ["query", "limit"]
+
+
+def test_a_page_reads_when_to_ask_again(site: Site, visit: Visit, tmp_path: Path, unused_tcp_port: int) -> None:
+    nowhere = f"http://127.0.0.1:{unused_tcp_port}/stores.baked"
+    options = ("--data", nowhere, "--cache", tmp_path / "cache", "--no-auth", "--cors-origin", site.origin)
+    with started(*options, log=tmp_path / "log") as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().removeprefix("Listening on ").strip()
+            (seen,) = visit(Asked(f"{address}/stores"))
+        finally:
+            kill(process)
+    assert (seen.status, seen.headers["retry-after"]) == (503, "1")
+
+
+def test_the_browser_asks_again_for_what_it_has_and_a_304_is_enough(site: Site, serve: Serve, visit: Visit) -> None:
+    service = serve("--cors-origin", site.origin)
+    asked = Asked(f"{service.address}/stores", WITH_FIRST)
+    first, again = visit(asked, asked)
+    assert reached(service) == {204: 1, 200: 1, 304: 1}
+    assert (first.status, again.status) == (200, 200)
+    assert first.body == again.body
+    assert first.headers["etag"] == again.headers["etag"]
+
+
+@pytest.mark.parametrize(("said", "answers"), [("private", {200: 1}), ("private, no-cache", {200: 1, 304: 1})])
+def test_of_data_that_tells_its_time_the_browser_asks_again_only_where_it_is_told_to(
+    serve: Serve, visit: Visit, data: Path, said: str, answers: dict[int, int]
+) -> None:
+    manifest = data / "manifest.json"
+    manifest.write_bytes(orjson.dumps({"generated_at": "2001-01-01T00:00:00Z", **orjson.loads(manifest.read_bytes())}))
+    service = serve("--cache-control", said, "--cors-origin", "*")
+    asked = Asked(f"{service.address}/stores", WITH_FIRST)
+    first, again = visit(asked, asked)
+    assert reached(service) == {204: 1, **answers}
+    assert "last-modified" in first.headers
+    assert first.body == again.body
+
+
+def test_what_the_browser_has_is_not_given_to_another_key(serve: Serve, visit: Visit) -> None:
+    service = serve("--cache-control", "private, max-age=600", "--cors-origin", "*")
+    keys: tuple[dict[str, str], ...] = (WITH_FIRST, WITH_FIRST, WITH_SECOND, WITH_UNKNOWN, {})
+    seen = visit(*(Asked(f"{service.address}/stores", key) for key in keys))
+    assert [each.status for each in seen] == [200, 200, 200, 401, 401]
+    # Of the second key it asks whether what it has is right for that one, too.
+    assert reached(service) == {204: 1, 200: 1, 304: 1, 401: 2}
+
+
+def test_through_a_cache_a_page_reads_the_same_and_the_service_is_asked_once(
+    site: Site, set_up: SetUp, visit: Visit
+) -> None:
+    stand = set_up(*FRESH, "--cors-origin", site.origin)
+    asked = Asked(f"{stand.front.address}/stores?limit=1", WITH_FIRST)
+    first, again = visit(asked, asked)
+    assert stand.reached() == {204: 1, 200: 1}
+    assert (first.status, again.status) == (200, 200)
+    assert first.body == again.body == stand.ask_service("/stores?limit=1", FIRST).body.decode()
+    assert all({"link", "etag", "x-dataset-version"} <= each.headers.keys() for each in (first, again))

@@ -1,0 +1,157 @@
+"""What goes wrong, or is done otherwise, where the caches are not set up as in examples/caches, or cannot be."""
+
+import gzip
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from tests.interop.asking import FIRST, Stand
+from tests.interop.conftest import BRIEF, FRESH, SetUp, no_longer_fresh, withdrawn
+from tests.interop.fronts import NGINX, VARNISH, administer
+from tests.program import eventually
+
+only_nginx = pytest.mark.parametrize("kind", [NGINX], ids=["nginx"])
+only_varnish = pytest.mark.parametrize("kind", [VARNISH], ids=["varnish"])
+CONDITIONS = (("If-Match", '"another"'), ("If-Unmodified-Since", "Sun, 06 Nov 1994 08:49:37 GMT"))
+
+
+def statuses(stand: Stand, count: int) -> set[int]:
+    """Return the statuses of answers to many who ask at once."""
+    with ThreadPoolExecutor(8) as clients:
+        asked = [clients.submit(stand.ask, "/stores", FIRST) for _ in range(count)]
+    return {each.result().status for each in asked}
+
+
+@only_nginx
+def test_nginx_that_serves_what_is_stale_meanwhile_goes_on_to_answer_a_withdrawn_key(set_up: SetUp, data: Path) -> None:
+    stale = ("proxy_cache_revalidate on;", "proxy_cache_revalidate on; proxy_cache_use_stale updating;")
+    stand = set_up(*BRIEF, changes=(stale,))
+    stand.ask("/stores", FIRST)
+    with withdrawn(stand, data):
+        eventually(lambda: stand.ask("/stores", FIRST).status == 401)
+        eventually(lambda: 200 in statuses(stand, 80))
+
+
+@only_nginx
+def test_nginx_that_passes_over_vary_answers_those_without_a_key(set_up: SetUp) -> None:
+    deaf = ("proxy_cache_revalidate on;", "proxy_cache_revalidate on; proxy_ignore_headers Vary;")
+    stand = set_up(*FRESH, changes=(deaf,))
+    stand.ask("/stores", FIRST)
+    assert stand.ask("/stores").status == 200
+
+
+@only_nginx
+def test_nginx_lets_those_wait_who_ask_at_once_for_what_it_may_not_store(set_up: SetUp) -> None:
+    stand = set_up(changes=(("proxy_cache_lock_timeout 20ms;", ""),))
+
+    def seconds(_: int) -> float:
+        started = monotonic()
+        stand.ask("/stores", FIRST)
+        return monotonic() - started
+
+    with ThreadPoolExecutor(8) as clients:
+        assert eventually(lambda: max(clients.map(seconds, range(8))) > 0.4)
+
+
+@only_nginx
+def test_nginx_refuses_long_links_with_its_usual_buffer(set_up: SetUp) -> None:
+    stand = set_up(*FRESH, changes=(("proxy_buffer_size 16k;", ""),))
+    assert stand.ask(f"/stores?limit=1&padding={'x' * 950}&page_num=2", FIRST).status == 502
+
+
+@only_nginx
+def test_nginx_sends_all_of_what_it_may_not_store_to_who_has_it_already(set_up: SetUp) -> None:
+    stand = set_up()
+    whole = stand.ask("/stores", FIRST)
+    again = stand.ask("/stores", FIRST, ("If-None-Match", whole.headers["etag"]))
+    assert (again.status, again.body) == (200, whole.body)
+    assert stand.reached() == {200: 2}
+
+
+@only_nginx
+def test_nginx_judges_the_other_conditions_itself(set_up: SetUp) -> None:
+    stand = set_up(*FRESH)
+    for condition in CONDITIONS:
+        told = stand.ask("/stores", FIRST, condition)
+        assert (told.status, told.headers["content-type"]) == (412, "text/html")
+
+
+@only_nginx
+def test_nginx_does_not_tell_the_age_of_what_it_stores(set_up: SetUp) -> None:
+    stand = set_up(*FRESH)
+    date = stand.ask("/stores", FIRST).headers["date"]
+    later = eventually(lambda: [told] if (told := stand.ask("/stores", FIRST)).headers["date"] != date else [])
+    assert later[0].cache == "HIT"
+    assert "age" not in later[0].headers
+
+
+@only_varnish
+def test_varnish_answers_a_range_with_a_part(set_up: SetUp) -> None:
+    stand = set_up(*FRESH)
+    stand.ask("/stores", FIRST)
+    told = stand.ask("/stores", FIRST, ("Range", "bytes=0-9"))
+    assert (told.status, len(told.body)) == (206, 10)
+
+
+@only_varnish
+def test_varnish_passes_over_the_other_conditions(set_up: SetUp) -> None:
+    stand = set_up(*FRESH)
+    for condition in CONDITIONS:
+        assert {stand.ask("/stores", FIRST, condition).status for _ in range(2)} == {200}
+
+
+@only_varnish
+def test_varnish_compares_the_first_of_two_keys_unless_they_are_put_together(set_up: SetUp) -> None:
+    stand = set_up(*FRESH, changes=(("std.collect(req.http.x-api-key);", ""),))
+    stand.ask("/stores", FIRST)
+    assert stand.ask("/stores", FIRST, ("x-api-key", "unknown")).status == 200
+
+
+@only_varnish
+def test_varnish_stores_what_is_private_where_its_own_vcl_is_left_out(set_up: SetUp) -> None:
+    early = "set beresp.uncacheable = true;", "return (deliver);"
+    stand = set_up(changes=(early,))
+    assert [stand.ask("/stores", FIRST).status for _ in range(2)] == [200, 200]
+    assert stand.reached() == {200: 1}
+
+
+@only_varnish
+def test_varnish_serves_what_is_no_longer_fresh_for_ten_seconds_unless_told_otherwise(
+    set_up: SetUp, data: Path
+) -> None:
+    stand = set_up(*BRIEF, changes=(("set beresp.grace = 0s;", ""),))
+    stand.ask("/stores", FIRST)
+    with withdrawn(stand, data):
+        no_longer_fresh()
+        late = stand.ask("/stores", FIRST)
+        assert (late.status, late.cache) == (200, "HIT")
+        assert int(late.headers["age"]) > 1
+
+
+@only_varnish
+def test_varnish_asks_for_gzip_alone_unless_told_otherwise(set_up: SetUp) -> None:
+    stand = set_up(*FRESH)
+    administer(stand.front.folder, "param.set", "http_gzip_support", "on")
+    plain = stand.ask_service("/stores", FIRST).body
+    for _ in range(2):
+        for accepted, coding in (("zstd", None), ("br", None), ("gzip", "gzip")):
+            told = stand.ask("/stores", FIRST, ("Accept-Encoding", accepted))
+            assert told.headers.get("content-encoding") == coding
+            assert told.headers["etag"].startswith('"' if coding else 'W/"')
+            assert (gzip.decompress(told.body) if coding else told.body) == plain
+
+
+def test_a_client_cannot_make_the_cache_ask_again(set_up: SetUp) -> None:
+    stand = set_up(*FRESH)
+    stand.ask("/stores", FIRST)
+    for told in (("Cache-Control", "no-cache"), ("Cache-Control", "max-age=0"), ("Pragma", "no-cache")):
+        assert stand.ask("/stores", FIRST, told).cache == "HIT"
+
+
+@pytest.mark.parametrize("said", ["public", "max-age=0", "max-age=60, no-cache", "max-age=60, private"])
+def test_what_says_neither_how_long_nor_that_it_may_be_stored_is_not(set_up: SetUp, said: str) -> None:
+    stand = set_up("--cache-control", said)
+    for target in ("/stores", "/metrics", "/ready", "/openapi.json"):
+        assert [stand.ask(target, FIRST).cache for _ in range(2)] == ["MISS", "MISS"]
