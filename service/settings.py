@@ -49,7 +49,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_stale: PositiveSeconds | None = None
     drain: Seconds = 0.0
     cache: str = ""
-    cache_control: str = "private"
+    cache_control: str = "private, no-cache"
     cors_origin: tuple[str, ...] = ()
     encoded_cache: Annotated[int, msgspec.Meta(ge=0, le=MOST_MEBIBYTES)] = 32
 

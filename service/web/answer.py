@@ -28,3 +28,6 @@ def header_lines(headers: Mapping[str, str]) -> str:
     if not all(line.isascii() and line.isprintable() for line in lines):
         raise ValueError("a header field takes printable ASCII only")
     return "".join(f"{line}\r\n" for line in lines)
+
+
+NO_STORE: Final = header_lines({"Cache-Control": "no-store"})

@@ -145,7 +145,7 @@ class App:
 
 
 def _check_framing(request: web.BaseRequest) -> None:
-    if isinstance(request, UnsupportedVersion):
+    if type(request) is UnsupportedVersion:  # no isinstance: requests are mappings, of which it asks more
         raise BadRequest
     if hdrs.CONTENT_LENGTH in request.headers and (request.content_length or 0) > MAX_BODY_BYTES:
         raise ContentTooLarge

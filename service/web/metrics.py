@@ -18,7 +18,7 @@ from prometheus_client.core import InfoMetricFamily
 from prometheus_client.registry import Collector
 
 from service.replica.replica import Replica, Snapshot
-from service.web.answer import Answer
+from service.web.answer import NO_STORE, Answer
 from service.web.routes import Route
 from service.web.traffic import Traffic
 
@@ -75,7 +75,9 @@ def metrics_route(replica: Replica, traffic: Traffic) -> Route:
     gauge("workers", "Processes that answer.", replica.seat.living)
     registry.register(_Version(replica))
     registry.register(traffic)
-    return Route(METRICS_PATH, lambda _: Answer((generate_latest(registry),), CONTENT_TYPE_PLAIN_0_0_4))
+    return Route(
+        METRICS_PATH, lambda _: Answer((generate_latest(registry),), CONTENT_TYPE_PLAIN_0_0_4, headers=NO_STORE)
+    )
 
 
 def _stamp(moment: datetime | None) -> float:

@@ -11,11 +11,10 @@ from msgspec import UNSET, UnsetType
 from service.operation import Operation
 from service.replica.publication import Moment, Reload
 from service.replica.replica import Replica, Snapshot
-from service.web.answer import Answer, header_lines
+from service.web.answer import NO_STORE, Answer
 from service.web.routes import Call, Route, described
 
 _TAG: Final = "probes"
-_NO_STORE: Final = header_lines({"Cache-Control": "no-store"})
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -114,4 +113,4 @@ def _in_full(ready: Ready, current: Snapshot, replica: Replica) -> Ready:
 
 
 def _probe(body: msgspec.Struct, status: HTTPStatus = HTTPStatus.OK) -> Answer:
-    return Answer((msgspec.json.encode(body),), status=status.value, headers=_NO_STORE)
+    return Answer((msgspec.json.encode(body),), status=status.value, headers=NO_STORE)

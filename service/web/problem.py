@@ -8,7 +8,7 @@ import msgspec
 
 from service.errors import RequestError
 from service.operation import PROBLEM
-from service.web.answer import JSON, Answer, header_lines
+from service.web.answer import JSON, NO_STORE, Answer, header_lines
 from service.web.fields import weights
 
 _REMEMBERED: Final = 1024
@@ -33,4 +33,4 @@ def _wants_problem(*accept: str) -> bool:
 
 @lru_cache
 def _lines(*headers: tuple[str, str]) -> str:
-    return header_lines({"Cache-Control": "no-store", **dict(headers)})
+    return NO_STORE + header_lines(dict(headers))

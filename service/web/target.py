@@ -13,7 +13,8 @@ _STRAY: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
 def path_segments(path: str) -> tuple[str, ...]:
     """Return the segments of a raw path, each percent-decoded, so that `%2F` is part of one."""
-    return tuple(unquote(segment) for segment in path.removeprefix("/").split("/"))
+    segments = path.removeprefix("/").split("/")
+    return tuple(map(unquote, segments) if "%" in path else segments)
 
 
 def query_pairs(query: str) -> list[tuple[str, str]]:

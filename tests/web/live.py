@@ -6,6 +6,7 @@ from typing import Any
 from aiohttp.test_utils import BaseTestServer, TestClient
 from aiohttp.web import ServerRunner
 
+from service.settings import Settings
 from service.web.app import App
 from service.web.auth import KEY_HEADER
 from service.web.policy import Policy
@@ -27,7 +28,7 @@ COMPANIES = (
 )
 
 # The terms of a service that was told nothing of them.
-POLICY = Policy(cache_control="private", origins=frozenset(), needs_key=True, encoded_bytes=1 << 20)
+POLICY = Policy(cache_control=Settings().cache_control, origins=frozenset(), needs_key=True, encoded_bytes=1 << 20)
 
 Client = TestClient[Any, Any]
 

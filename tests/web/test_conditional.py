@@ -70,7 +70,7 @@ async def test_who_has_the_answer_is_told_so_without_a_body(client: Client, targ
     kept = await ask(client, target, f"If-None-Match: {whole.etag}", method=method)
     assert (kept.status, kept.body) == (304, b"")
     assert same_fields(kept, whole)
-    assert kept.headers["Cache-Control"] == "private"
+    assert kept.headers["Cache-Control"] == "private, no-cache"
     assert kept.listed("Vary") == {"accept-encoding", "prefer", "x-dataset-version", "x-api-key"}
     assert not OF_A_BODY & {name.lower() for name in kept.headers}
 

@@ -31,7 +31,7 @@ async def test_a_page_has_the_envelopes_keys_in_their_order_and_tells_what_was_a
 async def test_a_page_is_json_that_only_its_asker_may_cache(client: Client) -> None:
     response = await client.get("/stores", headers=HEADERS)
     assert response.headers["Content-Type"] == "application/json"
-    assert response.headers["Cache-Control"] == "private"
+    assert response.headers["Cache-Control"] == "private, no-cache"
 
 
 @pytest.mark.parametrize("path", ["/stores", "/stores?city=nowhere", "/companies?limit=1", "/companies/acme"])
