@@ -23,36 +23,32 @@ _SHORT: Final = 256
 _DIGEST_BYTES: Final = 8
 
 
-class _Frame(msgspec.Struct, frozen=True):
-    """What stands around the rows of a page: how the body begins, and the header line of links."""
-
-    total_count: int
-    opening: bytes
-    links: str
-
-
 class Question:
-    """What is asked; the digest that questions of the same answer share; the frame of its last answer."""
+    """What is asked; the digest that questions of the same answer share; what its last page began with."""
 
     def __init__(self, raw: str, query: Query) -> None:
         self.query = query
         self.digest = digest(query.normalised)
         self._base = base_of(raw)
-        self._frame = _Frame(-1, b"", "")
+        self._total_count = -1
+        self._opening, self._links = b"", ""
 
     def opening(self, total_count: int) -> bytes:
         """Return what a page begins with where so many rows match."""
-        return self._framed(total_count).opening
+        if total_count != self._total_count:
+            self._frame(total_count)
+        return self._opening
 
     def links(self, total_count: int) -> str:
         """Return the header line of its links."""
-        return self._framed(total_count).links
+        if total_count != self._total_count:
+            self._frame(total_count)
+        return self._links
 
-    def _framed(self, total_count: int) -> _Frame:
-        if self._frame.total_count != total_count:
-            links = link_line(self._base, self.query, total_count)
-            self._frame = _Frame(total_count, opening(self.query, total_count), links)
-        return self._frame
+    def _frame(self, total_count: int) -> None:
+        self._opening = opening(self.query, total_count)
+        self._links = link_line(self._base, self.query, total_count)
+        self._total_count = total_count
 
 
 def remembered(reader: Reader) -> Callable[[str, bool], Question | UnprocessableContent]:

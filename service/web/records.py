@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 from http import HTTPStatus
+from operator import attrgetter
 from typing import Any, Final
 
 from aiohttp import hdrs
@@ -69,8 +70,8 @@ def record_routes(replica: Replica, policy: Policy) -> tuple[Route, ...]:
     """Return the routes of the three operations that need a key."""
     data = _Data(replica, policy)
     return (
-        _list_route(data, STORES, PaginatedResponse[Store], lambda dataset: dataset.stores),
-        _list_route(data, COMPANIES, PaginatedResponse[Company], lambda dataset: dataset.companies),
+        _list_route(data, STORES, PaginatedResponse[Store], attrgetter("stores")),
+        _list_route(data, COMPANIES, PaginatedResponse[Company], attrgetter("companies")),
         _company_route(data),
     )
 

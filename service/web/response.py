@@ -23,8 +23,11 @@ class Response(web.StreamResponse):
     """Sends an answer in one go: the head is made once it is known, and a long body is not copied."""
 
     def __init__(self, answer: Answer, more: str = "", *, closes: bool) -> None:
-        """Make the response of an answer with more header lines."""
-        super().__init__(status=answer.status)
+        """Make the response of an answer with more header lines.
+
+        Of what `StreamResponse` would make, headers, cookies and a reason, nothing is used: it costs 1.5 µs.
+        """
+        self._status = answer.status
         self._answer, self._more = answer, more
         if closes:
             self.force_close()
@@ -46,7 +49,9 @@ class Response(web.StreamResponse):
         if answer.status in _WITHOUT_CONTENT:
             content = ""
         start = _start(answer.status, int(time()))
-        head = f"{start}{content}{answer.headers}{self._more}{self._connection(request)}\r\n".encode("ascii")
+        usual = self._keep_alive and request.version is HttpVersion11
+        connection = "" if usual else self._connection(request)
+        head = f"{start}{content}{answer.headers}{self._more}{connection}\r\n".encode("ascii")
         if request.method == hdrs.METH_HEAD:
             transport.write(head)
         elif length < _SHORT:
