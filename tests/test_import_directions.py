@@ -19,7 +19,7 @@ LAYERS: Final = (
     {"source"},
     {"baking"},
     {"loading", "sampling"},
-    {"engine", "envelope", "openapi", "bundled"},
+    {"engine", "envelope", "openapi", "bundled", "keys"},
     {"operation", "query"},
     {"parameters"},
     {"records"},

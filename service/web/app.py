@@ -57,9 +57,9 @@ class App:
         self._routes = Routes(routes)
         self._replica = replica
         self._authenticate = authenticate
-        self._traffic = traffic
+        self.traffic = traffic
         self._cors = Cors(policy.origins)
-        self._sender = Sender(policy.encoded_bytes)
+        self._sender = Sender(policy.encoded_bytes, traffic.count)
         self._refusals_vary = {of_data: policy.vary(hdrs.ACCEPT, of_data=of_data) for of_data in (False, True)}
 
     async def __call__(self, request: web.BaseRequest) -> Response:
@@ -77,7 +77,7 @@ class App:
         except Exception:  # noqa: BLE001 - whatever it is, the client gets an answer and the log the traceback
             _log.exception("a request to %s failed", path)
             answer = self._refusal(InternalServerError(), request, route)
-        self._traffic.observe(request.method, path, answer.status, perf_counter() - started)
+        self.traffic.observe(request.method, path, answer.status, perf_counter() - started)
         lines = self._cors.lines(answer.vary, request.headers.get(hdrs.ORIGIN))
         if prefer.PREFER in request.headers and route is not None and route.protected:
             lines += prefer.applied(request.headers.getall(prefer.PREFER), answer.status)
@@ -97,7 +97,7 @@ class App:
             return self._unparsed(refusal(error, accept))
 
     def _unparsed(self, answer: Answer) -> Response:
-        self._traffic.observe("other", UNMATCHED, answer.status, 0.0)
+        self.traffic.observe("other", UNMATCHED, answer.status, 0.0)
         return Response(answer, self._cors.lines(answer.vary, None), closes=True)
 
     def _refusal(self, error: RequestError, request: web.BaseRequest, route: Route | None) -> Answer:

@@ -5,17 +5,10 @@ from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Final
 
-import msgspec
-
 from service.errors import Unauthorized
+from service.keys.principal import Principal
 
 KEY_HEADER: Final = "x-api-key"
-
-
-class Principal(msgspec.Struct, frozen=True):
-    """Who asks, by the name of the key."""
-
-    name: str
 
 
 # Gives the principal of the values of `x-api-key`, or raises `Unauthorized`.

@@ -14,6 +14,7 @@ from service.engine.kept import Kept
 from service.web.answer import JSON, Answer
 from service.web.coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding, acceptable
 from service.web.conditional import Headers, is_conditional, unchanged
+from service.web.event import Event
 
 # Of its own, so that a reload does not wait behind long bodies.
 _THREADS: Final = 2
@@ -76,8 +77,8 @@ class Representation(msgspec.Struct, frozen=True):
 class Sender:
     """Answers requests for representations; keeps encoded content, up to some size, as long as its owner lives."""
 
-    def __init__(self, encoded_bytes: int) -> None:
-        self._encoded_bytes = encoded_bytes
+    def __init__(self, encoded_bytes: int, count: Callable[[Event], None]) -> None:
+        self._encoded_bytes, self._count = encoded_bytes, count
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="encoding")
         self._encoded: WeakKeyDictionary[object, Kept[Content]] = WeakKeyDictionary()
 
@@ -94,13 +95,17 @@ class Sender:
         if codings[0] is IDENTITY:
             return asked.whole(asked.content())
         kept = self._kept(asked, codings[0])
-        return asked.whole(kept, codings[0]) if kept is not None else self._encoded_answer(asked, codings)
+        if kept is None:
+            return self._encoded_answer(asked, codings)
+        self._count(Event.ENCODED_HIT)
+        return asked.whole(kept, codings[0])
 
     def _encoded_answer(self, asked: Representation, codings: Sequence[Coding]) -> Answer | Awaitable[Answer]:
         content = asked.content()
         coding = _chosen(codings, content)
         if coding is IDENTITY:
             return asked.whole(content)
+        self._count(Event.ENCODED_MISS)
         if content.length > INLINE_BYTES:
             return self._encoded_meanwhile(asked, content, coding)
         encoded = _encoded(content, coding)

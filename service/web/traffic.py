@@ -3,14 +3,17 @@
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
-from itertools import accumulate, product
+from itertools import accumulate, groupby, product
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from prometheus_client import Metric
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
+
+from service.web.event import MEANINGS, Event
 
 # A client may write any token as a method: those beyond the standard's share the last label.
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "other")
@@ -29,6 +32,8 @@ class Traffic(Collector):
         requests   by method, route and status
         within     by route, of each bucket of durations and beyond them
         took       by route, nanoseconds
+        events     of each kind
+        open       connections, now
     """
 
     def __init__(self, routes: Sequence[str], counts: memoryview, everyone: Callable[[], Iterable[memoryview]]) -> None:
@@ -42,7 +47,11 @@ class Traffic(Collector):
         width = len(_BUCKETS) + 1
         self._within = {route: len(self._labels) + place * width for place, route in enumerate(routes)}
         self._took = {route: len(self._labels) + len(routes) * width + place for place, route in enumerate(routes)}
-        self._length = len(self._labels) + len(routes) * (width + 1)
+        events = len(self._labels) + len(routes) * (width + 1)
+        self._events = {event: events + place for place, event in enumerate(Event)}
+        self._open = events + len(Event)
+        self._length = self._open + 1
+        counts[self._open] = 0  # whoever had these counts before has no connections any more
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answered request."""
@@ -52,14 +61,29 @@ class Traffic(Collector):
         counts[self._within[route] + bisect_left(_BUCKETS, seconds)] += 1
         counts[self._took[route]] += int(seconds * _NANOSECONDS)
 
+    def count(self, event: Event) -> None:
+        """Count an event."""
+        self._counts[self._events[event]] += 1
+
+    def connected(self, *, now_open: int) -> None:
+        """Tell how many connections this worker has."""
+        self._counts[self._open] = now_open
+
     def collect(self) -> Iterator[Metric]:
         """Tell what all workers counted."""
         counts = self._sum()
+        yield from (self._requested(counts), self._timed(counts), *self._happened(counts))
+        yield GaugeMetricFamily("store_directory_http_connections_open", "Connections now.", int(counts[self._open]))
+
+    def _requested(self, counts: NDArray[Any]) -> Metric:
         requests = CounterMetricFamily(
             "store_directory_http_requests", "Requests answered.", labels=["method", "route", "status"]
         )
         for place in np.flatnonzero(counts[: len(self._labels)]).tolist():
             requests.add_metric(self._labels[place], int(counts[place]))
+        return requests
+
+    def _timed(self, counts: NDArray[Any]) -> Metric:
         seconds = HistogramMetricFamily(
             "store_directory_http_request_duration_seconds", "Time to compose an answer.", labels=["route"]
         )
@@ -69,7 +93,16 @@ class Traffic(Collector):
             if within[-1]:
                 named = list(zip((*map(str, _BUCKETS), "+Inf"), within, strict=True))
                 seconds.add_metric([route], named, int(counts[self._took[route]]) / _NANOSECONDS)
-        return iter((requests, seconds))
+        return seconds
+
+    def _happened(self, counts: NDArray[Any]) -> Iterator[Metric]:
+        for name, events in groupby(Event, key=attrgetter("counter")):
+            kinds = list(events)
+            labels = ["result"] if kinds[0].result else []
+            family = CounterMetricFamily(f"store_directory_{name}", MEANINGS[name], labels=labels)
+            for event in kinds:
+                family.add_metric([event.result][: len(labels)], int(counts[self._events[event]]))
+            yield family
 
     def _sum(self) -> NDArray[Any]:
         total = np.zeros(self._length, np.int64)

@@ -4,7 +4,8 @@ import pytest
 from multidict import CIMultiDict
 
 from service.errors import Unauthorized
-from service.web.auth import KEY_HEADER, Principal, anybody, keyring, new_key
+from service.keys.principal import Principal
+from service.web.auth import KEY_HEADER, anybody, keyring, new_key
 from tests.web.live import KEY, Client, exchange
 
 
