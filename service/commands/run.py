@@ -115,9 +115,10 @@ def _publisher(plan: Plan, replica: Replica, progress: Progress) -> Publisher:
 
 async def _listen(plan: Plan, replica: Replica, sockets: Sockets) -> Close:
     await asyncio.to_thread(import_web)  # 0.2 s, in which the data is being taken
-    from service.web.site import open_site  # noqa: PLC0415 - see above
+    from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
 
-    return await open_site(replica, plan.authenticate, plan.policy, public=sockets.public, admin=sockets.admin)
+    site = make_site(replica, plan.authenticate, plan.policy, apart=bool(sockets.admin))
+    return await open_site(site, public=sockets.public, admin=sockets.admin)
 
 
 def import_web() -> None:
