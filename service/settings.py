@@ -26,6 +26,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     data       a folder, a baked file, or the URL of one; the bundled data where it is empty
     admin      HOST:PORT of the listener for probes and metrics; where it is empty, they are public
+    key_file   the file with the hashes of keys
     workers    how many processes answer; as many as there are cores with "auto"
     poll       how often the source is looked at, in seconds, where nothing tells of a change
     max_stale  for how many seconds the source may be out of reach before /ready answers 503
@@ -42,6 +43,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     port: int = 8080
     admin: str = ""
     api_key: tuple[str, ...] = ()
+    key_file: str = ""
     no_auth: bool = False
     invalid: Invalid = Invalid.REFUSE
     workers: Annotated[int, msgspec.Meta(ge=1)] | Literal["auto"] = 1

@@ -15,9 +15,15 @@ from service.commands.announcement import Announcement
 from service.commands.cache import NoCache, cache_folder
 from service.commands.listen import CannotListen, Listener, bind, split_address
 from service.commands.options import Address, Count, Seconds, option, use_file
-from service.commands.refusal import refusal
+from service.commands.refusal import bad_key_file, refusal
 from service.commands.run import Plan, Sockets, run
 from service.commands.workers import run_workers
+from service.keys.file import is_open_to_all, read_stored
+from service.keys.following import Follower
+from service.keys.key import is_mistyped, new_key
+from service.keys.principal import given_principals
+from service.keys.register import BadKeys, read_keys
+from service.keys.ring import Ring, living
 from service.loading.acceptance import Invalid
 from service.replica.runs import workspace
 from service.replica.seat import lone_seat
@@ -25,8 +31,10 @@ from service.replica.workspace import Workspace
 from service.settings import MOST_MEBIBYTES, Settings, make_settings
 from service.source.choice import choose_source
 from service.source.source import Rejected
-from service.web.auth import anybody, keyring, new_key
+from service.web.auth import anybody, recognising
 from service.web.policy import Policy, read_origin
+
+_log = logging.getLogger(__name__)
 
 
 @click.command()
@@ -47,6 +55,7 @@ from service.web.policy import Policy, read_origin
 @option("--port", type=click.IntRange(0, 65535), help=f"Port; 0 takes a free one.  [default: {Settings().port}]")
 @option("--admin", type=Address(), help="Listen here for /health, /ready and /metrics, and not in public.")
 @option("--api-key", multiple=True, help="A key that is let in; may be given again.  [default: made for this run]")
+@option("--key-file", metavar="FILE", help="A file of keys that are let in, made by `keys new`; it is followed.")
 @option("--no-auth", is_flag=True, default=None, help="Let anybody in.")
 @option(
     "--invalid",
@@ -85,13 +94,14 @@ def serve(context: click.Context, /, **given: Any) -> None:
     An option stands before its environment variable, that before the settings file.
     """
     _settle_authentication(context, given)
-    if empty := [name for name in ("data", "host", "cache", "cache_control") if given[name] == ""]:
+    if empty := [name for name in ("data", "host", "key_file", "cache", "cache_control") if given[name] == ""]:
         raise click.UsageError(f"--{empty[0].replace('_', '-')}: it is empty")
     settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
     _check_keys(settings)
     policy = _policy(settings)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
+    _tell_of_keys(settings)
     try:
         cache = cache_folder(settings.cache)
         with workspace(cache / "runs") as work:
@@ -111,14 +121,15 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     several = settings.processes > 1
     public = bind(settings.host, settings.port, shared=several)
     admin = bind(*split_address(settings.admin), shared=several) if settings.admin else Listener()
-    made_key = None if settings.no_auth or settings.api_key else new_key()
-    authenticate = anybody if settings.no_auth else keyring(settings.api_key or (made_key or "",))
+    made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
+    ring = Ring(given_principals((made_key,) if made_key else settings.api_key))
     tells = Announcement(public=public.url, admin=admin.url, made_key=made_key, open_to_all=settings.no_auth)
     plan = Plan(
         settings=settings,
         source=source,
         workspace=work,
-        authenticate=authenticate,
+        authenticate=anybody if settings.no_auth else recognising(ring),
+        follower=Follower(Path(settings.key_file), work.keys, ring) if settings.key_file else None,
         policy=policy,
         announcement=tells,
     )
@@ -136,19 +147,41 @@ def _data(settings: Settings) -> str:
 
 
 def _settle_authentication(context: click.Context, given: dict[str, Any]) -> None:
-    """Of keys and no authentication let the one stand that comes from nearer by: option, environment, file."""
-    if given["no_auth"] and given["api_key"]:
-        ranks = {name: context.get_parameter_source(name) for name in ("no_auth", "api_key")}
-        if ranks["no_auth"] is ranks["api_key"]:
-            raise click.UsageError("--no-auth lets anybody in: give it or --api-key, not both")
-        farther = max(ranks, key=lambda name: list(ParameterSource).index(ranks[name] or ParameterSource.DEFAULT))
-        given[farther] = None
+    """Of keys and no authentication let what comes from nearer by stand: option, environment, file."""
+    keys = [name for name in ("api_key", "key_file") if given[name]]
+    if given["no_auth"] and keys:
+        ranks = {name: _distance(context, name) for name in ("no_auth", *keys)}
+        nearest = min(ranks[name] for name in keys)
+        if ranks["no_auth"] == nearest:
+            raise click.UsageError("--no-auth lets anybody in: give it or keys (--api-key, --key-file), not both")
+        given |= dict.fromkeys(keys if ranks["no_auth"] < nearest else ["no_auth"])
+
+
+def _distance(context: click.Context, name: str) -> int:
+    return list(ParameterSource).index(context.get_parameter_source(name) or ParameterSource.DEFAULT)
 
 
 def _check_keys(settings: Settings) -> None:
     for key in settings.api_key:
         if not key or not key.isascii() or not key.isprintable() or key != key.strip():
             raise click.UsageError("--api-key: a key is printable ASCII with no space at its ends: it goes in a header")
+
+
+def _tell_of_keys(settings: Settings) -> None:
+    """Warn of keys that may not be what they were meant to be. Raises ClickException where a key file is damaged."""
+    for number, key in enumerate(settings.api_key, start=1):
+        if is_mistyped(key):
+            _log.warning("--api-key: key %d looks like one of `keys new`, but is mistyped or cut", number)
+    if settings.key_file:
+        file = Path(settings.key_file)
+        try:
+            entries = read_keys(read_stored(file)[0])
+            if is_open_to_all(file):
+                _log.warning("the key file %s is open to everybody on this machine: chmod o= takes that away", file)
+        except BadKeys as bad:
+            raise bad_key_file(file, bad) from bad
+        if not living(entries).principals:
+            _log.warning("the key file %s has no living key: `store-directory keys new` makes one", file)
 
 
 def _policy(settings: Settings) -> Policy:
