@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from secrets import token_hex
 from typing import Final, TypeAlias
@@ -29,18 +30,18 @@ class Look(msgspec.Struct, frozen=True):
 
 
 def look(path: Path) -> Look:
-    """Return what the file looks like that a path and its links lead to. Raises OSError and ValueError."""
-    return _look(path.stat())
+    """Return what the file looks like that a path and its links lead to. Raises `BadKeys`."""
+    with _telling():
+        return _look(path.stat())
 
 
 def read_stored(path: Path) -> tuple[bytes, Look]:
     """Return what a key file holds, and what it looked like before it was read. Raises `BadKeys`."""
-    with _telling():
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # to open a pipe would be to wait
-        with os.fdopen(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise BadKeys("it is no regular file")
+    with _telling(), _opened(path, os.O_NONBLOCK) as descriptor:  # to open a pipe would be to wait
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise BadKeys("it is no regular file")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
             stored = file.read(MOST_BYTES + 1)
     if len(stored) > MOST_BYTES:
         raise BadKeys(f"it is larger than {MOST_BYTES >> 20} MiB")
@@ -61,7 +62,7 @@ def change_keys(path: Path, change: Change) -> None:
     with _telling():
         target = Path(os.path.realpath(path))  # what a link leads to is replaced, not the link
         with _locked(target.parent):
-            for left in target.parent.glob(f".{target.name}.*.part"):  # by a process that was killed
+            for left in target.parent.glob(f".{escape(target.name)}.*.new"):  # by a process that was killed
                 left.unlink(missing_ok=True)
             entries = read_keys(read_stored(target)[0]) if target.exists() else ()
             replace(target, write_keys(change(entries)))
@@ -81,7 +82,8 @@ def replace(target: Path, content: bytes) -> None:
             _take_after(descriptor, target)
             os.fsync(descriptor)
         beside.replace(target)
-        _sync_folder(target.parent)
+        with _opened(target.parent, os.O_DIRECTORY) as folder:
+            os.fsync(folder)
     finally:
         beside.unlink(missing_ok=True)
 
@@ -99,20 +101,18 @@ def _look(status: os.stat_result) -> Look:
     return Look(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with _opened(folder, os.O_DIRECTORY) as descriptor:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _opened(path: Path, how: int) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | how)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        yield descriptor
     finally:
         os.close(descriptor)
 
