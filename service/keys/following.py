@@ -20,11 +20,12 @@ _log = logging.getLogger(__name__)
 class Follower:
     """Lets a ring hold the living keys of a file. Where that cannot be read, the last good keys stay.
 
-    copy  where the last good content is kept, for a process that takes the place of another meanwhile
+    copy          where the last good content is kept, for a process that takes the place of another meanwhile
+    look_seconds  how often the file is looked at
     """
 
-    def __init__(self, path: Path, copy: Path, ring: Ring) -> None:
-        self._path, self._copy, self._ring = path, copy, ring
+    def __init__(self, path: Path, copy: Path, ring: Ring, *, look_seconds: float = _LOOK_SECONDS) -> None:
+        self._path, self._copy, self._ring, self._look_seconds = path, copy, ring, look_seconds
         self._seen: Look | None = None
         self._stored = b""
         self._failures: set[str] = set()
@@ -46,7 +47,7 @@ class Follower:
 
     async def _follow(self) -> None:
         while True:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(self._look_seconds)
             if (found := await self._read()) is not None:
                 self._ring.turn(found)
                 _log.info("the key file %s has changed: %d keys are let in", self._path, len(found.principals))
@@ -54,7 +55,7 @@ class Follower:
     async def _expire(self) -> None:
         while True:  # and soon again, as clocks are set
             left = self._ring.expire()
-            await asyncio.sleep(min(left, _LOOK_SECONDS))
+            await asyncio.sleep(min(left, self._look_seconds))
 
     async def _read(self) -> Living | None:
         """Return the living keys where the file has changed. Never raises, but tells what is wrong, once."""

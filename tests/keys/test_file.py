@@ -160,10 +160,10 @@ def big(file: Path) -> None:
 )
 def test_what_is_no_file_of_keys_is_refused_at_once(file: Path, make: Callable[[Path], object], told: str) -> None:
     make(file)
-    opened = os.listdir("/proc/self/fd")
+    opened = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(BadKeys, match=told):
         read_stored(file)
-    assert os.listdir("/proc/self/fd") == opened
+    assert len(list(Path("/proc/self/fd").iterdir())) == opened
 
 
 def test_a_path_that_is_none_is_refused() -> None:
