@@ -20,6 +20,8 @@ from service.baking.layout import Content, map_file
 from service.commands import main
 from service.envelope import PaginatedResponse
 from service.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
+from service.keys.key import KEY_PREFIX
+from service.keys.register import MOST_BYTES, Entry, read_keys
 from service.kinds import FALSE, TRUE
 from service.loading.acceptance import Invalid
 from service.loading.dataset import Report, Totals, load
@@ -52,8 +54,8 @@ from tests.web.live import POLICY
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".", "docs", "datasets", "bench", "examples", "examples/sidecar", "examples/edge", "examples/caches")
 PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))]
-INTERFACE, DATA, COMMANDS, BAKED = (
-    (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked")
+INTERFACE, DATA, COMMANDS, BAKED, KEYS = (
+    (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked", "keys")
 )
 NUMPY_NAMES = {"U8": "uint8", "U16": "uint16", "U32": "uint32", "I32": "int32", "I64": "int64"}
 ANSWERS = (PaginatedResponse[Store], Company, HTTPError, HTTPValidationError, ProblemDetails, Health, Unready, Ready)
@@ -281,7 +283,10 @@ def test_every_choice_of_invalid_stands_in_the_data_format() -> None:
 
 def documented_commands() -> Iterator[tuple[str, click.Command]]:
     yield "The commands", main
-    yield from main.commands.items()
+    for name, command in main.commands.items():
+        yield name, command
+        inner = command.commands if isinstance(command, click.Group) else {}
+        yield from ((f"{name} {each}", under) for each, under in inner.items())
 
 
 @pytest.mark.parametrize(("heading", "command"), list(documented_commands()))
@@ -328,6 +333,16 @@ def test_the_settings_file_that_is_told_has_every_setting(tmp_path: Path) -> Non
     (example,) = blocks(COMMANDS, "toml")
     (tmp_path / "settings.toml").write_text(example)
     assert list(read_settings(tmp_path / "settings.toml")) == list(Settings.__struct_fields__)
+
+
+def test_the_key_file_that_is_told_is_one_with_every_member() -> None:
+    (example,) = blocks(KEYS, "json")
+    (entry,) = read_keys(example.encode())
+    assert list(orjson.loads(example)["keys"][0]) == list(Entry.__struct_fields__) == named(KEYS, "Member")
+    assert entry.limit is not None
+    assert f"a file over {MOST_BYTES >> 20} MiB" in KEYS
+    assert f"`{KEY_PREFIX}[0-9A-Za-z]{{49}}`" in KEYS
+    assert f"the first {len(entry.id)} digits of its SHA-256" in KEYS
 
 
 @pytest.fixture
