@@ -29,23 +29,23 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     time: str
-    method: str | None
+    method: str | None = None
     route: str
-    path: str | None
+    path: str | None = None
     status: int
     bytes: int
-    duration: float
-    key: str | None
+    duration: float = 0.0
+    key: str | None = None
     request_id: str
-    trace_id: str | None
+    trace_id: str | None = None
     client: str | None
 
 
 class Lines(Protocol):
     """Takes lines, and sees to it that they are written."""
 
-    def write(self, line: bytes) -> None:
-        """Take a line, without waiting."""
+    def write(self, line: bytes) -> bool:
+        """Take a line, without waiting; return whether there was room for it."""
 
 
 def line(entry: Entry) -> bytes:

@@ -27,6 +27,9 @@ COMPANIES = (
     company("a/b c", name="Slash"),
 )
 
+# What two answers to one question differ in.
+MOMENTARY = {"Date": "", "X-Request-Id": ""}
+
 # The terms of a service that was told nothing of them.
 POLICY = Policy(cache_control=Settings().cache_control, origins=frozenset(), needs_key=True, encoded_bytes=1 << 20)
 
