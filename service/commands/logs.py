@@ -1,10 +1,9 @@
 """The log of the service, on standard error."""
 
+import json
 import logging
 import sys
 from typing import Final
-
-import orjson
 
 from service.web.access import timestamp
 
@@ -43,4 +42,4 @@ class _Json(logging.Formatter):
         }
         if record.exc_info:
             told["exception"] = self.formatException(record.exc_info).encode("utf-8", "backslashreplace").decode()
-        return orjson.dumps(told).decode()
+        return json.dumps(told)  # ASCII alone: it moves no cursor
