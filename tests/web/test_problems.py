@@ -10,7 +10,7 @@ from service.replica.publication import Publication
 from service.replica.replica import Replica
 from service.web.app import MAX_BODY_BYTES
 from service.web.server import MAX_FIELD_BYTES, MAX_LINE_BYTES
-from tests.web.live import Client
+from tests.web.live import Client, lasting
 from tests.web.reply import Asked, Reply, ask, ask_all, request
 
 PROBLEM = "application/problem+json"
