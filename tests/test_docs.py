@@ -20,8 +20,8 @@ from service.baking.layout import Content, map_file
 from service.commands import main
 from service.envelope import PaginatedResponse
 from service.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
+from service.keys import register
 from service.keys.key import KEY_PREFIX
-from service.keys.register import MOST_BYTES, Entry, read_keys
 from service.kinds import FALSE, TRUE
 from service.loading.acceptance import Invalid
 from service.loading.dataset import Report, Totals, load
@@ -36,6 +36,7 @@ from service.replica.publication import Reload
 from service.replica.replica import Replica
 from service.sampling.sample import write_sample
 from service.settings import Settings, read_settings
+from service.web.access import Entry
 from service.web.answer import Answer
 from service.web.app import MAX_BODY_BYTES
 from service.web.auth import anybody
@@ -216,6 +217,11 @@ def test_every_limit_stands_in_the_interface() -> None:
     assert told == [*sizes, f"{MAX_CHARACTERS:,} characters", f"{KEEP_ALIVE_SECONDS} seconds"]
 
 
+def test_every_field_of_the_access_log_is_told() -> None:
+    told = named((ROOT / "docs/observing.md").read_text(), "In the log")
+    assert told == list(Entry.__struct_fields__)
+
+
 def test_every_metric_stands_in_the_interface() -> None:
     replica = Replica()
     traffic = Traffic((), replica.seat.counts, replica.seat.all_counts)
@@ -337,10 +343,10 @@ def test_the_settings_file_that_is_told_has_every_setting(tmp_path: Path) -> Non
 
 def test_the_key_file_that_is_told_is_one_with_every_member() -> None:
     (example,) = blocks(KEYS, "json")
-    (entry,) = read_keys(example.encode())
-    assert list(orjson.loads(example)["keys"][0]) == list(Entry.__struct_fields__) == named(KEYS, "Member")
+    (entry,) = register.read_keys(example.encode())
+    assert list(orjson.loads(example)["keys"][0]) == list(register.Entry.__struct_fields__) == named(KEYS, "Member")
     assert entry.limit is not None
-    assert f"a file over {MOST_BYTES >> 20} MiB" in KEYS
+    assert f"a file over {register.MOST_BYTES >> 20} MiB" in KEYS
     assert f"`{KEY_PREFIX}[0-9A-Za-z]{{49}}`" in KEYS
     assert f"the first {len(entry.id)} digits of its SHA-256" in KEYS
 

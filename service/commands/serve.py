@@ -1,29 +1,27 @@
 """`store-directory serve`: the service."""
 
-import logging
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 import uvloop
-from click.core import ParameterSource
 
 from service.bundled import bundled_folder
+from service.commands.access_file import STANDARD_OUTPUT, check_access_log
 from service.commands.announcement import Announcement
+from service.commands.authentication import check_keys, settle_authentication, tell_of_keys
 from service.commands.cache import NoCache, cache_folder
 from service.commands.listen import CannotListen, Listener, bind, split_address
+from service.commands.logs import start_log
 from service.commands.options import Address, Count, Seconds, option, use_file
-from service.commands.refusal import bad_key_file, refusal
+from service.commands.refusal import refusal
 from service.commands.run import Plan, Sockets, run
 from service.commands.workers import run_workers
-from service.keys.file import is_open_to_all, read_stored
 from service.keys.following import Follower
-from service.keys.key import is_mistyped, new_key
+from service.keys.key import new_key
 from service.keys.principal import given_principals
-from service.keys.register import BadKeys, read_keys
-from service.keys.ring import Ring, living
+from service.keys.ring import Ring
 from service.loading.acceptance import Invalid
 from service.replica.runs import workspace
 from service.replica.seat import lone_seat
@@ -33,8 +31,6 @@ from service.source.choice import choose_source
 from service.source.source import Rejected
 from service.web.auth import anybody, recognising
 from service.web.policy import Policy, read_origin
-
-_log = logging.getLogger(__name__)
 
 
 @click.command()
@@ -87,21 +83,28 @@ _log = logging.getLogger(__name__)
     type=click.IntRange(0, MOST_MEBIBYTES),
     help=f"Keep so much of compressed answers, each process; 0 keeps none.  [default: {Settings().encoded_cache}]",
 )
+@option("--access-log", metavar="FILE", help="Write a line of JSON for each request; - is standard output.")
+@option("--log-format", type=click.Choice(["text", "json"]), help=f"Of the log.  [default: {Settings().log_format}]")
+@option("--server-timing", is_flag=True, default=None, help="Tell with each answer how long it took.")
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:
     """Serve a data set over HTTP, and follow its source: on a change, and on SIGHUP.
 
     An option stands before its environment variable, that before the settings file.
     """
-    _settle_authentication(context, given)
-    if empty := [name for name in ("data", "host", "key_file", "cache", "cache_control") if given[name] == ""]:
+    settle_authentication(context, given)
+    named = ("data", "host", "key_file", "cache", "cache_control", "access_log")
+    if empty := [name for name in named if given[name] == ""]:
         raise click.UsageError(f"--{empty[0].replace('_', '-')}: it is empty")
     settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
-    _check_keys(settings)
+    check_keys(settings)
     policy = _policy(settings)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
-    logging.getLogger("watchfiles").setLevel(logging.WARNING)
-    _tell_of_keys(settings)
+    start_log(as_json=settings.log_format == "json")
+    tell_of_keys(settings)
+    try:
+        check_access_log(settings.access_log)
+    except OSError as error:
+        raise click.ClickException(f"--access-log: {settings.access_log}: {error.strerror}") from error
     try:
         cache = cache_folder(settings.cache)
         with workspace(cache / "runs") as work:
@@ -123,7 +126,13 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     admin = bind(*split_address(settings.admin), shared=several) if settings.admin else Listener()
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
     ring = Ring(given_principals((made_key,) if made_key else settings.api_key))
-    tells = Announcement(public=public.url, admin=admin.url, made_key=made_key, open_to_all=settings.no_auth)
+    tells = Announcement(
+        public=public.url,
+        admin=admin.url,
+        made_key=made_key,
+        open_to_all=settings.no_auth,
+        aside=settings.access_log == STANDARD_OUTPUT,
+    )
     plan = Plan(
         settings=settings,
         source=source,
@@ -146,44 +155,6 @@ def _data(settings: Settings) -> str:
     return settings.data or str(bundled_folder())
 
 
-def _settle_authentication(context: click.Context, given: dict[str, Any]) -> None:
-    """Of keys and no authentication let what comes from nearer by stand: option, environment, file."""
-    keys = [name for name in ("api_key", "key_file") if given[name]]
-    if given["no_auth"] and keys:
-        ranks = {name: _distance(context, name) for name in ("no_auth", *keys)}
-        nearest = min(ranks[name] for name in keys)
-        if ranks["no_auth"] == nearest:
-            raise click.UsageError("--no-auth lets anybody in: give it or keys (--api-key, --key-file), not both")
-        given |= dict.fromkeys(keys if ranks["no_auth"] < nearest else ["no_auth"])
-
-
-def _distance(context: click.Context, name: str) -> int:
-    return list(ParameterSource).index(context.get_parameter_source(name) or ParameterSource.DEFAULT)
-
-
-def _check_keys(settings: Settings) -> None:
-    for key in settings.api_key:
-        if not key or not key.isascii() or not key.isprintable() or key != key.strip():
-            raise click.UsageError("--api-key: a key is printable ASCII with no space at its ends: it goes in a header")
-
-
-def _tell_of_keys(settings: Settings) -> None:
-    """Warn of keys that may not be what they were meant to be. Raises ClickException where a key file is damaged."""
-    for number, key in enumerate(settings.api_key, start=1):
-        if is_mistyped(key):
-            _log.warning("--api-key: key %d looks like one of `keys new`, but is mistyped or cut", number)
-    if settings.key_file:
-        file = Path(settings.key_file)
-        try:
-            entries = read_keys(read_stored(file)[0])
-            if is_open_to_all(file):
-                _log.warning("the key file %s is open to everybody on this machine: chmod o= takes that away", file)
-        except BadKeys as bad:
-            raise bad_key_file(file, bad) from bad
-        if not living(entries).principals:
-            _log.warning("the key file %s has no living key: `store-directory keys new` makes one", file)
-
-
 def _policy(settings: Settings) -> Policy:
     if not settings.cache_control.isascii() or not settings.cache_control.isprintable():
         raise click.UsageError("--cache-control: a header field takes printable ASCII only")
@@ -196,4 +167,5 @@ def _policy(settings: Settings) -> Policy:
         origins=origins,
         needs_key=not settings.no_auth,
         encoded_bytes=settings.encoded_cache << 20,
+        server_timing=settings.server_timing,
     )

@@ -11,6 +11,7 @@ from service.keys.principal import Principal
 from service.web.access import Entry, Lines, line, shown_path, timestamp
 from service.web.answer import Answer
 from service.web.callers import Callers
+from service.web.event import Event
 from service.web.tracing import TRACE_PARENT, trace_id
 from service.web.traffic import UNMATCHED, Traffic
 
@@ -62,7 +63,7 @@ class Observer:
                 trace_id=trace_id(request.headers.get(TRACE_PARENT)),
                 client=request.remote or None,
             )
-            self._log.write(line(entry))
+            self._write(self._log, entry)
 
     def malformed(self, answer: Answer, *, client: str | None, request_id: str) -> None:
         """Note the answer to what is no request, of which nothing is told but whom it came from."""
@@ -70,15 +71,14 @@ class Observer:
         if self._log is not None:
             entry = Entry(
                 time=timestamp(time_ns()),
-                method=None,
                 route=UNMATCHED,
-                path=None,
                 status=answer.status,
                 bytes=answer.length,
-                duration=0.0,
-                key=None,
                 request_id=request_id,
-                trace_id=None,
                 client=client,
             )
-            self._log.write(line(entry))
+            self._write(self._log, entry)
+
+    def _write(self, log: Lines, entry: Entry) -> None:
+        if not log.write(line(entry)):
+            self.traffic.count(Event.LINE_DROPPED)

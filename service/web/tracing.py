@@ -7,9 +7,10 @@ from typing import Final
 
 from multidict import istr
 
+from service.operation import REQUEST_ID_HEADER
 from service.web.fields import MAX_CHARACTERS
 
-REQUEST_ID: Final = istr("X-Request-Id")
+REQUEST_ID: Final = istr(REQUEST_ID_HEADER)
 TRACE_PARENT: Final = istr("traceparent")
 
 # What proxies and clients make: UUIDs, ULIDs, base64. Nothing of it needs to be quoted in a header or a log.
