@@ -6,12 +6,13 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 
+from service.keys.key import KEY_PREFIX
 from service.keys.principal import Principal
 from service.keys.rate import Rate, read_rate
 
 # Names stand in logs and metrics, so none is a key itself. With no space in it none is that of a key given by an
 # option, `key 1`.
-NAME_PATTERN: Final = r"^(?!sd_)[A-Za-z0-9][A-Za-z0-9._@-]{0,63}\Z"
+NAME_PATTERN: Final = rf"^(?!{KEY_PREFIX})[A-Za-z0-9][A-Za-z0-9._@-]{{0,63}}\Z"
 # Some 50,000 keys. Whatever else a path may lead to should not fill the memory.
 MOST_BYTES: Final = 16 << 20
 _ID: Final = 12  # hexadecimal digits of the SHA-256: enough to tell keys apart
