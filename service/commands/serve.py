@@ -19,6 +19,7 @@ from service.commands.refusal import refusal
 from service.commands.run import Plan, Sockets, run
 from service.commands.workers import run_workers
 from service.loading.acceptance import Invalid
+from service.rates.store import Store
 from service.replica.runs import workspace
 from service.replica.seat import lone_seat
 from service.replica.workspace import Workspace
@@ -81,6 +82,8 @@ from service.web.policy import Policy, read_origin
 @option("--access-log", metavar="FILE", help="Write a line of JSON for each request; - is standard output.")
 @option("--log-format", type=click.Choice(["text", "json"]), help=f"Of the log.  [default: {Settings().log_format}]")
 @option("--server-timing", is_flag=True, default=None, help="Tell with each answer how long it took.")
+@option("--rate-store", metavar="URL", help="A Redis that keeps the rates of keys for all processes.")
+@option("--rate-limit-fields", is_flag=True, default=None, help="Tell with answers what is left of a key's rate.")
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:
     """Serve a data set over HTTP, and follow its source: on a change, and on SIGHUP.
@@ -88,10 +91,14 @@ def serve(context: click.Context, /, **given: Any) -> None:
     An option stands before its environment variable, that before the settings file.
     """
     _settle_authentication(context, given)
-    if empty := [name for name in ("data", "host", "cache", "cache_control", "access_log") if given[name] == ""]:
+    if empty := [
+        name for name in ("data", "host", "cache", "cache_control", "access_log", "rate_store") if given[name] == ""
+    ]:
         raise click.UsageError(f"--{empty[0].replace('_', '-')}: it is empty")
     settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
     _check_keys(settings)
+    if settings.rate_store:
+        _check_rate_store(settings.rate_store)
     policy = _policy(settings)
     start_log(as_json=settings.log_format == "json")
     try:
@@ -176,4 +183,16 @@ def _policy(settings: Settings) -> Policy:
         needs_key=not settings.no_auth,
         encoded_bytes=settings.encoded_cache << 20,
         server_timing=settings.server_timing,
+        rate_fields=settings.rate_limit_fields,
+        rate_store=settings.rate_store,
+        processes=settings.processes,
     )
+
+
+def _check_rate_store(url: str) -> None:
+    try:
+        Store(url)
+    except ValueError as error:
+        raise click.UsageError(f"--rate-store: {error}") from error
+    except ImportError as error:
+        raise click.UsageError("--rate-store: it takes more: pip install 'store-directory[redis]'") from error
