@@ -55,7 +55,8 @@ class Store:
         try:
             self._store = _Redis(server=url, options=options)
             self._client = self._store.client()
-        except ValueError:  # whose message may quote the URL
+            self._client.connection_pool.make_connection()  # which finds an option that there is not
+        except (ValueError, TypeError):  # whose message may quote the URL
             raise ValueError("an option behind its ? cannot be used") from None
         self._of = lru_cache(_MOST_RATES)(self._made)
 
