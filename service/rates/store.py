@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 from throttled.asyncio import RedisStore, Throttled, rate_limiter
+from throttled.exceptions import StoreUnavailableError
 
 from service.keys.rate import Rate
 from service.rates.memory import bucket
@@ -55,7 +56,7 @@ class Store:
         try:
             self._store = _Redis(server=url, options=options)
             self._client = self._store.client()
-            self._client.connection_pool.make_connection()  # which finds an option that there is not
+            self._client.connection_pool.make_connection()  # type: ignore[no-untyped-call] # which finds an option that there is not
         except (ValueError, TypeError):  # whose message may quote the URL
             raise ValueError("an option behind its ? cannot be used") from None
         self._of = lru_cache(_MOST_RATES)(self._made)
@@ -66,7 +67,8 @@ class Store:
             async with asyncio.timeout(self._longest_seconds):
                 return taken(await self._of(rate).limit(name), rate)
         except Exception as error:  # noqa: BLE001 - what comes over the wire may be anything
-            raise StoreFailed(type(error).__name__) from None
+            known = error.__cause__ if isinstance(error, StoreUnavailableError) else None
+            raise StoreFailed(type(known or error).__name__) from None
 
     async def close(self) -> None:
         """Close the connections."""

@@ -183,7 +183,7 @@ async def test_what_is_told_while_the_data_is_loaded_counts_too(
     replica: Replica, aiohttp_client: AiohttpClient
 ) -> None:
     policy = msgspec.structs.replace(POLICY, rate_fields=True)
-    client = await aiohttp_client(ServiceServer(make_site(replica, authenticate, policy).public))
+    client: Client = await aiohttp_client(ServiceServer(make_site(replica, authenticate, policy).public))
     answers = [await ask(client, "/stores", key="slow") for _ in range(4)]
     assert [answer.status for answer in answers] == [503, 503, 503, 429]
     assert told(answers[0])[0] == 2
