@@ -50,8 +50,6 @@ class Store:
         options: dict[str, Any] = {
             "CONNECTION_POOL_CLASS": "redis.asyncio.BlockingConnectionPool",
             "CONNECTION_POOL_KWARGS": {"max_connections": _MOST_CONNECTIONS, "timeout": longest_seconds},
-            "SOCKET_TIMEOUT": longest_seconds,
-            "SOCKET_CONNECT_TIMEOUT": longest_seconds,
         }
         try:
             self._store = _Redis(server=url, options=options)
@@ -72,7 +70,7 @@ class Store:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._client.aclose(close_connection_pool=True)
 
     def _made(self, rate: Rate) -> Throttled:
         quota = rate_limiter.per_duration(timedelta(seconds=rate.seconds), rate.requests, rate.burst)
