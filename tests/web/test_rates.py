@@ -218,6 +218,6 @@ async def test_the_document_tells_of_429_and_its_headers_where_a_key_is_needed(r
         operation = operations["get"]
         assert ("429" in operation["responses"]) is ("security" in operation), path
         if "security" in operation:
-            assert set(operation["responses"]["429"]["headers"]) == {"Retry-After", *FIELDS}
+            assert set(operation["responses"]["429"]["headers"]) >= {"Retry-After", *FIELDS}
             assert all(set(operation["responses"][each]["headers"]) >= FIELDS for each in ("200", "304", "422"))
-            assert "headers" not in operation["responses"]["413"]
+            assert not FIELDS & set(operation["responses"]["401"]["headers"])
