@@ -23,6 +23,7 @@ from service.keys.key import new_key
 from service.keys.principal import given_principals
 from service.keys.ring import Ring
 from service.loading.acceptance import Invalid
+from service.rates.store import Store
 from service.replica.runs import workspace
 from service.replica.seat import lone_seat
 from service.replica.workspace import Workspace
@@ -86,6 +87,8 @@ from service.web.policy import Policy, read_origin
 @option("--access-log", metavar="FILE", help="Write a line of JSON for each request; - is standard output.")
 @option("--log-format", type=click.Choice(["text", "json"]), help=f"Of the log.  [default: {Settings().log_format}]")
 @option("--server-timing", is_flag=True, default=None, help="Tell with each answer how long it took.")
+@option("--rate-store", metavar="URL", help="A Redis that keeps the rates of keys for all processes.")
+@option("--rate-limit-fields", is_flag=True, default=None, help="Tell with answers what is left of a key's rate.")
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:
     """Serve a data set over HTTP, and follow its source: on a change, and on SIGHUP.
@@ -93,11 +96,13 @@ def serve(context: click.Context, /, **given: Any) -> None:
     An option stands before its environment variable, that before the settings file.
     """
     settle_authentication(context, given)
-    named = ("data", "host", "key_file", "cache", "cache_control", "access_log")
+    named = ("data", "host", "key_file", "cache", "cache_control", "access_log", "rate_store")
     if empty := [name for name in named if given[name] == ""]:
         raise click.UsageError(f"--{empty[0].replace('_', '-')}: it is empty")
     settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
     check_keys(settings)
+    if settings.rate_store:
+        _check_rate_store(settings.rate_store)
     policy = _policy(settings)
     start_log(as_json=settings.log_format == "json")
     tell_of_keys(settings)
@@ -168,4 +173,16 @@ def _policy(settings: Settings) -> Policy:
         needs_key=not settings.no_auth,
         encoded_bytes=settings.encoded_cache << 20,
         server_timing=settings.server_timing,
+        rate_fields=settings.rate_limit_fields,
+        rate_store=settings.rate_store,
+        processes=settings.processes,
     )
+
+
+def _check_rate_store(url: str) -> None:
+    try:
+        Store(url)
+    except ValueError as error:
+        raise click.UsageError(f"--rate-store: {error}") from error
+    except ImportError as error:
+        raise click.UsageError("--rate-store: it takes more: pip install 'store-directory[redis]'") from error

@@ -24,11 +24,13 @@ class Exchange(msgspec.Struct):
     request_id  tells it from others
     route       the path that answers
     principal   who asks, once that is known
+    lines       header lines that stand on whatever is answered
     """
 
     request_id: str
     route: str
     principal: Principal | None = None
+    lines: str = ""
 
 
 class Observer:

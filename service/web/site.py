@@ -55,7 +55,13 @@ def make_site(
     behind = slice(traffic.length, None)
     callers = Callers(seat.counts[behind], lambda: [counts[behind] for counts in seat.all_counts()])
     private = (*probes, metrics_route(replica, traffic, callers))
-    admin = App(private, replica, anybody, Observer(traffic), msgspec.structs.replace(policy, origins=frozenset()))
+    admin = App(
+        private,
+        replica,
+        anybody,
+        Observer(traffic),
+        msgspec.structs.replace(policy, origins=frozenset(), rate_store=""),
+    )
     observer = Observer(traffic, callers=callers, log=log)
     return Site(App(public, replica, authenticate, observer, policy), admin, openapi)
 
@@ -72,4 +78,9 @@ async def open_site(
             for each in sockets:
                 await web.SockSite(server, each, backlog=_BACKLOG).start()
             servers.append(server)
-    return lambda: asyncio.gather(*(server.cleanup() for server in servers))
+
+    async def close() -> None:
+        await asyncio.gather(*(server.cleanup() for server in servers))
+        await site.public.close()
+
+    return close
