@@ -17,6 +17,7 @@ from service.commands.logs import start_log
 from service.commands.options import Address, Count, Seconds, option, use_file
 from service.commands.refusal import refusal
 from service.commands.run import Plan, Sockets, run
+from service.commands.unix import bind_unix
 from service.commands.workers import run_workers
 from service.loading.acceptance import Invalid
 from service.replica.runs import workspace
@@ -26,6 +27,7 @@ from service.settings import MOST_MEBIBYTES, Settings, make_settings
 from service.source.choice import choose_source
 from service.source.source import Rejected
 from service.web.auth import anybody, keyring, new_key
+from service.web.forwarding import read_forwarding
 from service.web.policy import Policy, read_origin
 
 
@@ -45,6 +47,7 @@ from service.web.policy import Policy, read_origin
 )
 @option("--host", help=f"Address to listen on.  [default: {Settings().host}]")
 @option("--port", type=click.IntRange(0, 65535), help=f"Port; 0 takes a free one.  [default: {Settings().port}]")
+@option("--uds", metavar="PATH", help="Listen on a Unix socket at this path, instead of host and port.")
 @option("--admin", type=Address(), help="Listen here for /health, /ready and /metrics, and not in public.")
 @option("--api-key", multiple=True, help="A key that is let in; may be given again.  [default: made for this run]")
 @option("--no-auth", is_flag=True, default=None, help="Let anybody in.")
@@ -81,6 +84,12 @@ from service.web.policy import Policy, read_origin
 @option("--access-log", metavar="FILE", help="Write a line of JSON for each request; - is standard output.")
 @option("--log-format", type=click.Choice(["text", "json"]), help=f"Of the log.  [default: {Settings().log_format}]")
 @option("--server-timing", is_flag=True, default=None, help="Tell with each answer how long it took.")
+@option(
+    "--trusted-proxy",
+    metavar="NETWORK|unix",
+    multiple=True,
+    help="Believe this proxy about who asks; may be given again; unix is any on a Unix socket.",
+)
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:
     """Serve a data set over HTTP, and follow its source: on a change, and on SIGHUP.
@@ -88,7 +97,7 @@ def serve(context: click.Context, /, **given: Any) -> None:
     An option stands before its environment variable, that before the settings file.
     """
     _settle_authentication(context, given)
-    if empty := [name for name in ("data", "host", "cache", "cache_control", "access_log") if given[name] == ""]:
+    if empty := [name for name in ("data", "host", "uds", "cache", "cache_control", "access_log") if given[name] == ""]:
         raise click.UsageError(f"--{empty[0].replace('_', '-')}: it is empty")
     settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
     _check_keys(settings)
@@ -115,8 +124,8 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         raise click.UsageError(f"--data: {error}") from error
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to take anew
     several = settings.processes > 1
-    public = bind(settings.host, settings.port, shared=several)
     admin = bind(*split_address(settings.admin), shared=several) if settings.admin else Listener()
+    public = bind_unix(settings.uds) if settings.uds else bind(settings.host, settings.port, shared=several)
     made_key = None if settings.no_auth or settings.api_key else new_key()
     authenticate = anybody if settings.no_auth else keyring(settings.api_key or (made_key or "",))
     tells = Announcement(
@@ -141,6 +150,8 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
             uvloop.run(run(plan, lone_seat(), Sockets(public.sockets, admin.sockets)))
     except Rejected as rejected:
         raise refusal(source.name, rejected, of_records=rejected.of_records) from rejected
+    finally:
+        public.leave()
 
 
 def _data(settings: Settings) -> str:
@@ -170,10 +181,15 @@ def _policy(settings: Settings) -> Policy:
         origins = frozenset(map(read_origin, settings.cors_origin))
     except ValueError as error:
         raise click.UsageError(f"--cors-origin: {error}") from error
+    try:
+        forwarding = read_forwarding(settings.trusted_proxy)
+    except ValueError as error:
+        raise click.UsageError(f"--trusted-proxy: {error}") from error
     return Policy(
         cache_control=settings.cache_control,
         origins=origins,
         needs_key=not settings.no_auth,
         encoded_bytes=settings.encoded_cache << 20,
         server_timing=settings.server_timing,
+        forwarding=forwarding,
     )

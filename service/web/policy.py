@@ -7,6 +7,7 @@ import msgspec
 
 from service.operation import VERSION_HEADER
 from service.web.auth import KEY_HEADER
+from service.web.forwarding import NOBODY, Forwarding
 
 ANY_ORIGIN: Final = "*"
 _HIGHEST_PORT: Final = 65535
@@ -24,6 +25,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     needs_key      whether answers from the data depend on `x-api-key`
     encoded_bytes  how much is kept of compressed answers; 0 is nothing
     server_timing  whether answers tell how long they took
+    forwarding     which proxies are believed about who asks
     """
 
     cache_control: str
@@ -31,6 +33,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     needs_key: bool
     encoded_bytes: int
     server_timing: bool = False
+    forwarding: Forwarding = NOBODY
 
     def vary(self, *names: str, of_data: bool) -> str:
         """Return the value of Vary (RFC 9110 section 12.5.5) for what depends on some header fields."""
