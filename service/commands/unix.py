@@ -23,18 +23,14 @@ class UnixListener(Listener, frozen=True):
     owner     the process that made it, and not one that was forked
     """
 
+    file: Path = Path()
     identity: tuple[int, int] = (0, 0)
     owner: int = 0
 
     @property
-    def path(self) -> Path:
-        """Where the file is."""
-        return Path(self.sockets[0].getsockname())
-
-    @property
     def url(self) -> str:
-        """The path, marked as one."""
-        return f"{UNIX_SCHEME}{self.path}"
+        """The path of the file, marked as one."""
+        return f"{UNIX_SCHEME}{self.file}"
 
     def again(self) -> Listener:
         """Return the same socket: a path leads to one only."""
@@ -43,8 +39,8 @@ class UnixListener(Listener, frozen=True):
     def leave(self) -> None:
         """Remove the file, where it is still that of this socket."""
         with suppress(OSError):
-            if os.getpid() == self.owner and _identity(self.path) == self.identity:
-                self.path.unlink()
+            if os.getpid() == self.owner and _identity(self.file) == self.identity:
+                self.file.unlink()
 
 
 def bind_unix(path: str) -> UnixListener:
@@ -63,7 +59,7 @@ def bind_unix(path: str) -> UnixListener:
             os.umask(mask)
         bound.listen(_BACKLOG)
         bound.setblocking(False)
-        return UnixListener((bound,), identity=_identity(file), owner=os.getpid())
+        return UnixListener((bound,), file=file, identity=_identity(file), owner=os.getpid())
     except OSError as error:
         bound.close()
         raise CannotListen(f"cannot listen on {UNIX_SCHEME}{file}: {error.strerror or error}") from error

@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "a folder" / "service.sock"
+    return tmp_path / "it's" / "service.sock"
 
 
 @pytest.fixture(autouse=True)
