@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlencode
 from urllib.request import urlopen
@@ -20,6 +19,8 @@ EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "grafana"
 DASHBOARD: Final = orjson.loads((EXAMPLES / "dashboard.json").read_bytes())
 # What Grafana puts in the place of its variables.
 VARIABLES: Final = {"$__rate_interval": "1m", "$instance": ".*"}
+# Holds once it has asked often enough to see numbers rise.
+LOADED: Final = "count_over_time(up[1m]) > 4"
 QUESTIONS: Final = [(panel["title"], target["expr"]) for panel in DASHBOARD["panels"] for target in panel["targets"]]
 
 
@@ -32,8 +33,7 @@ def put(prometheus: str, expression: str) -> list[Any]:
     with urlopen(address, timeout=SECONDS) as response:  # noqa: S310 - an address of our own
         told = orjson.loads(response.read())
     assert told["status"] == "success"
-    result = [each for each in told["data"]["result"] if each["value"][1] != "NaN"]
-    return result
+    return [each for each in told["data"]["result"] if each["value"][1] != "NaN"]
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +50,11 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory
         options = (f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}")
         command = [found("prometheus", package="prometheus"), *options, f"--web.listen-address={HOST}:{port}"]
         with running(command, folder / "prometheus.log", ready=lambda: listens(port)):
-            end = monotonic() + 5
-            while monotonic() < end:
+            address = f"http://{HOST}:{port}"
+            while not put(address, LOADED):  # it begins to ask some seconds after its start
                 for target in ("/stores", "/stores?city=toronto", "/companies", "/stores?limit=0", "/nowhere"):
                     ask(service.address, target, FIRST, ("Accept-Encoding", "gzip"))
-            yield f"http://{HOST}:{port}"
+            yield address
 
 
 @pytest.mark.parametrize(("title", "expression"), QUESTIONS)
