@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from tests.interop.asking import FIRST, ask
-from tests.interop.fronts import HOST, listens
+from tests.interop.fronts import HOST
 from tests.interop.software import found, running
 from tests.program import SECONDS, eventually, serving
 
@@ -36,6 +36,15 @@ def put(prometheus: str, expression: str) -> list[Any]:
     return [each for each in told["data"]["result"] if each["value"][1] != "NaN"]
 
 
+def is_ready(prometheus: str) -> bool:
+    """Return whether Prometheus answers questions."""
+    try:
+        urlopen(f"{prometheus}/-/ready", timeout=SECONDS).close()  # noqa: S310 - an address of our own
+    except OSError:  # nobody listens, or 503
+        return False
+    return True
+
+
 @pytest.fixture(scope="module")
 def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory: Callable[[], int]) -> Iterator[str]:
     """Run a service, ask it for a while, and return the address of the Prometheus that asked it meanwhile."""
@@ -49,8 +58,8 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory
         (folder / "prometheus.yml").write_text(text)
         options = (f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}")
         command = [found("prometheus", package="prometheus"), *options, f"--web.listen-address={HOST}:{port}"]
-        with running(command, folder / "prometheus.log", ready=lambda: listens(port)):
-            address = f"http://{HOST}:{port}"
+        address = f"http://{HOST}:{port}"
+        with running(command, folder / "prometheus.log", ready=lambda: is_ready(address)):
             while not put(address, LOADED):  # it begins to ask some seconds after its start
                 for target in ("/stores", "/stores?city=toronto", "/companies", "/stores?limit=0", "/nowhere"):
                     ask(service.address, target, FIRST, ("Accept-Encoding", "gzip"))
