@@ -16,7 +16,7 @@ serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for optio
 test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of them
 	$(BIN)/pytest -n 2 $(ARGS)
 
-interop: $(VENV)/developed ## try it with nginx, Varnish, curl, Chromium and Redis, which must be there
+interop: $(VENV)/developed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl and Chromium, which must be there
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
 
 check: lint types test ## lint, format, types and tests: what a change must pass

@@ -53,7 +53,18 @@ from tests.directory import store, write_directory
 from tests.web.live import POLICY
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = (".", "docs", "datasets", "bench", "examples", "examples/sidecar", "examples/edge", "examples/caches")
+FOLDERS = (
+    ".",
+    "docs",
+    "datasets",
+    "bench",
+    "examples",
+    "examples/sidecar",
+    "examples/edge",
+    "examples/caches",
+    "examples/proxy",
+    "examples/grafana",
+)
 PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))]
 INTERFACE, DATA, COMMANDS, BAKED, KEYS = (
     (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked", "keys")

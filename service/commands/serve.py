@@ -17,6 +17,7 @@ from service.commands.logs import start_log
 from service.commands.options import Address, Count, Seconds, option, use_file
 from service.commands.refusal import refusal
 from service.commands.run import Plan, Sockets, run
+from service.commands.unix import bind_unix
 from service.commands.workers import run_workers
 from service.keys.following import Follower
 from service.keys.key import new_key
@@ -31,6 +32,7 @@ from service.settings import MOST_MEBIBYTES, Settings, make_settings
 from service.source.choice import choose_source
 from service.source.source import Rejected
 from service.web.auth import anybody, recognising
+from service.web.forwarding import read_forwarding
 from service.web.policy import Policy, read_origin
 
 
@@ -50,6 +52,7 @@ from service.web.policy import Policy, read_origin
 )
 @option("--host", help=f"Address to listen on.  [default: {Settings().host}]")
 @option("--port", type=click.IntRange(0, 65535), help=f"Port; 0 takes a free one.  [default: {Settings().port}]")
+@option("--uds", metavar="PATH", help="Listen on a Unix socket at this path, instead of host and port.")
 @option("--admin", type=Address(), help="Listen here for /health, /ready and /metrics, and not in public.")
 @option("--api-key", multiple=True, help="A key that is let in; may be given again.  [default: made for this run]")
 @option("--key-file", metavar="FILE", help="A file of keys that are let in, made by `keys new`; it is followed.")
@@ -89,6 +92,12 @@ from service.web.policy import Policy, read_origin
 @option("--server-timing", is_flag=True, default=None, help="Tell with each answer how long it took.")
 @option("--rate-store", metavar="URL", help="A Redis that keeps the rates of keys for all processes.")
 @option("--rate-limit-fields", is_flag=True, default=None, help="Tell with answers what is left of a key's rate.")
+@option(
+    "--trusted-proxy",
+    metavar="NETWORK|unix",
+    multiple=True,
+    help="Believe this proxy about who asks; may be given again; unix is any on a Unix socket.",
+)
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:
     """Serve a data set over HTTP, and follow its source: on a change, and on SIGHUP.
@@ -96,7 +105,7 @@ def serve(context: click.Context, /, **given: Any) -> None:
     An option stands before its environment variable, that before the settings file.
     """
     settle_authentication(context, given)
-    named = ("data", "host", "key_file", "cache", "cache_control", "access_log", "rate_store")
+    named = ("data", "host", "uds", "key_file", "cache", "cache_control", "access_log", "rate_store")
     if empty := [name for name in named if given[name] == ""]:
         raise click.UsageError(f"--{empty[0].replace('_', '-')}: it is empty")
     settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
@@ -127,8 +136,8 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         raise click.UsageError(f"--data: {error}") from error
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to take anew
     several = settings.processes > 1
-    public = bind(settings.host, settings.port, shared=several)
     admin = bind(*split_address(settings.admin), shared=several) if settings.admin else Listener()
+    public = bind_unix(settings.uds) if settings.uds else bind(settings.host, settings.port, shared=several)
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
     ring = Ring(given_principals((made_key,) if made_key else settings.api_key))
     tells = Announcement(
@@ -154,6 +163,8 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
             uvloop.run(run(plan, lone_seat(), Sockets(public.sockets, admin.sockets)))
     except Rejected as rejected:
         raise refusal(source.name, rejected, of_records=rejected.of_records) from rejected
+    finally:
+        public.leave()
 
 
 def _data(settings: Settings) -> str:
@@ -167,6 +178,10 @@ def _policy(settings: Settings) -> Policy:
         origins = frozenset(map(read_origin, settings.cors_origin))
     except ValueError as error:
         raise click.UsageError(f"--cors-origin: {error}") from error
+    try:
+        forwarding = read_forwarding(settings.trusted_proxy)
+    except ValueError as error:
+        raise click.UsageError(f"--trusted-proxy: {error}") from error
     return Policy(
         cache_control=settings.cache_control,
         origins=origins,
@@ -176,6 +191,7 @@ def _policy(settings: Settings) -> Policy:
         rate_fields=settings.rate_limit_fields,
         rate_store=settings.rate_store,
         processes=settings.processes,
+        forwarding=forwarding,
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from service.operation import VERSION_HEADER
 from service.web.auth import KEY_HEADER
+from service.web.forwarding import NOBODY, Forwarding
 
 ANY_ORIGIN: Final = "*"
 _HIGHEST_PORT: Final = 65535
@@ -27,6 +28,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     rate_fields    whether they tell what is left of the rate of a key
     rate_store     the URL of the Redis that keeps rates; "" where each process does
     processes      how many do
+    forwarding     which proxies are believed about who asks
     """
 
     cache_control: str
@@ -37,6 +39,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     rate_fields: bool = False
     rate_store: str = ""
     processes: int = 1
+    forwarding: Forwarding = NOBODY
 
     def vary(self, *names: str, of_data: bool) -> str:
         """Return the value of Vary (RFC 9110 section 12.5.5) for what depends on some header fields."""
