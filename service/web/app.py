@@ -24,10 +24,10 @@ from service.web import prefer
 from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER, Authenticate
 from service.web.cors import Cors
-from service.web.limits import make_limits
 from service.web.observer import Exchange, Observer
 from service.web.policy import Policy
 from service.web.problem import refusal
+from service.web.rate_limits import make_rate_limits
 from service.web.representation import Representation, Sender
 from service.web.response import Response
 from service.web.routes import Call, Route, Routes
@@ -66,7 +66,7 @@ class App:
         self._authenticate = authenticate
         self.traffic = observer.traffic
         self._observer = observer
-        self._limits = make_limits(policy, self.traffic.count)
+        self._rate_limits = make_rate_limits(policy, self.traffic.count)
         self._request_ids = RequestIds()
         self._times = policy.server_timing
         self._cors = Cors(policy.origins)
@@ -118,7 +118,7 @@ class App:
 
     async def close(self) -> None:
         """Let go of what was asked about rates."""
-        await self._limits.close()
+        await self._rate_limits.close()
 
     def _unparsed(self, answer: Answer, client: str | None) -> Response:
         request_id = self._request_ids.of(None)
@@ -147,7 +147,7 @@ class App:
         if route.protected:
             exchange.principal = principal = self._authenticate(request.headers.getall(KEY_HEADER, ()))
             if principal.rate is not None:
-                waits = self._limits.judge(exchange, principal.name, principal.rate)
+                waits = self._rate_limits.judge(exchange, principal.name, principal.rate)
                 if waits is not None:
                     return self._after(waits, request, route, segment)
         return self._asked(request, route, segment)

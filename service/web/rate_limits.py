@@ -19,7 +19,7 @@ from service.web.observer import Exchange
 from service.web.policy import Policy
 
 
-class Limits:
+class RateLimits:
     """Judges requests of keys that have a rate."""
 
     def __init__(self, limiter: Limiter, count: Callable[[Event], None], *, tells: bool) -> None:
@@ -52,11 +52,11 @@ class Limits:
         self._count(Event.RATE_ALLOWED)
 
 
-def make_limits(policy: Policy, count: Callable[[Event], None]) -> Limits:
+def make_rate_limits(policy: Policy, count: Callable[[Event], None]) -> RateLimits:
     """Return what judges on some terms, and counts what it decides."""
     store = Store(policy.rate_store) if policy.rate_store else None
     limiter = Limiter(Memory(policy.processes), store, failed=partial(count, Event.RATE_STORE_FAILED))
-    return Limits(limiter, count, tells=policy.rate_fields)
+    return RateLimits(limiter, count, tells=policy.rate_fields)
 
 
 @lru_cache
