@@ -22,8 +22,10 @@ interop: $(VENV)/developed ## try it with nginx, Varnish, curl and Chromium, whi
 fuzz: $(VENV)/fuzzing ## a great many odd requests and files; ARGS='--seconds 600 csv json' for longer, or some of it
 	$(BIN)/python -m fuzz $(ARGS)
 
+# Strict: a package that cannot be looked up is a failure, not one without faults.
 audit: $(VENV)/audited ## look the installed packages up among those with known vulnerabilities; needs the internet
-	$(BIN)/pip-audit --local --skip-editable --progress-spinner off $(ARGS)
+	$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/frozen.txt
+	$(BIN)/pip-audit --strict --disable-pip --no-deps --progress-spinner off --requirement $(VENV)/frozen.txt $(ARGS)
 
 check: lint types test ## lint, format, types and tests: what a change must pass
 

@@ -17,12 +17,13 @@ _LONGEST: Final = 8_000
 _SORT_KEYS: Final = [*oracle.STORES.forms, *oracle.COMPANIES.forms]
 _ONCE: Final = {
     "limit": ["1", "2", "7", "60", "1000", " 5 ", "+3", "1_0", "2.0"],
-    "page_num": ["1", "2", "3", "4", "003", "9" * 30],
+    "page_num": ["1", "2", "3", "4", "003", "9" * 30, "0" * 4_300 + "7"],
     "sort_order": ["asc", "desc"],
     "sort_by": _SORT_KEYS,
 }
+_BLANKS: Final = ["", " ", "null", "\u3000", "\x1c", "\x85"]
 _FILTERS: Final = {
-    name: VALUES[form]
+    name: [*VALUES[form], *_BLANKS]
     for collection in (oracle.STORES, oracle.COMPANIES)
     for name, form in collection.forms.items()
     if name in collection.filters
@@ -33,10 +34,11 @@ _OTHERS: Final = ["", "City", "city ", " limit", "limit[]", "cty", "store_id", "
 _NAMES: Final = [*_FILTERS, *_ONCE, *_ONCE, *_OTHERS]
 _ODD: Final = [
     *["TRUE", "oN", " true", "true ", "\uff54rue", "maybe", "\u017f", "o\ufb00", "ASC", "asc ", "CITY", "size"],
-    *["", " ", "null", "NULL", " null", "\u3000", "\x1c", "\x85", "\u200b", "\u180e", "nul", "None", "\x00"],
+    *["NULL", " null", "\u200b", "\u180e", "nul", "None", "\x00", *_BLANKS],
     *["nan", "NaN", "inf", "-inf", "Infinity", "1e3", "1e400", "0x1f", "1,000", "½", "٣", "Ⅳ", "-0", "+0.0", "0-1"],
-    *["9" * 4_299, "9" * 4_300, "9" * 4_301, "0" * 4_300 + "7", "1_" * 2_000 + "1", "7." + "0" * 4_400, "é" * 600],
+    "é" * 600,
 ]
+_HUGE: Final = ["9" * 4_300, "9" * 4_301, "0" * 4_300 + "7", "1_" * 2_000 + "1", "1_" * 3_900, "7." + "0" * 4_400]
 # Of these every integer is made, and much that is nearly one.
 _PIECES: Final = [*"0123456789+-_. eE", "00", "1000", ".0", "__", "\t", "\x1c", "\x85", "\u2003", "\ufeff", "\uff11"]
 
@@ -71,9 +73,14 @@ _BARE: Final = bytes(set(_TAKEN) - set(b"&=+%"))
 
 def values() -> st.SearchStrategy[str]:
     """Return values of parameters: known ones, integers and what looks like one, any text."""
-    made = st.lists(st.sampled_from(_PIECES), max_size=6).map("".join)
     held = st.sampled_from([value for _, value in _SOUND])
-    return st.one_of(held, st.sampled_from(_ODD), made, st.integers(-2, 1_002).map(str), st.text(max_size=20))
+    return st.one_of(held, st.sampled_from(_ODD), integers(), st.text(max_size=20))
+
+
+def integers() -> st.SearchStrategy[str]:
+    """Return integers, many of them near a bound, and what is nearly one."""
+    made = st.lists(st.sampled_from(_PIECES), max_size=6).map("".join)
+    return st.one_of(made, st.integers(-2, 1_002).map(str), st.integers().map(str), st.sampled_from(_HUGE))
 
 
 def queries() -> st.SearchStrategy[bytes]:
@@ -89,7 +96,8 @@ def sound() -> st.SearchStrategy[bytes]:
 
 def written() -> st.SearchStrategy[bytes]:
     """Return pairs of any name and any value, as programs write them."""
-    pair = st.sampled_from(_SOUND) | st.tuples(st.sampled_from(_NAMES), values())
+    sized = st.tuples(st.sampled_from(["limit", "page_num"]), integers())
+    pair = st.one_of(st.sampled_from(_SOUND), st.tuples(st.sampled_from(_NAMES), values()), sized)
     return st.lists(pair, max_size=5).flatmap(_encoded)
 
 
