@@ -72,7 +72,7 @@ bench/data/peers/installed: bench/peers/requirements.txt
 	-bench/data/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< && touch $@
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/data
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/found
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,7 +1,7 @@
 """Try what reads the bytes of others with a great many of them: `python -m fuzz`.
 
 First the service is asked whatever hypothesis thinks of, and each answer compared with that of its model; then atheris
-fuzzes each target. What it tried and what it found lie in `fuzz/data`, so that the next time goes on from there.
+fuzzes each target. What it tried and what it found lie in `fuzz/found`, so that the next time goes on from there.
 """
 
 import sys
@@ -32,7 +32,7 @@ def main(*, names: Sequence[str], cases: int, runs: int, seconds: int) -> None:
 def _try(name: str, cases: int, runs: int, seconds: int) -> Round:
     if name == "model":
         return ask_model(cases)
-    return fuzz(name, TARGETS[name], runs=runs, seconds=seconds, folder=Path(__file__).parent / "data" / name)
+    return fuzz(name, TARGETS[name], runs=runs, seconds=seconds, folder=Path(__file__).parent / "found" / name)
 
 
 def _told(each: Round) -> Round:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Generic, TypeVar
+from urllib.parse import unquote
 
 from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -137,13 +138,13 @@ def application(made: Made) -> FastAPI:
     async def list_companies_strictly(question: Annotated[StrictCompaniesQuestion, Query()]) -> Page[Company]:
         return companies.page(question)
 
-    @model.get("/companies/{company_id:path}")
+    @model.get("/companies/{company_id}")
     async def get_company(company_id: str) -> Company:
-        return company(company_id)
+        return company(unquote(company_id))
 
-    @model.get(f"{STRICT}/companies/{{company_id:path}}")
+    @model.get(f"{STRICT}/companies/{{company_id}}")
     async def get_company_strictly(company_id: str, _: Annotated[NoQuestion, Query()]) -> Company:
-        return company(company_id)
+        return company(unquote(company_id))
 
     model.add_exception_handler(RequestValidationError, _refusal)
     return model

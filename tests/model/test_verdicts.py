@@ -25,7 +25,7 @@ from tests.web.live import KEY, POLICY, ServiceServer
 MADE: Final = make((60, 12, 16, 2026))
 IDENTIFIERS: Final = [str(each["company_id"]) for each in MADE.records["companies"]]
 # How many questions are asked of the lists, and a part of them of the rest; `make fuzz` asks more.
-CASES: Final = int(os.environ.get("FUZZ_CASES", "2500"))
+CASES: Final = int(os.environ.get("FUZZ_CASES", "2000"))
 
 
 def drawn(share: int = 1) -> settings:
