@@ -8,8 +8,8 @@ import zlib
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from tempfile import gettempdir
-from typing import Any, Final
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from fuzz.seeds import baked
 from service.baking.baked import read_baked
@@ -22,8 +22,6 @@ from service.loading.manifest import parse_manifest
 from service.loading.unpack import LARGEST_RATIO, LARGEST_UNBOUNDED, count_breaks, unpack
 from service.records import COMPANIES, STORES, Resource
 from tests.engine import oracle
-
-_FILE: Final = Path(gettempdir()) / "fuzzed.baked"
 
 
 def read_csv(given: bytes) -> None:
@@ -114,9 +112,10 @@ def read_baked_file(given: bytes) -> None:
     """Map a file that may be anything."""
     with suppress(DamagedFile):
         promised_length(given)
-    _FILE.write_bytes(given)
-    with suppress(DamagedFile):
-        assert read_baked(_FILE).dataset is not None
+    with TemporaryDirectory() as folder, suppress(DamagedFile):
+        file = Path(folder) / "any.baked"
+        file.write_bytes(given)
+        assert read_baked(file).dataset is not None
 
 
 def read_sealed_header(given: bytes) -> None:
