@@ -16,7 +16,7 @@ serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for optio
 test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of them
 	$(BIN)/pytest -n 2 $(ARGS)
 
-interop: $(VENV)/developed ## try it with nginx, Varnish, curl and Chromium, which must be there
+interop: $(VENV)/developed ## try it with nginx, Varnish, curl, Chromium and Redis, which must be there
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
 
 fuzz: $(VENV)/fuzzing ## a great many odd requests and files; ARGS='--seconds 600 csv json' for longer, or some of it

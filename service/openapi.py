@@ -13,10 +13,20 @@ from service.errors import (
     PreconditionFailed,
     ProblemDetails,
     RequestError,
+    Unauthorized,
     UnprocessableContent,
     ValidationError,
 )
-from service.operation import ALWAYS, PREFERENCE_STATUSES, PROBLEM, VERSION_HEADER, Operation
+from service.operation import (
+    ALWAYS,
+    PREFERENCE_STATUSES,
+    PROBLEM,
+    RATE_LIMIT,
+    RATE_LIMIT_POLICY,
+    REQUEST_ID_HEADER,
+    VERSION_HEADER,
+    Operation,
+)
 from service.parameters import Parameter
 from service.records import Company, Store
 
@@ -36,7 +46,8 @@ _REQUEST_HEADERS: Final = {
     "If-Match": "Entity tags: where none of them holds any longer, the answer is 412.",
     "If-Unmodified-Since": "Where the data is newer, and there is no If-Match, the answer is 412.",
 }
-# What the head of an answer may tell.
+# What the head of an answer tells, or may tell.
+_REQUEST_ID: Final = {REQUEST_ID_HEADER: "The identifier of the request: its own, or one made for it."}
 _PREFERENCE_APPLIED: Final = {"Preference-Applied": "Stands where `Prefer: handling=strict` was heeded."}
 _DATASET_VERSION: Final = {VERSION_HEADER: "The version of the data: the same records have the same one."}
 _VALIDATORS: Final = {
@@ -45,6 +56,10 @@ _VALIDATORS: Final = {
     "Last-Modified": "The time of the data, where it is known.",
     "Cache-Control": "Who may store the answer, and for how long.",
     "Vary": "The headers of the request by which answers differ.",
+}
+_RATE_LIMIT: Final = {
+    RATE_LIMIT_POLICY: "Where the service tells it: the key may ask `q` requests in `w` seconds.",
+    RATE_LIMIT: "Where the service tells it: requests `r` are left, and in `t` seconds there is one more.",
 }
 _LINK: Final = {"Link": "The pages `next`, `prev`, `first` and `last` (RFC 8288), relative to the address asked."}
 _JSON: Final = "application/json"
@@ -110,7 +125,8 @@ def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
     for status, body in operation.answers.items():
         yield str(status.value), _answer(operation, status, body)
     if operation.protected:
-        unchanged = {"description": "The client has this answer already.", "headers": _headers(_VALIDATORS)}
+        told = _headers({**_REQUEST_ID, **_VALIDATORS, **_RATE_LIMIT})
+        unchanged = {"description": "The client has this answer already.", "headers": told}
         yield str(HTTPStatus.NOT_MODIFIED.value), unchanged
     errors: Iterable[type[RequestError]] = (*operation.errors, *ALWAYS)
     for error in sorted(errors, key=lambda error: error.status):
@@ -118,24 +134,25 @@ def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _answer(operation: Operation, status: HTTPStatus, body: Any) -> dict[str, Any]:
-    response: dict[str, Any] = {"description": status.phrase, "content": {_JSON: _schema(body)}}
+    told = _REQUEST_ID
     if operation.protected:
         links = _LINK if operation.parameters else {}
-        response["headers"] = _headers({**_PREFERENCE_APPLIED, **_VALIDATORS, **links})
-    return response
+        told = {**told, **_PREFERENCE_APPLIED, **_VALIDATORS, **links, **_RATE_LIMIT}
+    return {"description": status.phrase, "headers": _headers(told), "content": {_JSON: _schema(body)}}
 
 
 def _error(operation: Operation, error: type[RequestError]) -> dict[str, Any]:
     content = {_JSON: _schema(HTTPValidationError if error is UnprocessableContent else HTTPError)}
     if error.may_be_problem:
         content[PROBLEM] = _schema(ProblemDetails)
-    described = dict.fromkeys(error.headers, "")
+    described = _REQUEST_ID | dict.fromkeys(error.headers, "")
     if operation.protected and error.status in PREFERENCE_STATUSES:
         described |= _PREFERENCE_APPLIED
     if error is PreconditionFailed:
         described |= _DATASET_VERSION
-    response: dict[str, Any] = {"description": error.meaning, "content": content}
-    return {**response, "headers": _headers(described)} if described else response
+    if operation.protected and error in operation.errors and error is not Unauthorized:
+        described |= _RATE_LIMIT
+    return {"description": error.meaning, "headers": _headers(described), "content": content}
 
 
 def _headers(described: Mapping[str, str]) -> dict[str, Any]:
