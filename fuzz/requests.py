@@ -4,6 +4,7 @@ The errors that a reader promises are caught, and what must hold of what it read
 """
 
 import json
+import re
 from contextlib import suppress
 from typing import Final
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from service.errors import NotFound, PreconditionFailed, UnprocessableContent
 from service.keys.rate import read_rate
 from service.query import Reader
 from service.records import COMPANIES, STORES
+from service.web.access import shown_path
 from service.web.coding import acceptable
 from service.web.conditional import unchanged
 from service.web.fields import weights
@@ -23,11 +25,14 @@ from service.web.prefer import is_strict
 from service.web.problem import refusal
 from service.web.question import Question
 from service.web.target import path_segments, query_pairs, without_slash
+from service.web.tracing import RequestIds, trace_id
 
 _READERS: Final = (Reader(STORES), Reader(COMPANIES), Reader())
 _CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH, hdrs.IF_MODIFIED_SINCE, hdrs.IF_UNMODIFIED_SINCE)
 _MODIFIED: Final = 1_717_149_600
 _ROWS: Final = 2_000
+_TRACE_BYTES: Final = 16
+_LIKE_A_KEY: Final = re.compile(r"sd_[\w-]{8}")
 
 
 def read_query(given: bytes) -> None:
@@ -66,6 +71,18 @@ def read_fields(given: bytes) -> None:
     assert acceptable(*fields)
     assert is_strict([]) <= is_strict(fields) <= True
     assert refusal(NotFound(), fields).status == NotFound.status
+
+
+def read_tracing(given: bytes) -> None:
+    """Read what tells one request from another, and write it and a path as they stand in a log."""
+    raw = _text(given)
+    identifier, trace = RequestIds().of(raw), trace_id(raw)
+    assert identifier.isascii()
+    assert identifier.isprintable()
+    assert trace is None or len(bytes.fromhex(trace)) == _TRACE_BYTES
+    shown = shown_path(raw)
+    assert shown.isascii()
+    assert _LIKE_A_KEY.search(shown) is None
 
 
 def read_conditions(given: bytes) -> None:

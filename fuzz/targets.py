@@ -20,6 +20,7 @@ TARGETS: Final = {
     "query": Target(requests.read_query, seeds.QUERIES),
     "path": Target(requests.read_path, (b"companies/a%2Fb", b"stores/", b"/evil.example//")),
     "fields": Target(requests.read_fields, seeds.FIELDS, 1_200),
+    "tracing": Target(requests.read_tracing, seeds.TRACES),
     "conditions": Target(requests.read_conditions, (*seeds.DATES, *seeds.FIELDS)),
     "origin": Target(requests.read_cors_origin, seeds.ORIGINS, 80),
     "rate": Target(requests.read_key_rate, seeds.RATES, 40),
