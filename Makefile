@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: serve test interop check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
+.PHONY: serve test interop fuzz audit check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -18,6 +18,14 @@ test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of t
 
 interop: $(VENV)/developed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl and Chromium, which must be there
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
+
+fuzz: $(VENV)/fuzzing ## a great many odd requests and files; ARGS='--seconds 600 csv json' for longer, or some of it
+	$(BIN)/python -m fuzz $(ARGS)
+
+# Strict: a package that cannot be looked up is a failure, not one without faults.
+audit: $(VENV)/audited ## look the installed packages up among those with known vulnerabilities; needs the internet
+	$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/frozen.txt
+	$(BIN)/pip-audit --strict --disable-pip --no-deps --progress-spinner off --requirement $(VENV)/frozen.txt $(ARGS)
 
 check: lint types test ## lint, format, types and tests: what a change must pass
 
@@ -64,7 +72,7 @@ bench/data/peers/installed: bench/peers/requirements.txt
 	-bench/data/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< && touch $@
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/found
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -77,3 +85,11 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 $(VENV)/developed: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/installed
+
+$(VENV)/fuzzing: $(VENV)/developed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	@touch $@
+
+$(VENV)/audited: $(VENV)/developed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[audit]'
+	@touch $@
