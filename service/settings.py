@@ -35,6 +35,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cache_control  that of answers from the data
     cors_origin    whose pages may read answers
     encoded_cache  up to how many MiB of compressed answers each process keeps
+
+    max_connections  at most, of each process; as many as the system allows, within bounds, where it is not given
     """
 
     data: str = ""
@@ -52,6 +54,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cache_control: str = "private, no-cache"
     cors_origin: tuple[str, ...] = ()
     encoded_cache: Annotated[int, msgspec.Meta(ge=0, le=MOST_MEBIBYTES)] = 32
+    max_connections: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
     @property
     def look_seconds(self) -> float:

@@ -22,6 +22,7 @@ from service.replica.workspace import Workspace
 from service.settings import Settings
 from service.source.source import Source
 from service.web.auth import Authenticate
+from service.web.limits import Limits
 from service.web.policy import Policy
 
 # A page of scattered records makes some thousand objects for a moment: without cycles, so nothing is there to collect.
@@ -117,7 +118,9 @@ async def _listen(plan: Plan, replica: Replica, sockets: Sockets) -> Close:
     await asyncio.to_thread(import_web)  # 0.2 s, in which the data is being taken
     from service.web.site import open_site  # noqa: PLC0415 - see above
 
-    return await open_site(replica, plan.authenticate, plan.policy, public=sockets.public, admin=sockets.admin)
+    most = plan.settings.max_connections
+    limits = Limits() if most is None else Limits(connections=most)
+    return await open_site(replica, plan.authenticate, plan.policy, limits, public=sockets.public, admin=sockets.admin)
 
 
 def import_web() -> None:

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 import uvloop
 from click.core import ParameterSource
 
 from service.bundled import bundled_folder
 from service.commands.announcement import Announcement
 from service.commands.cache import NoCache, cache_folder
+from service.commands.descriptors import TooFewDescriptors, room_for
 from service.commands.listen import CannotListen, Listener, bind, split_address
 from service.commands.options import Address, Count, Seconds, option, use_file
 from service.commands.refusal import refusal
@@ -26,6 +28,7 @@ from service.settings import MOST_MEBIBYTES, Settings, make_settings
 from service.source.choice import choose_source
 from service.source.source import Rejected
 from service.web.auth import anybody, keyring, new_key
+from service.web.limits import Limits
 from service.web.policy import Policy, read_origin
 
 
@@ -78,6 +81,12 @@ from service.web.policy import Policy, read_origin
     type=click.IntRange(0, MOST_MEBIBYTES),
     help=f"Keep so much of compressed answers, each process; 0 keeps none.  [default: {Settings().encoded_cache}]",
 )
+@option(
+    "--max-connections",
+    metavar="N",
+    type=click.IntRange(1),
+    help=f"Refuse more connections than this, each process.  [default: {Limits().connections}, or what descriptors allow]",
+)
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:
     """Serve a data set over HTTP, and follow its source: on a change, and on SIGHUP.
@@ -89,6 +98,7 @@ def serve(context: click.Context, /, **given: Any) -> None:
         raise click.UsageError(f"--{empty[0].replace('_', '-')}: it is empty")
     settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
     _check_keys(settings)
+    settings = _with_room(settings)
     policy = _policy(settings)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
@@ -149,6 +159,13 @@ def _check_keys(settings: Settings) -> None:
     for key in settings.api_key:
         if not key or not key.isascii() or not key.isprintable() or key != key.strip():
             raise click.UsageError("--api-key: a key is printable ASCII with no space at its ends: it goes in a header")
+
+
+def _with_room(settings: Settings) -> Settings:
+    try:
+        return msgspec.structs.replace(settings, max_connections=room_for(settings.max_connections))
+    except TooFewDescriptors as error:
+        raise click.UsageError(f"--max-connections: {error}") from error
 
 
 def _policy(settings: Settings) -> Policy:

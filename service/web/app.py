@@ -24,6 +24,7 @@ from service.web import prefer
 from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER, Authenticate
 from service.web.cors import Cors
+from service.web.limits import MAX_BODY_BYTES
 from service.web.policy import Policy
 from service.web.problem import refusal
 from service.web.representation import Representation, Sender
@@ -31,9 +32,6 @@ from service.web.response import Response
 from service.web.routes import Call, Route, Routes
 from service.web.target import without_slash
 from service.web.traffic import UNMATCHED, Traffic
-
-# Nobody needs a body to read; one up to here is read past, so that the connection can go on.
-MAX_BODY_BYTES: Final = 1 << 20
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _log = logging.getLogger(__name__)
@@ -147,5 +145,5 @@ class App:
 def _check_framing(request: web.BaseRequest) -> None:
     if type(request) is UnsupportedVersion:  # no isinstance: requests are mappings, of which it asks more
         raise BadRequest
-    if hdrs.CONTENT_LENGTH in request.headers and (request.content_length or 0) > MAX_BODY_BYTES:
+    if request.body_exists and (request.content_length or 0) > MAX_BODY_BYTES:
         raise ContentTooLarge

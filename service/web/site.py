@@ -13,11 +13,12 @@ from service.replica.replica import Replica
 from service.web.app import App
 from service.web.auth import Authenticate, anybody
 from service.web.documents import document_routes
+from service.web.limits import ADMIN_CONNECTIONS, Limits
 from service.web.metrics import METRICS_PATH, metrics_route
 from service.web.policy import Policy
 from service.web.probes import probe_routes
 from service.web.records import record_routes
-from service.web.server import runner
+from service.web.server import give_up, runner
 from service.web.traffic import UNMATCHED, Traffic
 
 # Connections that wait to be accepted; the system may allow fewer.
@@ -48,16 +49,24 @@ def make_site(replica: Replica, authenticate: Authenticate, policy: Policy, *, a
 
 
 async def open_site(
-    replica: Replica, authenticate: Authenticate, policy: Policy, *, public: Sequence[socket], admin: Sequence[socket]
+    replica: Replica,
+    authenticate: Authenticate,
+    policy: Policy,
+    limits: Limits,
+    *,
+    public: Sequence[socket],
+    admin: Sequence[socket],
 ) -> Callable[[], Awaitable[object]]:
     """Answer on bound sockets, probes and metrics on those of `admin` if there are any; return what ends that."""
     site = make_site(replica, authenticate, policy, apart=bool(admin))
     servers = []
-    for app, sockets in ((site.public, public), (site.admin, admin)):
+    of_admin = msgspec.structs.replace(limits, connections=ADMIN_CONNECTIONS)
+    for app, sockets, allowed in ((site.public, public, limits), (site.admin, admin, of_admin)):
         if app is not None:
-            server = runner(app)
+            server = runner(app, allowed)
             await server.setup()
             for each in sockets:
+                give_up(each, 2 * allowed.write_seconds)
                 await web.SockSite(server, each, backlog=_BACKLOG).start()
             servers.append(server)
     return lambda: asyncio.gather(*(server.cleanup() for server in servers))

@@ -6,8 +6,7 @@ from http import HTTPStatus
 import orjson
 import pytest
 
-from service.web.app import MAX_BODY_BYTES
-from service.web.server import MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
+from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
 from tests.web.live import KEY, Client, ask, exchange
 
 SECRET = b"s3cret-key"
