@@ -116,11 +116,12 @@ def _publisher(plan: Plan, replica: Replica, progress: Progress) -> Publisher:
 
 async def _listen(plan: Plan, replica: Replica, sockets: Sockets) -> Close:
     await asyncio.to_thread(import_web)  # 0.2 s, in which the data is being taken
-    from service.web.site import open_site  # noqa: PLC0415 - see above
+    from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
 
+    site = make_site(replica, plan.authenticate, plan.policy, apart=bool(sockets.admin))
     most = plan.settings.max_connections
     limits = Limits() if most is None else Limits(connections=most)
-    return await open_site(replica, plan.authenticate, plan.policy, limits, public=sockets.public, admin=sockets.admin)
+    return await open_site(site, limits, public=sockets.public, admin=sockets.admin)
 
 
 def import_web() -> None:

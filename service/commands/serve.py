@@ -85,7 +85,7 @@ from service.web.policy import Policy, read_origin
     "--max-connections",
     metavar="N",
     type=click.IntRange(1),
-    help=f"Refuse more connections than this, each process.  [default: {Limits().connections}, or what descriptors allow]",
+    help=f"Take so many connections, each process.  [default: {Limits().connections}, or what descriptors allow]",
 )
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:

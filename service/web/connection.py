@@ -130,8 +130,9 @@ class Connection(web.RequestHandler):
         if self._waiter is None:
             return None, 0
         count = self._request_count
-        begun = not count or not (self._received.endswith(_END_OF_HEAD) or not self._received)
-        head = Event.HEAD_TIMEOUT, count
+        received = self._received
+        begun = not count or (received and not received.endswith(_END_OF_HEAD))
+        head = Event.HEAD_TIMEOUT, count  # of which line ends in front of it are a part
         return head if begun or self._awaited == head else (Event.IDLE_TIMEOUT, count)
 
     def _allowed(self, event: Event) -> float:

@@ -49,16 +49,9 @@ def make_site(replica: Replica, authenticate: Authenticate, policy: Policy, *, a
 
 
 async def open_site(
-    replica: Replica,
-    authenticate: Authenticate,
-    policy: Policy,
-    limits: Limits,
-    *,
-    public: Sequence[socket],
-    admin: Sequence[socket],
+    site: Site, limits: Limits, *, public: Sequence[socket], admin: Sequence[socket]
 ) -> Callable[[], Awaitable[object]]:
-    """Answer on bound sockets, probes and metrics on those of `admin` if there are any; return what ends that."""
-    site = make_site(replica, authenticate, policy, apart=bool(admin))
+    """Answer on bound sockets, on those of `admin` if there are any; return what ends that."""
     servers = []
     of_admin = msgspec.structs.replace(limits, connections=ADMIN_CONNECTIONS)
     for app, sockets, allowed in ((site.public, public, limits), (site.admin, admin, of_admin)):
