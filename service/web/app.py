@@ -6,7 +6,7 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from aiohttp import hdrs, web
+from aiohttp import HttpVersion11, hdrs, web
 from yarl import URL
 
 from service.errors import (
@@ -145,5 +145,14 @@ class App:
 def _check_framing(request: web.BaseRequest) -> None:
     if type(request) is UnsupportedVersion:  # no isinstance: requests are mappings, of which it asks more
         raise BadRequest
-    if request.body_exists and (request.content_length or 0) > MAX_BODY_BYTES:
+    if hdrs.TRANSFER_ENCODING in request.headers:
+        _check_coding(request)
+    elif request.body_exists and (request.content_length or 0) > MAX_BODY_BYTES:
         raise ContentTooLarge
+
+
+def _check_coding(request: web.BaseRequest) -> None:
+    """Refuse a transfer coding other than chunked, alone and in HTTP/1.1: others may see another end of the request."""
+    codings = request.headers.getall(hdrs.TRANSFER_ENCODING)
+    if [coding.lower() for coding in codings] != ["chunked"] or request.version != HttpVersion11:
+        raise BadRequest

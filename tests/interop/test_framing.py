@@ -1,0 +1,95 @@
+"""Where a request ends: nginx and the service must agree, or the service refuse."""
+
+import os
+import pwd
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pytest
+from aiohttp.test_utils import unused_port
+
+from tests.interop.fronts import HOST, listens
+from tests.interop.framing import CASES, answers
+from tests.interop.software import found, running
+from tests.program import Running, serving
+
+_CONFIGURATION: Final = """
+daemon off; worker_processes 1; pid nginx.pid; error_log stderr crit; user {user};
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;
+    client_header_timeout 1s; client_body_timeout 1s; lingering_close off;
+    server {{
+        listen {host}:{direct};
+        location / {{ return 200; }}
+        location = /marker {{ return 404; }}
+    }}
+    server {{
+        listen {host}:{proxy};
+        location / {{
+            proxy_pass {service}; proxy_http_version 1.1; proxy_set_header Connection "";
+            add_header x-upstream $upstream_status always;
+        }}
+    }}
+}}
+"""
+_REQUESTS: Final = re.compile(r'store_directory_http_requests_total\{.*route="(?!/metrics)')
+# What the service refuses though nginx takes it, and why.
+STRICTER: Final[dict[str, str]] = {}
+
+
+class Stand(msgspec.Struct, frozen=True):
+    """nginx by itself, nginx in front of the service, and the service."""
+
+    nginx: str
+    proxy: str
+    service: Running
+
+    def requests(self) -> int:
+        """Return how many requests reached the service, but for those for its metrics."""
+        return sum(int(value) for name, value in self.service.metrics().items() if _REQUESTS.match(name))
+
+
+@pytest.fixture(scope="module")
+def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    folder = tmp_path_factory.mktemp("framing")
+    with serving("--no-auth", "--cache", folder / "cache", log=folder / "service.log") as service:
+        ports = [unused_port() for _ in range(2)]
+        user = pwd.getpwuid(os.geteuid()).pw_name
+        (folder / "nginx.conf").write_text(
+            _CONFIGURATION.format(user=user, host=HOST, direct=ports[0], proxy=ports[1], service=service.address)
+        )
+        command = [found("nginx", package="nginx"), "-e", "stderr", "-p", folder, "-c", "nginx.conf"]
+        with running(command, folder / "nginx.log", ready=lambda: all(map(listens, ports))):
+            yield Stand(*(f"http://{HOST}:{port}" for port in ports), service)
+
+
+def refused(statuses: list[int]) -> bool:
+    """Return whether nothing was answered but, at most, that it is no request."""
+    return statuses in ([], [400], [413], [414], [431], [501], [505])
+
+
+def test_wherever_nginx_and_the_service_see_other_requests_the_service_refuses(stand: Stand) -> None:
+    other, stricter = {}, {}
+    for name, case in CASES.items():
+        theirs, ours = (answers(address, case)[1] for address in (stand.nginx, stand.service.address))
+        if ours == theirs or (refused(ours) and refused(theirs)):
+            continue
+        (stricter if refused(ours) else other)[name] = (theirs, ours)
+    assert other == {}
+    assert stricter.keys() == STRICTER.keys(), stricter
+
+
+def test_behind_nginx_as_many_requests_arrive_as_nginx_meant(stand: Stand) -> None:
+    other = {}
+    for name, case in CASES.items():
+        before = stand.requests()
+        received, _ = answers(stand.proxy, case)
+        meant, arrived = len(re.findall(rb"\r\nx-upstream: \d", received)), stand.requests() - before
+        if meant != arrived:
+            other[name] = (meant, arrived)
+    assert other == {}
