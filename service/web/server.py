@@ -32,6 +32,8 @@ def _request(
         protocol.begin_body(payload)
         if hdrs.EXPECT in message.headers:  # it is answered without its body, which may then come or not
             message = message._replace(should_close=True)
+    if message.upgrade:  # declined; of what came at once behind it the parser may lose the begin
+        message = message._replace(should_close=True)
     if message.version is HttpVersion11:  # as nearly all are; what could not be parsed has the other
         return web.BaseRequest(message, payload, protocol, writer, task, loop)
     if message.method == _UNPARSED:

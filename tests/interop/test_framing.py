@@ -38,8 +38,29 @@ http {{
 }}
 """
 _REQUESTS: Final = re.compile(r'store_directory_http_requests_total\{.*route="(?!/metrics)')
-# What the service refuses though nginx takes it, and why.
-STRICTER: Final[dict[str, str]] = {}
+_AS_TOLD: Final = "RFC 9112 ends lines with CR LF, and knows no other line end inside a message"
+_IN_SIZE: Final = "RFC 9112, 7.1: no white space at the size of a chunk, and nothing but tokens in its extensions"
+# What the service refuses, or closes the connection after, though nginx goes on, and why.
+STRICTER: Final = {
+    "an upgrade": "declined; what stands behind it is not read",
+    "an upgrade to websocket": "declined; what stands behind it is not read",
+    "an expectation": "answered without the body, so the client may send it or not",
+    "a version of two digits": "RFC 9112, 2.3: one digit",
+    "a space behind the version": "RFC 9112, 3: none",
+    "a trailer of a length": "RFC 9110, 6.5.1: framing does not stand in trailers",
+    "a trailer without a colon": "RFC 9112, 7.1.2: a trailer is a field",
+    **dict.fromkeys(("LF in front of a length", "CR CR LF", "LF for all", "LF at the end of the head"), _AS_TOLD),
+    **dict.fromkeys(("LF behind a size", "LF behind a chunk", "LF behind the last size", "LF at the end"), _AS_TOLD),
+    **{f"chunk size {size!r}": _IN_SIZE for size in ("5 ", "5\t", "5 ;a=b", "5;", "5;a\x01", "5;a\x0b", "5 5")},
+    "last chunk size '0 '": _IN_SIZE,
+}
+# What the service answers though nginx refuses it, and why that shifts no request.
+LAXER: Final = {
+    "length '\\t5\\t'": "RFC 9110, 5.5: tabs around a value are no part of it",
+    "coding '\\tchunked'": "RFC 9110, 5.5: tabs around a value are no part of it",
+    "chunk size 'ffffffffffffffff'": "answered before its body is read, and closed then",
+    "RTSP": "read as HTTP of the same version: the parser does not tell",
+}
 
 
 class Stand(msgspec.Struct, frozen=True):
@@ -74,14 +95,19 @@ def refused(statuses: list[int]) -> bool:
 
 
 def test_wherever_nginx_and_the_service_see_other_requests_the_service_refuses(stand: Stand) -> None:
-    other, stricter = {}, {}
+    found: dict[str, dict[str, object]] = {"stricter": {}, "laxer": {}, "other": {}}
     for name, case in CASES.items():
         theirs, ours = (answers(address, case)[1] for address in (stand.nginx, stand.service.address))
         if ours == theirs or (refused(ours) and refused(theirs)):
             continue
-        (stricter if refused(ours) else other)[name] = (theirs, ours)
-    assert other == {}
-    assert stricter.keys() == STRICTER.keys(), stricter
+        if refused(ours) or ours == theirs[: len(ours)]:
+            kind = "stricter"
+        else:
+            kind = "laxer" if name in LAXER else "other"
+        found[kind][name] = (theirs, ours)
+    assert found["other"] == {}
+    assert found["laxer"].keys() == LAXER.keys(), found["laxer"]
+    assert found["stricter"].keys() == STRICTER.keys(), found["stricter"]
 
 
 def test_behind_nginx_as_many_requests_arrive_as_nginx_meant(stand: Stand) -> None:
