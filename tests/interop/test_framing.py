@@ -3,16 +3,15 @@
 import os
 import pwd
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 import pytest
 from aiohttp.test_utils import unused_port
 
-from tests.interop.fronts import HOST, listens
 from tests.interop.framing import CASES, answers
+from tests.interop.fronts import HOST, listens
 from tests.interop.software import found, running
 from tests.program import Running, serving
 
@@ -22,7 +21,7 @@ events {{}}
 http {{
     access_log off;
     client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;
-    client_header_timeout 1s; client_body_timeout 1s; lingering_close off;
+    client_header_timeout 1s; keepalive_timeout 1s; client_body_timeout 1s; lingering_close off;
     server {{
         listen {host}:{direct};
         location / {{ return 200; }}
@@ -84,9 +83,10 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
         (folder / "nginx.conf").write_text(
             _CONFIGURATION.format(user=user, host=HOST, direct=ports[0], proxy=ports[1], service=service.address)
         )
-        command = [found("nginx", package="nginx"), "-e", "stderr", "-p", folder, "-c", "nginx.conf"]
+        command = [found("nginx", package="nginx"), "-e", "stderr", "-p", str(folder), "-c", "nginx.conf"]
         with running(command, folder / "nginx.log", ready=lambda: all(map(listens, ports))):
-            yield Stand(*(f"http://{HOST}:{port}" for port in ports), service)
+            nginx, proxy = (f"http://{HOST}:{port}" for port in ports)
+            yield Stand(nginx, proxy, service)
 
 
 def refused(statuses: list[int]) -> bool:
@@ -100,10 +100,8 @@ def test_wherever_nginx_and_the_service_see_other_requests_the_service_refuses(s
         theirs, ours = (answers(address, case)[1] for address in (stand.nginx, stand.service.address))
         if ours == theirs or (refused(ours) and refused(theirs)):
             continue
-        if refused(ours) or ours == theirs[: len(ours)]:
-            kind = "stricter"
-        else:
-            kind = "laxer" if name in LAXER else "other"
+        closer = refused(ours) or ours == theirs[: len(ours)]
+        kind = "laxer" if name in LAXER else "stricter" if closer else "other"
         found[kind][name] = (theirs, ours)
     assert found["other"] == {}
     assert found["laxer"].keys() == LAXER.keys(), found["laxer"]
