@@ -6,7 +6,7 @@ from typing import Final
 from service.web.limits import Limits
 
 # Descriptors for all that is no public connection: files, data that is taken, the admin's connections.
-RESERVE: Final = 256
+_RESERVE: Final = 256
 
 
 class TooFewDescriptors(Exception):
@@ -20,12 +20,13 @@ def room_for(connections: int | None) -> int:
     `TooFewDescriptors`.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    room = _descriptors(hard) - RESERVE
+    room = _descriptors(hard) - min(_RESERVE, _descriptors(hard) // 2)
     most = max(1, min(Limits().connections, room)) if connections is None else connections
     if connections is not None and connections > room:
-        raise TooFewDescriptors(f"the system lets a process have {max(0, room):,} (ulimit -Hn, less {RESERVE})")
-    if _descriptors(soft) < most + RESERVE:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most + RESERVE, _descriptors(hard)), hard))
+        raise TooFewDescriptors(f"the system lets a process have {room:,} (ulimit -Hn allows {hard:,} descriptors)")
+    needed = min(most + _RESERVE, _descriptors(hard))
+    if _descriptors(soft) < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
     return most
 
 

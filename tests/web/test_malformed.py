@@ -84,3 +84,25 @@ async def test_the_next_request_on_a_connection_is_answered_after_one_with_a_bod
     answer = await exchange(client, (first + second).encode())
     assert answer.count(b"HTTP/1.1 ") == 2
     assert b"HTTP/1.1 401 " in answer
+
+
+@pytest.mark.parametrize("broken", [b"GET / HTTP/9.9\r\n\r\n", b"BREW(\r\n\r\n", b"GET /stores\r\n\r\n"])
+async def test_requests_that_come_with_a_malformed_one_but_before_it_are_answered(
+    client: Client, broken: bytes
+) -> None:
+    asked = f"GET /health HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
+    answer = await exchange(client, asked * 3 + broken + asked)
+    assert [line[9:12] for line in answer.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")] == [b"200"] * 3 + [b"400"]
+
+
+async def test_a_request_whose_body_is_malformed_is_malformed(client: Client) -> None:
+    answer = await exchange(client, HEAD + b"Transfer-Encoding: chunked\r\n\r\nx\r\n")
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+async def test_the_connection_is_closed_after_an_upgrade_which_is_declined(client: Client) -> None:
+    asked = f"GET /health HTTP/1.1\r\nHost: t\r\nConnection: upgrade\r\nUpgrade: h2c\r\nx-api-key: {KEY}\r\n\r\n"
+    answer = await exchange(client, asked.encode())
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert b"\r\nConnection: close\r\n" in answer
