@@ -22,10 +22,10 @@ def told(limits: str, connections: int | None) -> list[int]:
 @pytest.mark.parametrize(
     ("limits", "connections", "expected"),
     [
-        ("ulimit -Hn 2000; ulimit -Sn 1000", None, [1744, 2000, 2000]),
-        ("ulimit -Hn 2000; ulimit -Sn 1000", 1500, [1500, 1756, 2000]),
-        ("ulimit -Hn 2000; ulimit -Sn 2000", 10, [10, 2000, 2000]),
-        ("ulimit -Hn 100; ulimit -Sn 100", None, [50, 100, 100]),
+        ("ulimit -Sn 1000; ulimit -Hn 2000", None, [1744, 2000, 2000]),
+        ("ulimit -Sn 1000; ulimit -Hn 2000", 1500, [1500, 1756, 2000]),
+        ("ulimit -Sn 2000; ulimit -Hn 2000", 10, [10, 2000, 2000]),
+        ("ulimit -Sn 100; ulimit -Hn 100", None, [50, 100, 100]),
     ],
 )
 def test_the_soft_limit_of_descriptors_is_raised_as_far_as_the_connections_need(

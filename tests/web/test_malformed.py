@@ -1,6 +1,7 @@
 """What HTTP parsing refuses, and what is too large."""
 
 import logging
+import re
 from http import HTTPStatus
 
 import orjson
@@ -92,7 +93,7 @@ async def test_requests_that_come_with_a_malformed_one_but_before_it_are_answere
 ) -> None:
     asked = f"GET /health HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
     answer = await exchange(client, asked * 3 + broken + asked)
-    assert [line[9:12] for line in answer.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")] == [b"200"] * 3 + [b"400"]
+    assert re.findall(rb"HTTP/1\.1 (\d+) ", answer) == [b"200", b"200", b"200", b"400"]
 
 
 async def test_a_request_whose_body_is_malformed_is_malformed(client: Client) -> None:

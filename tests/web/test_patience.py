@@ -158,7 +158,6 @@ async def test_whoever_asks_on_is_let_go_on(dial: Dial) -> None:
 
 async def test_an_answer_that_nobody_reads_is_given_up(dial: Dial, replica: Replica) -> None:
     _, writer = await dial()
-    transport = writer.transport
     writer.write(PAGE * 8)
     begun = monotonic()
     while not counted(replica, Event.WRITE_TIMEOUT):
