@@ -32,6 +32,9 @@ _PATIENCE_SECONDS: Final = 60
 _LOOK_SECONDS: Final = 0.2
 # To connect and to ask is a load as any other: what is measured is what comes then.
 _SETTLE_SECONDS: Final = 1
+_ACCEPTED: Final = '_total{result="accepted"}'
+_OPEN: Final = "_open"
+_OWN: Final = 10
 _PAGE: Final = Path(__file__).parents[1] / "docs" / "hostile.md"
 # slowhttptest's attacks: heads that come slowly, bodies that do, answers that are read slowly.
 _ATTACKS: Final = {
@@ -97,17 +100,18 @@ def _attacked(server: Server, load: int, options: tuple[str, ...], connections: 
     """Attack, from when all connections are open; wait until the server has got rid of them."""
     address = f"http://127.0.0.1:{server.port}/openapi.json"
     command = ["nice", "-n", "19", "slowhttptest", "-c", str(connections), "-r", str(connections // 2), "-l", "60"]
+    before = _count(server, _ACCEPTED)
     attack = subprocess.Popen(  # noqa: S603 - the commands are this bench's own
         pinned([*command, "-p", "60", "-u", address, *options], load), stdout=subprocess.DEVNULL
     )
     try:
-        _await_open(server, lambda count: count > connections * 9 // 10)
+        _await(server, _ACCEPTED, lambda count: count - before > connections * 9 // 10)
         time.sleep(_SETTLE_SECONDS)
         yield
     finally:
         attack.kill()
         attack.wait()
-        _await_open(server, lambda count: count < 10)  # noqa: PLR2004 - but for this bench's own
+        _await(server, _OPEN, lambda count: count < _OWN)
 
 
 def _percentile(server: Server, seconds: float) -> float:
@@ -123,18 +127,18 @@ def _percentile(server: Server, seconds: float) -> float:
     return sorted(waits)[int(_SHARE * (len(waits) - 1))]
 
 
-def _await_open(server: Server, enough: Callable[[int], bool]) -> None:
-    """Wait until the server has as many connections as is enough. Raises `Failed`."""
+def _await(server: Server, metric: str, enough: Callable[[int], bool]) -> None:
+    """Wait until the server counts as many connections as is enough. Raises `Failed`."""
     end = time.monotonic() + _PATIENCE_SECONDS
-    while not enough(count := _open(server)):
+    while not enough(count := _count(server, metric)):
         if time.monotonic() > end:
-            raise Failed(f"after {_PATIENCE_SECONDS} s there are {count} connections")
+            raise Failed(f"after {_PATIENCE_SECONDS} s {metric} is {count}")
         time.sleep(_LOOK_SECONDS)
 
 
-def _open(server: Server) -> int:
+def _count(server: Server, metric: str) -> int:
     told = server.ask("/metrics", KEY).body.decode()
-    (count,) = re.findall(r"^store_directory_http_connections_open (\d+)", told, re.MULTILINE)
+    (count,) = re.findall(rf"^store_directory_http_connections{re.escape(metric)} (\d+)", told, re.MULTILINE)
     return int(count)
 
 
