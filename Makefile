@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-.PHONY: serve test interop fuzz audit check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
+.PHONY: serve test interop fuzz audit check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica hostile clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -65,6 +65,9 @@ bench-worst: $(VENV)/installed ## the requests that hold the event loop longest
 
 bench-replica: $(VENV)/installed ## starts, reloads and several workers; ARGS=--large with 1,000,000 stores too
 	$(BIN)/python -m bench.replica $(ARGS)
+
+hostile: $(VENV)/installed ## what thousands of slow connections cost the others, with slowhttptest
+	$(BIN)/python -m bench.hostile $(ARGS)
 
 # The peers' packages stand apart from the project's. Without them the bench says which peers are missing.
 bench/data/peers/installed: bench/peers/requirements.txt

@@ -45,6 +45,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rate_store         the URL of a Redis that keeps the rates of keys for all processes; each keeps its share without
     rate_limit_fields  whether answers tell what is left of the rate of a key
     trusted_proxy  which proxies are believed about who asks: addresses, networks, `unix`
+    max_connections  at most, of each process; as many as the system allows, within bounds, where it is not given
     """
 
     data: str = ""
@@ -70,6 +71,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rate_store: str = ""
     rate_limit_fields: bool = False
     trusted_proxy: tuple[str, ...] = ()
+    max_connections: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
     @property
     def look_seconds(self) -> float:

@@ -38,13 +38,13 @@ from service.sampling.sample import write_sample
 from service.settings import Settings, read_settings
 from service.web.access import Entry
 from service.web.answer import Answer
-from service.web.app import MAX_BODY_BYTES
 from service.web.auth import anybody
 from service.web.fields import MAX_CHARACTERS
+from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES, Limits
 from service.web.metrics import metrics_route
 from service.web.probes import Health, Ready, Unready
 from service.web.routes import Call
-from service.web.server import KEEP_ALIVE_SECONDS, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES, runner
+from service.web.server import runner
 from service.web.site import make_site
 from service.web.target import query_pairs
 from service.web.traffic import Traffic
@@ -225,7 +225,10 @@ def test_every_field_of_the_envelope_and_of_ready_stands_in_the_interface() -> N
 def test_every_limit_stands_in_the_interface() -> None:
     told = [row["Value"] for row in rows(INTERFACE, "Limit")]
     sizes = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_BODY_BYTES:,} bytes")
-    assert told == [*sizes, f"{MAX_CHARACTERS:,} characters", f"{KEEP_ALIVE_SECONDS} seconds"]
+    limits = Limits()
+    times = (limits.head_seconds, limits.idle_seconds, limits.write_seconds, limits.discard_seconds)
+    seconds = [f"{time:g} seconds" for time in times]
+    assert told == [*sizes, f"{MAX_CHARACTERS:,} characters", *seconds, f"{limits.connections:,}"]
 
 
 def test_every_field_of_the_access_log_is_told() -> None:

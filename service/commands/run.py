@@ -24,6 +24,7 @@ from service.replica.workspace import Workspace
 from service.settings import Settings
 from service.source.source import Source
 from service.web.auth import Authenticate
+from service.web.limits import Limits
 from service.web.policy import Policy
 
 # A page of scattered records makes some thousand objects for a moment: without cycles, so nothing is there to collect.
@@ -125,7 +126,9 @@ async def _listen(plan: Plan, replica: Replica, sockets: Sockets, log: AccessFil
     from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
 
     site = make_site(replica, plan.authenticate, plan.policy, apart=bool(sockets.admin), log=log)
-    return await open_site(site, public=sockets.public, admin=sockets.admin)
+    most = plan.settings.max_connections
+    limits = Limits() if most is None else Limits(connections=most)
+    return await open_site(site, limits, public=sockets.public, admin=sockets.admin)
 
 
 def import_web() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 import uvloop
 
 from service.bundled import bundled_folder
@@ -12,6 +13,7 @@ from service.commands.access_file import STANDARD_OUTPUT, check_access_log
 from service.commands.announcement import Announcement
 from service.commands.authentication import check_keys, settle_authentication, tell_of_keys
 from service.commands.cache import NoCache, cache_folder
+from service.commands.descriptors import TooFewDescriptors, room_for
 from service.commands.listen import CannotListen, Listener, bind, split_address
 from service.commands.logs import start_log
 from service.commands.options import Address, Count, Seconds, option, use_file
@@ -33,6 +35,7 @@ from service.source.choice import choose_source
 from service.source.source import Rejected
 from service.web.auth import anybody, recognising
 from service.web.forwarding import read_forwarding
+from service.web.limits import Limits
 from service.web.policy import Policy, read_origin
 
 
@@ -98,6 +101,12 @@ from service.web.policy import Policy, read_origin
     multiple=True,
     help="Believe this proxy about who asks; may be given again; unix is any on a Unix socket.",
 )
+@option(
+    "--max-connections",
+    metavar="N",
+    type=click.IntRange(1),
+    help=f"Take so many connections, each process.  [default: {Limits().connections}, or what descriptors allow]",
+)
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:
     """Serve a data set over HTTP, and follow its source: on a change, and on SIGHUP.
@@ -112,6 +121,7 @@ def serve(context: click.Context, /, **given: Any) -> None:
     check_keys(settings)
     if settings.rate_store:
         _check_rate_store(settings.rate_store)
+    settings = _with_room(settings)
     policy = _policy(settings)
     start_log(as_json=settings.log_format == "json")
     tell_of_keys(settings)
@@ -169,6 +179,13 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
 
 def _data(settings: Settings) -> str:
     return settings.data or str(bundled_folder())
+
+
+def _with_room(settings: Settings) -> Settings:
+    try:
+        return msgspec.structs.replace(settings, max_connections=room_for(settings.max_connections))
+    except TooFewDescriptors as error:
+        raise click.UsageError(f"--max-connections: {error}") from error
 
 
 def _policy(settings: Settings) -> Policy:

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from aiohttp import hdrs, web
+from aiohttp import HttpVersion11, hdrs, web
 from yarl import URL
 
 from service.errors import (
@@ -24,6 +24,7 @@ from service.web import prefer
 from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER, Authenticate
 from service.web.cors import Cors
+from service.web.limits import MAX_BODY_BYTES
 from service.web.observer import Exchange, Observer
 from service.web.policy import Policy
 from service.web.problem import refusal
@@ -34,9 +35,6 @@ from service.web.routes import Call, Route, Routes
 from service.web.target import without_slash
 from service.web.tracing import REQUEST_ID, RequestIds
 from service.web.traffic import UNMATCHED
-
-# Nobody needs a body to read; one up to here is read past, so that the connection can go on.
-MAX_BODY_BYTES: Final = 1 << 20
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _MILLISECONDS: Final = 1e3
@@ -189,5 +187,14 @@ class App:
 def _check_framing(request: web.BaseRequest) -> None:
     if type(request) is UnsupportedVersion:  # no isinstance: requests are mappings, of which it asks more
         raise BadRequest
-    if hdrs.CONTENT_LENGTH in request.headers and (request.content_length or 0) > MAX_BODY_BYTES:
+    if hdrs.TRANSFER_ENCODING in request.headers:
+        _check_coding(request)
+    elif request.body_exists and (request.content_length or 0) > MAX_BODY_BYTES:
         raise ContentTooLarge
+
+
+def _check_coding(request: web.BaseRequest) -> None:
+    """Refuse a transfer coding other than chunked, alone and in HTTP/1.1: others may see another end of the request."""
+    codings = request.headers.getall(hdrs.TRANSFER_ENCODING)
+    if [coding.lower() for coding in codings] != ["chunked"] or request.version != HttpVersion11:
+        raise BadRequest

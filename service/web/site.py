@@ -15,12 +15,13 @@ from service.web.app import App
 from service.web.auth import Authenticate, anybody
 from service.web.callers import Callers
 from service.web.documents import document_routes
+from service.web.limits import ADMIN_CONNECTIONS, Limits
 from service.web.metrics import METRICS_PATH, metrics_route
 from service.web.observer import Observer
 from service.web.policy import Policy
 from service.web.probes import probe_routes
 from service.web.records import record_routes
-from service.web.server import runner
+from service.web.server import give_up, runner
 from service.web.traffic import UNMATCHED, Traffic
 
 # Connections that wait to be accepted; the system may allow fewer.
@@ -63,15 +64,17 @@ def make_site(
 
 
 async def open_site(
-    site: Site, *, public: Sequence[socket], admin: Sequence[socket]
+    site: Site, limits: Limits, *, public: Sequence[socket], admin: Sequence[socket]
 ) -> Callable[[], Awaitable[object]]:
-    """Answer on bound sockets; return what ends that."""
+    """Answer on bound sockets, on those of `admin` if there are any; return what ends that."""
     servers = []
-    for app, sockets in ((site.public, public), (site.admin, admin)):
+    of_admin = msgspec.structs.replace(limits, connections=ADMIN_CONNECTIONS)
+    for app, sockets, allowed in ((site.public, public, limits), (site.admin, admin, of_admin)):
         if app is not None:
-            server = runner(app)
+            server = runner(app, allowed)
             await server.setup()
             for each in sockets:
+                give_up(each, 2 * allowed.write_seconds)
                 await web.SockSite(server, each, backlog=_BACKLOG).start()
             servers.append(server)
 

@@ -65,9 +65,13 @@ class Traffic(Collector):
         """Count an event."""
         self._counts[self._events[event]] += 1
 
-    def connected(self, *, now_open: int) -> None:
-        """Tell how many connections this worker has."""
-        self._counts[self._open] = now_open
+    def opened(self) -> None:
+        """Count a connection as open."""
+        self._counts[self._open] += 1
+
+    def closed(self) -> None:
+        """Count a connection as no longer open."""
+        self._counts[self._open] -= 1
 
     def collect(self) -> Iterator[Metric]:
         """Tell what all workers counted."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from service.web.server import KEEP_ALIVE_SECONDS
+from service.web.limits import Limits
 from tests.interop.asking import FIRST
 from tests.interop.proxies import EXAMPLES, PROXIES, Proxy, ProxyKind
 from tests.interop.upstream import Upstream
@@ -109,4 +109,4 @@ def test_an_idle_connection_is_given_up_before_the_service_ends_it() -> None:
     nginx, haproxy = ((EXAMPLES / name).read_text() for name in ("nginx.conf", "haproxy.cfg"))
     (kept,) = re.findall(r"keepalive 16;\n *keepalive_timeout (\d+)s;", nginx)
     (purged,) = re.findall(r"pool-purge-delay (\d+)s", haproxy)
-    assert max(int(kept), 2 * int(purged)) + 5 <= min(KEEP_ALIVE_SECONDS, 30)
+    assert max(int(kept), 2 * int(purged)) + 5 <= Limits().idle_seconds

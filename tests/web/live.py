@@ -10,6 +10,7 @@ from aiohttp.web import ServerRunner
 from service.settings import Settings
 from service.web.app import App
 from service.web.auth import KEY_HEADER
+from service.web.limits import Limits
 from service.web.policy import Policy
 from service.web.server import runner
 from tests.directory import company, store
@@ -42,12 +43,12 @@ def lasting(headers: Mapping[str, str]) -> dict[str, str]:
 class ServiceServer(BaseTestServer):
     """The service as it runs, on a free port."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, limits: Limits | None = None) -> None:
         super().__init__()
-        self._app = app
+        self._app, self._limits = app, limits
 
     async def _make_runner(self, **_: Any) -> ServerRunner:
-        return runner(self._app)
+        return runner(self._app, self._limits)
 
 
 async def exchange(client: Client, request: bytes) -> bytes:

@@ -1,13 +1,13 @@
 """What HTTP parsing refuses, and what is too large."""
 
 import logging
+import re
 from http import HTTPStatus
 
 import orjson
 import pytest
 
-from service.web.app import MAX_BODY_BYTES
-from service.web.server import MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
+from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
 from tests.web.live import KEY, Client, ask, exchange
 
 SECRET = b"s3cret-key"
@@ -85,3 +85,25 @@ async def test_the_next_request_on_a_connection_is_answered_after_one_with_a_bod
     answer = await exchange(client, (first + second).encode())
     assert answer.count(b"HTTP/1.1 ") == 2
     assert b"HTTP/1.1 401 " in answer
+
+
+@pytest.mark.parametrize("broken", [b"GET / HTTP/9.9\r\n\r\n", b"BREW(\r\n\r\n", b"GET /stores\r\n\r\n"])
+async def test_requests_that_come_with_a_malformed_one_but_before_it_are_answered(
+    client: Client, broken: bytes
+) -> None:
+    asked = f"GET /health HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
+    answer = await exchange(client, asked * 3 + broken + asked)
+    assert re.findall(rb"HTTP/1\.1 (\d+) ", answer) == [b"200", b"200", b"200", b"400"]
+
+
+async def test_a_request_whose_body_is_malformed_is_malformed(client: Client) -> None:
+    answer = await exchange(client, HEAD + b"Transfer-Encoding: chunked\r\n\r\nx\r\n")
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
+async def test_the_connection_is_closed_after_an_upgrade_which_is_declined(client: Client) -> None:
+    asked = f"GET /health HTTP/1.1\r\nHost: t\r\nConnection: upgrade\r\nUpgrade: h2c\r\nx-api-key: {KEY}\r\n\r\n"
+    answer = await exchange(client, asked.encode())
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert b"\r\nConnection: close\r\n" in answer
