@@ -4,8 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# Three processes for two cores: a third of the time tests wait, for processes, pauses and files left alone.
+SPREAD := -n 3 --dist worksteal
 
-.PHONY: serve test interop check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
+.PHONY: serve test coverage interop check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -14,10 +16,16 @@ serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for optio
 	@$(BIN)/store-directory serve $(ARGS)
 
 test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of them
-	$(BIN)/pytest -n 2 $(ARGS)
+	$(BIN)/pytest $(SPREAD) $(ARGS)
 
 interop: $(VENV)/developed ## try it with nginx, Varnish, curl and Chromium, which must be there
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
+
+coverage: $(VENV)/developed ## hold the rooms that answer requests to 100 % of branches
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(SPREAD) tests/engine tests/loading tests/web tests/test_*.py $(ARGS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 check: lint types test ## lint, format, types and tests: what a change must pass
 
