@@ -17,7 +17,7 @@ from service.errors import (
     UnprocessableContent,
     ValidationError,
 )
-from service.operation import ALWAYS, PREFERENCE_STATUSES, PROBLEM, VERSION_HEADER, Operation
+from service.operation import ALWAYS, PREFERENCE_STATUSES, PROBLEM, REQUEST_ID_HEADER, VERSION_HEADER, Operation
 from service.parameters import Parameter
 from service.records import Company, Store
 
@@ -37,7 +37,8 @@ _REQUEST_HEADERS: Final = {
     "If-Match": "Entity tags: where none of them holds any longer, the answer is 412.",
     "If-Unmodified-Since": "Where the data is newer, and there is no If-Match, the answer is 412.",
 }
-# What the head of an answer may tell.
+# What the head of an answer tells, or may tell.
+_REQUEST_ID: Final = {REQUEST_ID_HEADER: "The identifier of the request: its own, or one made for it."}
 _PREFERENCE_APPLIED: Final = {"Preference-Applied": "Stands where `Prefer: handling=strict` was heeded."}
 _DATASET_VERSION: Final = {VERSION_HEADER: "The version of the data: the same records have the same one."}
 _VALIDATORS: Final = {
@@ -111,7 +112,8 @@ def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
     for status, body in operation.answers.items():
         yield str(status.value), _answer(operation, status, body)
     if operation.protected:
-        unchanged = {"description": "The client has this answer already.", "headers": _headers(_VALIDATORS)}
+        told = _headers({**_REQUEST_ID, **_VALIDATORS})
+        unchanged = {"description": "The client has this answer already.", "headers": told}
         yield str(HTTPStatus.NOT_MODIFIED.value), unchanged
     errors: Iterable[type[RequestError]] = (*operation.errors, *ALWAYS)
     for error in sorted(errors, key=lambda error: error.status):
@@ -119,24 +121,22 @@ def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _answer(operation: Operation, status: HTTPStatus, body: Any) -> dict[str, Any]:
-    response: dict[str, Any] = {"description": status.phrase, "content": {_JSON: _schema(body)}}
+    told = _REQUEST_ID
     if operation.protected:
-        links = _LINK if operation.parameters else {}
-        response["headers"] = _headers({**_PREFERENCE_APPLIED, **_VALIDATORS, **links})
-    return response
+        told = {**told, **_PREFERENCE_APPLIED, **_VALIDATORS, **(_LINK if operation.parameters else {})}
+    return {"description": status.phrase, "headers": _headers(told), "content": {_JSON: _schema(body)}}
 
 
 def _error(operation: Operation, error: type[RequestError]) -> dict[str, Any]:
     content = {_JSON: _schema(HTTPValidationError if error is UnprocessableContent else HTTPError)}
     if error.may_be_problem:
         content[PROBLEM] = _schema(ProblemDetails)
-    described = dict.fromkeys(error.headers, "")
+    described = _REQUEST_ID | dict.fromkeys(error.headers, "")
     if operation.protected and error.status in PREFERENCE_STATUSES:
         described |= _PREFERENCE_APPLIED
     if error is PreconditionFailed:
         described |= _DATASET_VERSION
-    response: dict[str, Any] = {"description": error.meaning, "content": content}
-    return {**response, "headers": _headers(described)} if described else response
+    return {"description": error.meaning, "headers": _headers(described), "content": content}
 
 
 def _headers(described: Mapping[str, str]) -> dict[str, Any]:

@@ -19,6 +19,9 @@ from service.parameters import Parameter
 # Tells with every answer from the data which version of it was asked.
 VERSION_HEADER: Final = "X-Dataset-Version"
 
+# Tells one request from others.
+REQUEST_ID_HEADER: Final = "X-Request-Id"
+
 # The media type of problem details (RFC 9457).
 PROBLEM: Final = "application/problem+json"
 

@@ -35,6 +35,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cache_control  that of answers from the data
     cors_origin    whose pages may read answers
     encoded_cache  up to how many MiB of compressed answers each process keeps
+
+    access_log     the file that tells of each request, "-" for standard output; none where it is empty
+    log_format     how the lines of the log are written
+    server_timing  whether answers tell how long they took
     """
 
     data: str = ""
@@ -52,6 +56,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cache_control: str = "private, no-cache"
     cors_origin: tuple[str, ...] = ()
     encoded_cache: Annotated[int, msgspec.Meta(ge=0, le=MOST_MEBIBYTES)] = 32
+    access_log: str = ""
+    log_format: Literal["text", "json"] = "text"
+    server_timing: bool = False
 
     @property
     def look_seconds(self) -> float:

@@ -34,6 +34,7 @@ from service.replica.publication import Reload
 from service.replica.replica import Replica
 from service.sampling.sample import write_sample
 from service.settings import Settings, read_settings
+from service.web.access import Entry
 from service.web.answer import Answer
 from service.web.app import MAX_BODY_BYTES
 from service.web.auth import anybody
@@ -212,6 +213,11 @@ def test_every_limit_stands_in_the_interface() -> None:
     told = [row["Value"] for row in rows(INTERFACE, "Limit")]
     sizes = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_BODY_BYTES:,} bytes")
     assert told == [*sizes, f"{MAX_CHARACTERS:,} characters", f"{KEEP_ALIVE_SECONDS} seconds"]
+
+
+def test_every_field_of_the_access_log_is_told() -> None:
+    told = named((ROOT / "docs/observing.md").read_text(), "In the log")
+    assert told == list(Entry.__struct_fields__)
 
 
 def test_every_metric_stands_in_the_interface() -> None:

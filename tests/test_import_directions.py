@@ -42,6 +42,7 @@ OPENING: Final = {"open", "read_bytes", "read_text", "write_bytes", "write_text"
 # Where files are opened: those of data, what the processes of a run share, settings, and the docs page.
 OPENERS: Final = (
     "service.baking",
+    "service.commands.access_file",
     "service.loading",
     "service.replica",
     "service.sampling",

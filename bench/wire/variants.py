@@ -1,4 +1,4 @@
-"""Variants of shapes: their requests with header fields, for answers that are compressed or that are not sent again."""
+"""Variants of shapes: their requests with header fields, for answers that are compressed, not sent again, or logged."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from bench.wire.answers import Answers
-from bench.wire.contender import same_targets
+from bench.wire.contender import HOME, same_targets
 from bench.wire.servers import Failed, Server
 from bench.wire.shapes import ACCEPT_ENCODING, Shape
 from service.settings import Settings
@@ -23,17 +23,25 @@ _MOST_PAGES: Final = 200
 
 
 def variants(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
-    """Return the variants of `city` and `page`.
+    """Return the variants of `company`, `city` and `page`.
 
     What is kept is sent alike whatever its coding, so one coding shows it.
     """
     drawn = {shape.slug: shape for shape in shapes}
-    city, page = drawn["city"], drawn["page"]
+    company, city, page = drawn["company"], drawn["city"], drawn["page"]
     pages = msgspec.structs.replace(page, requests=page.requests[:_MOST_PAGES])
     best = _CODINGS[0]
     kept = (_coded(shape, best, kept=True) for shape in (city, pages))
     cities = (_coded(city, coding, kept=False) for coding in _CODINGS)
-    return (_again(city), *kept, *cities, _coded(pages, best, kept=False))
+    return (_again(city), *kept, *cities, _coded(pages, best, kept=False), _logged(company), _logged(city))
+
+
+def _logged(shape: Shape) -> Shape:
+    """Return a shape that is told to an access log, too."""
+    options = ("--access-log", str(HOME / "access.log"))
+    return msgspec.structs.replace(
+        shape, slug=f"{shape.slug}-logged", title=f"{shape.title}, with an access log", options=options, least=0.0
+    )
 
 
 def _again(shape: Shape) -> Shape:

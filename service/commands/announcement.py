@@ -15,31 +15,32 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
 
     public, admin  the addresses, as a client writes them; that of probes and metrics is "" where they are public
     open_to_all    whether no key is needed
+    aside          whether standard output is for something else, so that standard error has to do
     """
 
     public: str
     admin: str
     made_key: str | None
     open_to_all: bool
+    aside: bool = False
 
     def listening(self) -> None:
         """Tell that the service listens."""
-        _say(f"Listening on {self.public}")
+        self._say(f"Listening on {self.public}")
         if self.admin:
-            _say(f"Probes and metrics on {self.admin}")
+            self._say(f"Probes and metrics on {self.admin}")
 
     def ready(self, current: Snapshot) -> None:
         """Tell that the service is ready, and how to ask."""
         dataset = current.dataset
-        _say(f"Ready: {len(dataset.stores):,} stores of {len(dataset.companies):,} companies")
+        self._say(f"Ready: {len(dataset.stores):,} stores of {len(dataset.companies):,} companies")
         if self.made_key is not None:
-            _say(f"Key: {self.made_key} (made for this run; --api-key sets your own)")
+            self._say(f"Key: {self.made_key} (made for this run; --api-key sets your own)")
         key = "" if self.open_to_all else f"-H '{KEY_HEADER}: {self.made_key or '<your key>'}' "
-        _say(f"Try: curl {key}{shlex.quote(f'{self.public}/stores?limit=2')}")
-        _say(f"Docs: {self.public}/docs")
+        self._say(f"Try: curl {key}{shlex.quote(f'{self.public}/stores?limit=2')}")
+        self._say(f"Docs: {self.public}/docs")
 
-
-def _say(line: str) -> None:
-    """Print a line. The service goes on where nobody reads it."""
-    with suppress(OSError):
-        click.echo(line)
+    def _say(self, line: str) -> None:
+        """Print a line. The service goes on where nobody reads it."""
+        with suppress(OSError):
+            click.echo(line, err=self.aside)

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from service.commands.access_file import AccessFile, access_log
 from service.commands.announcement import Announcement
 from service.commands.terminal import shown_progress
 from service.progress import Progress
@@ -70,14 +71,15 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
     ending = _Ending()
     replica = Replica(seat, max_stale=plan.settings.max_stale)
     successor = plan.workspace.publication().generation > 0
-    with ExitStack() as bars:
+    settings, turn = plan.settings, plan.workspace.folder / "access-log"
+    with access_log(settings.access_log, turn) as log, ExitStack() as bars:
         publisher = _publisher(plan, replica, bars.enter_context(shown_progress()))
         keeping = asyncio.create_task(keep(replica, plan.workspace, publisher))
         keeping.add_done_callback(lambda _: ending.now.set())
         others = [asyncio.create_task(_beat(beat or (lambda: None)))]
         if successor:
             await _first(replica.filled, ending.soon, ending.now)
-        closing = await _listen(plan, replica, sockets)
+        closing = await _listen(plan, replica, sockets, log)
         if plan.workspace.first("listening"):
             plan.announcement.listening()
         try:
@@ -113,11 +115,12 @@ def _publisher(plan: Plan, replica: Replica, progress: Progress) -> Publisher:
     return publisher
 
 
-async def _listen(plan: Plan, replica: Replica, sockets: Sockets) -> Close:
+async def _listen(plan: Plan, replica: Replica, sockets: Sockets, log: AccessFile | None) -> Close:
     await asyncio.to_thread(import_web)  # 0.2 s, in which the data is being taken
-    from service.web.site import open_site  # noqa: PLC0415 - see above
+    from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
 
-    return await open_site(replica, plan.authenticate, plan.policy, public=sockets.public, admin=sockets.admin)
+    site = make_site(replica, plan.authenticate, plan.policy, apart=bool(sockets.admin), log=log)
+    return await open_site(site, public=sockets.public, admin=sockets.admin)
 
 
 def import_web() -> None:

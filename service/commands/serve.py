@@ -1,8 +1,6 @@
 """`store-directory serve`: the service."""
 
-import logging
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +9,11 @@ import uvloop
 from click.core import ParameterSource
 
 from service.bundled import bundled_folder
+from service.commands.access_file import STANDARD_OUTPUT, check_access_log
 from service.commands.announcement import Announcement
 from service.commands.cache import NoCache, cache_folder
 from service.commands.listen import CannotListen, Listener, bind, split_address
+from service.commands.logs import start_log
 from service.commands.options import Address, Count, Seconds, option, use_file
 from service.commands.refusal import refusal
 from service.commands.run import Plan, Sockets, run
@@ -78,6 +78,9 @@ from service.web.policy import Policy, read_origin
     type=click.IntRange(0, MOST_MEBIBYTES),
     help=f"Keep so much of compressed answers, each process; 0 keeps none.  [default: {Settings().encoded_cache}]",
 )
+@option("--access-log", metavar="FILE", help="Write a line of JSON for each request; - is standard output.")
+@option("--log-format", type=click.Choice(["text", "json"]), help=f"Of the log.  [default: {Settings().log_format}]")
+@option("--server-timing", is_flag=True, default=None, help="Tell with each answer how long it took.")
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:
     """Serve a data set over HTTP, and follow its source: on a change, and on SIGHUP.
@@ -85,13 +88,16 @@ def serve(context: click.Context, /, **given: Any) -> None:
     An option stands before its environment variable, that before the settings file.
     """
     _settle_authentication(context, given)
-    if empty := [name for name in ("data", "host", "cache", "cache_control") if given[name] == ""]:
+    if empty := [name for name in ("data", "host", "cache", "cache_control", "access_log") if given[name] == ""]:
         raise click.UsageError(f"--{empty[0].replace('_', '-')}: it is empty")
     settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
     _check_keys(settings)
     policy = _policy(settings)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
-    logging.getLogger("watchfiles").setLevel(logging.WARNING)
+    start_log(as_json=settings.log_format == "json")
+    try:
+        check_access_log(settings.access_log)
+    except OSError as error:
+        raise click.ClickException(f"--access-log: {settings.access_log}: {error.strerror}") from error
     try:
         cache = cache_folder(settings.cache)
         with workspace(cache / "runs") as work:
@@ -113,7 +119,13 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     admin = bind(*split_address(settings.admin), shared=several) if settings.admin else Listener()
     made_key = None if settings.no_auth or settings.api_key else new_key()
     authenticate = anybody if settings.no_auth else keyring(settings.api_key or (made_key or "",))
-    tells = Announcement(public=public.url, admin=admin.url, made_key=made_key, open_to_all=settings.no_auth)
+    tells = Announcement(
+        public=public.url,
+        admin=admin.url,
+        made_key=made_key,
+        open_to_all=settings.no_auth,
+        aside=settings.access_log == STANDARD_OUTPUT,
+    )
     plan = Plan(
         settings=settings,
         source=source,
@@ -163,4 +175,5 @@ def _policy(settings: Settings) -> Policy:
         origins=origins,
         needs_key=not settings.no_auth,
         encoded_bytes=settings.encoded_cache << 20,
+        server_timing=settings.server_timing,
     )

@@ -12,7 +12,7 @@ import msgspec
 
 from service.replica.lock import is_locked, try_lock
 
-SEAT_BYTES: Final = 1 << 17
+SEAT_BYTES: Final = 1 << 18
 _ITEM_BYTES: Final = 8
 # The first number is the generation that the worker serves; its counts stand behind it.
 _COUNTS: Final = slice(1, None)

@@ -3,6 +3,7 @@
     leader            locked by the process that looks after the source
     publication.json  what is to be served
     *.baked           what is served, checked; beside it what may be next
+    access-log        locked by the process that writes the access log
     seat-N            the numbers of a worker
     refusal.json      why there is nothing to serve
 

@@ -21,6 +21,11 @@ class Answer(msgspec.Struct, frozen=True):
     headers: str = ""
     vary: str = ""
 
+    @property
+    def length(self) -> int:
+        """The length of the body in bytes."""
+        return sum(map(len, self.pieces))
+
 
 def header_lines(headers: Mapping[str, str]) -> str:
     """Return header fields as lines of HTTP/1.1 (RFC 9112 section 5). Raises `ValueError` where one would break out."""

@@ -24,18 +24,21 @@ from service.web import prefer
 from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER, Authenticate
 from service.web.cors import Cors
+from service.web.observer import Exchange, Observer
 from service.web.policy import Policy
 from service.web.problem import refusal
 from service.web.representation import Representation, Sender
 from service.web.response import Response
 from service.web.routes import Call, Route, Routes
 from service.web.target import without_slash
-from service.web.traffic import UNMATCHED, Traffic
+from service.web.tracing import REQUEST_ID, RequestIds
+from service.web.traffic import UNMATCHED
 
 # Nobody needs a body to read; one up to here is read past, so that the connection can go on.
 MAX_BODY_BYTES: Final = 1 << 20
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
+_MILLISECONDS: Final = 1e3
 _log = logging.getLogger(__name__)
 
 
@@ -51,54 +54,66 @@ class App:
         routes: Iterable[Route],
         replica: Replica,
         authenticate: Authenticate,
-        traffic: Traffic,
+        observer: Observer,
         policy: Policy,
     ) -> None:
         self._routes = Routes(routes)
         self._replica = replica
         self._authenticate = authenticate
-        self.traffic = traffic
+        self.traffic = observer.traffic
+        self._observer = observer
+        self._request_ids = RequestIds()
+        self._times = policy.server_timing
         self._cors = Cors(policy.origins)
-        self._sender = Sender(policy.encoded_bytes, traffic.count)
+        self._sender = Sender(policy.encoded_bytes, self.traffic.count)
         self._refusals_vary = {of_data: policy.vary(hdrs.ACCEPT, of_data=of_data) for of_data in (False, True)}
 
     async def __call__(self, request: web.BaseRequest) -> Response:
         """Answer a request. Never raises."""
         started = perf_counter()
         route, segment = self._routes.find(request.rel_url.raw_path)
-        path = UNMATCHED if route is None else route.path
+        request_id = self._request_ids.of(request.headers.get(REQUEST_ID))
+        exchange = Exchange(request_id, UNMATCHED if route is None else route.path)
         closes = self._replica.draining  # whoever keeps the connection is to take another one
         try:
             _check_framing(request)
-            told = self._elsewhere(request.rel_url) if route is None else self._answer(request, route, segment)
+            told = (
+                self._elsewhere(request.rel_url) if route is None else self._answer(exchange, request, route, segment)
+            )
             answer = told if isinstance(told, Answer) else await told
         except RequestError as error:
             answer, closes = self._refusal(error, request, route), closes or error.closes
         except Exception:  # noqa: BLE001 - whatever it is, the client gets an answer and the log the traceback
-            _log.exception("a request to %s failed", path)
+            _log.exception("request %s to %s failed", request_id, exchange.route)
             answer = self._refusal(InternalServerError(), request, route)
-        self.traffic.observe(request.method, path, answer.status, perf_counter() - started)
-        lines = self._cors.lines(answer.vary, request.headers.get(hdrs.ORIGIN))
+        seconds = perf_counter() - started
+        self._observer.answered(request, exchange, answer, seconds)
+        lines = f"{REQUEST_ID}: {request_id}\r\n{self._cors.lines(answer.vary, request.headers.get(hdrs.ORIGIN))}"
+        if self._times:
+            lines += f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}\r\n"
         if prefer.PREFER in request.headers and route is not None and route.protected:
             lines += prefer.applied(request.headers.getall(prefer.PREFER), answer.status)
         return Response(answer, lines, closes=closes)
 
-    def malformed(self, error: RequestError, accept: Sequence[str]) -> Response:
-        """Answer what HTTP parsing refused, of which only what it accepts is known."""
-        return self._unparsed(refusal(error, accept))
+    def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
+        """Answer what HTTP parsing refused, of which only what it accepts is known, and who sent it."""
+        return self._unparsed(refusal(error, accept), client)
 
-    def unknown_method(self, target: str, accept: Sequence[str]) -> Response:
+    def unknown_method(self, target: str, accept: Sequence[str], client: str | None) -> Response:
         """Answer a request that HTTP parsing refused for its method: it may be any token (RFC 9110 section 9.1)."""
         url = URL(target, encoded=True)
         try:
             known, _ = self._routes.find(url.raw_path)
-            return self._unparsed(refusal(MethodNotAllowed(), accept) if known else self._elsewhere(url))
+            answer = refusal(MethodNotAllowed(), accept) if known else self._elsewhere(url)
         except NotFound as error:
-            return self._unparsed(refusal(error, accept))
+            answer = refusal(error, accept)
+        return self._unparsed(answer, client)
 
-    def _unparsed(self, answer: Answer) -> Response:
-        self.traffic.observe("other", UNMATCHED, answer.status, 0.0)
-        return Response(answer, self._cors.lines(answer.vary, None), closes=True)
+    def _unparsed(self, answer: Answer, client: str | None) -> Response:
+        request_id = self._request_ids.of(None)
+        self._observer.malformed(answer, client=client, request_id=request_id)
+        lines = f"{REQUEST_ID}: {request_id}\r\n{self._cors.lines(answer.vary, None)}"
+        return Response(answer, lines, closes=True)
 
     def _refusal(self, error: RequestError, request: web.BaseRequest, route: Route | None) -> Answer:
         vary = self._refusals_vary[route is not None and route.protected]
@@ -113,13 +128,15 @@ class App:
         location = header_lines({"Location": without_slash(url.raw_path, url.raw_query_string)})
         return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)
 
-    def _answer(self, request: web.BaseRequest, route: Route, segment: str) -> Answer | Awaitable[Answer]:
+    def _answer(
+        self, exchange: Exchange, request: web.BaseRequest, route: Route, segment: str
+    ) -> Answer | Awaitable[Answer]:
         headers = request.headers
         if request.method not in _METHODS:
             return self._preflight(request)
         query, keys = request.rel_url.raw_query_string, headers.getall(KEY_HEADER, ())
         if route.protected:
-            self._authenticate(keys)
+            exchange.principal = self._authenticate(keys)
             strict = prefer.PREFER in headers and prefer.is_strict(headers.getall(prefer.PREFER))
             call = Call(segment, query, strict=strict, versions=headers.getall(VERSION_HEADER, ()))
         else:

@@ -11,13 +11,16 @@ from service.operation import VERSION_HEADER
 from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER
 from service.web.policy import ANY_ORIGIN
+from service.web.tracing import REQUEST_ID, TRACE_PARENT
 
-_EXPOSED: Final = ("Link", "ETag", VERSION_HEADER, "Retry-After")
+_EXPOSED: Final = ("Link", "ETag", VERSION_HEADER, "Retry-After", REQUEST_ID)
 # What a page may send that it could not send without asking: those of the safe list need not be named.
 _REQUESTED: Final = (
     KEY_HEADER,
     "Prefer",
     VERSION_HEADER,
+    REQUEST_ID,
+    TRACE_PARENT,
     "If-None-Match",
     "If-Modified-Since",
     "If-Match",

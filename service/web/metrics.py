@@ -20,7 +20,6 @@ from prometheus_client.registry import Collector
 from service.replica.replica import Replica, Snapshot
 from service.web.answer import NO_STORE, Answer
 from service.web.routes import Route
-from service.web.traffic import Traffic
 
 METRICS_PATH: Final = "/metrics"
 _UNKNOWN: Final = float("nan")
@@ -40,8 +39,8 @@ class _Version(Collector):
         return iter((version,))
 
 
-def metrics_route(replica: Replica, traffic: Traffic) -> Route:
-    """Return the route that tells the metrics: of the data as this worker serves it, of the answers of all workers."""
+def metrics_route(replica: Replica, *counted: Collector) -> Route:
+    """Return the route that tells the metrics: of the data as this worker serves it, and what all workers counted."""
     registry = CollectorRegistry()
     PlatformCollector(registry=registry)
     if replica.seat.alone:  # else they would be those of whichever worker is asked
@@ -74,7 +73,8 @@ def metrics_route(replica: Replica, traffic: Traffic) -> Route:
     )
     gauge("workers", "Processes that answer.", replica.seat.living)
     registry.register(_Version(replica))
-    registry.register(traffic)
+    for each in counted:
+        registry.register(each)
     return Route(
         METRICS_PATH, lambda _: Answer((generate_latest(registry),), CONTENT_TYPE_PLAIN_0_0_4, headers=NO_STORE)
     )

@@ -23,12 +23,14 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     origins        whose pages may read the answers; `*` is everybody's
     needs_key      whether answers from the data depend on `x-api-key`
     encoded_bytes  how much is kept of compressed answers; 0 is nothing
+    server_timing  whether answers tell how long they took
     """
 
     cache_control: str
     origins: frozenset[str]
     needs_key: bool
     encoded_bytes: int
+    server_timing: bool = False
 
     def vary(self, *names: str, of_data: bool) -> str:
         """Return the value of Vary (RFC 9110 section 12.5.5) for what depends on some header fields."""

@@ -56,14 +56,14 @@ class Connection(web.RequestHandler):
         """Answer an error of parsing, or of aiohttp itself."""
         accept = _accepted(self._received)
         if isinstance(exc, BadHttpMethod) and (line := _REQUEST_LINE.match(self._received)):
-            return self._app.unknown_method(line[1].decode(), accept)
+            return self._app.unknown_method(line[1].decode(), accept, request.remote)
         if status < InternalServerError.status:
             error = parsing_error(exc)
             _log.warning("refused a malformed request from %s: %s", request.remote, type(error).meaning)
         else:
             error = InternalServerError()
             _log.error("a connection failed", exc_info=exc)
-        return self._app.malformed(error, accept)
+        return self._app.malformed(error, accept, request.remote)
 
 
 def _accepted(received: bytes) -> list[str]:

@@ -10,10 +10,13 @@ from aiohttp import web
 
 from service.openapi import openapi_document
 from service.replica.replica import Replica
+from service.web.access import Lines
 from service.web.app import App
 from service.web.auth import Authenticate, anybody
+from service.web.callers import Callers
 from service.web.documents import document_routes
 from service.web.metrics import METRICS_PATH, metrics_route
+from service.web.observer import Observer
 from service.web.policy import Policy
 from service.web.probes import probe_routes
 from service.web.records import record_routes
@@ -32,26 +35,35 @@ class Site(msgspec.Struct, frozen=True):
     openapi: bytes
 
 
-def make_site(replica: Replica, authenticate: Authenticate, policy: Policy, *, apart: bool = False) -> Site:
-    """Return what answers; where it is to stand `apart`, probes and metrics are not public, and need no key."""
+def make_site(
+    replica: Replica, authenticate: Authenticate, policy: Policy, *, apart: bool = False, log: Lines | None = None
+) -> Site:
+    """Return what answers; where it is to stand `apart`, probes and metrics are not public, and need no key.
+
+    What is public is told to the access log, if there is one.
+    """
     records, probes = record_routes(replica, policy), probe_routes(replica)
     described = records if apart else (*records, *probes)
     openapi = openapi_document([route.operation for route in described if route.operation is not None])
     public = (*records, *document_routes(openapi))
     paths = [route.path for route in (*public, *probes)]
-    traffic = Traffic([*paths, METRICS_PATH, UNMATCHED], replica.seat.counts, replica.seat.all_counts)
-    private = (*probes, metrics_route(replica, traffic))
-    if apart:
-        admin = App(private, replica, anybody, traffic, msgspec.structs.replace(policy, origins=frozenset()))
-        return Site(App(public, replica, authenticate, traffic, policy), admin, openapi)
-    return Site(App((*public, *private), replica, authenticate, traffic, policy), None, openapi)
+    seat = replica.seat
+    traffic = Traffic([*paths, METRICS_PATH, UNMATCHED], seat.counts, seat.all_counts)
+    if not apart:
+        private = (*probes, metrics_route(replica, traffic))
+        return Site(App((*public, *private), replica, authenticate, Observer(traffic, log=log), policy), None, openapi)
+    behind = slice(traffic.length, None)
+    callers = Callers(seat.counts[behind], lambda: [counts[behind] for counts in seat.all_counts()])
+    private = (*probes, metrics_route(replica, traffic, callers))
+    admin = App(private, replica, anybody, Observer(traffic), msgspec.structs.replace(policy, origins=frozenset()))
+    observer = Observer(traffic, callers=callers, log=log)
+    return Site(App(public, replica, authenticate, observer, policy), admin, openapi)
 
 
 async def open_site(
-    replica: Replica, authenticate: Authenticate, policy: Policy, *, public: Sequence[socket], admin: Sequence[socket]
+    site: Site, *, public: Sequence[socket], admin: Sequence[socket]
 ) -> Callable[[], Awaitable[object]]:
-    """Answer on bound sockets, probes and metrics on those of `admin` if there are any; return what ends that."""
-    site = make_site(replica, authenticate, policy, apart=bool(admin))
+    """Answer on bound sockets; return what ends that."""
     servers = []
     for app, sockets in ((site.public, public), (site.admin, admin)):
         if app is not None:

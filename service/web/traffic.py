@@ -50,7 +50,7 @@ class Traffic(Collector):
         events = len(self._labels) + len(routes) * (width + 1)
         self._events = {event: events + place for place, event in enumerate(Event)}
         self._open = events + len(Event)
-        self._length = self._open + 1
+        self.length = self._open + 1
         counts[self._open] = 0  # whoever had these counts before has no connections any more
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -105,7 +105,7 @@ class Traffic(Collector):
             yield family
 
     def _sum(self) -> NDArray[Any]:
-        total = np.zeros(self._length, np.int64)
+        total = np.zeros(self.length, np.int64)
         for counts in self._everyone():
-            total += np.frombuffer(counts, np.int64, self._length)
+            total += np.frombuffer(counts, np.int64, self.length)
         return total

@@ -1,6 +1,7 @@
 """A running service for the tests of HTTP: a real server on a real socket."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from aiohttp.test_utils import BaseTestServer, TestClient
@@ -31,6 +32,11 @@ COMPANIES = (
 POLICY = Policy(cache_control=Settings().cache_control, origins=frozenset(), needs_key=True, encoded_bytes=1 << 20)
 
 Client = TestClient[Any, Any]
+
+
+def lasting(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the header fields of an answer in which another answer to the same question is no different."""
+    return {name.lower(): value for name, value in headers.items() if name.lower() not in ("date", "x-request-id")}
 
 
 class ServiceServer(BaseTestServer):

@@ -37,8 +37,8 @@ ALIKE = (
 ASKS = "Access-Control-Request-Method: GET"
 ALLOWED, EXPOSED = "Access-Control-Allow-Origin", "Access-Control-Expose-Headers"
 TOLD = {ALLOWED.lower(), EXPOSED.lower()}
-READABLE = {"link", "etag", "x-dataset-version", "retry-after"}
-SENDABLE = {"x-api-key", "prefer", "x-dataset-version"} | {
+READABLE = {"link", "etag", "x-dataset-version", "retry-after", "x-request-id"}
+SENDABLE = {"x-api-key", "prefer", "x-dataset-version", "x-request-id", "traceparent"} | {
     f"if-{condition}" for condition in ("none-match", "modified-since", "match", "unmodified-since")
 }
 KNOWN = ("/stores", "/companies", "/companies/acme", "/openapi.json", "/docs", "/docs/page.js", "/health", "/ready")

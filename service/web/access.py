@@ -1,0 +1,70 @@
+"""The access log: a line of JSON for each request."""
+
+import re
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Final, Protocol
+
+import msgspec
+
+# Longer paths are cut: nobody wrote them to be read.
+_MAX_PATH: Final = 1024
+# What looks like a key of ours shall not be read in a log, wherever a client wrote it.
+_KEY: Final = re.compile(r"sd_[A-Za-z0-9_-]{8,}")
+_REDACTED: Final = "sd_[redacted]"
+_NANOSECONDS: Final = 1_000_000_000
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """What is told of a request.
+
+    time      when the answer was handed to the connection (RFC 3339, UTC)
+    method    null, as the path is, of what is no HTTP
+    route     the path that answered, or `unmatched`
+    path      as the client wrote it, without its query
+    bytes     of the body that was sent
+    duration  seconds in which the answer was composed
+    key       the name of the key; null where none was found to be valid
+    client    the address
+    """
+
+    time: str
+    method: str | None = None
+    route: str
+    path: str | None = None
+    status: int
+    bytes: int
+    duration: float = 0.0
+    key: str | None = None
+    request_id: str
+    trace_id: str | None = None
+    client: str | None
+
+
+class Lines(Protocol):
+    """Takes lines, and sees to it that they are written."""
+
+    def write(self, line: bytes) -> bool:
+        """Take a line, without waiting; return whether there was room for it."""
+
+
+def line(entry: Entry) -> bytes:
+    """Return the line of an entry, its end included."""
+    return msgspec.json.encode(entry) + b"\n"
+
+
+def shown_path(path: str) -> str:
+    """Return a path as it may stand in a log: printable ASCII, of bounded length, with no key of ours in it."""
+    plain = path[:_MAX_PATH].encode("ascii", "backslashreplace").decode()
+    return _KEY.sub(_REDACTED, plain) if "sd_" in plain else plain
+
+
+def timestamp(nanoseconds: int) -> str:
+    """Return a time since the epoch, to the microsecond."""
+    seconds, fraction = divmod(nanoseconds, _NANOSECONDS)
+    return f"{_second(seconds)}.{fraction // 1000:06}Z"
+
+
+@lru_cache(2)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")

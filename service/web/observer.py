@@ -1,0 +1,84 @@
+"""What is noted of each answer: numbers, and a line of the access log."""
+
+from http import HTTPStatus
+from time import time_ns
+from typing import Final
+
+import msgspec
+from aiohttp import hdrs, web
+
+from service.keys.principal import Principal
+from service.web.access import Entry, Lines, line, shown_path, timestamp
+from service.web.answer import Answer
+from service.web.callers import Callers
+from service.web.event import Event
+from service.web.tracing import TRACE_PARENT, trace_id
+from service.web.traffic import UNMATCHED, Traffic
+
+_LIMITED: Final = HTTPStatus.TOO_MANY_REQUESTS.value
+
+
+class Exchange(msgspec.Struct):
+    """What is known of a request while it is answered.
+
+    request_id  tells it from others
+    route       the path that answers
+    principal   who asks, once that is known
+    """
+
+    request_id: str
+    route: str
+    principal: Principal | None = None
+
+
+class Observer:
+    """Counts each answer, and tells the access log of it where there is one.
+
+    traffic  counts answers by route
+    callers  counts them by key, where somebody wants to know
+    log      takes the lines of the access log
+    """
+
+    def __init__(self, traffic: Traffic, *, callers: Callers | None = None, log: Lines | None = None) -> None:
+        self.traffic = traffic
+        self._callers, self._log = callers, log
+
+    def answered(self, request: web.BaseRequest, exchange: Exchange, answer: Answer, seconds: float) -> None:
+        """Note an answer that took so long to compose."""
+        principal = exchange.principal
+        self.traffic.observe(request.method, exchange.route, answer.status, seconds)
+        if self._callers is not None and principal is not None:
+            self._callers.count(principal.name, limited=answer.status == _LIMITED)
+        if self._log is not None:
+            entry = Entry(
+                time=timestamp(time_ns()),
+                method=request.method,
+                route=exchange.route,
+                path=shown_path(request.rel_url.raw_path),
+                status=answer.status,
+                bytes=0 if request.method == hdrs.METH_HEAD else answer.length,
+                duration=round(seconds, 6),
+                key=principal.name if principal is not None else None,
+                request_id=exchange.request_id,
+                trace_id=trace_id(request.headers.get(TRACE_PARENT)),
+                client=request.remote or None,
+            )
+            self._write(self._log, entry)
+
+    def malformed(self, answer: Answer, *, client: str | None, request_id: str) -> None:
+        """Note the answer to what is no request, of which nothing is told but whom it came from."""
+        self.traffic.observe("other", UNMATCHED, answer.status, 0.0)
+        if self._log is not None:
+            entry = Entry(
+                time=timestamp(time_ns()),
+                route=UNMATCHED,
+                status=answer.status,
+                bytes=answer.length,
+                request_id=request_id,
+                client=client,
+            )
+            self._write(self._log, entry)
+
+    def _write(self, log: Lines, entry: Entry) -> None:
+        if not log.write(line(entry)):
+            self.traffic.count(Event.LINE_DROPPED)
