@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 ARGS ?=
 # Three processes for two cores: a third of the time tests wait, for processes, pauses and files left alone.
 SPREAD := -n 3 --dist worksteal
+# The tests in process of the rooms that are held to all of their branches.
+ROOMS := tests/engine tests/loading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
 .PHONY: serve test coverage interop check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
 
@@ -23,7 +25,7 @@ interop: $(VENV)/developed ## try it with nginx, Varnish, curl and Chromium, whi
 
 coverage: $(VENV)/developed ## hold the rooms that answer requests to 100 % of branches
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(SPREAD) tests/engine tests/loading tests/web tests/test_*.py $(ARGS)
+	$(BIN)/coverage run -m pytest $(SPREAD) $(ROOMS) $(ARGS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

@@ -133,3 +133,9 @@ def test_dates_are_the_same_and_ordered_as_moments(one: datetime, other: datetim
 @pytest.mark.parametrize("text", ["2023-12-31T19:00-05:00", "2024-01-01 00:00", "2024-01-01T00:00:00.0000009Z"])
 def test_the_same_moment_is_the_same_date_however_it_is_written(text: str) -> None:
     assert rank_instant(text) == rank_instant("2024-01-01")
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2024-02-30", "24:00"])
+def test_what_is_no_instant_has_no_place_in_the_order(text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        rank_instant(text)
