@@ -4,12 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+MINUTES ?= 60
 # Three processes for two cores: a third of the time tests wait, for processes, pauses and files left alone.
 SPREAD := -n 3 --dist worksteal
 # The tests in process of the rooms that are held to all of their branches.
 ROOMS := tests/engine tests/loading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test coverage interop check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
+.PHONY: serve test coverage mutation soak interop check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -28,6 +29,12 @@ coverage: $(VENV)/developed ## hold the rooms that answer requests to 100 % of b
 	$(BIN)/coverage run -m pytest $(SPREAD) $(ROOMS) $(ARGS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+mutation: bench/data/mutation/installed ## change the engine in every small way and see whether tests notice
+	bench/data/mutation/venv/bin/python -m bench.mutation $(ARGS)
+
+soak: $(VENV)/installed ## an hour of mixed load and reloads: MINUTES=60, ARGS='--workers 1'
+	$(BIN)/python -m bench.soak --minutes $(MINUTES) $(ARGS)
 
 check: lint types test ## lint, format, types and tests: what a change must pass
 
@@ -72,6 +79,11 @@ bench-replica: $(VENV)/installed ## starts, reloads and several workers; ARGS=--
 bench/data/peers/installed: bench/peers/requirements.txt
 	$(PYTHON) -m venv bench/data/peers
 	-bench/data/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< && touch $@
+
+bench/data/mutation/installed: bench/mutation/requirements.txt pyproject.toml
+	$(PYTHON) -m venv bench/data/mutation/venv
+	bench/data/mutation/venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< --editable '.[dev]'
+	touch $@
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

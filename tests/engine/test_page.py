@@ -11,7 +11,7 @@ from tests.engine.made_up import COLLECTIONS, ask, build, queries, records
 from tests.engine.oracle import Pairs, answer, backwards
 
 LISTS = pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=lambda resource: resource.name)
-DRAWN = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+DRAWN = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TABLES = {"count": st.integers(0, 40), "variety": st.integers(1, 12), "seed": st.integers(0, 2**32)}
 MANY = {name: records(each, count=900, variety=12, seed=7) for name, each in COLLECTIONS.items()}
 
