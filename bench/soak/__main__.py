@@ -15,6 +15,7 @@ import orjson
 from bench.markdown import table
 from bench.replica.editions import FORMS, Form, Place, editions, place
 from bench.replica.setting import several
+from bench.replica.workers import connected
 from bench.soak.asks import Ledger, asks
 from bench.soak.clients import Client, Fresh, Keeper, Slow, at_rest
 from bench.soak.samples import History, look, markdown, members
@@ -70,13 +71,14 @@ def main(*, minutes: float, every: float, stores: int, seed: int, workers: tuple
 def _loaded(sample: Sample, form: Form, workers: int, cores: tuple[int, int], gate: Event) -> Iterator[Run]:
     """Start a service and its clients."""
     with place(sample, editions(sample), form) as home, running(several(home.data, workers), *cores) as server:
+        with connected(server, workers):
+            pids = members(server.pid)
         name = f"{form}, {workers} worker{'s' * (workers > 1)}"
         company = orjson.loads(server.ask("/companies?limit=1", KEY).body)["data"][0]["company_id"]
         ledger, asked = Ledger(), asks(company)
         clients = [kind(server.port, asked, ledger, place=7 * number, gate=gate) for number, kind in enumerate(_KINDS)]
         for client in clients:
             client.start()
-        pids = members(server.pid)
         yield Run(name, server, home, ledger, clients, [History(f"{name}: {pid}", pid, []) for pid in pids])
         for client in clients:
             client.end()

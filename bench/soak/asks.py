@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
 from threading import Lock
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -12,7 +13,7 @@ from bench.wire.shapes import KEY
 
 _MOST_TOLD: Final = 20
 _EDITIONS: Final = 2
-_LET_IN: Final = {"x-api-key": KEY}
+_LET_IN: Final[Mapping[str, str]] = MappingProxyType({"x-api-key": KEY})
 
 
 class Ask(msgspec.Struct, frozen=True):

@@ -1,6 +1,5 @@
 """What the processes of a service hold, minute by minute, and whether it grows."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -70,9 +69,7 @@ def look(pid: int, at: float) -> Sample:
 
 def members(pid: int) -> list[int]:
     """Return the processes of a service that last: not those that compile."""
-    return [
-        each for each in processes.family(pid) if not re.search("source.compile", " ".join(processes.command(each)))
-    ]
+    return [each for each in processes.family(pid) if compiler.__name__ not in processes.command(each)]
 
 
 def markdown(histories: Iterable[History]) -> str:
