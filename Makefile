@@ -10,7 +10,7 @@ SPREAD := -n 3 --dist worksteal
 # The tests in process of the rooms that are held to all of their branches.
 ROOMS := tests/engine tests/loading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test coverage mutation soak interop check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
+.PHONY: serve test coverage mutation soak interop fuzz audit check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -21,7 +21,7 @@ serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for optio
 test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of them
 	$(BIN)/pytest $(SPREAD) $(ARGS)
 
-interop: $(VENV)/developed ## try it with nginx, Varnish, curl and Chromium, which must be there
+interop: $(VENV)/developed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl and Chromium, which must be there
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
 
 coverage: $(VENV)/developed ## hold the rooms that answer requests to 100 % of branches
@@ -35,6 +35,14 @@ mutation: bench/data/mutation/installed ## change the engine in every small way 
 
 soak: $(VENV)/installed ## an hour of mixed load and reloads: MINUTES=60, ARGS='--workers 1'
 	$(BIN)/python -m bench.soak --minutes $(MINUTES) $(ARGS)
+
+fuzz: $(VENV)/fuzzing ## a great many odd requests and files; ARGS='--seconds 600 csv json' for longer, or some of it
+	$(BIN)/python -m fuzz $(ARGS)
+
+# Strict: a package that cannot be looked up is a failure, not one without faults.
+audit: $(VENV)/audited ## look the installed packages up among those with known vulnerabilities; needs the internet
+	$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/frozen.txt
+	$(BIN)/pip-audit --strict --disable-pip --no-deps --progress-spinner off --requirement $(VENV)/frozen.txt $(ARGS)
 
 check: lint types test ## lint, format, types and tests: what a change must pass
 
@@ -86,7 +94,7 @@ bench/data/mutation/installed: bench/mutation/requirements.txt pyproject.toml
 	touch $@
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/found
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -99,3 +107,11 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 $(VENV)/developed: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/installed
+
+$(VENV)/fuzzing: $(VENV)/developed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	@touch $@
+
+$(VENV)/audited: $(VENV)/developed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[audit]'
+	@touch $@

@@ -143,6 +143,19 @@ class UnprocessableContent(RequestError):
         self.body = HTTPValidationError(list(faults))
 
 
+class TooManyRequests(RequestError):
+    """The key asks more than its rate lets through."""
+
+    status = HTTPStatus.TOO_MANY_REQUESTS
+    meaning = "The key has asked more than its rate lets through; `Retry-After` tells how long to wait."
+    headers = MappingProxyType({"Retry-After": "1"})
+
+    def __init__(self, seconds: int = 1) -> None:
+        """Let the client wait for so many seconds, at least 1."""
+        super().__init__("The key has asked more than its rate lets through")
+        self.headers = MappingProxyType({"Retry-After": str(seconds)})
+
+
 class HeaderFieldsTooLarge(RequestError):
     """The headers are larger or more than the server reads."""
 

@@ -14,10 +14,20 @@ from service.errors import (
     PreconditionFailed,
     ProblemDetails,
     RequestError,
+    Unauthorized,
     UnprocessableContent,
     ValidationError,
 )
-from service.operation import ALWAYS, PREFERENCE_STATUSES, PROBLEM, REQUEST_ID_HEADER, VERSION_HEADER, Operation
+from service.operation import (
+    ALWAYS,
+    PREFERENCE_STATUSES,
+    PROBLEM,
+    RATE_LIMIT,
+    RATE_LIMIT_POLICY,
+    REQUEST_ID_HEADER,
+    VERSION_HEADER,
+    Operation,
+)
 from service.parameters import Parameter
 from service.records import Company, Store
 
@@ -47,6 +57,10 @@ _VALIDATORS: Final = {
     "Last-Modified": "The time of the data, where it is known.",
     "Cache-Control": "Who may store the answer, and for how long.",
     "Vary": "The headers of the request by which answers differ.",
+}
+_RATE_LIMIT: Final = {
+    RATE_LIMIT_POLICY: "Where the service tells it: the key may ask `q` requests in `w` seconds.",
+    RATE_LIMIT: "Where the service tells it: requests `r` are left, and in `t` seconds there is one more.",
 }
 _LINK: Final = {"Link": "The pages `next`, `prev`, `first` and `last` (RFC 8288), relative to the address asked."}
 _JSON: Final = "application/json"
@@ -112,7 +126,7 @@ def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
     for status, body in operation.answers.items():
         yield str(status.value), _answer(operation, status, body)
     if operation.protected:
-        told = _headers({**_REQUEST_ID, **_VALIDATORS})
+        told = _headers({**_REQUEST_ID, **_VALIDATORS, **_RATE_LIMIT})
         unchanged = {"description": "The client has this answer already.", "headers": told}
         yield str(HTTPStatus.NOT_MODIFIED.value), unchanged
     errors: Iterable[type[RequestError]] = (*operation.errors, *ALWAYS)
@@ -123,7 +137,8 @@ def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
 def _answer(operation: Operation, status: HTTPStatus, body: Any) -> dict[str, Any]:
     told = _REQUEST_ID
     if operation.protected:
-        told = {**told, **_PREFERENCE_APPLIED, **_VALIDATORS, **(_LINK if operation.parameters else {})}
+        links = _LINK if operation.parameters else {}
+        told = {**told, **_PREFERENCE_APPLIED, **_VALIDATORS, **links, **_RATE_LIMIT}
     return {"description": status.phrase, "headers": _headers(told), "content": {_JSON: _schema(body)}}
 
 
@@ -136,6 +151,8 @@ def _error(operation: Operation, error: type[RequestError]) -> dict[str, Any]:
         described |= _PREFERENCE_APPLIED
     if error is PreconditionFailed:
         described |= _DATASET_VERSION
+    if operation.protected and error in operation.errors and error is not Unauthorized:
+        described |= _RATE_LIMIT
     return {"description": error.meaning, "headers": _headers(described), "content": content}
 
 

@@ -25,6 +25,10 @@ REQUEST_ID_HEADER: Final = "X-Request-Id"
 # The media type of problem details (RFC 9457).
 PROBLEM: Final = "application/problem+json"
 
+# Tell what a key may ask and what is left of it, where the service is told to (draft-ietf-httpapi-ratelimit-headers).
+RATE_LIMIT_POLICY: Final = "RateLimit-Policy"
+RATE_LIMIT: Final = "RateLimit"
+
 # Where `Prefer: handling=strict` was heeded, `Preference-Applied` stands on these.
 PREFERENCE_STATUSES: Final = (HTTPStatus.OK, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
 

@@ -25,7 +25,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """What `serve` is told. Without keys and with a key needed, one is made for this run.
 
     data       a folder, a baked file, or the URL of one; the bundled data where it is empty
+    uds        path of the Unix socket to listen on instead of host and port
     admin      HOST:PORT of the listener for probes and metrics; where it is empty, they are public
+    key_file   the file with the hashes of keys
     workers    how many processes answer; as many as there are cores with "auto"
     poll       how often the source is looked at, in seconds, where nothing tells of a change
     max_stale  for how many seconds the source may be out of reach before /ready answers 503
@@ -39,13 +41,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     access_log     the file that tells of each request, "-" for standard output; none where it is empty
     log_format     how the lines of the log are written
     server_timing  whether answers tell how long they took
+
+    rate_store         the URL of a Redis that keeps the rates of keys for all processes; each keeps its share without
+    rate_limit_fields  whether answers tell what is left of the rate of a key
+    trusted_proxy  which proxies are believed about who asks: addresses, networks, `unix`
     """
 
     data: str = ""
     host: str = "127.0.0.1"
     port: int = 8080
+    uds: Annotated[str, msgspec.Meta(pattern=r"\A[^\x00]*\Z")] = ""
     admin: str = ""
     api_key: tuple[str, ...] = ()
+    key_file: str = ""
     no_auth: bool = False
     invalid: Invalid = Invalid.REFUSE
     workers: Annotated[int, msgspec.Meta(ge=1)] | Literal["auto"] = 1
@@ -59,6 +67,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     access_log: str = ""
     log_format: Literal["text", "json"] = "text"
     server_timing: bool = False
+    rate_store: str = ""
+    rate_limit_fields: bool = False
+    trusted_proxy: tuple[str, ...] = ()
 
     @property
     def look_seconds(self) -> float:

@@ -182,7 +182,7 @@ def serving(*arguments: str | Path, log: str | Path = "", **settings: str) -> It
         printed = ""
         for line in process.stdout:
             printed += line
-            if line.startswith("Docs: "):
+            if line.startswith("Docs: ") or "--unix-socket" in line:
                 break
         address = re.search(r"^Listening on (\S+)$", printed, re.MULTILINE)
         try:

@@ -20,6 +20,8 @@ from service.baking.layout import Content, map_file
 from service.commands import main
 from service.envelope import PaginatedResponse
 from service.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
+from service.keys import register
+from service.keys.key import KEY_PREFIX
 from service.kinds import FALSE, TRUE
 from service.loading.acceptance import Invalid
 from service.loading.dataset import Report, Totals, load
@@ -51,10 +53,21 @@ from tests.directory import store, write_directory
 from tests.web.live import POLICY
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = (".", "docs", "datasets", "bench", "examples", "examples/sidecar", "examples/edge", "examples/caches")
+FOLDERS = (
+    ".",
+    "docs",
+    "datasets",
+    "bench",
+    "examples",
+    "examples/sidecar",
+    "examples/edge",
+    "examples/caches",
+    "examples/proxy",
+    "examples/grafana",
+)
 PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))]
-INTERFACE, DATA, COMMANDS, BAKED = (
-    (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked")
+INTERFACE, DATA, COMMANDS, BAKED, KEYS = (
+    (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked", "keys")
 )
 NUMPY_NAMES = {"U8": "uint8", "U16": "uint16", "U32": "uint32", "I32": "int32", "I64": "int64"}
 ANSWERS = (PaginatedResponse[Store], Company, HTTPError, HTTPValidationError, ProblemDetails, Health, Unready, Ready)
@@ -287,7 +300,10 @@ def test_every_choice_of_invalid_stands_in_the_data_format() -> None:
 
 def documented_commands() -> Iterator[tuple[str, click.Command]]:
     yield "The commands", main
-    yield from main.commands.items()
+    for name, command in main.commands.items():
+        yield name, command
+        inner = command.commands if isinstance(command, click.Group) else {}
+        yield from ((f"{name} {each}", under) for each, under in inner.items())
 
 
 @pytest.mark.parametrize(("heading", "command"), list(documented_commands()))
@@ -334,6 +350,16 @@ def test_the_settings_file_that_is_told_has_every_setting(tmp_path: Path) -> Non
     (example,) = blocks(COMMANDS, "toml")
     (tmp_path / "settings.toml").write_text(example)
     assert list(read_settings(tmp_path / "settings.toml")) == list(Settings.__struct_fields__)
+
+
+def test_the_key_file_that_is_told_is_one_with_every_member() -> None:
+    (example,) = blocks(KEYS, "json")
+    (entry,) = register.read_keys(example.encode())
+    assert list(orjson.loads(example)["keys"][0]) == list(register.Entry.__struct_fields__) == named(KEYS, "Member")
+    assert entry.limit is not None
+    assert f"a file over {register.MOST_BYTES >> 20} MiB" in KEYS
+    assert f"`{KEY_PREFIX}[0-9A-Za-z]{{49}}`" in KEYS
+    assert f"the first {len(entry.id)} digits of its SHA-256" in KEYS
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ LAYERS: Final = (
     {"source"},
     {"baking"},
     {"loading", "sampling"},
+    {"rates"},
     {"engine", "envelope", "openapi", "bundled", "keys"},
     {"operation", "query"},
     {"parameters"},
@@ -35,14 +36,17 @@ RESERVED: Final = {
     "click": {"commands"},
     "rich": {"commands"},
     "uvloop": {"commands"},
+    "throttled": {"rates"},
+    "redis": {"rates"},
 }
 # The engine computes: no files, no HTTP, no clock, no await.
 NOT_IN_ENGINE: Final = {"aiohttp", "asyncio", "datetime", "http", "io", "mmap", "os", "pathlib", "socket", "time"}
 OPENING: Final = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "fdopen", "mkstemp", "mmap"}
-# Where files are opened: those of data, what the processes of a run share, settings, and the docs page.
+# Where files are opened: those of data, keys, what the processes of a run share, settings, and the docs page.
 OPENERS: Final = (
     "service.baking",
     "service.commands.access_file",
+    "service.keys.file",
     "service.loading",
     "service.replica",
     "service.sampling",

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import uvicorn  # type: ignore[import-not-found]
-from fastapi import Depends, FastAPI, HTTPException, Query, Security  # type: ignore[import-not-found]
-from fastapi.security import APIKeyHeader  # type: ignore[import-not-found]
+from fastapi import Depends, FastAPI, HTTPException, Query, Security
+from fastapi.security import APIKeyHeader
 
 from bench.peers.tables import COMPANY_FIELDS, STORE_FIELDS, fill
 

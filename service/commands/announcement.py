@@ -6,6 +6,7 @@ from contextlib import suppress
 import click
 import msgspec
 
+from service.commands.unix import UNIX_SCHEME
 from service.replica.replica import Snapshot
 from service.web.auth import KEY_HEADER
 
@@ -13,7 +14,8 @@ from service.web.auth import KEY_HEADER
 class Announcement(msgspec.Struct, frozen=True, kw_only=True):
     """Tells where the service listens, and how to ask it. A key is shown where it was made for this run.
 
-    public, admin  the addresses, as a client writes them; that of probes and metrics is "" where they are public
+    public, admin  the addresses, as a client writes them; that of probes and metrics is "" where they are public;
+                   that of a Unix socket is `unix:` and its path
     open_to_all    whether no key is needed
     aside          whether standard output is for something else, so that standard error has to do
     """
@@ -37,6 +39,10 @@ class Announcement(msgspec.Struct, frozen=True, kw_only=True):
         if self.made_key is not None:
             self._say(f"Key: {self.made_key} (made for this run; --api-key sets your own)")
         key = "" if self.open_to_all else f"-H '{KEY_HEADER}: {self.made_key or '<your key>'}' "
+        path = self.public.removeprefix(UNIX_SCHEME)
+        if path != self.public:  # which no browser opens
+            self._say(f"Try: curl {key}--unix-socket {shlex.quote(path)} 'http://localhost/stores?limit=2'")
+            return
         self._say(f"Try: curl {key}{shlex.quote(f'{self.public}/stores?limit=2')}")
         self._say(f"Docs: {self.public}/docs")
 

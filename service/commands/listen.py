@@ -32,6 +32,9 @@ class Listener(msgspec.Struct, frozen=True):
         )
         return Listener(tuple(sockets))
 
+    def leave(self) -> None:
+        """Take away what stays behind when the sockets are closed: nothing."""
+
 
 def bind(host: str, port: int, *, shared: bool) -> Listener:
     """Bind every address that a host has; port 0 takes a free one. Raises `CannotListen`.

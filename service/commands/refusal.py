@@ -1,6 +1,11 @@
-"""A data set that is refused, told to a person."""
+"""A data set or a key file that is refused, told to a person."""
+
+import shlex
+from pathlib import Path
 
 import click
+
+from service.keys.register import BadKeys
 
 
 def refusal(source: str, why: Exception, *, of_records: bool) -> click.ClickException:
@@ -9,3 +14,11 @@ def refusal(source: str, why: Exception, *, of_records: bool) -> click.ClickExce
     if of_records:
         lines.append(f"`store-directory check {source}` tells all; `--invalid skip` leaves out the records at fault")
     return click.ClickException("\n".join(lines))
+
+
+def bad_key_file(file: Path, why: BadKeys) -> click.ClickException:
+    """Return the error that ends a command: what is wrong with a key file, and what to do."""
+    command = f"`store-directory keys new --key-file {shlex.quote(str(file))} --name NAME`"
+    return click.ClickException(
+        f"the key file {file}: {why}; put it right, or move it away and make one with {command}"
+    )

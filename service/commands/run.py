@@ -14,6 +14,7 @@ import msgspec
 from service.commands.access_file import AccessFile, access_log
 from service.commands.announcement import Announcement
 from service.commands.terminal import shown_progress
+from service.keys.following import Follower
 from service.progress import Progress
 from service.replica.publication import Publication
 from service.replica.publisher import Publisher
@@ -40,6 +41,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     source: Source
     workspace: Workspace
     authenticate: Authenticate
+    follower: Follower | None
     policy: Policy
     announcement: Announcement
 
@@ -77,6 +79,9 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
         keeping = asyncio.create_task(keep(replica, plan.workspace, publisher))
         keeping.add_done_callback(lambda _: ending.now.set())
         others = [asyncio.create_task(_beat(beat or (lambda: None)))]
+        if plan.follower is not None:
+            await plan.follower.begin()
+            others.append(asyncio.create_task(plan.follower.run()))
         if successor:
             await _first(replica.filled, ending.soon, ending.now)
         closing = await _listen(plan, replica, sockets, log)

@@ -6,26 +6,33 @@ from typing import Any
 
 import click
 import uvloop
-from click.core import ParameterSource
 
 from service.bundled import bundled_folder
 from service.commands.access_file import STANDARD_OUTPUT, check_access_log
 from service.commands.announcement import Announcement
+from service.commands.authentication import check_keys, settle_authentication, tell_of_keys
 from service.commands.cache import NoCache, cache_folder
 from service.commands.listen import CannotListen, Listener, bind, split_address
 from service.commands.logs import start_log
 from service.commands.options import Address, Count, Seconds, option, use_file
 from service.commands.refusal import refusal
 from service.commands.run import Plan, Sockets, run
+from service.commands.unix import bind_unix
 from service.commands.workers import run_workers
+from service.keys.following import Follower
+from service.keys.key import new_key
+from service.keys.principal import given_principals
+from service.keys.ring import Ring
 from service.loading.acceptance import Invalid
+from service.rates.store import Store
 from service.replica.runs import workspace
 from service.replica.seat import lone_seat
 from service.replica.workspace import Workspace
 from service.settings import MOST_MEBIBYTES, Settings, make_settings
 from service.source.choice import choose_source
 from service.source.source import Rejected
-from service.web.auth import anybody, keyring, new_key
+from service.web.auth import anybody, recognising
+from service.web.forwarding import read_forwarding
 from service.web.policy import Policy, read_origin
 
 
@@ -45,8 +52,10 @@ from service.web.policy import Policy, read_origin
 )
 @option("--host", help=f"Address to listen on.  [default: {Settings().host}]")
 @option("--port", type=click.IntRange(0, 65535), help=f"Port; 0 takes a free one.  [default: {Settings().port}]")
+@option("--uds", metavar="PATH", help="Listen on a Unix socket at this path, instead of host and port.")
 @option("--admin", type=Address(), help="Listen here for /health, /ready and /metrics, and not in public.")
 @option("--api-key", multiple=True, help="A key that is let in; may be given again.  [default: made for this run]")
+@option("--key-file", metavar="FILE", help="A file of keys that are let in, made by `keys new`; it is followed.")
 @option("--no-auth", is_flag=True, default=None, help="Let anybody in.")
 @option(
     "--invalid",
@@ -81,19 +90,31 @@ from service.web.policy import Policy, read_origin
 @option("--access-log", metavar="FILE", help="Write a line of JSON for each request; - is standard output.")
 @option("--log-format", type=click.Choice(["text", "json"]), help=f"Of the log.  [default: {Settings().log_format}]")
 @option("--server-timing", is_flag=True, default=None, help="Tell with each answer how long it took.")
+@option("--rate-store", metavar="URL", help="A Redis that keeps the rates of keys for all processes.")
+@option("--rate-limit-fields", is_flag=True, default=None, help="Tell with answers what is left of a key's rate.")
+@option(
+    "--trusted-proxy",
+    metavar="NETWORK|unix",
+    multiple=True,
+    help="Believe this proxy about who asks; may be given again; unix is any on a Unix socket.",
+)
 @click.pass_context
 def serve(context: click.Context, /, **given: Any) -> None:
     """Serve a data set over HTTP, and follow its source: on a change, and on SIGHUP.
 
     An option stands before its environment variable, that before the settings file.
     """
-    _settle_authentication(context, given)
-    if empty := [name for name in ("data", "host", "cache", "cache_control", "access_log") if given[name] == ""]:
+    settle_authentication(context, given)
+    named = ("data", "host", "uds", "key_file", "cache", "cache_control", "access_log", "rate_store")
+    if empty := [name for name in named if given[name] == ""]:
         raise click.UsageError(f"--{empty[0].replace('_', '-')}: it is empty")
     settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
-    _check_keys(settings)
+    check_keys(settings)
+    if settings.rate_store:
+        _check_rate_store(settings.rate_store)
     policy = _policy(settings)
     start_log(as_json=settings.log_format == "json")
+    tell_of_keys(settings)
     try:
         check_access_log(settings.access_log)
     except OSError as error:
@@ -115,10 +136,10 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         raise click.UsageError(f"--data: {error}") from error
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to take anew
     several = settings.processes > 1
-    public = bind(settings.host, settings.port, shared=several)
     admin = bind(*split_address(settings.admin), shared=several) if settings.admin else Listener()
-    made_key = None if settings.no_auth or settings.api_key else new_key()
-    authenticate = anybody if settings.no_auth else keyring(settings.api_key or (made_key or "",))
+    public = bind_unix(settings.uds) if settings.uds else bind(settings.host, settings.port, shared=several)
+    made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
+    ring = Ring(given_principals((made_key,) if made_key else settings.api_key))
     tells = Announcement(
         public=public.url,
         admin=admin.url,
@@ -130,7 +151,8 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         settings=settings,
         source=source,
         workspace=work,
-        authenticate=authenticate,
+        authenticate=anybody if settings.no_auth else recognising(ring),
+        follower=Follower(Path(settings.key_file), work.keys, ring) if settings.key_file else None,
         policy=policy,
         announcement=tells,
     )
@@ -141,26 +163,12 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
             uvloop.run(run(plan, lone_seat(), Sockets(public.sockets, admin.sockets)))
     except Rejected as rejected:
         raise refusal(source.name, rejected, of_records=rejected.of_records) from rejected
+    finally:
+        public.leave()
 
 
 def _data(settings: Settings) -> str:
     return settings.data or str(bundled_folder())
-
-
-def _settle_authentication(context: click.Context, given: dict[str, Any]) -> None:
-    """Of keys and no authentication let the one stand that comes from nearer by: option, environment, file."""
-    if given["no_auth"] and given["api_key"]:
-        ranks = {name: context.get_parameter_source(name) for name in ("no_auth", "api_key")}
-        if ranks["no_auth"] is ranks["api_key"]:
-            raise click.UsageError("--no-auth lets anybody in: give it or --api-key, not both")
-        farther = max(ranks, key=lambda name: list(ParameterSource).index(ranks[name] or ParameterSource.DEFAULT))
-        given[farther] = None
-
-
-def _check_keys(settings: Settings) -> None:
-    for key in settings.api_key:
-        if not key or not key.isascii() or not key.isprintable() or key != key.strip():
-            raise click.UsageError("--api-key: a key is printable ASCII with no space at its ends: it goes in a header")
 
 
 def _policy(settings: Settings) -> Policy:
@@ -170,10 +178,27 @@ def _policy(settings: Settings) -> Policy:
         origins = frozenset(map(read_origin, settings.cors_origin))
     except ValueError as error:
         raise click.UsageError(f"--cors-origin: {error}") from error
+    try:
+        forwarding = read_forwarding(settings.trusted_proxy)
+    except ValueError as error:
+        raise click.UsageError(f"--trusted-proxy: {error}") from error
     return Policy(
         cache_control=settings.cache_control,
         origins=origins,
         needs_key=not settings.no_auth,
         encoded_bytes=settings.encoded_cache << 20,
         server_timing=settings.server_timing,
+        rate_fields=settings.rate_limit_fields,
+        rate_store=settings.rate_store,
+        processes=settings.processes,
+        forwarding=forwarding,
     )
+
+
+def _check_rate_store(url: str) -> None:
+    try:
+        Store(url)
+    except ValueError as error:
+        raise click.UsageError(f"--rate-store: {error}") from error
+    except ImportError as error:
+        raise click.UsageError("--rate-store: it takes more: pip install 'store-directory[redis]'") from error

@@ -1,7 +1,10 @@
 """Who asks."""
 
+from collections.abc import Iterable
+
 import msgspec
 
+from service.keys.key import digest
 from service.keys.rate import Rate
 
 
@@ -10,3 +13,8 @@ class Principal(msgspec.Struct, frozen=True):
 
     name: str
     rate: Rate | None = None
+
+
+def given_principals(keys: Iterable[str]) -> dict[bytes, Principal]:
+    """Return who asks with which of the keys given to a run, by digest."""
+    return {digest(key): Principal(f"key {number}") for number, key in enumerate(keys, start=1)}

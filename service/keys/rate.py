@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 _PERIODS: Final = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
+MOST_REQUESTS: Final = 999_999_999
 _WRITTEN: Final = re.compile(rf"(?P<requests>[1-9][0-9]{{0,8}})/(?P<period>{'|'.join(_PERIODS)})")
 
 
@@ -31,4 +32,6 @@ def read_rate(text: str, burst: int | None = None) -> Rate:
     if written is None:
         raise ValueError(f"{text!r} is no rate: write it as 100/s, with one of {', '.join(_PERIODS)}")
     requests = int(written["requests"])
+    if burst is not None and not 1 <= burst <= MOST_REQUESTS:
+        raise ValueError(f"{burst} is no burst: it is 1 to {MOST_REQUESTS}")
     return Rate(requests, _PERIODS[written["period"]], requests if burst is None else burst)

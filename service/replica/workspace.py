@@ -6,6 +6,7 @@
     access-log        locked by the process that writes the access log
     seat-N            the numbers of a worker
     refusal.json      why there is nothing to serve
+    keys.json         what the key file held when it was last in order
 
 What says something once, such as `ready`, is an empty file of that name.
 """
@@ -38,6 +39,7 @@ class Workspace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.seats = Seats(folder)
+        self.keys = folder / "keys.json"
         self._leader: int | None = None
 
     def lead(self) -> bool:

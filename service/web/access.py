@@ -1,17 +1,15 @@
 """The access log: a line of JSON for each request."""
 
-import re
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, Protocol
 
 import msgspec
 
+from service.keys.key import KEY_PREFIX, masked
+
 # Longer paths are cut: nobody wrote them to be read.
 _MAX_PATH: Final = 1024
-# What looks like a key of ours shall not be read in a log, wherever a client wrote it.
-_KEY: Final = re.compile(r"sd_[A-Za-z0-9_-]{8,}")
-_REDACTED: Final = "sd_[redacted]"
 _NANOSECONDS: Final = 1_000_000_000
 
 
@@ -56,7 +54,7 @@ def line(entry: Entry) -> bytes:
 def shown_path(path: str) -> str:
     """Return a path as it may stand in a log: printable ASCII, of bounded length, with no key of ours in it."""
     plain = path[:_MAX_PATH].encode("ascii", "backslashreplace").decode()
-    return _KEY.sub(_REDACTED, plain) if "sd_" in plain else plain
+    return masked(plain) if KEY_PREFIX in plain else plain
 
 
 def timestamp(nanoseconds: int) -> str:

@@ -27,6 +27,7 @@ from service.web.cors import Cors
 from service.web.observer import Exchange, Observer
 from service.web.policy import Policy
 from service.web.problem import refusal
+from service.web.rate_limits import make_rate_limits
 from service.web.representation import Representation, Sender
 from service.web.response import Response
 from service.web.routes import Call, Route, Routes
@@ -47,7 +48,10 @@ class UnsupportedVersion(web.BaseRequest):
 
 
 class App:
-    """Answers requests. What is judged, in this order: path, method, key, parameters, version, record, conditions."""
+    """Answers requests.
+
+    What is judged, in this order: path, method, key, rate, parameters, version, record, conditions.
+    """
 
     def __init__(
         self,
@@ -62,6 +66,7 @@ class App:
         self._authenticate = authenticate
         self.traffic = observer.traffic
         self._observer = observer
+        self._rate_limits = make_rate_limits(policy, self.traffic.count)
         self._request_ids = RequestIds()
         self._times = policy.server_timing
         self._cors = Cors(policy.origins)
@@ -89,6 +94,8 @@ class App:
         seconds = perf_counter() - started
         self._observer.answered(request, exchange, answer, seconds)
         lines = f"{REQUEST_ID}: {request_id}\r\n{self._cors.lines(answer.vary, request.headers.get(hdrs.ORIGIN))}"
+        if exchange.lines:
+            lines += exchange.lines
         if self._times:
             lines += f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}\r\n"
         if prefer.PREFER in request.headers and route is not None and route.protected:
@@ -108,6 +115,10 @@ class App:
         except NotFound as error:
             answer = refusal(error, accept)
         return self._unparsed(answer, client)
+
+    async def close(self) -> None:
+        """Let go of what was asked about rates."""
+        await self._rate_limits.close()
 
     def _unparsed(self, answer: Answer, client: str | None) -> Response:
         request_id = self._request_ids.of(None)
@@ -131,16 +142,30 @@ class App:
     def _answer(
         self, exchange: Exchange, request: web.BaseRequest, route: Route, segment: str
     ) -> Answer | Awaitable[Answer]:
-        headers = request.headers
         if request.method not in _METHODS:
             return self._preflight(request)
-        query, keys = request.rel_url.raw_query_string, headers.getall(KEY_HEADER, ())
         if route.protected:
-            exchange.principal = self._authenticate(keys)
+            exchange.principal = principal = self._authenticate(request.headers.getall(KEY_HEADER, ()))
+            if principal.rate is not None:
+                waits = self._rate_limits.judge(exchange, principal.name, principal.rate)
+                if waits is not None:
+                    return self._after(waits, request, route, segment)
+        return self._asked(request, route, segment)
+
+    async def _after(self, waits: Awaitable[None], request: web.BaseRequest, route: Route, segment: str) -> Answer:
+        """Answer once the rate is judged."""
+        await waits
+        told = self._asked(request, route, segment)
+        return told if isinstance(told, Answer) else await told
+
+    def _asked(self, request: web.BaseRequest, route: Route, segment: str) -> Answer | Awaitable[Answer]:
+        """Answer what may be asked."""
+        headers, query = request.headers, request.rel_url.raw_query_string
+        if route.protected:
             strict = prefer.PREFER in headers and prefer.is_strict(headers.getall(prefer.PREFER))
             call = Call(segment, query, strict=strict, versions=headers.getall(VERSION_HEADER, ()))
         else:
-            call = Call(segment, query, known=self._knows(keys))
+            call = Call(segment, query, known=self._knows(headers.getall(KEY_HEADER, ())))
         outcome = route.answer(call)
         if isinstance(outcome, Representation):
             return self._sender.answer(outcome, headers)

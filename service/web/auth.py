@@ -1,12 +1,12 @@
 """Who asks: the key in `x-api-key`."""
 
 from collections.abc import Callable, Iterable, Sequence
-from hashlib import sha256
-from secrets import token_urlsafe
 from typing import Final
 
 from service.errors import Unauthorized
-from service.keys.principal import Principal
+from service.keys.key import digest
+from service.keys.principal import Principal, given_principals
+from service.keys.ring import Ring
 
 KEY_HEADER: Final = "x-api-key"
 
@@ -15,21 +15,20 @@ KEY_HEADER: Final = "x-api-key"
 Authenticate = Callable[[Sequence[str]], Principal]
 
 
-def new_key() -> str:
-    """Return a new key: 256 random bits."""
-    return f"sd_{token_urlsafe(32)}"
-
-
 def keyring(keys: Iterable[str]) -> Authenticate:
-    """Return what recognises these keys. Only their SHA-256 is kept: finding a hash tells nothing by its timing."""
-    principals = {_digest(key): Principal(f"key {number}") for number, key in enumerate(keys, start=1)}
+    """Return what recognises these keys."""
+    return recognising(Ring(given_principals(keys)))
+
+
+def recognising(ring: Ring) -> Authenticate:
+    """Return what recognises the keys of a ring. It has their SHA-256: to find one tells nothing by its timing."""
 
     def authenticate(given: Sequence[str]) -> Principal:
         if not given or given == [""]:
             raise Unauthorized(f"A key is needed in the header {KEY_HEADER}")
         if len(given) > 1:
             raise Unauthorized(f"The header {KEY_HEADER} stands more than once")
-        principal = principals.get(_digest(given[0]))
+        principal = ring.principals.get(digest(given[0]))
         if principal is None:
             raise Unauthorized(f"The key in the header {KEY_HEADER} is not valid")
         return principal
@@ -40,7 +39,3 @@ def keyring(keys: Iterable[str]) -> Authenticate:
 def anybody(_: Sequence[str]) -> Principal:
     """Let anybody in."""
     return Principal("anonymous")
-
-
-def _digest(key: str) -> bytes:
-    return sha256(key.encode("utf-8", "surrogateescape")).digest()

@@ -7,13 +7,13 @@ from typing import Final
 from aiohttp import hdrs
 from multidict import CIMultiDictProxy
 
-from service.operation import VERSION_HEADER
+from service.operation import RATE_LIMIT, RATE_LIMIT_POLICY, VERSION_HEADER
 from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER
 from service.web.policy import ANY_ORIGIN
 from service.web.tracing import REQUEST_ID, TRACE_PARENT
 
-_EXPOSED: Final = ("Link", "ETag", VERSION_HEADER, "Retry-After", REQUEST_ID)
+_EXPOSED: Final = ("Link", "ETag", VERSION_HEADER, "Retry-After", REQUEST_ID, RATE_LIMIT, RATE_LIMIT_POLICY)
 # What a page may send that it could not send without asking: those of the safe list need not be named.
 _REQUESTED: Final = (
     KEY_HEADER,

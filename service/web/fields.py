@@ -9,6 +9,7 @@ MAX_CHARACTERS: Final = 1024
 # A quoted string, in which commas and semicolons separate nothing.
 QUOTED: Final = r'"(?:[^"\\]|\\.)*"'
 
+_SPACE: Final = " \t"  # RFC 9110 section 5.6.3
 _MEMBERS: Final = re.compile(rf'(?:{QUOTED}|[^",])+')
 _PARAMETERS: Final = re.compile(rf';((?:{QUOTED}|[^";])*)')
 _WEIGHT: Final = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
@@ -39,5 +40,6 @@ def _weight(member: str) -> float | None:
     for parameter in _PARAMETERS.findall(member):
         name, _, value = parameter.partition("=")
         if name.strip().lower() == "q":
-            return float(value) if _WEIGHT.fullmatch(value.strip()) else None
+            written = value.strip(_SPACE)
+            return float(written) if _WEIGHT.fullmatch(written) else None
     return 1.0

@@ -12,6 +12,7 @@ from service.web.access import Entry, Lines, line, shown_path, timestamp
 from service.web.answer import Answer
 from service.web.callers import Callers
 from service.web.event import Event
+from service.web.forwarding import NOBODY, UNIX, Forwarding
 from service.web.tracing import TRACE_PARENT, trace_id
 from service.web.traffic import UNMATCHED, Traffic
 
@@ -24,11 +25,13 @@ class Exchange(msgspec.Struct):
     request_id  tells it from others
     route       the path that answers
     principal   who asks, once that is known
+    lines       header lines that stand on whatever is answered
     """
 
     request_id: str
     route: str
     principal: Principal | None = None
+    lines: str = ""
 
 
 class Observer:
@@ -37,11 +40,20 @@ class Observer:
     traffic  counts answers by route
     callers  counts them by key, where somebody wants to know
     log      takes the lines of the access log
+
+    forwarding  which proxies are believed about who asks
     """
 
-    def __init__(self, traffic: Traffic, *, callers: Callers | None = None, log: Lines | None = None) -> None:
+    def __init__(
+        self,
+        traffic: Traffic,
+        *,
+        callers: Callers | None = None,
+        log: Lines | None = None,
+        forwarding: Forwarding = NOBODY,
+    ) -> None:
         self.traffic = traffic
-        self._callers, self._log = callers, log
+        self._callers, self._log, self._forwarding = callers, log, forwarding
 
     def answered(self, request: web.BaseRequest, exchange: Exchange, answer: Answer, seconds: float) -> None:
         """Note an answer that took so long to compose."""
@@ -61,7 +73,7 @@ class Observer:
                 key=principal.name if principal is not None else None,
                 request_id=exchange.request_id,
                 trace_id=trace_id(request.headers.get(TRACE_PARENT)),
-                client=request.remote or None,
+                client=self._forwarding.client(request.remote, request.headers),
             )
             self._write(self._log, entry)
 
@@ -75,7 +87,7 @@ class Observer:
                 status=answer.status,
                 bytes=answer.length,
                 request_id=request_id,
-                client=client,
+                client=client or UNIX,
             )
             self._write(self._log, entry)
 

@@ -7,6 +7,7 @@ import msgspec
 
 from service.operation import VERSION_HEADER
 from service.web.auth import KEY_HEADER
+from service.web.forwarding import NOBODY, Forwarding
 
 ANY_ORIGIN: Final = "*"
 _HIGHEST_PORT: Final = 65535
@@ -24,6 +25,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     needs_key      whether answers from the data depend on `x-api-key`
     encoded_bytes  how much is kept of compressed answers; 0 is nothing
     server_timing  whether answers tell how long they took
+    rate_fields    whether they tell what is left of the rate of a key
+    rate_store     the URL of the Redis that keeps rates; "" where each process does
+    processes      how many do
+    forwarding     which proxies are believed about who asks
     """
 
     cache_control: str
@@ -31,6 +36,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     needs_key: bool
     encoded_bytes: int
     server_timing: bool = False
+    rate_fields: bool = False
+    rate_store: str = ""
+    processes: int = 1
+    forwarding: Forwarding = NOBODY
 
     def vary(self, *names: str, of_data: bool) -> str:
         """Return the value of Vary (RFC 9110 section 12.5.5) for what depends on some header fields."""

@@ -17,6 +17,7 @@ from service.errors import (
     OtherVersion,
     PreconditionFailed,
     ServiceUnavailable,
+    TooManyRequests,
     Unauthorized,
     UnprocessableContent,
 )
@@ -36,7 +37,7 @@ _TAG: Final = "directory"
 # While one data set follows another, answers of both are under way.
 _GENERATIONS: Final = 2
 _REMEMBERED: Final = 8192
-_REFUSALS: Final = (Unauthorized, PreconditionFailed, UnprocessableContent, ServiceUnavailable)
+_REFUSALS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent, ServiceUnavailable)
 
 
 class _Data:

@@ -12,6 +12,7 @@ from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError, LineTooL
 
 from service.errors import BadRequest, HeaderFieldsTooLarge, InternalServerError, RequestError, URITooLong
 from service.web.app import App, UnsupportedVersion
+from service.web.forwarding import UNIX
 from service.web.response import Response
 
 KEEP_ALIVE_SECONDS: Final = 75
@@ -59,7 +60,7 @@ class Connection(web.RequestHandler):
             return self._app.unknown_method(line[1].decode(), accept, request.remote)
         if status < InternalServerError.status:
             error = parsing_error(exc)
-            _log.warning("refused a malformed request from %s: %s", request.remote, type(error).meaning)
+            _log.warning("refused a malformed request from %s: %s", request.remote or UNIX, type(error).meaning)
         else:
             error = InternalServerError()
             _log.error("a connection failed", exc_info=exc)

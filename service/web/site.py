@@ -51,12 +51,14 @@ def make_site(
     traffic = Traffic([*paths, METRICS_PATH, UNMATCHED], seat.counts, seat.all_counts)
     if not apart:
         private = (*probes, metrics_route(replica, traffic))
-        return Site(App((*public, *private), replica, authenticate, Observer(traffic, log=log), policy), None, openapi)
+        observer = Observer(traffic, log=log, forwarding=policy.forwarding)
+        return Site(App((*public, *private), replica, authenticate, observer, policy), None, openapi)
     behind = slice(traffic.length, None)
     callers = Callers(seat.counts[behind], lambda: [counts[behind] for counts in seat.all_counts()])
     private = (*probes, metrics_route(replica, traffic, callers))
-    admin = App(private, replica, anybody, Observer(traffic), msgspec.structs.replace(policy, origins=frozenset()))
-    observer = Observer(traffic, callers=callers, log=log)
+    terms = msgspec.structs.replace(policy, origins=frozenset(), rate_store="")
+    admin = App(private, replica, anybody, Observer(traffic), terms)
+    observer = Observer(traffic, callers=callers, log=log, forwarding=policy.forwarding)
     return Site(App(public, replica, authenticate, observer, policy), admin, openapi)
 
 
@@ -72,4 +74,9 @@ async def open_site(
             for each in sockets:
                 await web.SockSite(server, each, backlog=_BACKLOG).start()
             servers.append(server)
-    return lambda: asyncio.gather(*(server.cleanup() for server in servers))
+
+    async def close() -> None:
+        await asyncio.gather(*(server.cleanup() for server in servers))
+        await site.public.close()
+
+    return close

@@ -62,10 +62,11 @@ def write_manifest(folder: Path, generated_at: str, counts: dict[str, int]) -> N
 def data_sets() -> st.SearchStrategy[Made]:
     """Return sound data sets, empty ones too, of few values in many spellings, many of them missing."""
     sizes = st.tuples(st.integers(0, 40), st.integers(0, 12), st.integers(1, 12), st.integers(0, 2**32))
-    return st.builds(_make, sizes, st.none() | st.sampled_from(GENERATED_AT))
+    return st.builds(make, sizes, st.none() | st.sampled_from(GENERATED_AT))
 
 
-def _make(sizes: tuple[int, int, int, int], generated_at: str | None) -> Made:
+def make(sizes: tuple[int, int, int, int], generated_at: str | None = None) -> Made:
+    """Return a sound data set: of so many stores and companies, so many values of a field, and of a seed."""
     stores, companies, variety, seed = sizes
     firms = _records(COMPANIES, count=companies, variety=variety, seed=seed)
     made = _records(STORES, count=stores if firms else 0, variety=variety, seed=seed)

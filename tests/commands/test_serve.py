@@ -261,6 +261,8 @@ def test_every_option_is_an_environment_variable(data: Path) -> None:
         (["--cors-origin", "https://örebro.example"], "no origin"),
         (["--cors-origin", "https://shop.example:99999"], "no origin"),
         (["--encoded-cache", "-1"], "--encoded-cache"),
+        (["--uds", ""], "--uds: it is empty"),
+        (["--trusted-proxy", "10.0.0.1/8"], "--trusted-proxy: '10.0.0.1/8' is no network"),
     ],
 )
 def test_bad_usage_is_exit_2_and_a_clear_line(arguments: list[str], told: str) -> None:
@@ -295,6 +297,7 @@ def test_bad_usage_is_no_traceback(tmp_path: Path) -> None:
         ("admin = 'here'", "is not HOST:PORT"),
         ("cors_origin = ['*', 'here']", "'here' is no origin"),
         ("encoded_cache = 0.5", "$.encoded_cache"),
+        ('uds = "a\\u0000b"', "$.uds"),
     ],
 )
 def test_a_bad_settings_file_is_exit_2_and_a_clear_line(tmp_path: Path, text: str, told: str) -> None:

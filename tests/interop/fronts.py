@@ -74,7 +74,8 @@ def listens(port: int) -> bool:
     return True
 
 
-def _nginx(folder: Path, _: int) -> Sequence[str | Path]:
+def nginx_options(folder: Path, _: int) -> Sequence[str | Path]:
+    """Return how nginx is started in a folder."""
     # The folder of a test is closed to others: where root starts nginx, its worker has to be root, too.
     return "-e", "stderr", "-p", folder, "-c", "nginx.conf", "-g", f"user {pwd.getpwuid(os.geteuid()).pw_name};"
 
@@ -105,7 +106,7 @@ NGINX: Final = Kind(
     program="nginx",
     package="nginx",
     file="nginx.conf",
-    options=_nginx,
+    options=nginx_options,
     forget=_nginx_forgets,
     down=502,
 )

@@ -5,7 +5,7 @@ from multidict import CIMultiDict
 
 from service.errors import Unauthorized
 from service.keys.principal import Principal
-from service.web.auth import KEY_HEADER, anybody, keyring, new_key
+from service.web.auth import KEY_HEADER, anybody, keyring
 from tests.web.live import KEY, Client, exchange
 
 
@@ -51,9 +51,3 @@ def test_without_keys_nobody_is_let_in() -> None:
 
 def test_without_authentication_anybody_is_let_in() -> None:
     assert anybody([]) == Principal("anonymous")
-
-
-def test_a_new_key_is_long_and_never_the_same() -> None:
-    keys = {new_key() for _ in range(100)}
-    assert len(keys) == 100
-    assert min(map(len, keys)) >= 43

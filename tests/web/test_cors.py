@@ -37,7 +37,7 @@ ALIKE = (
 ASKS = "Access-Control-Request-Method: GET"
 ALLOWED, EXPOSED = "Access-Control-Allow-Origin", "Access-Control-Expose-Headers"
 TOLD = {ALLOWED.lower(), EXPOSED.lower()}
-READABLE = {"link", "etag", "x-dataset-version", "retry-after", "x-request-id"}
+READABLE = {"link", "etag", "x-dataset-version", "retry-after", "x-request-id", "ratelimit", "ratelimit-policy"}
 SENDABLE = {"x-api-key", "prefer", "x-dataset-version", "x-request-id", "traceparent"} | {
     f"if-{condition}" for condition in ("none-match", "modified-since", "match", "unmodified-since")
 }

@@ -1,0 +1,142 @@
+"""Readers of data files. Each takes any bytes; what it raises is a finding.
+
+The errors that a reader promises are caught, and what must hold of what it read is asserted.
+"""
+
+import json
+import zlib
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fuzz.seeds import baked
+from service.baking.baked import read_baked
+from service.baking.layout import DamagedFile, promised_length
+from service.kinds import POSTAL, WORDS, rank_number, read_instant, write_instant
+from service.loading.compiler import Compiler
+from service.loading.faults import RefusedError
+from service.loading.formats import FORMATS
+from service.loading.manifest import parse_manifest
+from service.loading.unpack import LARGEST_RATIO, LARGEST_UNBOUNDED, count_breaks, unpack
+from service.records import COMPANIES, STORES, Resource
+from tests.engine import oracle
+
+
+def read_csv(given: bytes) -> None:
+    """Read stores and companies from CSV."""
+    for resource in (STORES, COMPANIES):
+        with suppress(RefusedError):
+            _compile("csv", unpack(given, None), resource)
+
+
+def read_json_lines(given: bytes) -> None:
+    """Read stores and companies from JSON lines."""
+    for resource in (STORES, COMPANIES):
+        with suppress(RefusedError):
+            text = unpack(given, None)
+            read = _compile("jsonl", text, resource)
+            assert read == len([_decode(line) for line in text.split(b"\n") if line.strip(b" \t\r")])
+
+
+def read_json(given: bytes) -> None:
+    """Read stores and companies from JSON. What is taken must be JSON to the standard library too, and the reverse."""
+    for resource in (STORES, COMPANIES):
+        read = None
+        with suppress(RefusedError):
+            read = _compile("json", unpack(given, None), resource)
+        assert read == _count(given, resource.name)
+
+
+def _compile(form: str, text: bytes, resource: Resource) -> int:
+    """Return how many records a text has, once they are read, checked and made a table."""
+    compiler = Compiler(resource, file="file", companies=None)
+    for batch in FORMATS[form].read(text, resource):
+        assert 0 <= batch.done <= batch.total
+        compiler.add(batch)
+    compiler.close()
+    lines = 1 + count_breaks(text, 0, len(text))
+    for fault in (*compiler.faults, *compiler.warnings):
+        assert fault.line is not None
+        assert 1 <= fault.line <= lines
+        assert str(fault).isprintable()
+    table = compiler.build()
+    assert len(table) == compiler.records - compiler.skipped - compiler.repeated
+    for row in range(len(table)):
+        json.loads(table.rows[row].removesuffix(b","))
+    return compiler.records
+
+
+def _count(text: bytes, name: str) -> int | None:
+    """Return how many records the standard library finds in JSON, None where it is none, or of another shape."""
+    try:
+        document = _decode(text)
+        json.dumps(document, ensure_ascii=False).encode()  # no half surrogates
+    except (ValueError, RecursionError):
+        return None
+    records = document.get(name) if isinstance(document, dict) else document
+    return len(records) if isinstance(records, list) else None
+
+
+def _decode(text: bytes) -> Any:
+    return json.loads(text.decode("utf-8-sig"), parse_constant=_refuse, parse_int=str, parse_float=str)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def read_gzip(given: bytes) -> None:
+    """Unpack gzip."""
+    _unpack(given, "gz")
+
+
+def read_zstd(given: bytes) -> None:
+    """Unpack Zstandard."""
+    _unpack(given, "zst")
+
+
+def _unpack(given: bytes, compression: str) -> None:
+    with suppress(RefusedError):
+        assert len(unpack(given, compression)) <= max(LARGEST_UNBOUNDED, LARGEST_RATIO * len(given))
+
+
+def read_manifest(given: bytes) -> None:
+    """Read a manifest."""
+    with suppress(RefusedError):
+        assert all("/" not in name for name in parse_manifest(given).files)
+
+
+def read_baked_file(given: bytes) -> None:
+    """Map a file that may be anything."""
+    with suppress(DamagedFile):
+        promised_length(given)
+    with TemporaryDirectory() as folder, suppress(DamagedFile):
+        file = Path(folder) / "any.baked"
+        file.write_bytes(given)
+        assert read_baked(file).dataset is not None
+
+
+def read_sealed_header(given: bytes) -> None:
+    """Map a file of sound arrays behind any header, with a checksum that is right."""
+    start = 8 + int.from_bytes(baked()[:8], "little")
+    header = len(given).to_bytes(8, "little") + given
+    read_baked_file(header + baked()[start:-4] + zlib.crc32(header).to_bytes(4, "little"))
+
+
+def read_values(given: bytes) -> None:
+    """Read values of each kind, a line each, and compare what orders them with the oracle."""
+    texts = [line for line in given.decode("utf-8", "replace").split("\n") if line.strip()]
+    assert [WORDS.matched(text) for text in texts] == [oracle.words(text) for text in texts]
+    assert [POSTAL.matched(text) for text in texts] == [oracle.postal(text) for text in texts]
+    for one, other in pairwise(texts):
+        _compare(one, other)
+    for moment in map(read_instant, texts):
+        assert moment is None or read_instant(write_instant(moment)) == moment
+
+
+def _compare(one: str, other: str) -> None:
+    ranks, numbers = (rank_number(one), rank_number(other)), (oracle.number(one), oracle.number(other))
+    assert (ranks[0] == ranks[1]) is (numbers[0] == numbers[1])
+    assert (ranks[0] < ranks[1]) is (numbers[0] < numbers[1])

@@ -1,0 +1,114 @@
+"""Readers of what stands in requests and settings. Each takes any bytes; what it raises is a finding.
+
+The errors that a reader promises are caught, and what must hold of what it read is asserted.
+"""
+
+import json
+import re
+from contextlib import suppress
+from typing import Final
+from urllib.parse import quote
+
+from aiohttp import hdrs
+from multidict import CIMultiDict, CIMultiDictProxy
+
+from service.errors import NotFound, PreconditionFailed, UnprocessableContent
+from service.keys.rate import read_rate
+from service.query import Reader
+from service.records import COMPANIES, STORES
+from service.web.access import shown_path
+from service.web.coding import acceptable
+from service.web.conditional import unchanged
+from service.web.fields import weights
+from service.web.policy import read_origin
+from service.web.prefer import is_strict
+from service.web.problem import refusal
+from service.web.question import Question
+from service.web.target import path_segments, query_pairs, without_slash
+from service.web.tracing import RequestIds, trace_id
+
+_READERS: Final = (Reader(STORES), Reader(COMPANIES), Reader())
+_CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH, hdrs.IF_MODIFIED_SINCE, hdrs.IF_UNMODIFIED_SINCE)
+_MODIFIED: Final = 1_717_149_600
+_ROWS: Final = 2_000
+_TRACE_BYTES: Final = 16
+_LIKE_A_KEY: Final = re.compile(r"sd_[\w-]{8}")
+
+
+def read_query(given: bytes) -> None:
+    """Read a query, and write what is made of it: links, tags, the beginning of a page."""
+    raw = _text(given)
+    pairs = query_pairs(raw)
+    for reader in _READERS:
+        for strict in (False, True):
+            with suppress(UnprocessableContent):
+                _check(Question(raw, reader.read(pairs, strict=strict)))
+
+
+def _check(question: Question) -> None:
+    links = question.links(_ROWS)
+    assert links.isascii()
+    assert links.count("\n") == bool(links)
+    assert json.loads(question.opening(_ROWS) + b"]}", parse_int=str)["total_count"] == str(_ROWS)
+    assert question.query.normalised.normalised == question.query.normalised
+
+
+def read_path(given: bytes) -> None:
+    """Read a path, and write where it leads."""
+    raw = _text(given)
+    segments = path_segments(f"/{raw}")
+    if raw.isascii():
+        assert path_segments("/" + "/".join(quote(segment, safe="") for segment in segments)) == segments
+    location = without_slash(f"/{raw}/", raw)
+    assert location.isascii()
+    assert location.isprintable()
+
+
+def read_fields(given: bytes) -> None:
+    """Read header fields, a line each, that are lists."""
+    fields = [_text(line) for line in given.split(b"\n")]
+    assert all(0 <= weight <= 1 for weight in weights(fields).values())
+    assert acceptable(*fields)
+    assert is_strict([]) <= is_strict(fields) <= True
+    assert refusal(NotFound(), fields).status == NotFound.status
+
+
+def read_tracing(given: bytes) -> None:
+    """Read what tells one request from another, and write it and a path as they stand in a log."""
+    raw = _text(given)
+    identifier, trace = RequestIds().of(raw), trace_id(raw)
+    assert identifier.isascii()
+    assert identifier.isprintable()
+    assert trace is None or len(bytes.fromhex(trace)) == _TRACE_BYTES
+    shown = shown_path(raw)
+    assert shown.isascii()
+    assert _LIKE_A_KEY.search(shown) is None
+
+
+def read_conditions(given: bytes) -> None:
+    """Read conditions, a header field each line, in turn of each kind."""
+    lines = [_text(line) for line in given.split(b"\n")]
+    headers = CIMultiDictProxy(CIMultiDict(zip(_CONDITIONS * len(lines), lines, strict=False)))
+    for modified in (None, _MODIFIED):
+        with suppress(PreconditionFailed):
+            assert unchanged(headers, ("a", "b-zstd"), modified) in (None, "", "a", "b-zstd")
+
+
+def read_cors_origin(given: bytes) -> None:
+    """Read an origin of the settings."""
+    with suppress(ValueError):
+        origin = read_origin(given.decode("utf-8", "surrogateescape"))
+        assert origin.isascii()
+        assert read_origin(origin) == origin
+
+
+def read_key_rate(given: bytes) -> None:
+    """Read the rate of a key."""
+    with suppress(ValueError):
+        rate = read_rate(given.decode("utf-8", "surrogateescape"))
+        assert read_rate(str(rate)) == rate
+
+
+def _text(given: bytes) -> str:
+    """Return what aiohttp would hand on: no line ends, and other bytes than UTF-8 as half surrogates."""
+    return given.translate(None, b"\r\n\0").decode("utf-8", "surrogateescape")

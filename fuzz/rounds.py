@@ -1,0 +1,74 @@
+"""A round of trying: hypothesis against the model, or atheris on one target, each in a process of its own."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+import msgspec
+
+from fuzz.targets import Target
+
+_LONGEST_RUN_SECONDS: Final = 10
+_MOST_MIB: Final = 1_024
+_DONE: Final = re.compile(r"^stat::number_of_executed_units: +([0-9]+)$", re.MULTILINE)
+_REACHED: Final = re.compile(r"\bcov: ([0-9]+) ft: ([0-9]+)")
+
+
+class Round(msgspec.Struct, frozen=True):
+    """What was tried of one target, what code it reached where that is known, and what it said of what was found."""
+
+    name: str
+    runs: int
+    seconds: float
+    coverage: int = 0
+    features: int = 0
+    finding: str = ""
+
+
+def ask_model(cases: int) -> Round:
+    """Compare so many answers of the service with those of its model."""
+    started = perf_counter()
+    command = [sys.executable, "-m", "pytest", "--show-capture=no", "tests/model"]
+    ended = _run(command, {**os.environ, "FUZZ_CASES": str(cases)})
+    return Round("model", cases, perf_counter() - started, finding=ended.stdout if ended.returncode else "")
+
+
+def fuzz(name: str, target: Target, *, runs: int, seconds: int, folder: Path) -> Round:
+    """Fuzz a target, at most so often and so long, on from what lies in its folder."""
+    corpus = folder / "corpus"
+    corpus.mkdir(parents=True, exist_ok=True)
+    for number, seed in enumerate(target.seeds):
+        (corpus / f"seed-{number}").write_bytes(seed)
+    limits = (f"-runs={runs}", f"-max_total_time={seconds}", f"-max_len={target.longest}")
+    bounds = (f"-timeout={_LONGEST_RUN_SECONDS}", f"-rss_limit_mb={_MOST_MIB}", f"-artifact_prefix={folder}/")
+    started = perf_counter()
+    command = [sys.executable, "-m", "fuzz.harness", name, *limits, *bounds, "-print_final_stats=1", str(corpus)]
+    ended = _run(command, dict(os.environ))
+    coverage, features = (int(number) for number in (_REACHED.findall(ended.stdout) or [(0, 0)])[-1])
+    done = _DONE.search(ended.stdout)
+    finding = _end_of(ended.stdout) if ended.returncode else ""
+    return Round(name, int(done[1]) if done else 0, perf_counter() - started, coverage, features, finding)
+
+
+def _run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end; both its outputs are one."""
+    return subprocess.run(  # noqa: S603 - of our own
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        env=environment,
+        cwd=Path(__file__).parents[1],
+        encoding="utf-8",
+        errors="replace",
+    )
+
+
+def _end_of(output: str) -> str:
+    """Return what a fuzzer says of a finding: the traceback, and where the input is kept."""
+    _, mark, finding = output.partition("=== Uncaught Python exception")
+    return mark + finding if mark else output[-4_000:]

@@ -1,0 +1,88 @@
+"""What fuzzing starts from, made by the project's own code."""
+
+import csv
+import gzip
+import io
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import orjson
+
+from tests.baking.made_up import baked_file, make
+from tests.engine.made_up import VALUES
+from tests.engine.oracle import Record
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+_MADE = make((6, 2, 4, 1))
+_STORES: Sequence[Record] = _MADE.records["stores"]
+
+QUERIES = (
+    b"city=toronto&city=%C3%96rebro&is_open=yes&limit=5&page_num=2&sort_by=city&sort_order=desc",
+    b"latitude=43.70&longitude=-79.4&postal_code=m5v+2t6&company_id=a%2Fb&parent_company_id=null",
+    b"country=&province=%20&limit=+1_0.0&page_num=99999999999999999999&unknown=1&limit=2",
+)
+VALUES_OF_KINDS = tuple(value.encode() for values in VALUES.values() for value in values)
+FIELDS = (
+    b"gzip;q=0.5, br;q=1.0, zstd, *;q=0, identity;q=0.001",
+    b'handling=strict; x="a,b", respond-async',
+    b'W/"a", "b-zstd", *',
+    b"text/html, application/problem+json;q=0.9",
+)
+TRACES = (
+    b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+    b"01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    b"/sd_abcdefgh1234/x",
+)
+DATES = (b"Fri, 31 May 2024 10:00:00 GMT", b"Friday, 31-May-24 10:00:00 GMT", b"Fri May 31 10:00:00 2024")
+ORIGINS = (b"https://shop.example", b"http://localhost:3000", b"https://[::1]:443", b"*", b"HTTPS://SHOP.example:443")
+RATES = (b"100/s", b"1/min", b"999999999/h", b"5/d")
+MANIFESTS = (
+    b'{"generated_at": "2024-05-31T10:00:00Z", "files": {"stores.csv": {"sha256": "%b", "records": 3}}}' % (b"0" * 64),
+)
+
+
+def csv_texts() -> tuple[bytes, ...]:
+    """Return stores as CSV, once with every ending of a line, and once quoted all over."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(_STORES[0]), quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows(_STORES)
+    plain = b"store_id,company_id,address_1,city,country,latitude\ns1,a,1 Main St,Toronto,CA,43.7\r\n\r\ns2,a,x,y,z,\r"
+    return text.getvalue().encode(), plain, b"\xef\xbb\xbf" + plain.replace(b"Toronto", b'"To\nron""to"')
+
+
+def json_texts() -> tuple[bytes, ...]:
+    """Return stores as an array, within an object, and with values of every type."""
+    array = orjson.dumps(list(_STORES))
+    odd = b'[{"store_id": "\\ud83d\\ude00", "is_open": null, "latitude": 43.70, "x": [1e5, {}]}, null, 5, "\\u0000"]'
+    return array, b'{"stores": %b}' % array, odd
+
+
+def json_lines() -> tuple[bytes, ...]:
+    """Return stores a line each."""
+    return (b"\n".join(map(orjson.dumps, _STORES)) + b"\n", b'{"store_id": "s1"}\r\n\n[]\n"x"')
+
+
+def packed() -> tuple[bytes, ...]:
+    """Return compressed texts, one of them of two parts."""
+    text = csv_texts()[0]
+    return gzip.compress(text), gzip.compress(text) + gzip.compress(text), zstd.compress(text)
+
+
+@cache
+def baked() -> bytes:
+    """Return a small baked file."""
+    with TemporaryDirectory() as folder:
+        return baked_file(_MADE.write(Path(folder) / "data"), Path(folder) / "small.baked").read_bytes()
+
+
+def header() -> bytes:
+    """Return the header of that file, without its length."""
+    return baked()[8 : 8 + int.from_bytes(baked()[:8], "little")]

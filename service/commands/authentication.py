@@ -1,0 +1,56 @@
+"""Who `serve` is told to let in."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from service.commands.refusal import bad_key_file
+from service.keys.file import is_open_to_all, read_stored
+from service.keys.key import is_mistyped
+from service.keys.register import BadKeys, read_keys
+from service.keys.ring import living
+from service.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+
+def settle_authentication(context: click.Context, given: dict[str, Any]) -> None:
+    """Of keys and no authentication let what comes from nearer by stand: option, environment, file."""
+    keys = [name for name in ("api_key", "key_file") if given[name]]
+    if given["no_auth"] and keys:
+        ranks = {name: _distance(context, name) for name in ("no_auth", *keys)}
+        nearest = min(ranks[name] for name in keys)
+        if ranks["no_auth"] == nearest:
+            raise click.UsageError("--no-auth lets anybody in: give it or keys (--api-key, --key-file), not both")
+        given |= dict.fromkeys(keys if ranks["no_auth"] < nearest else ["no_auth"])
+
+
+def _distance(context: click.Context, name: str) -> int:
+    return list(ParameterSource).index(context.get_parameter_source(name) or ParameterSource.DEFAULT)
+
+
+def check_keys(settings: Settings) -> None:
+    """Fail with a usage error where a key cannot stand in a header."""
+    for key in settings.api_key:
+        if not key or not key.isascii() or not key.isprintable() or key != key.strip():
+            raise click.UsageError("--api-key: a key is printable ASCII with no space at its ends: it goes in a header")
+
+
+def tell_of_keys(settings: Settings) -> None:
+    """Warn of keys that may not be what they were meant to be. Raises ClickException where a key file is damaged."""
+    for number, key in enumerate(settings.api_key, start=1):
+        if is_mistyped(key):
+            _log.warning("--api-key: key %d looks like one of `keys new`, but is mistyped or cut", number)
+    if settings.key_file:
+        file = Path(settings.key_file)
+        try:
+            entries = read_keys(read_stored(file)[0])
+            if is_open_to_all(file):
+                _log.warning("the key file %s is open to everybody on this machine: chmod o= takes that away", file)
+        except BadKeys as bad:
+            raise bad_key_file(file, bad) from bad
+        if not living(entries).principals:
+            _log.warning("the key file %s has no living key: `store-directory keys new` makes one", file)

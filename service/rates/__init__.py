@@ -1,0 +1,1 @@
+"""Rates: whether a key may ask once more."""

@@ -1,0 +1,70 @@
+"""Rates over HTTP: 429, and what a client is told of its rate.
+
+The fields are those of draft-ietf-httpapi-ratelimit-headers-10.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import lru_cache, partial
+
+from service.errors import TooManyRequests
+from service.keys.rate import Rate
+from service.operation import RATE_LIMIT, RATE_LIMIT_POLICY
+from service.rates.limiter import Limiter
+from service.rates.memory import Memory
+from service.rates.store import Store
+from service.rates.taken import Taken
+from service.web.answer import header_lines
+from service.web.event import Event
+from service.web.observer import Exchange
+from service.web.policy import Policy
+
+
+class RateLimits:
+    """Judges requests of keys that have a rate."""
+
+    def __init__(self, limiter: Limiter, count: Callable[[Event], None], *, tells: bool) -> None:
+        """Judge by a limiter; `tells` says whether answers tell what is left."""
+        self._limiter = limiter
+        self._count = count
+        self._tells = tells
+
+    def judge(self, exchange: Exchange, name: str, rate: Rate) -> Awaitable[None] | None:
+        """Judge a request; there is something to wait for only where others are asked. Raises `TooManyRequests`."""
+        taken = self._limiter.take(name, rate)
+        if not isinstance(taken, Taken):
+            return self._wait(exchange, rate, taken)
+        self._heed(exchange, rate, taken)
+        return None
+
+    async def close(self) -> None:
+        """Let go of what was asked."""
+        await self._limiter.close()
+
+    async def _wait(self, exchange: Exchange, rate: Rate, taken: Awaitable[Taken]) -> None:
+        self._heed(exchange, rate, await taken)
+
+    def _heed(self, exchange: Exchange, rate: Rate, taken: Taken) -> None:
+        if self._tells:
+            exchange.lines = _fields(rate, taken)
+        if not taken.allowed:
+            self._count(Event.RATE_REFUSED)
+            raise TooManyRequests(taken.seconds)
+        self._count(Event.RATE_ALLOWED)
+
+
+def make_rate_limits(policy: Policy, count: Callable[[Event], None]) -> RateLimits:
+    """Return what judges on some terms, and counts what it decides."""
+    store = Store(policy.rate_store) if policy.rate_store else None
+    limiter = Limiter(Memory(policy.processes), store, failed=partial(count, Event.RATE_STORE_FAILED))
+    return RateLimits(limiter, count, tells=policy.rate_fields)
+
+
+@lru_cache
+def _fields(rate: Rate, taken: Taken) -> str:
+    """Return the two fields, which are lists of structured fields (RFC 9651)."""
+    return header_lines(
+        {
+            RATE_LIMIT_POLICY: f'"default";q={rate.requests};w={rate.seconds}',
+            RATE_LIMIT: f'"default";r={taken.remaining};t={taken.seconds}',
+        }
+    )

@@ -1,0 +1,244 @@
+"""`store-directory keys`, and `serve --key-file`, as processes."""
+
+import os
+import re
+import stat
+import subprocess
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+import orjson
+import pytest
+from click.testing import CliRunner, Result
+
+from service.commands import main
+from service.keys.key import new_key
+from service.settings import ENVIRONMENT_PREFIX
+from tests.directory import store, write_directory
+from tests.program import PROGRAM, SECONDS, environment, run, serving
+
+KEY = r"sd_[0-9A-Za-z]{49}"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "keys.json"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "data", [store("s1")])
+
+
+def told_by(*arguments: str | Path) -> Result:
+    """Run a command in this process, which is quicker: no service is started."""
+    unset = {name: None for name in os.environ if name.startswith(ENVIRONMENT_PREFIX)}
+    return CliRunner().invoke(main, [*map(str, arguments)], env=unset)
+
+
+def made(file: Path, *options: str, name: str = "shop") -> str:
+    """Return a new key."""
+    return told_by("keys", "new", "--key-file", file, "--name", name, *options).stdout.strip()
+
+
+def listed(file: Path) -> list[dict[str, object]]:
+    told: list[dict[str, object]] = orjson.loads(told_by("keys", "list", "--key-file", file, "--json").stdout)
+    return told
+
+
+def test_a_new_key_alone_is_printed_and_only_its_hash_is_kept(file: Path) -> None:
+    ended = run("keys", "new", "--key-file", file, "--name", "shop")
+    key = ended.stdout.removesuffix("\n")
+    assert ended.returncode == 0
+    assert re.fullmatch(KEY, key)
+    assert key not in ended.stderr
+    assert "x-api-key" in ended.stderr
+    assert key not in file.read_text()
+    assert sha256(key.encode()).hexdigest() in file.read_text()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_keys_are_listed_with_their_terms_and_state(file: Path) -> None:
+    key = made(file, "--rate", "100/min", "--burst", "200", "--expires", "2999-01-01")
+    made(file, name="other")
+    assert told_by("keys", "revoke", "--key-file", file, "other").stdout == "other is revoked\n"
+    first, second = listed(file)
+    assert str(first.pop("created_at")).endswith("Z")
+    assert first == {
+        "name": "shop",
+        "id": sha256(key.encode()).hexdigest()[:12],
+        "state": "valid",
+        "rate": "100/min",
+        "burst": 200,
+        "expires_at": "2999-01-01T00:00:00Z",
+        "revoked_at": None,
+    }
+    assert (second["state"], second["rate"], second["burst"], second["expires_at"]) == ("revoked", None, None, None)
+    header, *lines = told_by("keys", "list", "--key-file", file).stdout.splitlines()
+    assert header.split() == ["NAME", "ID", "STATE", "RATE", "BURST", "CREATED", "EXPIRES", "REVOKED"]
+    assert [line.split()[:3:2] for line in lines] == [["shop", "valid"], ["other", "revoked"]]
+
+
+def test_a_key_that_has_expired_is_listed_as_such(file: Path) -> None:
+    made(file, "--expires", "2999-01-01")
+    file.write_text(file.read_text().replace("2999", "2020"))
+    assert [each["state"] for each in listed(file)] == ["expired"]
+
+
+def test_a_moment_of_any_offset_is_taken_as_the_end_of_a_key(file: Path) -> None:
+    made(file, "--expires", "2999-01-01T12:00:00+02:00")
+    assert listed(file)[0]["expires_at"] == "2999-01-01T10:00:00Z"
+
+
+def test_a_name_is_free_again_once_its_key_is_revoked(file: Path) -> None:
+    made(file)
+    again = told_by("keys", "new", "--key-file", file, "--name", "shop")
+    assert (again.exit_code, again.stdout) == (1, "")
+    assert "there is a living key shop" in again.stderr
+    told_by("keys", "revoke", "--key-file", file, "shop")
+    assert re.fullmatch(KEY, made(file))
+    assert [each["state"] for each in listed(file)] == ["revoked", "valid"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["new"], "'--key-file'"),
+        (["new", "--key-file", "k"], "'--name'"),
+        (["new", "--key-file", "k", "--name", ""], "it is no name"),
+        (["new", "--key-file", "k", "--name", "two words"], "it is no name"),
+        (["new", "--key-file", "k", "--name", "x" * 65], "it is no name"),
+        (["new", "--key-file", "k", "--name", "x\n"], "it is no name"),
+        (["new", "--key-file", "k", "--name", new_key()], "it is no name"),
+        (["new", "--key-file", "k", "--name", "x", "--rate", "fast"], "write it as 100/s"),
+        (["new", "--key-file", "k", "--name", "x", "--burst", "5"], "it needs a --rate"),
+        (["new", "--key-file", "k", "--name", "x", "--rate", "1/s", "--burst", "0"], "--burst"),
+        (["new", "--key-file", "k", "--name", "x", "--expires", "soon"], "it is no date"),
+        (["new", "--key-file", "k", "--name", "x", "--expires", "2020-01-01"], "it is past"),
+        (["revoke", "--key-file", "k", new_key()], "it is no name"),
+        (["revoke", "--key-file", "k"], "NAME"),
+    ],
+)
+def test_bad_usage_is_exit_2_and_a_clear_line_and_makes_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = told_by("keys", *options)
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert told in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [["new", "--name", "x"], ["list"], ["revoke", "x"]])
+@pytest.mark.parametrize("content", [b"", b'{"format": 1, "keys": [', b'{"secret-of-mine": 1}', bytes(9)])
+def test_a_damaged_file_is_exit_1_and_a_clear_line_and_stays(file: Path, command: list[str], content: bytes) -> None:
+    file.write_bytes(content)
+    ended = told_by("keys", *command, "--key-file", file)
+    assert (ended.exit_code, ended.stdout) == (1, "")
+    assert ended.stderr.startswith(f"Error: the key file {file}")
+    assert len(ended.stderr.splitlines()) == 1
+    assert "secret-of-mine" not in ended.stderr
+    assert file.read_bytes() == content
+
+
+def test_a_key_that_cannot_be_shown_is_exit_1_and_told_to_be_revoked(file: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [*PROGRAM, "keys", "new", "--key-file", str(file), "--name", "shop"]
+        ended = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=SECONDS, check=False, env=environment({})
+        )
+    assert ended.returncode == 1
+    assert "could not be shown, so revoke shop" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("keys", "{}"),
+        ("keys", "list", "--key-file", "{}"),
+        ("keys", "new", "--key-file", "k", "--name", "x", "--rate", "{}"),
+        ("--{}",),
+        ("serve", "--key-file", "{}"),
+        ("serve", "--port", "{}"),
+        ("serve", "--data", "{}", "--port", "0"),
+    ],
+)
+def test_no_key_is_told_wherever_on_the_command_line_it_stands(arguments: tuple[str, ...]) -> None:
+    key = new_key()
+    ended = run(*(each.format(key) for each in arguments))
+    assert ended.returncode in (1, 2)
+    assert key not in ended.stderr + ended.stdout
+
+
+def test_keys_of_a_file_and_of_an_option_are_let_in_and_none_is_made(file: Path, folder: Path) -> None:
+    key = made(file)
+    with serving("--data", folder, "--key-file", file, "--api-key", "given") as service:
+        assert [service.get("/stores", each).status for each in (key, "given", "other")] == [200, 200, 401]
+        assert "Key: " not in service.printed
+        assert key not in service.printed
+        refused = {service.get("/stores", each).body for each in ("other", f"{key}x", new_key())}
+    assert len(refused) == 1  # whatever is wrong with a key
+
+
+def test_a_file_without_a_living_key_is_served_with_a_warning(file: Path, folder: Path, tmp_path: Path) -> None:
+    made(file)
+    told_by("keys", "revoke", "--key-file", file, "shop")
+    file.chmod(0o644)
+    with serving("--data", folder, "--key-file", file, log=tmp_path / "log") as service:
+        assert service.get("/stores", "any").status == 401
+        told = " ".join(service.logged())
+    assert "has no living key" in told
+    assert "is open to everybody on this machine" in told
+
+
+def test_a_key_that_is_given_mistyped_is_let_in_with_a_warning_that_does_not_tell_it(
+    folder: Path, tmp_path: Path
+) -> None:
+    key = new_key()[:-1]
+    with serving("--data", folder, "--api-key", "fine", "--api-key", key, log=tmp_path / "log") as service:
+        assert service.get("/stores", key).status == 200
+        told = " ".join(service.logged())
+    assert "key 2 looks like one of `keys new`, but is mistyped or cut" in told
+    assert key not in told
+
+
+@pytest.mark.parametrize("content", [None, b"", b'{"format": 2, "keys": []}'])
+def test_a_key_file_that_is_missing_or_damaged_at_the_start_is_exit_1_and_a_clear_line(
+    file: Path, folder: Path, content: bytes | None
+) -> None:
+    if content is not None:
+        file.write_bytes(content)
+    ended = run("serve", "--port", "0", "--data", folder, "--key-file", file)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith(f"Error: the key file {file}: ")
+    assert len(ended.stderr.splitlines()) == 1
+    assert "store-directory keys new --key-file" in ended.stderr
+
+
+def test_of_a_key_file_and_no_authentication_the_one_from_nearer_by_stands(file: Path, folder: Path) -> None:
+    key = made(file)
+    ended = run("serve", "--key-file", file, "--no-auth")
+    assert ended.returncode == 2
+    assert "not both" in ended.stderr
+    variables = {"STORE_DIRECTORY_KEY_FILE": str(file)}
+    with serving("--data", folder, "--no-auth", **variables) as service:
+        assert service.get("/stores").status == 200
+    with serving("--data", folder, "--key-file", file, STORE_DIRECTORY_NO_AUTH="true") as service:
+        assert [service.get("/stores", each).status for each in (None, key)] == [401, 200]
+
+
+def test_the_moment_at_which_a_key_was_made_is_told(file: Path) -> None:
+    before = datetime.now(UTC).replace(microsecond=0)
+    made(file)
+    created = datetime.fromisoformat(str(listed(file)[0]["created_at"]))
+    assert before <= created <= datetime.now(UTC)
+
+
+def test_the_folder_of_a_key_file_that_may_not_be_written_is_exit_1_and_a_clear_line(tmp_path: Path) -> None:
+    ended = told_by("keys", "new", "--key-file", tmp_path / "nowhere" / "keys.json", "--name", "shop")
+    assert (ended.exit_code, ended.stdout) == (1, "")
+    assert "No such file or directory" in ended.stderr
+    assert list(tmp_path.iterdir()) == []

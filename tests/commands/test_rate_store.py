@@ -1,0 +1,34 @@
+"""`--rate-store`, as a process."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.program import run, serving
+
+
+@pytest.mark.parametrize("url", ["redis://user:the-secret", "http://the-secret", "redis://host?the_secret=1", ""])
+def test_a_url_that_is_none_ends_the_start_with_one_line_that_does_not_repeat_it(url: str) -> None:
+    ended = run("serve", "--port", "0", STORE_DIRECTORY_RATE_STORE=url) if url else run("serve", "--rate-store", url)
+    assert ended.returncode == 2
+    assert re.fullmatch("Error: --rate-store: (it|an option) .*", ended.stderr.splitlines()[-1])
+    assert "secret" not in ended.stdout + ended.stderr
+
+
+def test_without_the_package_for_redis_the_start_ends_with_how_to_get_it(tmp_path: Path) -> None:
+    (tmp_path / "redis").mkdir()
+    (tmp_path / "redis" / "__init__.py").write_text("raise ImportError('as if it were not there')")
+    ended = run("serve", "--rate-store", "redis://localhost", PYTHONPATH=str(tmp_path))
+    assert ended.returncode == 2
+    assert "pip install 'store-directory[redis]'" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_store_that_is_not_there_keeps_no_service_from_starting(unused_tcp_port: int, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    url = f"redis://user:the-secret@127.0.0.1:{unused_tcp_port}"
+    with serving("--rate-store", url, log=log) as service:
+        assert service.get("/stores?limit=1", service.key).status == 200
+        assert service.end() == 0
+    assert "secret" not in service.printed + log.read_text()

@@ -1,0 +1,77 @@
+"""Proxies with TLS before the service, by the very files of examples/proxy; port and socket in them are others."""
+
+import ssl
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from http.client import HTTPSConnection
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from tests.interop.asking import Field, Told
+from tests.interop.fronts import HOST, listens, nginx_options
+from tests.interop.software import found, running
+from tests.program import SECONDS
+
+EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "proxy"
+# What stands in the files.
+SOCKET, PORT = "/run/stores/service.sock", "8443"
+
+
+class Proxy(msgspec.Struct, frozen=True):
+    """A proxy that runs: its port, and the certificate that it shows."""
+
+    port: int
+    certificate: Path
+
+    def ask(self, target: str, *fields: Field, method: str = "GET") -> Told:
+        """Ask once, on a connection of its own, with these header fields."""
+        context = ssl.create_default_context(cafile=str(self.certificate))
+        with closing(HTTPSConnection(HOST, self.port, timeout=SECONDS, context=context)) as connection:
+            connection.putrequest(method, target)
+            for name, value in fields:
+                connection.putheader(name, value)
+            connection.endheaders()
+            response = connection.getresponse()
+            headers = {name.lower(): value for name, value in response.getheaders()}
+            return Told(response.status, headers, response.read())
+
+
+class ProxyKind(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of proxy; `options` start its program in a folder, `down` is what it answers when the service is gone."""
+
+    name: str
+    file: str
+    options: Callable[[Path], Sequence[str | Path]]
+    down: int
+
+    @contextmanager
+    def serving(self, service: Path, folder: Path, port: int) -> Iterator[Proxy]:
+        """Run it in front of the service that listens on a Unix socket."""
+        folder.mkdir()
+        text = (EXAMPLES / self.file).read_text()
+        for here, instead in ((SOCKET, str(service)), (PORT, str(port))):
+            assert here in text, f"{here} does not stand in {self.file}"
+            text = text.replace(here, instead)
+        (folder / self.file).write_text(text)
+        certify(folder)
+        command = [found(self.name, package=self.name), *self.options(folder)]
+        with running(command, folder.with_suffix(".log"), ready=lambda: listens(port)):
+            yield Proxy(port, folder / "site.crt")
+
+
+def certify(folder: Path) -> None:
+    """Make a certificate and its key, as the README tells."""
+    names = ("-subj", "/CN=localhost", "-addext", f"subjectAltName=DNS:localhost,IP:{HOST}")
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "site.key")
+    command = [found("openssl", package="openssl"), "req", "-x509", *key, "-out", "site.crt", "-days", "30", *names]
+    subprocess.run(command, check=True, capture_output=True, cwd=folder, timeout=SECONDS)
+    (folder / "site.pem").write_text((folder / "site.crt").read_text() + (folder / "site.key").read_text())
+
+
+PROXIES: Final = (
+    ProxyKind(name="nginx", file="nginx.conf", options=lambda folder: nginx_options(folder, 0), down=502),
+    ProxyKind(name="haproxy", file="haproxy.cfg", options=lambda folder: ("-C", folder, "-f", "haproxy.cfg"), down=503),
+)

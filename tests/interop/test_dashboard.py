@@ -1,0 +1,105 @@
+"""Every question of the dashboard, put to Prometheus, which asks a service under load."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode
+from urllib.request import urlopen
+
+import orjson
+import pytest
+
+from tests.interop.asking import FIRST, ask
+from tests.interop.fronts import HOST
+from tests.interop.software import found, running
+from tests.program import SECONDS, eventually, serving
+
+EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "grafana"
+DASHBOARD: Final = orjson.loads((EXAMPLES / "dashboard.json").read_bytes())
+# What Grafana puts in the place of its variables.
+VARIABLES: Final = {"$__rate_interval": "1m", "$instance": ".*"}
+# Holds once it has asked often enough to see numbers rise.
+LOADED: Final = "count_over_time(up[1m]) > 4"
+QUESTIONS: Final = [(panel["title"], target["expr"]) for panel in DASHBOARD["panels"] for target in panel["targets"]]
+
+
+def put(prometheus: str, expression: str) -> list[Any]:
+    """Return the numbers that Prometheus answers to an expression; fail where it is none."""
+    for name, value in VARIABLES.items():
+        expression = expression.replace(name, value)
+    assert "$" not in expression
+    address = f"{prometheus}/api/v1/query?{urlencode({'query': expression})}"
+    with urlopen(address, timeout=SECONDS) as response:  # noqa: S310 - an address of our own
+        told = orjson.loads(response.read())
+    assert told["status"] == "success"
+    return [each for each in told["data"]["result"] if each["value"][1] != "NaN"]
+
+
+def is_ready(prometheus: str) -> bool:
+    """Return whether Prometheus answers questions."""
+    try:
+        urlopen(f"{prometheus}/-/ready", timeout=SECONDS).close()  # noqa: S310 - an address of our own
+    except OSError:  # nobody listens, or 503
+        return False
+    return True
+
+
+@pytest.fixture(scope="module")
+def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory: Callable[[], int]) -> Iterator[str]:
+    """Run a service, ask it for a while, and return the address of the Prometheus that asked it meanwhile."""
+    folder, port = tmp_path_factory.mktemp("prometheus"), unused_tcp_port_factory()
+    with serving("--api-key", FIRST[1], "--admin", f"{HOST}:0", "--cache", folder / "cache") as service:
+        (admin,) = re.findall(r"^Probes and metrics on http://(\S+)$", service.printed, re.MULTILINE)
+        text = (EXAMPLES / "prometheus.yml").read_text()
+        for here, instead in (("127.0.0.1:9000", admin), ("15s", "1s")):
+            assert here in text
+            text = text.replace(here, instead)
+        (folder / "prometheus.yml").write_text(text)
+        options = (f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}")
+        command = [found("prometheus", package="prometheus"), *options, f"--web.listen-address={HOST}:{port}"]
+        address = f"http://{HOST}:{port}"
+        with running(command, folder / "prometheus.log", ready=lambda: is_ready(address)):
+            while not put(address, LOADED):  # it begins to ask some seconds after its start
+                for target in ("/stores", "/stores?city=toronto", "/companies", "/stores?limit=0", "/nowhere"):
+                    ask(service.address, target, FIRST, ("Accept-Encoding", "gzip"))
+            yield address
+
+
+@pytest.mark.parametrize(("title", "expression"), QUESTIONS)
+def test_every_panel_has_data(prometheus: str, title: str, expression: str) -> None:
+    assert eventually(lambda: put(prometheus, expression)), title
+
+
+def test_what_the_panels_show_are_numbers_that_can_be(prometheus: str) -> None:
+    by_title = dict(QUESTIONS)
+    routes = {each["metric"]["route"] for each in put(prometheus, by_title["Requests by route"])}
+    assert {"/stores", "/companies", "unmatched"} <= routes
+    statuses = {each["metric"]["status"] for each in put(prometheus, by_title["Requests by status"])}
+    assert {"200", "404", "422"} <= statuses
+    for title in ("Share of errors", "Hits among compressed answers"):
+        (shown,) = put(prometheus, by_title[title])
+        assert 0 < float(shown["value"][1]) <= 1
+
+
+def test_every_metric_of_the_service_that_tells_of_trouble_is_shown() -> None:
+    shown = " ".join(expression for _, expression in QUESTIONS)
+    documented = (EXAMPLES.parents[1] / "docs" / "interface.md").read_text()
+    names = set(re.findall(r"^\| `(store_directory_\w+)`", documented, re.MULTILINE))
+    assert {name for name in names if name not in shown} <= {
+        "store_directory_companies",
+        "store_directory_dataset_timestamp_seconds",
+        "store_directory_http_request_duration_seconds",
+    }
+
+
+def test_panels_do_not_lie_on_each_other() -> None:
+    cells = [
+        (x, y)
+        for place in (panel["gridPos"] for panel in DASHBOARD["panels"])
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < 24
+    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])

@@ -1,0 +1,163 @@
+"""Rates kept in a real Redis: exact for all who ask, and no harm where it is gone."""
+
+import asyncio
+import logging
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, time
+
+import pytest
+
+from service.keys.rate import Rate
+from service.rates.limiter import Limiter
+from service.rates.memory import Memory
+from service.rates.store import Store
+from service.rates.taken import Taken
+from tests.interop.asker import RATE
+from tests.interop.redis_server import PASSWORD, Server, redis_server
+from tests.program import SECONDS
+
+ROOT = Path(__file__).parents[2]
+PAUSE = 0.2
+
+
+@pytest.fixture
+def port(unused_tcp_port_factory: Callable[[], int]) -> int:
+    return unused_tcp_port_factory()
+
+
+def on_port(port: int, folder: Path) -> Iterator[Server]:
+    with redis_server(folder, "--port", str(port), url=f"redis://:{PASSWORD}@127.0.0.1:{port}/3") as server:
+        yield server
+
+
+@pytest.fixture
+def server(tmp_path: Path, port: int) -> Iterator[Server]:
+    yield from on_port(port, tmp_path / "redis")
+
+
+@asynccontextmanager
+async def limiting(server: Server, *, processes: int = 2) -> AsyncIterator[Limiter]:
+    limiter = Limiter(Memory(processes), Store(server.url), pause_seconds=PAUSE)
+    try:
+        yield limiter
+    finally:
+        await limiter.close()
+
+
+async def decided(told: Taken | Awaitable[Taken]) -> Taken:
+    return told if isinstance(told, Taken) else await told
+
+
+def test_several_processes_let_through_the_burst_together_and_not_one_more(server: Server) -> None:
+    command = [sys.executable, "-m", "tests.interop.asker", server.url, "160"]
+    processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    passed = [int(process.communicate(timeout=SECONDS)[0]) for process in processes]
+    assert sum(passed) == RATE.burst
+
+
+async def test_over_time_two_replicas_let_through_the_rate(server: Server) -> None:
+    rate = Rate(50, 1, 10)
+    async with limiting(server) as first, limiting(server) as second:
+        begins = monotonic()
+        passed = 0
+        while monotonic() < begins + 1:
+            for limiter in (first, second):
+                passed += (await decided(limiter.take("a", rate))).allowed
+        spent = monotonic() - begins
+    assert 0.8 * (10 + 50 * spent) <= passed <= 10 + 50 * spent + 1
+
+
+async def test_after_the_time_that_is_told_a_request_passes(server: Server) -> None:
+    rate = Rate(1, 1, 2)
+    async with limiting(server) as limiter:
+        *_, refused = [await decided(limiter.take("a", rate)) for _ in range(3)]
+        assert (refused.allowed, refused.seconds) == (False, 1)
+        await asyncio.sleep(refused.seconds)
+        assert (await decided(limiter.take("a", rate))).allowed
+
+
+async def test_what_redis_holds_is_one_number_for_each_key_that_is_gone_when_its_burst_is_back(server: Server) -> None:
+    async with limiting(server) as limiter:
+        for _ in range(20):
+            for name in ("a", "b"):
+                await decided(limiter.take(name, Rate(10, 1, 15)))
+        held = server.holds()
+        assert {name.rpartition(":")[2] for name in held} == {"a", "b"}
+        assert len(held) == 2
+        assert all(1 <= seconds <= 2 for _, seconds in held.values())
+
+
+async def test_a_rate_that_changes_begins_anew(server: Server) -> None:
+    async with limiting(server) as limiter:
+        assert [(await decided(limiter.take("a", Rate(1, 60, 1)))).allowed for _ in range(2)] == [True, False]
+        assert [(await decided(limiter.take("a", Rate(1, 60, 2)))).allowed for _ in range(3)] == [True, True, False]
+
+
+async def test_while_redis_is_silent_each_process_keeps_its_share_and_afterwards_redis_decides(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        async with limiting(server) as limiter:
+            assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst - 1
+            server.stop()
+            begins = monotonic()
+            told = await asyncio.gather(*(decided(limiter.take("a", RATE)) for _ in range(50)))
+            assert monotonic() - begins < 1
+            assert min(each.remaining for each in told) == RATE.burst // 2 - 50
+            server.go_on()
+            await until_redis_decides(limiter)
+            # What it was asked for in vain counts at most as what it was asked for.
+            left = (await decided(limiter.take("b", RATE))).remaining
+            assert left == RATE.burst - 1
+    told_by_us = [record.getMessage() for record in caplog.records if record.name.startswith("service")]
+    assert [line.partition(" (")[0] for line in told_by_us] == [
+        "the store of rates fails",
+        "the store of rates decides again",
+    ]
+    assert PASSWORD not in caplog.text
+
+
+async def until_redis_decides(limiter: Limiter) -> None:
+    """Ask until an answer comes from the store, of which a key that nobody used before tells by its burst."""
+    deadline = monotonic() + SECONDS
+    for number in range(1_000_000):
+        await asyncio.sleep(PAUSE / 4)
+        if (await decided(limiter.take(f"new {number} {time()}", RATE))).remaining == RATE.burst - 1:
+            return
+        assert monotonic() < deadline
+
+
+async def test_a_redis_that_is_killed_and_started_anew_is_used_again(tmp_path: Path, port: int) -> None:
+    for server in on_port(port, tmp_path / "redis"):
+        async with limiting(server) as limiter:
+            assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst - 1
+            server.process.kill()
+            server.process.wait(SECONDS)
+            assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst // 2 - 1
+            for _ in on_port(port, tmp_path / "redis"):
+                await until_redis_decides(limiter)
+
+
+async def test_a_socket_will_do(tmp_path: Path) -> None:
+    with TemporaryDirectory() as short:  # the path of a socket is bounded
+        path = Path(short) / "socket"
+        url = f"unix://:{PASSWORD}@{path}?db=1"
+        with redis_server(tmp_path / "redis", "--port", "0", "--unixsocket", path, url=url) as server:
+            async with limiting(server) as limiter:
+                assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst - 1
+
+
+async def test_a_wrong_password_leaves_each_process_its_share_and_stands_nowhere(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    wrong = Server(server.url.replace(PASSWORD, "guessed"), server.process)
+    with caplog.at_level(logging.DEBUG):
+        async with limiting(wrong) as limiter:
+            assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst // 2 - 1
+    assert "AuthenticationError" in caplog.text
+    assert "guessed" not in caplog.text

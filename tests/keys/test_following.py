@@ -1,0 +1,171 @@
+"""A key file that is followed."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from service.errors import Unauthorized
+from service.keys.file import change_keys
+from service.keys.following import Follower
+from service.keys.principal import Principal, given_principals
+from service.keys.register import with_key, without_key, write_keys
+from service.keys.ring import Ring
+from service.web.auth import recognising
+from tests.keys.made_up import entry
+from tests.run.generations import put, turn
+
+SECOND = timedelta(seconds=1)
+LOOK = 0.02
+
+
+class Followed:
+    """A key file, the ring that follows it, and another follower of it when that is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file, self.copy = folder / "keys.json", folder / "copy"
+        self.ring = Ring(given_principals(["given"]))
+        self.follower = Follower(self.file, self.copy, self.ring, look_seconds=LOOK)
+
+    def add(self, key: str, expires_at: datetime | None = None) -> None:
+        change_keys(self.file, partial(with_key, entry=entry(key, name=key, expires_at=expires_at)))
+
+    def revoke(self, name: str) -> None:
+        change_keys(self.file, partial(without_key, name=name))
+
+    def lets_in(self, key: str) -> bool:
+        try:
+            recognising(self.ring)([key])
+        except Unauthorized:
+            return False
+        return True
+
+    async def begin(self) -> None:
+        await self.follower.begin()
+
+    async def successor(self) -> Ring:
+        """Return the ring of a process that begins now."""
+        ring = Ring({})
+        await Follower(self.file, self.copy, ring).begin()
+        return ring
+
+
+@pytest.fixture
+async def followed(tmp_path: Path) -> AsyncIterator[Followed]:
+    made = Followed(tmp_path)
+    made.add("old")
+    await made.begin()
+    task = asyncio.create_task(made.follower.run())
+    yield made
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def soon(look: Callable[[], bool], *, seconds: float = 10) -> None:
+    """Wait until a look is true; fail where it is not in time."""
+    async with asyncio.timeout(seconds):
+        while not look():  # noqa: ASYNC110 - what is looked at wakes nobody
+            await asyncio.sleep(0.01)
+
+
+async def looks(count: int = 5) -> None:
+    """Wait until a file was looked at so many times."""
+    await asyncio.sleep(LOOK * count)
+
+
+async def test_a_new_key_counts_soon(followed: Followed) -> None:
+    assert followed.lets_in("old")
+    assert not followed.lets_in("new")
+    followed.add("new")
+    await soon(lambda: followed.lets_in("new"))
+    assert followed.lets_in("old")
+
+
+async def test_a_revoked_key_is_refused_soon(followed: Followed) -> None:
+    followed.revoke("old")
+    await soon(lambda: not followed.lets_in("old"))
+
+
+async def test_a_key_that_expires_is_refused_at_that_moment(followed: Followed) -> None:
+    expires_at = datetime.now(UTC) + SECOND
+    followed.add("short", expires_at)
+    await soon(lambda: followed.lets_in("short"))
+    await soon(lambda: not followed.lets_in("short"))
+    assert expires_at <= datetime.now(UTC) < expires_at + SECOND
+    assert followed.lets_in("old")
+
+
+async def test_a_key_that_is_given_to_the_run_stays_whatever_the_file_says(followed: Followed) -> None:
+    followed.add("given", datetime.now(UTC) + SECOND / 4)
+    followed.add("new")
+    await soon(lambda: followed.lets_in("new"))
+    await looks()
+    assert recognising(followed.ring)(["given"]) == Principal("key 1")
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "emptied": (lambda file: put(b"", file), "it is empty"),
+    "zeros": (lambda file: put(bytes(100), file), "JSON is malformed"),
+    "cut": (lambda file: put(file.read_bytes()[:-9], file), "it is cut off"),
+    "gone": (Path.unlink, "No such file or directory"),
+    "a link to a folder": (lambda file: turn(file, file.parent), "it is no regular file"),
+}
+
+
+@pytest.mark.parametrize(("damage", "told"), DAMAGES.values(), ids=DAMAGES)
+async def test_a_file_that_is_damaged_leaves_the_keys_of_before_and_is_told_once_and_when_it_is_good_again(
+    followed: Followed, caplog: pytest.LogCaptureFixture, damage: Callable[[Path], object], told: str
+) -> None:
+    caplog.set_level(logging.INFO)
+    before = followed.file.read_bytes()
+    damage(followed.file)
+    await soon(lambda: not followed.follower.sound)
+    await looks()
+    assert followed.lets_in("old")
+    (line,) = caplog.messages
+    assert told in line
+    assert line.endswith("the keys of before stay")
+    put(before, followed.file)
+    await soon(lambda: followed.follower.sound)
+    assert caplog.messages[1:] == [f"the key file {followed.file} is in order again"]
+    followed.revoke("old")
+    await soon(lambda: not followed.lets_in("old"))
+
+
+async def test_a_link_that_turns_as_kubernetes_turns_it_is_followed(followed: Followed, tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"..{number}").mkdir()
+        (tmp_path / f"..{number}" / "keys.json").write_bytes(write_keys([entry(f"k{number}")]))
+    (tmp_path / "..data").symlink_to("..1")
+    followed.file.unlink()
+    followed.file.symlink_to("..data/keys.json")
+    await soon(lambda: followed.lets_in("k1") and not followed.lets_in("old"))
+    turn(tmp_path / "..data", Path("..2"))
+    await soon(lambda: followed.lets_in("k2") and not followed.lets_in("k1"))
+
+
+async def test_a_process_that_begins_while_the_file_is_damaged_has_its_last_good_keys(followed: Followed) -> None:
+    followed.add("new")
+    followed.revoke("old")
+    await soon(lambda: followed.lets_in("new"))
+    put(b"{", followed.file)
+    assert (await followed.successor()).principals == {entry("new").digest: Principal("new")}
+
+
+async def test_a_process_that_begins_with_neither_file_nor_copy_lets_nobody_in(followed: Followed) -> None:
+    followed.file.unlink()
+    followed.copy.unlink()
+    assert (await followed.successor()).principals == {}
+
+
+async def test_a_copy_that_cannot_be_renewed_is_none_rather_than_an_old_one(followed: Followed) -> None:
+    followed.copy.unlink()
+    followed.copy.mkdir()
+    followed.revoke("old")
+    await soon(lambda: not followed.lets_in("old"))
+    followed.file.unlink()
+    assert (await followed.successor()).principals == {}

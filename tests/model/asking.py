@@ -1,0 +1,73 @@
+"""Questions put to the service on a socket, and to its model."""
+
+import asyncio
+import re
+from collections.abc import MutableMapping
+from typing import Any, Final, NamedTuple
+
+from fastapi import FastAPI
+
+from service.web.auth import KEY_HEADER
+from tests.model.interface import STRICT
+from tests.web.live import KEY, Client
+
+_LENGTH: Final = re.compile(rb"\r\nContent-Length: ([0-9]+)\r\n")
+_STAYS_OPEN: Final = (200, 404, 422)
+
+
+class Answered(NamedTuple):
+    """The status and the body of an answer."""
+
+    status: int
+    body: bytes
+
+
+class Asker:
+    """Asks the service, all on one connection as long as that stays open."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, path: str, query: bytes, *, strict: bool = False) -> Answered:
+        """Ask with a query that stands on the wire just as it is."""
+        reader, writer = self._streams = self._streams or await self._connect()
+        prefer = b"Prefer: handling=strict\r\n" if strict else b""
+        writer.write(b"GET %b?%b HTTP/1.1\r\nHost: test\r\n%b" % (path.encode(), query, prefer))
+        writer.write(f"{KEY_HEADER}: {KEY}\r\n\r\n".encode())
+        async with asyncio.timeout(60):
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = _LENGTH.search(head)
+            assert length is not None, head
+            answered = Answered(int(head.split(b" ", 2)[1]), await reader.readexactly(int(length[1])))
+        if answered.status not in _STAYS_OPEN:
+            await self.close()
+        return answered
+
+    async def close(self) -> None:
+        """Leave the connection, if there is one."""
+        if self._streams is not None:
+            _, writer = self._streams
+            self._streams = None
+            writer.close()
+            await writer.wait_closed()
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection(self._client.host, self._client.port)
+
+
+async def ask_model(model: FastAPI, path: str, query: bytes, *, strict: bool = False) -> Answered:
+    """Ask the model, as a server of ASGI would, but with the path as it is written: Starlette knows no `%2F`."""
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "http.request"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    whole = STRICT + path if strict else path
+    scope = {"type": "http", "method": "GET", "path": whole, "headers": [], "http_version": "1.1"}
+    await model({**scope, "query_string": query}, receive, send)
+    start, *rest = sent
+    return Answered(start["status"], b"".join(message.get("body", b"") for message in rest))

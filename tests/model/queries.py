@@ -1,0 +1,156 @@
+"""Query strings, from those that mean something to those that nobody would write."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+from urllib.parse import quote, quote_plus
+
+from hypothesis import strategies as st
+
+from tests.engine import oracle
+from tests.engine.made_up import VALUES
+
+Pair = tuple[str, str]
+
+# What the whole request line may hold leaves room for so many bytes.
+_LONGEST: Final = 8_000
+
+_SORT_KEYS: Final = [*oracle.STORES.forms, *oracle.COMPANIES.forms]
+_ONCE: Final = {
+    "limit": ["1", "2", "7", "60", "1000", " 5 ", "+3", "1_0", "2.0"],
+    "page_num": ["1", "2", "3", "4", "003", "9" * 30, "0" * 4_300 + "7"],
+    "sort_order": ["asc", "desc"],
+    "sort_by": _SORT_KEYS,
+}
+_BLANKS: Final = ["", " ", "null", "\u3000", "\x1c", "\x85"]
+_FILTERS: Final = {
+    name: [*VALUES[form], *_BLANKS]
+    for collection in (oracle.STORES, oracle.COMPANIES)
+    for name, form in collection.forms.items()
+    if name in collection.filters
+}
+_SOUND: Final = [(name, value) for name, held in {**_FILTERS, **_ONCE}.items() for value in held]
+
+_OTHERS: Final = ["", "City", "city ", " limit", "limit[]", "cty", "store_id", "prefer", "é", "\ufeffcity", "a&b"]
+_NAMES: Final = [*_FILTERS, *_ONCE, *_ONCE, *_OTHERS]
+_ODD: Final = [
+    *["TRUE", "oN", " true", "true ", "\uff54rue", "maybe", "\u017f", "o\ufb00", "ASC", "asc ", "CITY", "size"],
+    *["NULL", " null", "\u200b", "\u180e", "nul", "None", "\x00", *_BLANKS],
+    *["nan", "NaN", "inf", "-inf", "Infinity", "1e3", "1e400", "0x1f", "1,000", "½", "٣", "Ⅳ", "-0", "+0.0", "0-1"],
+    "é" * 600,
+]
+_HUGE: Final = ["9" * 4_300, "9" * 4_301, "0" * 4_300 + "7", "1_" * 2_000 + "1", "1_" * 3_900, "7." + "0" * 4_400]
+# Of these every integer is made, and much that is nearly one.
+_PIECES: Final = [*"0123456789+-_. eE", "00", "1000", ".0", "__", "\t", "\x1c", "\x85", "\u2003", "\ufeff", "\uff11"]
+
+# What damages a query, or almost.
+_SCRAPS: Final = [
+    *[
+        b"%",
+        b"%%",
+        b"%zz",
+        b"%4",
+        b"%u0041",
+        b"&",
+        b"&&",
+        b"=",
+        b";",
+        b"+",
+        b"?",
+        b'"',
+        b"<",
+        b"\\",
+        b"{}",
+        b"|",
+        b"[]",
+    ],
+    *[b"%00", b"%ff", b"%C3", b"%a4", b"%ED%A0%80", b"%C0%AF", b"%F0%9F%98", b"%EF%BB%BF", b"%0D%0A", b"%26", b"%3D"],
+]
+
+# What a request line takes in a query as it is: no space, no control character, no fragment, nothing beyond ASCII.
+_TAKEN: Final = bytes(byte for byte in range(0x21, 0x7F) if byte != ord("#"))
+_BARE: Final = bytes(set(_TAKEN) - set(b"&=+%"))
+
+
+def values() -> st.SearchStrategy[str]:
+    """Return values of parameters: known ones, integers and what looks like one, any text."""
+    held = st.sampled_from([value for _, value in _SOUND])
+    return st.one_of(held, st.sampled_from(_ODD), integers(), st.text(max_size=20))
+
+
+def integers() -> st.SearchStrategy[str]:
+    """Return integers, many of them near a bound, and what is nearly one."""
+    made = st.lists(st.sampled_from(_PIECES), max_size=6).map("".join)
+    return st.one_of(made, st.integers(-2, 1_002).map(str), st.integers().map(str), st.sampled_from(_HUGE))
+
+
+def queries() -> st.SearchStrategy[bytes]:
+    """Return raw query strings, of bytes that a request line takes."""
+    return st.one_of(sound(), written(), damaged(), st.binary(max_size=80).map(_taken))
+
+
+def sound() -> st.SearchStrategy[bytes]:
+    """Return questions without a fault, to those who take every name."""
+    pairs = st.lists(st.sampled_from(_SOUND), max_size=4, unique_by=lambda pair: pair[0] if pair[0] in _ONCE else pair)
+    return pairs.flatmap(_encoded)
+
+
+def written() -> st.SearchStrategy[bytes]:
+    """Return pairs of any name and any value, as programs write them."""
+    sized = st.tuples(st.sampled_from(["limit", "page_num"]), integers())
+    pair = st.one_of(st.sampled_from(_SOUND), st.tuples(st.sampled_from(_NAMES), values()), sized)
+    return st.lists(pair, max_size=5).flatmap(_encoded)
+
+
+def damaged() -> st.SearchStrategy[bytes]:
+    """Return query strings with scraps somewhere in them, escapes that are none among them."""
+    scraps = st.lists(st.tuples(st.integers(0, 200), st.sampled_from(_SCRAPS)), min_size=1, max_size=4)
+    return st.builds(_damage, sound() | written(), scraps)
+
+
+def anything() -> st.SearchStrategy[bytes]:
+    """Return queries of any bytes but those that end the line of a request."""
+    line = st.binary(max_size=60).map(lambda text: text.translate(None, b"\r\n"))
+    return line | st.builds(lambda query, text: query + text, written(), line)
+
+
+def _encoded(pairs: Sequence[Pair]) -> st.SearchStrategy[bytes]:
+    """Return the ways to write pairs."""
+    ways = st.lists(st.sampled_from(_WAYS), min_size=len(pairs), max_size=len(pairs))
+    return ways.map(lambda drawn: _join(pairs, drawn))
+
+
+def _join(pairs: Sequence[Pair], ways: Sequence[Callable[[str], bytes]]) -> bytes:
+    joined = b"&".join(way(name) + b"=" + way(value) for (name, value), way in zip(pairs, ways, strict=True))
+    return joined[:_LONGEST]
+
+
+def _quoted(text: str) -> bytes:
+    return quote(text).encode()
+
+
+def _of_a_form(text: str) -> bytes:
+    return quote_plus(text).encode()
+
+
+def _escaped(text: str) -> bytes:
+    """Return every byte as an escape in small letters."""
+    return b"".join(b"%%%02x" % byte for byte in text.encode())
+
+
+def _bare(text: str) -> bytes:
+    """Return escapes only where they must be."""
+    return b"".join(bytes([byte]) if byte in _BARE else b"%%%02X" % byte for byte in text.encode())
+
+
+_WAYS: Final = (_quoted, _of_a_form, _escaped, _bare)
+
+
+def _damage(query: bytes, scraps: Sequence[tuple[int, bytes]]) -> bytes:
+    for place, scrap in scraps:
+        at = place % (len(query) + 1)
+        query = query[:at] + scrap + query[at:]
+    return query[:_LONGEST]
+
+
+def _taken(text: bytes) -> bytes:
+    return bytes(_TAKEN[byte % len(_TAKEN)] for byte in text)

@@ -1,0 +1,123 @@
+"""The query parameters as pydantic has them, and what the interface adds: blanks, repeats, its own form of integers."""
+
+import re
+from enum import StrEnum
+from typing import Annotated, Final
+
+from pydantic import BaseModel, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+# Of `\s` Unicode's White_Space lacks four control characters.
+_INTEGER: Final = re.compile(r"[^\S\x1c-\x1f]*([+-]?)0*([0-9]+(?:_[0-9]+)*)(?:\.0+)?[^\S\x1c-\x1f]*")
+_NO_INTEGER: Final = "no integer"
+
+
+class SortOrder(StrEnum):
+    """Which way an order is read."""
+
+    ASC = "asc"
+    DESC = "desc"
+
+
+class StoreField(StrEnum):
+    """What stores are sorted by."""
+
+    STORE_ID = "store_id"
+    COMPANY_ID = "company_id"
+    PARENT_COMPANY_ID = "parent_company_id"
+    NAME = "name"
+    ADDRESS_1 = "address_1"
+    ADDRESS_2 = "address_2"
+    CITY = "city"
+    PROVINCE = "province"
+    COUNTRY = "country"
+    POSTAL_CODE = "postal_code"
+    PHONE_NUMBER = "phone_number"
+    IS_OPEN = "is_open"
+    LATITUDE = "latitude"
+    LONGITUDE = "longitude"
+    CREATED_AT = "created_at"
+    UPDATED_AT = "updated_at"
+
+
+class CompanyField(StrEnum):
+    """What companies are sorted by."""
+
+    COMPANY_ID = "company_id"
+    NAME = "name"
+    DOMAIN = "domain"
+    PARENT_COMPANY_ID = "parent_company_id"
+    CREATED_AT = "created_at"
+
+
+def wanted(values: list[str]) -> list[str]:
+    """Return the values of a filter that filter."""
+    return [value for value in values if value.strip() and value != "null"]
+
+
+def once(values: list[str]) -> list[str]:
+    """Return the value of a parameter that is ambiguous when it is repeated."""
+    if len(values) > 1:
+        raise PydanticCustomError("multiple_values", "Input should be given once")
+    return values
+
+
+def spelled(text: object) -> object:
+    """Return an integer without what does not count as a digit; of what the interface takes for none, a plain one."""
+    if not isinstance(text, str):
+        return text
+    match = _INTEGER.fullmatch(text)
+    return _NO_INTEGER if match is None else match[1] + (match[2].replace("_", "").lstrip("0") or "0")
+
+
+Integer = Annotated[int, BeforeValidator(spelled)]
+Texts = Annotated[list[str], BeforeValidator(wanted)]
+Flags = Annotated[list[bool], BeforeValidator(wanted)]
+Limit = Annotated[list[Annotated[Integer, Field(ge=1, le=1000)]], BeforeValidator(once)]
+PageNum = Annotated[list[Annotated[Integer, Field(ge=1)]], BeforeValidator(once)]
+Order = Annotated[list[SortOrder], BeforeValidator(once)]
+StoreFields = Annotated[list[StoreField], BeforeValidator(once)]
+CompanyFields = Annotated[list[CompanyField], BeforeValidator(once)]
+
+
+class StoresQuestion(BaseModel):
+    """What is asked of stores; each parameter is a list of what was given for it."""
+
+    company_id: Texts = []
+    parent_company_id: Texts = []
+    city: Texts = []
+    province: Texts = []
+    country: Texts = []
+    postal_code: Texts = []
+    is_open: Flags = []
+    latitude: Texts = []
+    longitude: Texts = []
+    limit: Limit = [1000]
+    page_num: PageNum = [1]
+    sort_order: Order = [SortOrder.ASC]
+    sort_by: StoreFields = [StoreField.CREATED_AT]
+
+
+class CompaniesQuestion(BaseModel):
+    """What is asked of companies."""
+
+    company_id: Texts = []
+    name: Texts = []
+    domain: Texts = []
+    parent_company_id: Texts = []
+    limit: Limit = [1000]
+    page_num: PageNum = [1]
+    sort_order: Order = [SortOrder.ASC]
+    sort_by: CompanyFields = [CompanyField.CREATED_AT]
+
+
+class StrictStoresQuestion(StoresQuestion, extra="forbid"):
+    """The same, where unknown parameters are refused."""
+
+
+class StrictCompaniesQuestion(CompaniesQuestion, extra="forbid"):
+    """The same, where unknown parameters are refused."""
+
+
+class NoQuestion(BaseModel, extra="forbid"):
+    """What is asked of one company, where unknown parameters are refused: nothing."""

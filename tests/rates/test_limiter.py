@@ -1,0 +1,108 @@
+"""What becomes of rates when their store is gone, slow, or no store at all."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from time import monotonic
+
+import pytest
+
+from service.keys.rate import Rate
+from service.rates.limiter import Limiter
+from service.rates.memory import Memory
+from service.rates.store import Store
+from service.rates.taken import Taken
+from tests.rates.fake_redis import Behaviour, Fake, closing, saying, silent
+
+RATE = Rate(1, 3600, 4)
+SECONDS = 0.05
+BEHAVIOURS = {
+    "silent": silent,
+    "closing": closing,
+    "http": saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+    "nonsense": saying(bytes(range(256))),
+    "ok": saying(b"+OK\r\n"),
+    "nil": saying(b"$-1\r\n"),
+    "another list": saying(b"*2\r\n:0\r\n$3\r\nxyz\r\n"),
+    "a list without numbers": saying(b"*4\r\n:0\r\n:1\r\n$3\r\nxyz\r\n$0\r\n\r\n"),
+    "an endless line": saying(b"+" + b"x" * 4096),
+    "refused": saying(b"-WRONGPASS the-secret is wrong\r\n"),
+    "read only": saying(b"-READONLY You can't write against a read only replica.\r\n"),
+    "loading": saying(b"-LOADING Redis is loading the dataset in memory\r\n"),
+}
+
+each_behaviour = pytest.mark.parametrize("behaviour", list(BEHAVIOURS.values()), ids=list(BEHAVIOURS))
+
+
+@asynccontextmanager
+async def limiting(
+    url: str, failures: list[None], *, processes: int = 2, pause: float = 3600
+) -> AsyncIterator[Limiter]:
+    store = Store(url, longest_seconds=SECONDS)
+    limiter = Limiter(Memory(processes), store, failed=lambda: failures.append(None), pause_seconds=pause)
+    try:
+        yield limiter
+    finally:
+        await limiter.close()
+
+
+async def decided(told: Taken | Awaitable[Taken]) -> Taken:
+    return told if isinstance(told, Taken) else await told
+
+
+async def test_without_a_store_nothing_is_waited_for() -> None:
+    limiter = Limiter(Memory())
+    assert isinstance(limiter.take("a", RATE), Taken)
+    await limiter.close()
+
+
+@each_behaviour
+async def test_where_the_store_does_not_decide_each_process_keeps_its_share(
+    behaviour: Behaviour, caplog: pytest.LogCaptureFixture
+) -> None:
+    failures: list[None] = []
+    async with Fake(behaviour).serving() as fake, limiting(fake.url, failures) as limiter:
+        begins = monotonic()
+        with caplog.at_level(logging.DEBUG):
+            passed = [(await decided(limiter.take("a", RATE))).allowed for _ in range(6)]
+        assert passed == [True, True, False, False, False, False]
+        assert len(failures) == 6
+        assert monotonic() - begins < 10 * SECONDS
+        assert fake.connections <= 2
+    (line,) = (record.getMessage() for record in caplog.records if record.name.startswith("service"))
+    assert line.startswith("the store of rates fails (")
+    assert "secret" not in caplog.text
+
+
+async def test_where_nobody_listens_each_process_keeps_its_share(unused_tcp_port: int) -> None:
+    failures: list[None] = []
+    async with limiting(f"redis://127.0.0.1:{unused_tcp_port}", failures) as limiter:
+        assert [(await decided(limiter.take("a", RATE))).allowed for _ in range(3)] == [True, True, False]
+        assert isinstance(limiter.take("a", RATE), Taken)
+        assert len(failures) == 4
+
+
+async def test_requests_that_ask_at_once_fail_together_and_one_line_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    failures: list[None] = []
+    async with Fake(silent).serving() as fake, limiting(fake.url, failures) as limiter:
+        begins = monotonic()
+        told = await asyncio.gather(*(decided(limiter.take("a", RATE)) for _ in range(100)))
+        assert monotonic() - begins < 10 * SECONDS
+        assert sum(each.allowed for each in told) == 2
+        assert len(failures) == 100
+    assert caplog.text.count("the store of rates fails") == 1
+
+
+async def test_during_the_pause_nobody_asks_the_store_and_then_one_does() -> None:
+    failures: list[None] = []
+    async with Fake(silent).serving() as fake, limiting(fake.url, failures, pause=3 * SECONDS) as limiter:
+        await decided(limiter.take("a", RATE))
+        assert all(isinstance(limiter.take("a", RATE), Taken) for _ in range(50))
+        before = fake.connections
+        await asyncio.sleep(3 * SECONDS)
+        asking, *others = [limiter.take("a", RATE) for _ in range(50)]
+        assert not isinstance(asking, Taken)
+        assert all(isinstance(each, Taken) for each in others)
+        await asking
+        assert fake.connections == before + 1

@@ -1,0 +1,87 @@
+"""A key file that is changed while the service runs: each of its processes heeds that within a second."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from service.keys.file import change_keys
+from service.keys.key import new_key
+from service.keys.register import with_key, without_key
+from tests.keys.made_up import entry
+from tests.program import Running, eventually, has_ended, serving
+from tests.run.generations import Generation, put
+
+# So many connections reach both of two workers, but once in a million times.
+ASKED = 20
+FIRST, SECOND = new_key(), new_key()
+
+
+class Kept:
+    """A service with a key file, in which its first key stands."""
+
+    def __init__(self, service: Running, file: Path) -> None:
+        self.service, self.file = service, file
+
+    def answers(self, key: str) -> set[int]:
+        """Return the statuses with which the workers answer."""
+        return {self.service.get("/companies/acme", key).status for _ in range(ASKED)}
+
+    def soon(self, look: Callable[[], bool]) -> None:
+        """Wait until a look is true; fail where it is not within the second that is promised."""
+        eventually(look, seconds=1)
+
+    def told(self, what: str) -> int:
+        """Return how many lines of the log tell something."""
+        return sum(what in line for line in self.service.logged())
+
+
+@pytest.fixture(scope="module", params=[1, 2], ids=["one process", "two workers"])
+def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
+    folder = tmp_path_factory.mktemp("kept")
+    file = folder / "keys.json"
+    change_keys(file, partial(with_key, entry=entry(FIRST, name="first")))
+    data = Generation(1).bake(folder)
+    options = ("--data", data, "--cache", folder / "cache", "--key-file", file, "--workers", str(request.param))
+    with serving(*options, log=folder / "log") as service:
+        yield Kept(service, file)
+        log = (folder / "log").read_text()
+        assert not any(key in log + service.printed for key in (FIRST, SECOND))
+        assert "Traceback" not in log
+
+
+def test_a_new_key_is_let_in_within_a_second_and_refused_within_one_once_it_is_revoked(kept: Kept) -> None:
+    assert (kept.answers(FIRST), kept.answers(SECOND)) == ({200}, {401})
+    change_keys(kept.file, partial(with_key, entry=entry(SECOND, name="second")))
+    kept.soon(lambda: kept.answers(SECOND) == {200})
+    change_keys(kept.file, partial(without_key, name="second"))
+    kept.soon(lambda: kept.answers(SECOND) == {401})
+    assert kept.answers(FIRST) == {200}
+
+
+def test_a_key_that_expires_is_refused_within_a_second(kept: Kept) -> None:
+    key, expires_at = new_key(), datetime.now(UTC) + timedelta(seconds=1.5)
+    change_keys(kept.file, partial(with_key, entry=entry(key, name="short", expires_at=expires_at)))
+    eventually(lambda: kept.answers(key) == {200}, seconds=1.4)
+    eventually(lambda: datetime.now(UTC) >= expires_at)
+    kept.soon(lambda: kept.answers(key) == {401})
+
+
+def test_a_damaged_file_leaves_the_keys_of_before_also_to_a_worker_that_is_replaced_meanwhile(kept: Kept) -> None:
+    sound, workers = kept.file.read_bytes(), kept.service.workers()
+    each = max(len(workers), 1)
+    put(sound[:-9], kept.file)
+    eventually(lambda: kept.told("cut off") == each)
+    assert kept.answers(FIRST) == {200}
+    if workers:
+        os.kill(workers[0], signal.SIGKILL)
+        eventually(lambda: has_ended(workers[0]) and len(kept.service.workers()) == len(workers))
+        eventually(lambda: kept.told("cut off") == each + 1)
+        eventually(lambda: kept.service.metrics()["store_directory_workers"] == each)
+    assert (kept.answers(FIRST), kept.answers(SECOND)) == ({200}, {401})
+    put(sound, kept.file)
+    eventually(lambda: kept.told("in order again") == each)

@@ -1,0 +1,123 @@
+"""The service on a Unix socket: who may connect, what it replaces, what it leaves behind."""
+
+import os
+import shlex
+import signal
+import socket
+import stat
+from functools import partial
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.directory import store, write_directory
+from tests.program import eventually, has_ended, run, serving
+from tests.unix_socket import ask_socket
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "data", [store("s1"), store("s2")])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "it's" / "service.sock"
+
+
+@pytest.fixture(autouse=True)
+def _folder_of_the_socket(path: Path) -> None:
+    path.parent.mkdir()
+
+
+def total(path: Path) -> int:
+    count: int = orjson.loads(ask_socket(path, "/stores").body)["total_count"]
+    return count
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_it_answers_on_the_socket_alone_and_takes_the_file_away_at_the_end(
+    folder: Path, path: Path, workers: int
+) -> None:
+    options = ("--no-auth", "--uds", path, "--admin", "127.0.0.1:0", "--workers", str(workers))
+    with serving("--data", folder, *options) as service:
+        assert service.address == f"unix:{path}"
+        assert "Probes and metrics on http://127.0.0.1:" in service.printed
+        assert "Docs: " not in service.printed
+        (line,) = (line for line in service.printed.splitlines() if line.startswith("Try: "))
+        told = ["curl", "--unix-socket", str(path), "http://localhost/stores?limit=2"]
+        assert shlex.split(line.removeprefix("Try: ")) == told
+        assert [total(path) for _ in range(20)] == [2] * 20
+        assert stat.filemode(path.stat().st_mode) == "srw-rw----"
+        assert service.end() == 0
+    assert not path.exists()
+
+
+def test_all_workers_share_the_socket_and_it_outlives_each(folder: Path, path: Path) -> None:
+    with serving("--data", folder, "--no-auth", "--uds", path, "--workers", "2") as service:
+        for worker in service.workers():
+            os.kill(worker, signal.SIGTERM)  # as nobody should: it ends as at the end of the run
+            eventually(partial(has_ended, worker))
+            assert total(path) == 2
+        assert service.end() == 0
+    assert not path.exists()
+
+
+def test_the_socket_of_a_dead_service_is_replaced_that_of_a_living_one_is_refused(folder: Path, path: Path) -> None:
+    with serving("--data", folder, "--no-auth", "--uds", path) as killed:
+        killed.process.kill()
+        killed.process.wait()
+    assert path.is_socket()
+    with serving("--data", folder, "--no-auth", "--uds", path):
+        refused = run("serve", "--data", folder, "--uds", path)
+        assert refused.returncode == 1
+        assert f"cannot listen on unix:{path}: a process that runs listens there" in refused.stderr
+        assert "Traceback" not in refused.stderr
+        assert total(path) == 2
+    assert not path.exists()
+
+
+def test_what_is_no_socket_stays_and_is_told(folder: Path, path: Path) -> None:
+    path.write_text("mine")
+    (path.parent / "link").symlink_to("nowhere")
+    for taken in (path, path.parent / "link"):
+        refused = run("serve", "--data", folder, "--uds", taken)
+        assert refused.returncode == 1
+        assert "it is there, and no socket" in refused.stderr
+    assert path.read_text() == "mine"
+
+
+@pytest.mark.parametrize(("name", "told"), [("no/such/folder", "No such file"), ("x" * 200, "too long")])
+def test_a_path_where_no_socket_can_be_is_exit_1_and_a_clear_line(
+    folder: Path, path: Path, name: str, told: str
+) -> None:
+    refused = run("serve", "--data", folder, "--uds", path.parent / name)
+    assert refused.returncode == 1
+    assert told in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_a_file_that_took_the_place_of_the_socket_is_not_taken_away(folder: Path, path: Path) -> None:
+    with serving("--data", folder, "--no-auth", "--uds", path) as service:
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as another:
+            another.bind(str(path))
+            assert service.end() == 0
+            assert path.is_socket()
+
+
+def test_the_client_that_a_trusted_proxy_tells_is_no_part_of_an_answer(folder: Path, path: Path) -> None:
+    options = ("--no-auth", "--uds", path, "--trusted-proxy", "unix", "--trusted-proxy", "10.0.0.0/8")
+    with serving("--data", folder, *options, STORE_DIRECTORY_TRUSTED_PROXY="ignored by the option"):
+        told = ask_socket(path, "/stores", {"X-Forwarded-For": "203.0.113.7", "Forwarded": "for=203.0.113.7"})
+        assert told.body == ask_socket(path, "/stores").body
+
+
+def test_the_log_names_a_peer_without_an_address(folder: Path, path: Path, tmp_path: Path) -> None:
+    with serving("--data", folder, "--no-auth", "--uds", path, log=tmp_path / "log") as service:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(path))
+            client.sendall(b"no request\r\n\r\n")
+            assert client.recv(100).startswith(b"HTTP/1.1 400 ")
+        eventually(lambda: [line for line in service.logged() if "refused a malformed request from unix:" in line])

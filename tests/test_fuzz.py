@@ -1,0 +1,24 @@
+"""What is fuzzed takes any bytes: what `make fuzz` tries at length, in short."""
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from fuzz.targets import TARGETS, Target
+
+each_target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+
+
+@each_target
+def test_what_fuzzing_starts_from_is_taken(target: Target) -> None:
+    for seed in target.seeds:
+        assert len(seed) <= target.longest
+        target.read(seed)
+
+
+@each_target
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_any_bytes_are_read_or_refused(target: Target, data: st.DataObject) -> None:
+    seed = data.draw(st.sampled_from(target.seeds))
+    start, stop = data.draw(st.integers(0, len(seed))), data.draw(st.integers(0, len(seed)))
+    target.read(seed[:start] + data.draw(st.binary(max_size=20)) + seed[stop:])
