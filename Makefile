@@ -4,8 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+MINUTES ?= 60
+# Three processes for two cores: a third of the time tests wait, for processes, pauses and files left alone.
+SPREAD := -n 3 --dist worksteal
+# The tests in process of the rooms that are held to all of their branches.
+ROOMS := tests/engine tests/loading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test interop fuzz audit check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica hostile clean help
+.PHONY: serve test coverage mutation soak interop fuzz audit check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica hostile clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -14,10 +19,22 @@ serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for optio
 	@$(BIN)/store-directory serve $(ARGS)
 
 test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of them
-	$(BIN)/pytest -n 2 $(ARGS)
+	$(BIN)/pytest $(SPREAD) $(ARGS)
 
 interop: $(VENV)/developed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl and Chromium, which must be there
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
+
+coverage: $(VENV)/developed ## hold the rooms that answer requests to 100 % of branches
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(SPREAD) $(ROOMS) $(ARGS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+mutation: bench/data/mutation/installed ## change the engine in every small way and see whether tests notice
+	bench/data/mutation/venv/bin/python -m bench.mutation $(ARGS)
+
+soak: $(VENV)/installed ## an hour of mixed load and reloads: MINUTES=60, ARGS='--workers 1'
+	$(BIN)/python -m bench.soak --minutes $(MINUTES) $(ARGS)
 
 fuzz: $(VENV)/fuzzing ## a great many odd requests and files; ARGS='--seconds 600 csv json' for longer, or some of it
 	$(BIN)/python -m fuzz $(ARGS)
@@ -73,6 +90,11 @@ hostile: $(VENV)/installed ## what thousands of slow connections cost the others
 bench/data/peers/installed: bench/peers/requirements.txt
 	$(PYTHON) -m venv bench/data/peers
 	-bench/data/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< && touch $@
+
+bench/data/mutation/installed: bench/mutation/requirements.txt pyproject.toml
+	$(PYTHON) -m venv bench/data/mutation/venv
+	bench/data/mutation/venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< --editable '.[dev]'
+	touch $@
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/found

@@ -1,6 +1,7 @@
 """The OpenAPI 3.1 document, generated from the operations and the types that answer requests."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -160,6 +161,7 @@ def _headers(described: Mapping[str, str]) -> dict[str, Any]:
     return {name: _text(text) if text else schema for name, text in described.items()}
 
 
+@cache  # the same types stand under many statuses
 def _schema(body: Any) -> dict[str, Any]:
     (schema,), _ = msgspec.json.schema_components([body], ref_template=_REFERENCE)
     return {"schema": schema}

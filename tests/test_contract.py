@@ -15,7 +15,7 @@ def test_schemathesis_finds_no_answer_that_its_document_does_not_tell(tmp_path: 
     folder = write_directory(tmp_path / "data", STORES, [company(), company("a/b")])
     with serving("--data", folder, "--api-key", "the-key") as service:
         command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(CONFIGURATION), "run"]
-        options = ["--checks", "all", "--header", "x-api-key: the-key", "--max-examples", "50", "--seed", "1"]
+        options = ["--checks", "all", "--header", "x-api-key: the-key", "--max-examples", "20", "--seed", "1"]
         ended = subprocess.run(
             [*command, *options, f"{service.address}/openapi.json"],
             capture_output=True,

@@ -1,5 +1,7 @@
 """Dates: which texts are one, how they are written, and how they are ordered."""
 
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -133,3 +135,29 @@ def test_dates_are_the_same_and_ordered_as_moments(one: datetime, other: datetim
 @pytest.mark.parametrize("text", ["2023-12-31T19:00-05:00", "2024-01-01 00:00", "2024-01-01T00:00:00.0000009Z"])
 def test_the_same_moment_is_the_same_date_however_it_is_written(text: str) -> None:
     assert rank_instant(text) == rank_instant("2024-01-01")
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2024-02-30", "24:00"])
+def test_what_is_no_instant_has_no_place_in_the_order(text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        rank_instant(text)
+
+
+@pytest.fixture(params=["Asia/Tokyo", "America/Los_Angeles"])
+def elsewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let the clock on the wall be that of another place."""
+    monkeypatch.setenv("TZ", request.param)
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_moments_are_the_same_wherever_the_service_runs() -> None:
+    assert rank_instant("2024-01-02T03:04:05+02:00") == "2024-01-02T01:04:05"
+    assert rank_instant("2024-01-02") == "2024-01-02T00:00:00"
+    for first_and_last in ("0001-01-01", "9999-12-31T23:59:59.999999Z"):
+        assert read_instant(first_and_last) is not None
+    for outside in ("0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"):
+        assert read_instant(outside) is None

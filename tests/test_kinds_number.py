@@ -100,7 +100,7 @@ def test_degrees_are_ranked_as_the_same_numbers_written_otherwise_are(whole: int
     assert same(f"{whole}.{fraction}", f"{whole}{fraction}e-{len(fraction)}")
 
 
-@pytest.mark.parametrize("text", ["43.\u0667", "43.7e", "43.7 5", "43.-7", "43.7.5", "4\u0663.7"])
+@pytest.mark.parametrize("text", ["43.\u0667", "43.7e", "43.7 5", "43.-7", "43.7.5", "4\u0663.7", "43.7X"])
 def test_what_begins_as_degrees_and_is_no_number_is_ranked_as_it_is(text: str) -> None:
     assert rank_number(text) == "3" + text
 

@@ -34,8 +34,6 @@ class Response(web.StreamResponse):
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
         """Send the whole answer; of HEAD, its head. Raises `ConnectionError` where the client is gone."""
-        if self._eof_sent:
-            return None
         self._eof_sent = True
         if self._keep_alive is None:
             self._keep_alive = request.keep_alive

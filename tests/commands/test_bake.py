@@ -11,7 +11,7 @@ import pytest
 from service.baking.layout import Array, map_file, write_file
 from service.sampling.sample import write_sample
 from tests.directory import company, store, write_directory
-from tests.program import eventually, run, serving
+from tests.program import eventually, run, serving, usage
 
 REQUESTS = [
     *(f"/stores?sort_by={field}&sort_order={order}&limit=7&page_num=3"
@@ -150,7 +150,9 @@ def test_a_target_that_cannot_be_written_is_named(folder: Path, tmp_path: Path, 
     ],
 )
 def test_bad_usage_is_exit_2_and_a_clear_line(arguments: tuple[str, ...], told: str) -> None:
-    assert told in failed(run(*arguments), 2)
+    ended = usage(*arguments)
+    assert ended.exit_code == 2
+    assert told in ended.stderr.splitlines()[-1]
 
 
 def test_a_damaged_file_is_refused_by_verify_and_by_serve(baked: Path) -> None:

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from tests.directory import store, write_directory
-from tests.program import PROGRAM, SECONDS, run
+from tests.program import PROGRAM, SECONDS, run, usage
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_folder_that_is_not_there_is_exit_1_without_a_traceback(tmp_path: Path
 
 
 def test_without_a_folder_it_is_exit_2() -> None:
-    assert run("check").returncode == 2
+    assert usage("check").exit_code == 2
 
 
 def test_a_folder_whose_name_is_no_text_is_told_in_json_too(tmp_path: Path) -> None:

@@ -5,18 +5,21 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import NamedTuple
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import orjson
 import pytest
 
+from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
-from tests.program import SECONDS, environment, run, serving, started
+from tests.program import SECONDS, Running, environment, run, serving, started, usage
 
 
 @pytest.fixture
@@ -25,22 +28,62 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def data(folder: Path, tmp_path: Path) -> Path:
+    """Return the same, baked: it is served sooner."""
+    return baked_file(folder, tmp_path / "data.baked")
+
+
+@pytest.fixture
 def faulty(tmp_path: Path) -> Path:
     return write_directory(tmp_path / "faulty", [store("s1"), store("s2", city=None)])
 
 
-def test_with_nothing_said_it_serves_the_bundled_data_and_prints_a_curl_line_that_answers() -> None:
+@pytest.fixture(scope="module")
+def bundled() -> Iterator[Running]:
+    """Return the service as it is with nothing said."""
     with serving() as service:
-        (line,) = (line for line in service.printed.splitlines() if line.startswith("Try: "))
-        command = shlex.split(line.removeprefix("Try: "))
-        assert command[:3] == ["curl", "-H", f"x-api-key: {service.key}"]
-        page = orjson.loads(service.get(command[3].removeprefix(service.address), service.key).body)
+        yield service
+
+
+class Ended(NamedTuple):
+    """A run with a key that it made, told to end by a signal."""
+
+    key: str
+    let_in: list[int]
+    code: int
+    log: str
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> list[Ended]:
+    """Return two runs that were asked with their key and with another, and ended by a signal each."""
+    folder = write_directory(tmp_path_factory.mktemp("ended") / "data", [store("s1")])
+    return [_ended(folder, number) for number in (signal.SIGTERM, signal.SIGINT)]
+
+
+def _ended(folder: Path, number: signal.Signals) -> Ended:
+    with serving("--data", folder) as service:
+        let_in = [service.get("/stores", key).status for key in (service.key, "sd_wrong")]
+        service.process.send_signal(number)
+        _, log = service.process.communicate(timeout=SECONDS)
+    return Ended(service.key, let_in, service.process.returncode, log)
+
+
+def test_with_nothing_said_it_serves_the_bundled_data_and_prints_a_curl_line_that_answers(bundled: Running) -> None:
+    (line,) = (line for line in bundled.printed.splitlines() if line.startswith("Try: "))
+    command = shlex.split(line.removeprefix("Try: "))
+    assert command[:3] == ["curl", "-H", f"x-api-key: {bundled.key}"]
+    page = orjson.loads(bundled.get(command[3].removeprefix(bundled.address), bundled.key).body)
     assert page["total_count"] == 5000
     assert len(page["data"]) == 2
 
 
-def test_the_log_tells_what_is_served_and_its_version(folder: Path) -> None:
-    with serving("--data", folder, "--no-auth") as service:
+def test_without_authentication_no_key_is_asked_for_and_the_log_tells_what_is_served_and_its_version(
+    data: Path,
+) -> None:
+    with serving("--data", data, "--no-auth") as service:
+        assert service.get("/stores").status == 200
+        assert "x-api-key" not in service.printed
         version = orjson.loads(service.get("/ready").body)["version"]
         service.process.terminate()
         _, log = service.process.communicate(timeout=SECONDS)
@@ -48,15 +91,15 @@ def test_the_log_tells_what_is_served_and_its_version(folder: Path) -> None:
     assert "stores of" in line
 
 
-def test_long_answers_arrive_whole_at_a_client_that_reads_slowly() -> None:
+def test_long_answers_arrive_whole_at_a_client_that_reads_slowly(bundled: Running) -> None:
     count = 20
-    with serving("--no-auth") as service, socket.socket() as client:
-        page = service.get("/stores").body
+    with socket.socket() as client:
+        page = bundled.get("/stores", bundled.key).body
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.settimeout(SECONDS)
-        host, port = service.address.removeprefix("http://").split(":")
+        host, port = bundled.address.removeprefix("http://").split(":")
         client.connect((host, int(port)))
-        client.sendall(b"GET /stores HTTP/1.1\r\nHost: x\r\n\r\n" * count)
+        client.sendall(f"GET /stores HTTP/1.1\r\nHost: x\r\nx-api-key: {bundled.key}\r\n\r\n".encode() * count)
         with client.makefile("rb", buffering=2048) as answers:
             for _ in range(count):
                 assert b"".join(iter(answers.readline, b"\r\n")).startswith(b"HTTP/1.1 200 OK\r\n")
@@ -64,42 +107,26 @@ def test_long_answers_arrive_whole_at_a_client_that_reads_slowly() -> None:
     assert len(page) > 1 << 18
 
 
-def test_a_made_key_is_another_each_time_and_stands_in_no_log(folder: Path) -> None:
-    keys = set()
-    for _ in range(2):
-        with serving("--data", folder) as service:
-            keys.add(service.key)
-            assert service.get("/stores", service.key).status == 200
-            assert service.get("/stores", "sd_wrong").status == 401
-            service.process.terminate()
-            _, log = service.process.communicate(timeout=SECONDS)
-            assert service.key not in log
-            assert "sd_wrong" not in log
-    assert len(keys) == 2
+def test_a_made_key_is_let_in_is_another_each_time_and_stands_in_no_log(ended: list[Ended]) -> None:
+    for each in ended:
+        assert each.let_in == [200, 401]
+        assert each.key not in each.log
+        assert "sd_wrong" not in each.log
+    assert len({each.key for each in ended}) == 2
 
 
-def test_keys_of_ones_own_are_let_in_and_not_printed(folder: Path) -> None:
-    with serving("--data", folder, "--api-key", "first-key", "--api-key", "second-key") as service:
+def test_it_stops_with_0_when_told_to_end_or_interrupted(ended: list[Ended]) -> None:
+    assert [each.code for each in ended] == [0, 0]
+
+
+def test_keys_of_ones_own_are_let_in_and_not_printed(data: Path) -> None:
+    with serving("--data", data, "--api-key", "first-key", "--api-key", "second-key") as service:
         assert [service.get("/stores", key).status for key in ("first-key", "second-key", "third-key")] == [
             200,
             200,
             401,
         ]
         assert "first-key" not in service.printed
-
-
-def test_without_authentication_no_key_is_asked_for(folder: Path) -> None:
-    with serving("--data", folder, "--no-auth") as service:
-        assert service.get("/stores").status == 200
-        assert "x-api-key" not in service.printed
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_stops_with_0_when_told_to(folder: Path, number: signal.Signals) -> None:
-    with serving("--data", folder) as service:
-        service.process.send_signal(number)
-        service.process.communicate(timeout=SECONDS)
-        assert service.process.returncode == 0
 
 
 def test_it_stops_with_0_while_it_still_loads(tmp_path: Path) -> None:
@@ -131,35 +158,34 @@ def test_a_faulty_data_set_is_served_without_the_faulty_records_when_told_so(fau
     assert "left out 1 records at fault" in log
 
 
-def test_a_setting_is_taken_from_the_option_then_the_environment_then_the_file(folder: Path, tmp_path: Path) -> None:
+def test_a_setting_is_taken_from_the_option_then_the_environment_then_the_file(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
-    file.write_text(f'data = "{folder}"\napi-key = ["of-the-file"]\n')
+    file.write_text(f'data = "{data}"\napi-key = ["of-the-file"]\n')
     variables = {"STORE_DIRECTORY_API_KEY": "of-the-environment another"}
 
-    def let_in(key: str, *options: str, **settings: str) -> bool:
+    def let_in(*options: str, **settings: str) -> list[str]:
+        keys = ("of-the-file", "of-the-environment", "another", "of-the-option")
         with serving("--config", file, *options, **settings) as service:
-            return service.get("/stores", key).status == 200
+            return [key for key in keys if service.get("/stores", key).status == 200]
 
-    assert let_in("of-the-file")
-    assert let_in("another", **variables)
-    assert not let_in("of-the-file", **variables)
-    assert let_in("of-the-option", "--api-key", "of-the-option", **variables)
-    assert not let_in("another", "--api-key", "of-the-option", **variables)
+    assert let_in() == ["of-the-file"]
+    assert let_in(**variables) == ["of-the-environment", "another"]
+    assert let_in("--api-key", "of-the-option", **variables) == ["of-the-option"]
 
 
-def test_of_keys_and_no_authentication_the_one_from_nearer_by_stands(folder: Path, tmp_path: Path) -> None:
+def test_of_keys_and_no_authentication_the_one_from_nearer_by_stands(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
-    file.write_text(f'data = "{folder}"\napi_key = ["of-the-file"]\n')
+    file.write_text(f'data = "{data}"\napi_key = ["of-the-file"]\n')
     with serving("--config", file, "--no-auth") as service:
         assert service.get("/stores").status == 200
     with serving("--config", file, STORE_DIRECTORY_NO_AUTH="true") as service:
         assert service.get("/stores").status == 200
-    with serving("--data", folder, "--api-key", "near", STORE_DIRECTORY_NO_AUTH="true") as service:
+    with serving("--data", data, "--api-key", "near", STORE_DIRECTORY_NO_AUTH="true") as service:
         assert [service.get("/stores").status, service.get("/stores", "near").status] == [401, 200]
 
 
-def test_it_goes_on_when_nobody_reads_what_it_prints(folder: Path) -> None:
-    with started("--data", folder, "--no-auth") as process:
+def test_it_goes_on_when_nobody_reads_what_it_prints(data: Path) -> None:
+    with started("--data", data, "--no-auth") as process:
         assert process.stdout is not None
         address = process.stdout.readline().removeprefix("Listening on ").strip()
         process.stdout.close()
@@ -173,7 +199,7 @@ def test_it_goes_on_when_nobody_reads_what_it_prints(folder: Path) -> None:
         assert process.wait(SECONDS) == 0
 
 
-def test_how_answers_may_be_stored_and_read_is_told_by_options(folder: Path) -> None:
+def test_how_answers_may_be_stored_and_read_is_told_by_options(data: Path) -> None:
     options = (
         "--cache-control",
         "public, max-age=60",
@@ -181,7 +207,7 @@ def test_how_answers_may_be_stored_and_read_is_told_by_options(folder: Path) -> 
         "HTTPS://Shop.Example:443",
         "--encoded-cache=0",
     )
-    with serving("--data", folder, "--no-auth", *options) as service:
+    with serving("--data", data, "--no-auth", *options) as service:
         asked = Request(f"{service.address}/stores", headers={"Origin": "https://shop.example"})  # noqa: S310 - ours
         with urlopen(asked, timeout=SECONDS) as answer:  # noqa: S310 - as above
             told = answer.headers
@@ -191,9 +217,9 @@ def test_how_answers_may_be_stored_and_read_is_told_by_options(folder: Path) -> 
     assert "Origin" in told["Vary"]
 
 
-def test_every_option_is_an_environment_variable(folder: Path) -> None:
+def test_every_option_is_an_environment_variable(data: Path) -> None:
     settings = {
-        "STORE_DIRECTORY_DATA": str(folder),
+        "STORE_DIRECTORY_DATA": str(data),
         "STORE_DIRECTORY_HOST": "127.0.0.2",
         "STORE_DIRECTORY_NO_AUTH": "true",
         "STORE_DIRECTORY_INVALID": "skip",
@@ -240,10 +266,17 @@ def test_every_option_is_an_environment_variable(folder: Path) -> None:
     ],
 )
 def test_bad_usage_is_exit_2_and_a_clear_line(arguments: list[str], told: str) -> None:
-    ended = run("serve", *arguments)
-    assert ended.returncode == 2
+    ended = usage("serve", *arguments)
+    assert ended.exit_code == 2
     assert told in ended.stderr
-    assert "Traceback" not in ended.stderr
+
+
+def test_bad_usage_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("port = ")
+    for arguments in (("--port", "99999"), ("--config", tmp_path / "settings.toml")):
+        ended = run("serve", *arguments)
+        assert ended.returncode == 2
+        assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -270,10 +303,9 @@ def test_bad_usage_is_exit_2_and_a_clear_line(arguments: list[str], told: str) -
 def test_a_bad_settings_file_is_exit_2_and_a_clear_line(tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "settings.toml"
     file.write_text(text)
-    ended = run("serve", "--config", file)
-    assert ended.returncode == 2
+    ended = usage("serve", "--config", file)
+    assert ended.exit_code == 2
     assert told in ended.stderr
-    assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.parametrize("wrong", ["no-such-folder", "."])
@@ -316,24 +348,24 @@ def test_nothing_is_taken_for_the_program_that_has_its_name_where_it_runs(folder
             process.terminate()
 
 
-def test_an_address_in_use_is_exit_1_and_a_clear_line(folder: Path) -> None:
+def test_an_address_in_use_is_exit_1_and_a_clear_line(data: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        ended = run("serve", "--data", folder, "--port", port)
+        ended = run("serve", "--data", data, "--port", port)
     assert ended.returncode == 1
     assert f"cannot listen on 127.0.0.1:{port}" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_a_host_that_is_no_address_is_exit_1_and_a_clear_line(folder: Path) -> None:
-    ended = run("serve", "--data", folder, "--host", "256.1.1.1")
+def test_a_host_that_is_no_address_is_exit_1_and_a_clear_line(data: Path) -> None:
+    ended = run("serve", "--data", data, "--host", "256.1.1.1")
     assert ended.returncode == 1
     assert "cannot listen on 256.1.1.1" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
 def test_help_and_version_are_told() -> None:
-    assert "store-directory" in run("--version").stdout
-    told = run("serve", "--help").stdout
+    assert "store-directory" in usage("--version").stdout
+    told = usage("serve", "--help").stdout
     assert "STORE_DIRECTORY_PORT" in told
     assert "8080" in told

@@ -69,6 +69,7 @@ def test_a_column_is_the_same_however_often_its_values_occur(times: int, form: s
 def test_where_nothing_filters_by_a_column_it_keeps_no_values() -> None:
     assert column(["b", None, "a"], filters=False).values is None
     assert column(["b", None, "a"], filters=False).order.tolist() == [2, 0, 1]
+    assert column(["b", None, "a"], filters=False).find("a") is None
 
 
 @given(st.sets(st.integers(0, 40)), st.integers(1, 4))
@@ -79,3 +80,12 @@ def test_sets_of_rows_are_merged_ascending(members: set[int], parts: int) -> Non
 
 def test_no_sets_of_rows_are_merged_to_none() -> None:
     assert merge([]).tolist() == []
+
+
+@given(KEYS)
+def test_a_column_counts_the_rows_of_each_value(keys: Keys) -> None:
+    built = column(keys)
+    for key in set(keys) - {None}:
+        code = built.find(key or "")
+        assert code is not None
+        assert built.count(code) == keys.count(key)

@@ -2,12 +2,15 @@
 
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from service.engine.column import join_keys
 from service.engine.select import select
+from service.engine.selection import Selection
 from service.engine.table import Table, TableBuilder
+from service.engine.texts import Texts
 from service.query import Filter
 from service.records import COMPANIES
 from tests.engine.made_up import build, records
@@ -64,3 +67,21 @@ def test_the_values_asked_for_count_as_room_that_kept_selections_take() -> None:
     for number in range(64):
         select(table, (Filter("name", (f"{long}{number}",)),), "name")
     assert 0 < len(list(table.selections)) < 32
+
+
+def test_what_was_worked_out_is_kept_for_who_asks_again() -> None:
+    table = companies("a", "b")
+    filters = (Filter("name", ("Acme",)),)
+    assert select(table, filters, "name") is select(table, filters, "name")
+    assert select(table, filters, "name") is not select(table, filters, "domain")
+    assert table.bits("name", 0, "company_id") is table.bits("name", 0, "company_id")
+    assert table.bits("name", 0, "company_id") is not table.bits("name", 0, "created_at")
+
+
+def test_some_selections_are_kept_however_long_the_table_is() -> None:
+    length = 10_000_000
+    table = Table(Texts(memoryview(b""), np.zeros(length + 1, np.int64)), {}, order_by="a", key="b")
+    everything = Selection(np.broadcast_to(np.int32(0), length), length)
+    for number in range(5):
+        table.selections.keep(number, everything, 4 * length)
+    assert [number for number in range(5) if table.selections.get(number) is not None] == [1, 2, 3, 4]

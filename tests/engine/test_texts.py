@@ -35,3 +35,17 @@ def test_a_text_is_found_where_it_stands(texts: list[bytes], other: bytes) -> No
     laid = Texts.of(distinct)
     assert [laid.find(text) for text in distinct] == list(range(len(distinct)))
     assert laid.find(other) == (distinct.index(other) if other in distinct else None)
+
+
+@pytest.mark.parametrize(("places", "pieces"), [([0], 1), ([0, 1, 2, 3, 4], 1), ([1, 2, 3], 1), ([0, 2, 1, 3], 4)])
+def test_a_run_of_texts_is_one_view_of_the_buffer_and_others_are_one_each(places: list[int], pieces: int) -> None:
+    laid = Texts.of([b"a", b"", b"ccc", b"\x00", b"e"])
+    slices = laid.slices(np.array(places, np.int32))
+    assert len(slices) == pieces
+    assert all(piece.obj is laid.data.obj for piece in slices)
+
+
+def test_texts_stand_in_their_two_buffers_as_they_were_laid() -> None:
+    laid = Texts.of([b"a", b"", b"ccc"])
+    assert bytes(laid.data) == b"accc"
+    assert laid.offsets.tolist() == [0, 1, 1, 4]

@@ -1,12 +1,15 @@
 """The folder: one file of each kind, read from where its links lead."""
 
 import os
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from service.loading.dataset import load
-from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_files, refusal, rows, store
+from service.loading.folder import read_folder
+from service.loading.look import look_at_folder
+from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, as_json, load_files, refusal, rows, store
 
 STORES_FILE = as_csv([store()], STORE_FIELDS)
 BOTH = {"companies.csv": COMPANIES_FILE, "stores.csv": STORES_FILE}
@@ -77,3 +80,17 @@ def test_a_link_to_the_folder_is_followed(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("real")
 
     assert len(rows(load(tmp_path / "link"))) == 1
+
+
+def test_files_that_changed_since_a_look_at_them_are_refused_unless_a_manifest_holds_them_together(
+    tmp_path: Path,
+) -> None:
+    load_files(tmp_path, BOTH)
+    seen = look_at_folder(tmp_path).fingerprint
+    assert read_folder(tmp_path, fingerprint=seen).faults == []
+    (tmp_path / "stores.csv").write_bytes(STORES_FILE + b"\n")
+    (fault,) = read_folder(tmp_path, fingerprint=seen).faults
+    assert (fault.code, fault.why) == ("file", "the files changed while they were read")
+    listed = {name: {"sha256": sha256((tmp_path / name).read_bytes()).hexdigest(), "records": 1} for name in BOTH}
+    (tmp_path / "manifest.json").write_bytes(as_json({"files": listed}))
+    assert read_folder(tmp_path, fingerprint=seen).faults == []

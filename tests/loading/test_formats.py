@@ -147,3 +147,13 @@ def test_a_file_cut_anywhere_is_told_or_holds_the_whole_records_before(tmp_path:
         loaded = load_stores(tmp_path, content[:size], f"stores.{form.partition('.')[2]}{packing}")
         if not (loaded.report.faults or loaded.report.warnings):
             assert rows(loaded) in ([], whole[:1], whole[1:])
+
+
+def test_records_at_fault_are_told_by_their_own_lines_beside_what_is_no_record(tmp_path: Path) -> None:
+    lines = b",\n".join([as_json(store("s1", city=None)), b"7", as_json(store("s2")), as_json(store("s3", city=None))])
+    faults = load_stores(tmp_path, b"[" + lines + b"]", "stores.json").report.faults
+    assert sorted((fault.line, fault.record, fault.field) for fault in faults) == [
+        (1, 1, "city"),
+        (2, 2, None),
+        (4, 4, "city"),
+    ]

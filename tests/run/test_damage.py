@@ -35,9 +35,13 @@ def garble(file: Path) -> None:
         stored.write(Random(7).randbytes(file.stat().st_size))
 
 
-def replace(file: Path, make: Callable[[], object]) -> None:
-    file.unlink()
-    make()
+def replace(file: Path, make: Callable[[Path], object]) -> None:
+    """Put something else in the place of a file: at once, so that nobody finds nothing there, but for a folder."""
+    beside = file.with_name("beside")
+    make(beside)
+    if beside.is_dir():
+        file.unlink()
+    beside.rename(file)
 
 
 OF_FILES: Mapping[str, Damage] = {
@@ -48,9 +52,9 @@ OF_FILES: Mapping[str, Damage] = {
     "a bit flipped": flip,
     "garbled": garble,
     "deleted": Path.unlink,
-    "a folder": lambda file: replace(file, file.mkdir),
-    "a link to itself": lambda file: replace(file, lambda: file.symlink_to(file)),
-    "a pipe": lambda file: replace(file, lambda: os.mkfifo(file)),
+    "a folder": lambda file: replace(file, Path.mkdir),
+    "a link to itself": lambda file: replace(file, lambda beside: beside.symlink_to(file)),
+    "a pipe": lambda file: replace(file, os.mkfifo),
 }
 OF_FOLDERS: Mapping[str, Damage] = {
     "a file cut": lambda folder: cut(folder / STORES, 0.5),

@@ -188,3 +188,16 @@ async def test_what_is_kept_goes_with_the_data_at_a_reload(
     bodies = codec.bodies
     assert (await ask(client, target, field)).body == before.body
     assert codec.bodies == bodies + 1
+
+
+async def test_an_answer_that_two_ask_for_at_once_is_the_same_for_both_and_for_who_comes_later(
+    client: Client, held: Codec
+) -> None:
+    target, field = "/stores?limit=50", "Accept-Encoding: gzip"
+    asked = [asyncio.create_task(ask(client, target, field)) for _ in range(2)]
+    while held.bodies < len(asked):  # noqa: ASYNC110 - both are being encoded; no thread tells of its start
+        await asyncio.sleep(0.01)
+    held.open.set()
+    one, other = await asyncio.gather(*asked)
+    assert one.body == other.body == (await ask(client, target, field)).body
+    assert held.bodies == 2

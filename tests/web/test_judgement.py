@@ -99,3 +99,8 @@ async def test_what_is_not_data_needs_no_key(client: Client, path: str) -> None:
 async def test_an_absolute_target_is_answered_as_its_path(client: Client) -> None:
     answer = await ask(client, "http://anywhere.example/stores?limit=1")
     assert answer.startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("path", ["/st%6Fres", "/%73tores", "/companie%73/acme"])
+async def test_a_path_is_the_same_however_its_letters_are_escaped(client: Client, path: str) -> None:
+    assert (await ask(client, path)).startswith(b"HTTP/1.1 200 ")

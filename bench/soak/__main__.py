@@ -1,0 +1,146 @@
+"""Load the service with everything for an hour and look for what grows or fails: `python -m bench.soak`."""
+
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from threading import Event
+from typing import Final
+
+import click
+import msgspec
+import orjson
+
+from bench.markdown import table
+from bench.replica.editions import FORMS, Form, Place, editions, place
+from bench.replica.setting import several
+from bench.replica.workers import connected
+from bench.soak.asks import Ledger, asks
+from bench.soak.clients import Client, Fresh, Keeper, Slow, at_rest
+from bench.soak.samples import History, look, markdown, members
+from bench.wire.cores import split_cores
+from bench.wire.machine import surroundings
+from bench.wire.sample import Sample
+from bench.wire.servers import Failed, Server, running
+from bench.wire.shapes import KEY
+
+_KINDS: Final[tuple[type[Client], ...]] = (Keeper, Keeper, Keeper, Fresh, Slow)
+_RELOAD_SECONDS: Final = 60
+_LOOK_SECONDS: Final = 0.2
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A service under load: what it serves, who asks, what came of it."""
+
+    name: str
+    server: Server
+    place: Place
+    ledger: Ledger
+    clients: Sequence[Client]
+    histories: Sequence[History]
+
+
+@click.command()
+@click.option("--minutes", default=60.0, show_default=True, help="How long.")
+@click.option("--every", default=60.0, show_default=True, help="Seconds between reloads, and between looks.")
+@click.option("--stores", default=20_000, show_default=True)
+@click.option("--seed", default=1, show_default=True)
+@click.option("--workers", default=(2, 1), multiple=True, help="Of a service; repeatable.  [default: 2 and 1]")
+def main(*, minutes: float, every: float, stores: int, seed: int, workers: tuple[int, ...]) -> None:
+    """Print what each process held and what was answered; end with 1 where something grew or failed.
+
+    The services are loaded at once. The first serves files, the next a baked file, and so on in turn.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
+    cores, gate = split_cores(), Event()
+    gate.set()
+    try:
+        with ExitStack() as stack:
+            runs = [
+                stack.enter_context(_loaded(Sample.of(stores, seed=seed), FORMS[number % 2], count, cores, gate))
+                for number, count in enumerate(workers)
+            ]
+            reloads = _soak(runs, gate, minutes * 60, every)
+    except Failed as failed:
+        raise click.ClickException(str(failed)) from failed
+    _tell(runs, minutes, reloads)
+
+
+@contextmanager
+def _loaded(sample: Sample, form: Form, workers: int, cores: tuple[int, int], gate: Event) -> Iterator[Run]:
+    """Start a service and its clients."""
+    with place(sample, editions(sample), form) as home, running(several(home.data, workers), *cores) as server:
+        with connected(server, workers):
+            pids = members(server.pid)
+        name = f"{form}, {workers} worker{'s' * (workers > 1)}"
+        company = orjson.loads(server.ask("/companies?limit=1", KEY).body)["data"][0]["company_id"]
+        ledger, asked = Ledger(), asks(company)
+        clients = [kind(server.port, asked, ledger, place=7 * number, gate=gate) for number, kind in enumerate(_KINDS)]
+        for client in clients:
+            client.start()
+        yield Run(name, server, home, ledger, clients, [History(f"{name}: {pid}", pid, []) for pid in pids])
+        for client in clients:
+            client.end()
+
+
+def _soak(runs: Sequence[Run], gate: Event, seconds: float, every: float) -> int:
+    """Look at each process and then replace the data, again and again; return how often."""
+    began = time.monotonic()
+    everyone = [client for run in runs for client in run.clients]
+    rounds = 0
+    while (at := time.monotonic() - began) < seconds:
+        with at_rest(everyone, gate):
+            for run in runs:
+                _look(run, at)
+        for run in runs:
+            _reload(run)
+        rounds += 1
+        time.sleep(max(0.0, min(rounds * every, seconds) - (time.monotonic() - began)))
+    with at_rest(everyone, gate):
+        for run in runs:
+            _look(run, time.monotonic() - began)
+    return rounds
+
+
+def _look(run: Run, at: float) -> None:
+    if members(run.server.pid) != [history.pid for history in run.histories]:
+        run.ledger.fail("a process ended or was started")
+        return
+    for history in run.histories:
+        history.samples.append(look(history.pid, at))
+
+
+def _reload(run: Run) -> None:
+    """Put the other edition in place and wait until it is served."""
+    before, until = _generation(run), time.monotonic() + _RELOAD_SECONDS
+    run.place.turn()
+    while _generation(run) == before:
+        if time.monotonic() > until:
+            run.ledger.fail(f"no new data after {_RELOAD_SECONDS} s")
+            return
+        time.sleep(_LOOK_SECONDS)
+
+
+def _generation(run: Run) -> int:
+    return int(orjson.loads(run.server.ask("/ready", KEY).body)["generation"])
+
+
+def _tell(runs: Sequence[Run], minutes: float, reloads: int) -> None:
+    statuses = sorted({status for run in runs for status in run.ledger.statuses})
+    rows = [
+        (run.name, str(reloads), *(f"{run.ledger.statuses[status]:,}" for status in statuses), str(run.ledger.failed))
+        for run in runs
+    ]
+    histories = [history for run in runs for history in run.histories]
+    print(f"{surroundings()}\n\n{minutes:g} minutes.\n")
+    print(table(("service", "reloads", *map(str, statuses), "failed or mixed"), rows))
+    print(markdown(histories))
+    missed = [miss for history in histories for miss in history.missed]
+    missed += [f"{run.name}: {why}" for run in runs for why in run.ledger.failures]
+    print("\n".join(f"- Not kept: {miss}." for miss in missed) or "Nothing grew and nothing failed.")
+    sys.exit(bool(missed))
+
+
+if __name__ == "__main__":
+    main()
