@@ -6,6 +6,7 @@ The errors that a reader promises are caught, and what must hold of what it read
 import json
 import re
 from contextlib import suppress
+from ipaddress import ip_address
 from typing import Final
 from urllib.parse import quote
 
@@ -14,12 +15,15 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.errors import NotFound, PreconditionFailed, UnprocessableContent
 from service.keys.rate import read_rate
+from service.keys.register import BadKeys, read_keys, write_keys
+from service.keys.ring import living
 from service.query import Reader
 from service.records import COMPANIES, STORES
 from service.web.access import shown_path
 from service.web.coding import acceptable
 from service.web.conditional import unchanged
 from service.web.fields import weights
+from service.web.forwarding import FORWARDED, X_FORWARDED_FOR, read_forwarding
 from service.web.policy import read_origin
 from service.web.prefer import is_strict
 from service.web.problem import refusal
@@ -107,6 +111,24 @@ def read_key_rate(given: bytes) -> None:
     with suppress(ValueError):
         rate = read_rate(given.decode("utf-8", "surrogateescape"))
         assert read_rate(str(rate)) == rate
+
+
+def read_key_file(given: bytes) -> None:
+    """Read a key file; what is read is written as it can be read again."""
+    with suppress(BadKeys):
+        entries = read_keys(given)
+        assert read_keys(write_keys(entries)) == entries
+        assert len(living(entries).principals) <= len(entries)
+
+
+def read_forwarded(given: bytes) -> None:
+    """Read who asked a trusted proxy."""
+    forwarded, _, noted = given.partition(b"\n")
+    trusting = read_forwarding(["10.0.0.0/8", "::/0", "unix"])
+    for fields in ({FORWARDED: forwarded}, {X_FORWARDED_FOR: noted}, {FORWARDED: forwarded, X_FORWARDED_FOR: noted}):
+        headers = CIMultiDictProxy(CIMultiDict({name: _text(value) for name, value in fields.items()}))
+        client = trusting.client("10.0.0.1", headers)
+        assert str(ip_address(client)) == client
 
 
 def _text(given: bytes) -> str:

@@ -5,12 +5,14 @@ import gzip
 import io
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import orjson
 
+from service.keys.register import Entry, write_keys
 from tests.baking.made_up import baked_file, make
 from tests.engine.made_up import VALUES
 from tests.engine.oracle import Record
@@ -43,9 +45,20 @@ TRACES = (
 DATES = (b"Fri, 31 May 2024 10:00:00 GMT", b"Friday, 31-May-24 10:00:00 GMT", b"Fri May 31 10:00:00 2024")
 ORIGINS = (b"https://shop.example", b"http://localhost:3000", b"https://[::1]:443", b"*", b"HTTPS://SHOP.example:443")
 RATES = (b"100/s", b"1/min", b"999999999/h", b"5/d")
+FORWARDED = (
+    b'for=192.0.2.60;proto=http;by=203.0.113.43, for="[2001:db8::1]:4711"\n192.0.2.60, 2001:db8::1',
+    b'For="_gazonk", for=unknown\n10.0.0.1',
+)
 MANIFESTS = (
     b'{"generated_at": "2024-05-31T10:00:00Z", "files": {"stores.csv": {"sha256": "%b", "records": 3}}}' % (b"0" * 64),
 )
+
+
+def key_files() -> tuple[bytes, ...]:
+    """Return key files: one of two keys, one of none."""
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    shop = Entry(name="shop", sha256="ab" * 32, created_at=now, expires_at=now, rate="100/s", burst=200)
+    return write_keys((shop, Entry(name="till", sha256="cd" * 32, created_at=now, revoked_at=now))), write_keys(())
 
 
 def csv_texts() -> tuple[bytes, ...]:

@@ -24,6 +24,8 @@ TARGETS: Final = {
     "conditions": Target(requests.read_conditions, (*seeds.DATES, *seeds.FIELDS)),
     "origin": Target(requests.read_cors_origin, seeds.ORIGINS, 80),
     "rate": Target(requests.read_key_rate, seeds.RATES, 40),
+    "keys": Target(requests.read_key_file, seeds.key_files(), 4_096),
+    "forwarding": Target(requests.read_forwarded, seeds.FORWARDED, 1_024),
     "values": Target(data.read_values, (*seeds.VALUES_OF_KINDS, b"\n".join(seeds.VALUES_OF_KINDS)), 1_024),
     "csv": Target(data.read_csv, seeds.csv_texts(), 4_096),
     "json": Target(data.read_json, seeds.json_texts(), 4_096),

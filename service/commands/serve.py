@@ -150,6 +150,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     public = bind_unix(settings.uds) if settings.uds else bind(settings.host, settings.port, shared=several)
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
     ring = Ring(given_principals((made_key,) if made_key else settings.api_key))
+    follower = Follower(Path(settings.key_file), work.keys, ring) if settings.key_file else None
     tells = Announcement(
         public=public.url,
         admin=admin.url,
@@ -162,8 +163,8 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         source=source,
         workspace=work,
         authenticate=anybody if settings.no_auth else recognising(ring),
-        follower=Follower(Path(settings.key_file), work.keys, ring) if settings.key_file else None,
-        policy=policy,
+        follower=follower,
+        policy=msgspec.structs.replace(policy, keys_sound=follower.is_sound) if follower is not None else policy,
         announcement=tells,
     )
     try:

@@ -30,8 +30,7 @@ class Follower:
         self._stored = b""
         self._failures: set[str] = set()
 
-    @property
-    def sound(self) -> bool:
+    def is_sound(self) -> bool:
         """Whether the last reading succeeded."""
         return not self._failures
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, Protocol
+from urllib.parse import unquote
 
 import msgspec
 
@@ -52,9 +53,10 @@ def line(entry: Entry) -> bytes:
 
 
 def shown_path(path: str) -> str:
-    """Return a path as it may stand in a log: printable ASCII, of bounded length, with no key of ours in it."""
-    plain = path[:_MAX_PATH].encode("ascii", "backslashreplace").decode()
-    return masked(plain) if KEY_PREFIX in plain else plain
+    """Return a path as it may stand in a log: ASCII, of bounded length, with no key of ours in it, however written."""
+    read = unquote(path, errors="surrogateescape") if "%" in path else path
+    shown = masked(read) if KEY_PREFIX in read else path
+    return shown[:_MAX_PATH].encode("ascii", "backslashreplace").decode()
 
 
 def timestamp(nanoseconds: int) -> str:

@@ -18,6 +18,7 @@ from service.web.event import Event
 from service.web.forwarding import UNIX
 from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES, Limits
 from service.web.response import Response
+from service.web.seldom import Seldom
 
 # A request line that is in order but for a method that the parser does not know: a token, which may be any.
 _REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ (/[!-~]*) HTTP/1\.[01]\r\n")
@@ -40,9 +41,9 @@ class Connection(web.RequestHandler):
     Nobody keeps a time for each request: the server looks at its connections now and then.
     """
 
-    __slots__ = ("_app", "_awaited", "_body", "_limits", "_received", "_since")
+    __slots__ = ("_app", "_awaited", "_body", "_limits", "_received", "_seldom", "_since")
 
-    def __init__(self, server: web.Server, app: App, limits: Limits, **settings: Any) -> None:
+    def __init__(self, server: web.Server, app: App, limits: Limits, seldom: Seldom, **settings: Any) -> None:
         super().__init__(
             server,
             keepalive_timeout=_AIOHTTP_SECONDS,
@@ -53,7 +54,7 @@ class Connection(web.RequestHandler):
             auto_decompress=False,
             **settings,
         )
-        self._app, self._limits = app, limits
+        self._app, self._limits, self._seldom = app, limits, seldom
         self._received = b""
         self._body: StreamReader | None = None
         self._awaited: Awaited = (Event.HEAD_TIMEOUT, 0)
@@ -103,11 +104,17 @@ class Connection(web.RequestHandler):
             return self._app.unknown_method(line[1].decode(), accept, request.remote)
         if status < InternalServerError.status:
             error = parsing_error(exc)
-            _log.warning("refused a malformed request from %s: %s", request.remote or UNIX, type(error).meaning)
+            self._tell(error, request.remote or UNIX)
         else:
             error = InternalServerError()
             _log.error("a connection failed", exc_info=exc)
         return self._app.malformed(error, accept, request.remote)
+
+    def _tell(self, error: RequestError, client: str) -> None:
+        untold = self._seldom.untold(self._loop.time())
+        if untold is not None:
+            more = f" ({untold:,} more since the last line)" if untold else ""
+            _log.warning("refused a malformed request from %s: %s%s", client, type(error).meaning, more)
 
     def _failed(self) -> bool:
         """Return whether parsing failed: then an error waits in the place of a request."""

@@ -6,6 +6,7 @@ from typing import Final, cast
 
 from service.errors import ServiceUnavailable
 from service.web.problem import refusal
+from service.web.seldom import Seldom
 
 # A crowd is told of once in so long, however large it is.
 _QUIET_SECONDS: Final = 60
@@ -27,14 +28,13 @@ class Crowd:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._quiet_until = float("-inf")
+        self._seldom = Seldom(_QUIET_SECONDS)
         self._turned_away = TurnedAway()
 
     def turn_away(self, now: float) -> TurnedAway:
         """Return the protocol of a connection that is one too many; `now` is the loop's time."""
-        if now >= self._quiet_until:
-            self._quiet_until = now + _QUIET_SECONDS
-            _log.warning("there are %s connections: more are refused (--max-connections)", f"{self._most:,}")
+        if self._seldom.untold(now) is not None:
+            _log.warning("there are %s connections: more are refused", f"{self._most:,}")
         return self._turned_away
 
 

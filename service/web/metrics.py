@@ -39,8 +39,11 @@ class _Version(Collector):
         return iter((version,))
 
 
-def metrics_route(replica: Replica, *counted: Collector) -> Route:
-    """Return the route that tells the metrics: of the data as this worker serves it, and what all workers counted."""
+def metrics_route(replica: Replica, *counted: Collector, keys_sound: Callable[[], bool] | None = None) -> Route:
+    """Return the route that tells the metrics: of the data as this worker serves it, and what all workers counted.
+
+    `keys_sound` tells whether this worker could read the key file, where there is one.
+    """
     registry = CollectorRegistry()
     PlatformCollector(registry=registry)
     if replica.seat.alone:  # else they would be those of whichever worker is asked
@@ -71,6 +74,8 @@ def metrics_route(replica: Replica, *counted: Collector) -> Route:
         "Whether the last load succeeded.",
         lambda: float(replica.last_reload is not None and replica.last_reload.ok),
     )
+    if keys_sound is not None:
+        gauge("key_file_success", "Whether the last reading of the key file succeeded.", keys_sound)
     gauge("workers", "Processes that answer.", replica.seat.living)
     registry.register(_Version(replica))
     for each in counted:

@@ -1,6 +1,7 @@
 """On what terms answers are given: who may store them, who may read them from another origin, what is kept of them."""
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -29,6 +30,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     rate_store     the URL of the Redis that keeps rates; "" where each process does
     processes      how many do
     forwarding     which proxies are believed about who asks
+    keys_sound     tells whether this process could read the key file; None where there is none
     """
 
     cache_control: str
@@ -40,6 +42,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     rate_store: str = ""
     processes: int = 1
     forwarding: Forwarding = NOBODY
+    keys_sound: Callable[[], bool] | None = None
 
     def vary(self, *names: str, of_data: bool) -> str:
         """Return the value of Vary (RFC 9110 section 12.5.5) for what depends on some header fields."""

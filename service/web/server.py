@@ -14,9 +14,12 @@ from service.web.connection import Connection
 from service.web.crowd import Crowd
 from service.web.event import Event
 from service.web.limits import Limits
+from service.web.seldom import Seldom
 
 # What aiohttp puts in the place of a request that it could not parse.
 _UNPARSED: Final = "UNKNOWN"
+# Malformed requests are told of once in so long, however many there are.
+_QUIET_SECONDS: Final = 1
 _VERSIONS: Final = (HttpVersion11, HttpVersion10)
 
 
@@ -51,6 +54,7 @@ class Server(web.Server):
         super().__init__(app, request_factory=_request)
         self._app, self._limits = app, limits
         self._crowd = Crowd(limits.connections)
+        self._seldom = Seldom(_QUIET_SECONDS)
         self._open = 0
         self._looks = False
 
@@ -66,7 +70,7 @@ class Server(web.Server):
         if not self._looks:
             self._looks = True
             self._loop.call_later(self._limits.look_seconds, self._look)
-        return Connection(self, self._app, self._limits, loop=self._loop, access_log=None)
+        return Connection(self, self._app, self._limits, self._seldom, loop=self._loop, access_log=None)
 
     def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
         """Let go of a connection."""

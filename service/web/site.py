@@ -51,12 +51,12 @@ def make_site(
     seat = replica.seat
     traffic = Traffic([*paths, METRICS_PATH, UNMATCHED], seat.counts, seat.all_counts)
     if not apart:
-        private = (*probes, metrics_route(replica, traffic))
+        private = (*probes, metrics_route(replica, traffic, keys_sound=policy.keys_sound))
         observer = Observer(traffic, log=log, forwarding=policy.forwarding)
         return Site(App((*public, *private), replica, authenticate, observer, policy), None, openapi)
     behind = slice(traffic.length, None)
     callers = Callers(seat.counts[behind], lambda: [counts[behind] for counts in seat.all_counts()])
-    private = (*probes, metrics_route(replica, traffic, callers))
+    private = (*probes, metrics_route(replica, traffic, callers, keys_sound=policy.keys_sound))
     terms = msgspec.structs.replace(policy, origins=frozenset(), rate_store="")
     admin = App(private, replica, anybody, Observer(traffic), terms)
     observer = Observer(traffic, callers=callers, log=log, forwarding=policy.forwarding)

@@ -123,14 +123,14 @@ async def test_a_file_that_is_damaged_leaves_the_keys_of_before_and_is_told_once
     caplog.set_level(logging.INFO)
     before = followed.file.read_bytes()
     damage(followed.file)
-    await soon(lambda: not followed.follower.sound)
+    await soon(lambda: not followed.follower.is_sound())
     await looks()
     assert followed.lets_in("old")
     (line,) = caplog.messages
     assert told in line
     assert line.endswith("the keys of before stay")
     put(before, followed.file)
-    await soon(lambda: followed.follower.sound)
+    await soon(followed.follower.is_sound)
     assert caplog.messages[1:] == [f"the key file {followed.file} is in order again"]
     followed.revoke("old")
     await soon(lambda: not followed.lets_in("old"))

@@ -77,6 +77,7 @@ def test_a_damaged_file_leaves_the_keys_of_before_also_to_a_worker_that_is_repla
     put(sound[:-9], kept.file)
     eventually(lambda: kept.told("cut off") == each)
     assert kept.answers(FIRST) == {200}
+    assert kept.service.metrics()["store_directory_key_file_success"] == 0
     if workers:
         os.kill(workers[0], signal.SIGKILL)
         eventually(lambda: has_ended(workers[0]) and len(kept.service.workers()) == len(workers))
@@ -85,3 +86,4 @@ def test_a_damaged_file_leaves_the_keys_of_before_also_to_a_worker_that_is_repla
     assert (kept.answers(FIRST), kept.answers(SECOND)) == ({200}, {401})
     put(sound, kept.file)
     eventually(lambda: kept.told("in order again") == each)
+    assert kept.service.metrics()["store_directory_key_file_success"] == 1

@@ -114,8 +114,9 @@ async def test_a_key_in_a_path_is_not_told(logged: Client, lines: Taken) -> None
     key = "sd_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
     await ask(logged, f"/companies/{key}")
     await ask(logged, f"/{key}/x")
+    await ask(logged, f"/companies/%73%64%5F{key[3:]}")
     assert key.encode() not in b"".join(lines)
-    assert lines.last["path"] == "/sd_[redacted]/x"
+    assert lines.last["path"] == "/companies/sd_[redacted]"
 
 
 async def test_what_is_no_http_is_told_without_a_word_of_it(logged: Client, lines: Taken) -> None:

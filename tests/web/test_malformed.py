@@ -59,6 +59,14 @@ async def test_malformed_http_is_the_json_400_and_one_line_in_the_log_that_quote
     assert len([record for record in caplog.records if record.levelno >= logging.INFO]) <= 1
 
 
+async def test_a_flood_of_malformed_requests_is_told_once_a_second(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(50):
+        await exchange(client, b"NONSENSE\r\n\r\n")
+    assert len(caplog.records) < 10
+
+
 @pytest.mark.parametrize(
     ("request_bytes", "status"),
     [
