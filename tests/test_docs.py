@@ -227,7 +227,7 @@ def test_every_limit_stands_in_the_interface() -> None:
     sizes = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_BODY_BYTES:,} bytes")
     limits = Limits()
     times = (limits.head_seconds, limits.idle_seconds, limits.write_seconds, limits.discard_seconds)
-    seconds = [f"{time:g} seconds" for time in times]
+    seconds = [f"{time:g} second{'' if time == 1 else 's'}" for time in times]
     assert told == [*sizes, f"{MAX_CHARACTERS:,} characters", *seconds, f"{limits.connections:,}"]
 
 

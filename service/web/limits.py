@@ -28,6 +28,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     head_seconds: float = 10
     idle_seconds: float = 30
     write_seconds: float = 15
-    discard_seconds: float = 5
+    discard_seconds: float = 1
     look_seconds: float = 1
     connections: int = 10_000

@@ -18,6 +18,8 @@ from service.web.seldom import Seldom
 
 # What aiohttp puts in the place of a request that it could not parse.
 _UNPARSED: Final = "UNKNOWN"
+# In so many parts all connections are looked at: thousands at once would hold up requests for 10 ms.
+_SLICES: Final = 20
 # Malformed requests are told of once in so long, however many there are.
 _QUIET_SECONDS: Final = 1
 _VERSIONS: Final = (HttpVersion11, HttpVersion10)
@@ -57,6 +59,8 @@ class Server(web.Server):
         self._seldom = Seldom(_QUIET_SECONDS)
         self._open = 0
         self._looks = False
+        self._to_look_at: list[web.RequestHandler] = []
+        self._at_once = 0
 
     def __call__(self) -> asyncio.Protocol:  # type: ignore[override] # one that is refused is no RequestHandler
         """Return the protocol of a new connection."""
@@ -79,15 +83,28 @@ class Server(web.Server):
         self._app.traffic.closed()
 
     def _look(self) -> None:
-        """End the connections of clients that take too long. There are no looks while there is no connection."""
+        """Look at the next connections, and come back soon. There are no looks while there is no connection."""
+        if not self._to_look_at:
+            self._to_look_at = list(self._connections)
+            self._at_once = 1 + len(self._to_look_at) // _SLICES
         now = self._loop.time()
-        for connection, transport in list(self._connections.items()):
-            if isinstance(connection, Connection) and (event := connection.awaits_too_long(now, transport)):
-                self._app.traffic.count(event)
-                transport.abort()  # to close would be to wait for the client again
+        for connection in self._to_look_at[-self._at_once :]:
+            self._look_at(connection, now)
+        del self._to_look_at[-self._at_once :]
         self._looks = self._open > 0
         if self._looks:
-            self._loop.call_later(self._limits.look_seconds, self._look)
+            self._loop.call_later(self._limits.look_seconds / _SLICES, self._look)
+        else:
+            self._to_look_at.clear()
+
+    def _look_at(self, connection: web.RequestHandler, now: float) -> None:
+        """End the connection of a client that takes too long."""
+        transport = self._connections.get(connection)  # which may have ended since the round began
+        if transport is not None and isinstance(connection, Connection):
+            event = connection.awaits_too_long(now, transport)
+            if event is not None:
+                self._app.traffic.count(event)
+                transport.abort()  # to close would be to wait for the client again
 
 
 def give_up(listening: socket.socket, seconds: float) -> None:
