@@ -222,6 +222,12 @@ def test_every_field_of_the_envelope_and_of_ready_stands_in_the_interface() -> N
     assert set(Reload.__struct_fields__) <= set(codes(section(INTERFACE, "`/health` and `/ready`")))
 
 
+def test_every_test_that_security_names_is_there() -> None:
+    named_tests = re.findall(r"`(tests/[^`]*)`", (ROOT / "SECURITY.md").read_text())
+    assert named_tests
+    assert [each for each in named_tests if not (ROOT / each).exists()] == []
+
+
 def test_every_limit_stands_in_the_interface() -> None:
     told = [row["Value"] for row in rows(INTERFACE, "Limit")]
     sizes = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_BODY_BYTES:,} bytes")
