@@ -10,6 +10,7 @@ from urllib.request import urlopen
 import orjson
 import pytest
 
+from service.keys.file import change_keys
 from tests.interop.asking import FIRST, ask
 from tests.interop.fronts import HOST
 from tests.interop.software import found, running
@@ -49,7 +50,9 @@ def is_ready(prometheus: str) -> bool:
 def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory: Callable[[], int]) -> Iterator[str]:
     """Run a service, ask it for a while, and return the address of the Prometheus that asked it meanwhile."""
     folder, port = tmp_path_factory.mktemp("prometheus"), unused_tcp_port_factory()
-    with serving("--api-key", FIRST[1], "--admin", f"{HOST}:0", "--cache", folder / "cache") as service:
+    keys = ("--api-key", FIRST[1], "--key-file", folder / "keys.json")
+    change_keys(folder / "keys.json", lambda entries: entries)
+    with serving(*keys, "--admin", f"{HOST}:0", "--cache", folder / "cache") as service:
         (admin,) = re.findall(r"^Probes and metrics on http://(\S+)$", service.printed, re.MULTILINE)
         text = (EXAMPLES / "prometheus.yml").read_text()
         for here, instead in (("127.0.0.1:9000", admin), ("15s", "1s")):
