@@ -40,7 +40,7 @@ from service.web.access import Entry
 from service.web.answer import Answer
 from service.web.auth import anybody
 from service.web.fields import MAX_CHARACTERS
-from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES, Limits
+from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_HEAD_BYTES, MAX_LINE_BYTES, Limits
 from service.web.metrics import metrics_route
 from service.web.probes import Health, Ready, Unready
 from service.web.routes import Call
@@ -230,11 +230,11 @@ def test_every_test_that_security_names_is_there() -> None:
 
 def test_every_limit_stands_in_the_interface() -> None:
     told = [row["Value"] for row in rows(INTERFACE, "Limit")]
-    sizes = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_BODY_BYTES:,} bytes")
-    limits = Limits()
+    sizes = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_HEAD_BYTES:,} bytes")
+    limits, body = Limits(), f"{MAX_BODY_BYTES:,} bytes"
     times = (limits.head_seconds, limits.idle_seconds, limits.write_seconds, limits.discard_seconds)
     seconds = [f"{time:g} second{'' if time == 1 else 's'}" for time in times]
-    assert told == [*sizes, f"{MAX_CHARACTERS:,} characters", *seconds, f"{limits.connections:,}"]
+    assert told == [*sizes, body, f"{MAX_CHARACTERS:,} characters", *seconds, f"{limits.connections:,}"]
 
 
 def test_every_field_of_the_access_log_is_told() -> None:

@@ -7,7 +7,6 @@ from time import perf_counter
 from typing import Final
 
 from aiohttp import HttpVersion11, hdrs, web
-from yarl import URL
 
 from service.errors import (
     BadRequest,
@@ -41,8 +40,8 @@ _MILLISECONDS: Final = 1e3
 _log = logging.getLogger(__name__)
 
 
-class UnsupportedVersion(web.BaseRequest):
-    """A request in a version of HTTP that is not ours."""
+class Unacceptable(web.BaseRequest):
+    """A request in a version of HTTP that is not ours, or with a target that names no host though it should."""
 
 
 class App:
@@ -81,7 +80,9 @@ class App:
         try:
             _check_framing(request)
             told = (
-                self._elsewhere(request.rel_url) if route is None else self._answer(exchange, request, route, segment)
+                self._elsewhere(request.rel_url.raw_path, request.rel_url.raw_query_string)
+                if route is None
+                else self._answer(exchange, request, route, segment)
             )
             answer = told if isinstance(told, Answer) else await told
         except RequestError as error:
@@ -105,11 +106,14 @@ class App:
         return self._unparsed(refusal(error, accept), client)
 
     def unknown_method(self, target: str, accept: Sequence[str], client: str | None) -> Response:
-        """Answer a request that HTTP parsing refused for its method: it may be any token (RFC 9110 section 9.1)."""
-        url = URL(target, encoded=True)
+        """Answer a request that HTTP parsing refused for its method: it may be any token (RFC 9110 section 9.1).
+
+        The target begins with a slash, and is taken for a path even where two stand there.
+        """
+        path, _, query = target.partition("#")[0].partition("?")
         try:
-            known, _ = self._routes.find(url.raw_path)
-            answer = refusal(MethodNotAllowed(), accept) if known else self._elsewhere(url)
+            known, _ = self._routes.find(path)
+            answer = refusal(MethodNotAllowed(), accept) if known else self._elsewhere(path, query)
         except NotFound as error:
             answer = refusal(error, accept)
         return self._unparsed(answer, client)
@@ -128,13 +132,13 @@ class App:
         vary = self._refusals_vary[route is not None and route.protected]
         return refusal(error, request.headers.getall(hdrs.ACCEPT, ()), vary=vary)
 
-    def _elsewhere(self, url: URL) -> Answer:
+    def _elsewhere(self, path: str, query: str) -> Answer:
         """Return the redirect of a known path behind which one slash stands; raise `NotFound` for any other path."""
-        above = url.raw_path.removesuffix("/")
+        above = path.removesuffix("/")
         known, _ = self._routes.find(above)
-        if above == url.raw_path or known is None:
+        if above == path or known is None:
             raise NotFound
-        location = header_lines({"Location": without_slash(url.raw_path, url.raw_query_string)})
+        location = header_lines({"Location": without_slash(path, query)})
         return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)
 
     def _answer(
@@ -185,11 +189,11 @@ class App:
 
 
 def _check_framing(request: web.BaseRequest) -> None:
-    if type(request) is UnsupportedVersion:  # no isinstance: requests are mappings, of which it asks more
+    if type(request) is Unacceptable:  # no isinstance: requests are mappings, of which it asks more
         raise BadRequest
     if hdrs.TRANSFER_ENCODING in request.headers:
         _check_coding(request)
-    elif request.body_exists and (request.content_length or 0) > MAX_BODY_BYTES:
+    elif hdrs.CONTENT_LENGTH in request.headers and (request.content_length or 0) > MAX_BODY_BYTES:
         raise ContentTooLarge
 
 

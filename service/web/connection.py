@@ -1,37 +1,27 @@
 """A client's connection: what HTTP parsing refuses, and what the client takes too long for."""
 
 import logging
-import re
-from collections.abc import Iterator
-from fcntl import ioctl
-from struct import unpack
-from termios import TIOCOUTQ
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from aiohttp import StreamReader, web
 from aiohttp.http import RawRequestMessage
-from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError, LineTooLong
+from aiohttp.http_exceptions import BadHttpMethod
 
-from service.errors import BadRequest, HeaderFieldsTooLarge, InternalServerError, RequestError, URITooLong
+from service.errors import HeaderFieldsTooLarge, InternalServerError, RequestError
 from service.web.app import App
 from service.web.event import Event
 from service.web.forwarding import UNIX
-from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES, Limits
+from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_HEAD_BYTES, MAX_LINE_BYTES, Limits
+from service.web.patience import Awaited, Patience, unread
 from service.web.response import Response
 from service.web.seldom import Seldom
+from service.web.unparsed import END_OF_HEAD, accepted, parsing_error, target
 
-# A request line that is in order but for a method that the parser does not know: a token, which may be any.
-_REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ (/[!-~]*) HTTP/1\.[01]\r\n")
-_ACCEPT: Final = re.compile(rb"^accept:([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
-_END_OF_HEAD: Final = b"\r\n\r\n"
-# In so many pieces what came at once is parsed: as many requests as aiohttp lets wait.
-_MOST_PIECES: Final = 32
+# What the parser refuses wherever it stands in a head.
+_NO_HEAD: Final = b"\0\0"
 # aiohttp's own timer, which runs beside the looks at connections, is not needed: an hour.
 _AIOHTTP_SECONDS: Final = 3600
 
-# What a client is waited for, as the event if it takes too long, and how far it got: as long as both stay the same,
-# its time runs.
-Awaited: TypeAlias = tuple[Event | None, int]
 _log = logging.getLogger(__name__)
 
 
@@ -41,7 +31,17 @@ class Connection(web.RequestHandler):
     Nobody keeps a time for each request: the server looks at its connections now and then.
     """
 
-    __slots__ = ("_app", "_awaited", "_body", "_limits", "_received", "_seldom", "_since")
+    __slots__ = (
+        "_app",
+        "_body",
+        "_ended",
+        "_head_bytes",
+        "_held",
+        "_holds_much",
+        "_patience",
+        "_received",
+        "_seldom",
+    )
 
     def __init__(self, server: web.Server, app: App, limits: Limits, seldom: Seldom, **settings: Any) -> None:
         super().__init__(
@@ -54,26 +54,81 @@ class Connection(web.RequestHandler):
             auto_decompress=False,
             **settings,
         )
-        self._app, self._limits, self._seldom = app, limits, seldom
+        self._app, self._seldom = app, seldom
         self._received = b""
+        self._held, self._holds_much = b"", False
+        self._head_bytes = 0
+        self._ended = False
         self._body: StreamReader | None = None
-        self._awaited: Awaited = (Event.HEAD_TIMEOUT, 0)
-        self._since = self._loop.time()
+        self._patience = Patience(limits, self._loop.time())
+
+    @property
+    def peername(self) -> tuple[str, int] | None:
+        """The address of the client; None where it has none, whatever it calls itself."""
+        told = None if self.transport is None else self.transport.get_extra_info("peername")
+        return told if isinstance(told, tuple) else None
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came; it is kept until more comes, to look at if it is refused.
+        """Parse what came, one head at a time: one request waits behind the one that is answered, the rest in bytes.
 
-        Requests that came at once are parsed one by one, so that those before a malformed one are answered.
+        So requests before a malformed one are answered, and who sends many and reads nothing costs little memory.
         """
-        if data.find(_END_OF_HEAD, 0, -1) < 0:
-            self._received = data or self._received
+        if not data:  # aiohttp lets its parser go on
             super().data_received(data)
+        elif self._held or self._is_full():
+            self._hold(self._held + data)
+        elif data.find(END_OF_HEAD, 0, -1) < 0:
+            self._parse(data)
         else:
-            for piece in _pieces(data):
-                self._received = piece
-                super().data_received(piece)
-                if self._failed():
-                    break
+            self._hold(data)
+            self.go_on()
+
+    def go_on(self) -> None:
+        """Parse what is held, up to the next head."""
+        while self._held and not self._is_full():
+            head, end, rest = self._held.partition(END_OF_HEAD)
+            self._hold(rest)
+            self._parse(head + end)
+            if self._failed():
+                self._hold(b"")
+
+    def eof_received(self) -> bool:  # type: ignore[override] # asyncio reads it, aiohttp has no use for it
+        """Keep the connection until what was asked is answered, where the client only says that it asks no more."""
+        self._ended = True
+        return self._waiter is None or bool(self._messages)
+
+    def is_left_alone(self) -> bool:
+        """Return whether nobody asks here any more, or answers: the client ended its side, or a fault ended ours."""
+        idle = self._waiter is not None and not self._messages
+        return (self._ended and idle) or (self._task_handler is not None and self._task_handler.done())
+
+    def _hold(self, data: bytes) -> None:
+        """Hold what came back; where that is much, read no more until it is less."""
+        self._held = data
+        much = len(data) > MAX_HEAD_BYTES
+        if much != self._holds_much and self.transport is not None:
+            self._holds_much = much
+            (self._pause_reading_for_buffer if much else self._resume_reading_for_buffer)()
+
+    def _resume_reading_if_drained(self) -> None:
+        """Read on where aiohttp would, unless much is held."""
+        if not self._holds_much:
+            super()._resume_reading_if_drained()
+
+    def _is_full(self) -> bool:
+        """Return whether a request waits, all of it."""
+        return bool(self._messages) and self._messages[-1][1].is_eof()
+
+    def _parse(self, data: bytes) -> None:
+        """Parse a part of a request that holds no more than one head; it is kept, to look at if it is refused."""
+        self._received = data or self._received
+        if self._body is None and (not self._messages or self._is_full()):  # else it is part of a body
+            self._head_bytes += len(data)
+            if self._head_bytes > MAX_HEAD_BYTES:
+                data = _NO_HEAD
+            elif data.endswith(END_OF_HEAD):
+                self._head_bytes = 0
+        super().data_received(data)
         if self._body is not None or len(self._messages) > 1:
             self._check_bodies()
 
@@ -84,12 +139,7 @@ class Connection(web.RequestHandler):
 
     def awaits_too_long(self, now: float, transport: Any) -> Event | None:
         """Return what the client has been waited for beyond the limit, at the loop's time `now`, if anything."""
-        awaited = self._what_is_awaited(transport)
-        if awaited != self._awaited:
-            self._awaited, self._since = awaited, now
-            return None
-        event, waited = awaited[0], now - self._since
-        return None if event is None or waited < self._allowed(event) else event
+        return self._patience.exceeded(now, self._what_is_awaited(transport))
 
     def handle_error(
         self,
@@ -99,11 +149,12 @@ class Connection(web.RequestHandler):
         message: str | None = None,  # noqa: ARG002 - it quotes the request
     ) -> Response:
         """Answer an error of parsing, or of aiohttp itself."""
-        accept = _accepted(self._received)
-        if isinstance(exc, BadHttpMethod) and (line := _REQUEST_LINE.match(self._received)):
-            return self._app.unknown_method(line[1].decode(), accept, request.remote)
+        accept = accepted(self._received)
+        too_large = self._head_bytes > MAX_HEAD_BYTES
+        if not too_large and isinstance(exc, BadHttpMethod) and (asked := target(self._received)) is not None:
+            return self._app.unknown_method(asked, accept, request.remote)
         if status < InternalServerError.status:
-            error = parsing_error(exc)
+            error = HeaderFieldsTooLarge() if too_large else parsing_error(exc)
             self._tell(error, request.remote or UNIX)
         else:
             error = InternalServerError()
@@ -134,48 +185,11 @@ class Connection(web.RequestHandler):
 
     def _what_is_awaited(self, transport: Any) -> Awaited:
         if unsent := transport.get_write_buffer_size():
-            return Event.WRITE_TIMEOUT, unsent + _unread(transport)
+            return Event.WRITE_TIMEOUT, unsent + unread(transport)
         if self._waiter is None:
             return None, 0
         count = self._request_count
         received = self._received
-        begun = not count or (received and not received.endswith(_END_OF_HEAD))
+        begun = not count or (received and not received.endswith(END_OF_HEAD))
         head = Event.HEAD_TIMEOUT, count  # of which line ends in front of it are a part
-        return head if begun or self._awaited == head else (Event.IDLE_TIMEOUT, count)
-
-    def _allowed(self, event: Event) -> float:
-        limits = self._limits
-        if event is Event.HEAD_TIMEOUT:
-            return limits.head_seconds
-        return limits.idle_seconds if event is Event.IDLE_TIMEOUT else limits.write_seconds
-
-
-def parsing_error(exc: BaseException | None) -> RequestError:
-    """Return our error for one of aiohttp's parser."""
-    if isinstance(exc, LineTooLong):
-        return URITooLong() if MAX_LINE_BYTES in exc.args else HeaderFieldsTooLarge()
-    if isinstance(exc, HttpProcessingError) and exc.message.startswith("Too many headers"):
-        return HeaderFieldsTooLarge()
-    return BadRequest()
-
-
-def _pieces(data: bytes) -> Iterator[bytes]:
-    """Yield what came, cut behind the ends of heads."""
-    *heads, rest = data.split(_END_OF_HEAD, _MOST_PIECES)
-    for head in heads:
-        yield head + _END_OF_HEAD
-    if rest:
-        yield rest
-
-
-def _unread(transport: Any) -> int:
-    """Return how much the system holds that the client has not taken: a slow client gets on even where we do not."""
-    file = transport.get_extra_info("socket").fileno()
-    told: int = unpack("i", ioctl(file, TIOCOUTQ, bytes(4)))[0] if file >= 0 else 0
-    return told
-
-
-def _accepted(received: bytes) -> list[str]:
-    """Return the Accept fields of a request that was refused, as far as it was received, and nothing else was."""
-    head, end, more = received.partition(_END_OF_HEAD)
-    return [] if end in more else [field.decode("latin-1") for field in _ACCEPT.findall(head)]
+        return head if begun or self._patience.awaited == head else (Event.IDLE_TIMEOUT, count)

@@ -17,9 +17,13 @@ _WEIGHT: Final = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 
 def members(fields: Sequence[str]) -> Iterator[str]:
     """Yield the members of the lists in fields of one name; none where they take more than `MAX_CHARACTERS`."""
-    if sum(map(len, fields)) <= MAX_CHARACTERS:
-        for field in fields:
-            yield from _MEMBERS.findall(field)
+    for field in readable(fields):
+        yield from _MEMBERS.findall(field)
+
+
+def readable(fields: Sequence[str]) -> Sequence[str]:
+    """Return fields of one name; none where `members` would read none, so that nobody keeps long ones."""
+    return fields if sum(map(len, fields)) <= MAX_CHARACTERS else ()
 
 
 def weights(fields: Sequence[str]) -> dict[str, float]:

@@ -8,6 +8,8 @@ MAX_FIELD_BYTES: Final = 8190
 MAX_FIELDS: Final = 100
 # Another number than that for a header field: the parser's error tells which limit was passed by its value alone.
 MAX_LINE_BYTES: Final = 8192
+# All of a head: it waits in memory until the answers to earlier requests are taken.
+MAX_HEAD_BYTES: Final = 32_768
 # Nobody needs a body to read; one up to here is read past, so that the connection can go on.
 MAX_BODY_BYTES: Final = 1 << 20
 # Those of the admin's listener have a number of their own: it is reached when the public one is full.

@@ -79,7 +79,7 @@ class Observer:
 
     def malformed(self, answer: Answer, *, client: str | None, request_id: str) -> None:
         """Note the answer to what is no request, of which nothing is told but whom it came from."""
-        self.traffic.observe("other", UNMATCHED, answer.status, 0.0)
+        self.traffic.observe("other", UNMATCHED, answer.status, None)
         if self._log is not None:
             entry = Entry(
                 time=timestamp(time_ns()),

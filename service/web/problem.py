@@ -9,14 +9,14 @@ import msgspec
 from service.errors import RequestError
 from service.operation import PROBLEM
 from service.web.answer import JSON, NO_STORE, Answer, header_lines
-from service.web.fields import weights
+from service.web.fields import readable, weights
 
 _REMEMBERED: Final = 1024
 
 
 def refusal(error: RequestError, accept: Sequence[str], *, vary: str = "Accept") -> Answer:
     """Return the answer of an error to who accepts what the Accept fields name. Nobody may store it."""
-    problem = error.may_be_problem and _wants_problem(*accept)
+    problem = error.may_be_problem and _wants_problem(*readable(accept))
     return Answer(
         (msgspec.json.encode(error.problem if problem else error.body),),
         PROBLEM if problem else JSON,

@@ -15,6 +15,7 @@ from service.web.answer import JSON, Answer
 from service.web.coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding, acceptable
 from service.web.conditional import Headers, is_conditional, unchanged
 from service.web.event import Event
+from service.web.fields import readable
 
 # Of its own, so that a reload does not wait behind long bodies.
 _THREADS: Final = 2
@@ -87,7 +88,7 @@ class Sender:
 
         Raises `PreconditionFailed`.
         """
-        codings = acceptable(*headers.getall(hdrs.ACCEPT_ENCODING, ()))
+        codings = acceptable(*readable(headers.getall(hdrs.ACCEPT_ENCODING, ())))
         if is_conditional(headers):
             tag = unchanged(headers, [asked.tag + coding.suffix for coding in codings], asked.common.modified)
             if tag is not None:

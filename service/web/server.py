@@ -8,8 +8,9 @@ from typing import Final
 from aiohttp import EMPTY_PAYLOAD, HttpVersion10, HttpVersion11, StreamReader, hdrs, web
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http import RawRequestMessage
+from yarl import URL
 
-from service.web.app import App, UnsupportedVersion
+from service.web.app import App, Unacceptable
 from service.web.connection import Connection
 from service.web.crowd import Crowd
 from service.web.event import Event
@@ -20,8 +21,8 @@ from service.web.seldom import Seldom
 _UNPARSED: Final = "UNKNOWN"
 # In so many parts all connections are looked at: thousands at once would hold up requests for 10 ms.
 _SLICES: Final = 20
-# Malformed requests are told of once in so long, however many there are.
-_QUIET_SECONDS: Final = 1
+# Malformed requests are told of once in so long, however many there are: the log may have a slow reader.
+_QUIET_SECONDS: Final = 60
 _VERSIONS: Final = (HttpVersion11, HttpVersion10)
 
 
@@ -39,14 +40,18 @@ def _request(
             message = message._replace(should_close=True)
     if message.upgrade:  # declined; of what came at once behind it the parser may lose the begin
         message = message._replace(should_close=True)
-    if message.version is HttpVersion11:  # as nearly all are; what could not be parsed has the other
+    if isinstance(protocol, Connection):
+        protocol.go_on()
+    if message.version is not HttpVersion11:  # as nearly all are; what could not be parsed has the other
+        if message.method == _UNPARSED:
+            message = message._replace(version=HttpVersion11)
+        elif message.version not in _VERSIONS:
+            # aiohttp answers in the version of the request; RFC 9110 section 2.5 asks for the highest that is ours.
+            return Unacceptable(message._replace(version=HttpVersion11), payload, protocol, writer, task, loop)
+    try:
         return web.BaseRequest(message, payload, protocol, writer, task, loop)
-    if message.method == _UNPARSED:
-        message = message._replace(version=HttpVersion11)
-    if message.version in _VERSIONS:
-        return web.BaseRequest(message, payload, protocol, writer, task, loop)
-    # aiohttp answers in the version of the request; RFC 9110 section 2.5 asks for the highest that is ours.
-    return UnsupportedVersion(message._replace(version=HttpVersion11), payload, protocol, writer, task, loop)
+    except ValueError:  # of a host that is none, such as xn--, which is looked at here first
+        return Unacceptable(message._replace(path="/", url=URL("/")), payload, protocol, writer, task, loop)
 
 
 class Server(web.Server):
@@ -101,6 +106,9 @@ class Server(web.Server):
         """End the connection of a client that takes too long."""
         transport = self._connections.get(connection)  # which may have ended since the round began
         if transport is not None and isinstance(connection, Connection):
+            if connection.is_left_alone():
+                transport.abort()
+                return
             event = connection.awaits_too_long(now, transport)
             if event is not None:
                 self._app.traffic.count(event)

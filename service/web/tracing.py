@@ -7,6 +7,7 @@ from typing import Final
 
 from multidict import istr
 
+from service.keys.key import masked
 from service.operation import REQUEST_ID_HEADER
 from service.web.fields import MAX_CHARACTERS
 
@@ -35,8 +36,8 @@ class RequestIds:
 
 
 def is_sane(brought: str) -> bool:
-    """Return whether an identifier that a request brought can stand in a header and a log."""
-    return _SANE.fullmatch(brought) is not None
+    """Return whether an identifier that a request brought can stand in a header and a log: it holds no key."""
+    return _SANE.fullmatch(brought) is not None and masked(brought) == brought
 
 
 def trace_id(parent: str | None) -> str | None:

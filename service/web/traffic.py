@@ -53,11 +53,13 @@ class Traffic(Collector):
         self.length = self._open + 1
         counts[self._open] = 0  # whoever had these counts before has no connections any more
 
-    def observe(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count an answered request."""
+    def observe(self, method: str, route: str, status: int, seconds: float | None) -> None:
+        """Count an answered request, which took so long, if that is known."""
         counts = self._counts
         place = self._requests.get((method, route, status))
         counts[self._requests["other", route, status] if place is None else place] += 1
+        if seconds is None:
+            return
         counts[self._within[route] + bisect_left(_BUCKETS, seconds)] += 1
         counts[self._took[route]] += int(seconds * _NANOSECONDS)
 

@@ -1,16 +1,23 @@
 """The access log: what stands in it of each request."""
 
+import asyncio
+import socket
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
 import pytest
+from aiohttp.web import UnixSite
 from hypothesis import given, strategies as st
 from pytest_aiohttp import AiohttpClient
 
 from service.replica.replica import Replica
 from service.web.access import shown_path, timestamp
 from service.web.auth import keyring
+from service.web.forwarding import read_forwarding
+from service.web.server import runner
 from service.web.site import make_site
 from tests.loaded import serve
 from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer, ask, exchange
@@ -124,6 +131,29 @@ async def test_what_is_no_http_is_told_without_a_word_of_it(logged: Client, line
     told = lines.last
     assert (told["method"], told["path"], told["route"], told["status"]) == (None, None, "unmatched", 400)
     assert b"secret" not in lines[-1]
+
+
+@pytest.mark.parametrize("name", [b"", b"\xff\n", b"10.0.0.1", b"sd_0123456789abcdefghij"])
+async def test_a_client_on_a_unix_socket_is_unix_whatever_it_calls_itself(
+    replica: Replica, data: Path, lines: Taken, name: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await serve(replica, data)
+    monkeypatch.chdir(data)  # as a path of a socket is short
+    policy = msgspec.structs.replace(POLICY, forwarding=read_forwarding(["10.0.0.0/8"]))
+    server = runner(make_site(replica, keyring([KEY]), policy, log=lines).public)
+    await server.setup()
+    with socket.socket(socket.AF_UNIX) as asking:
+        await UnixSite(server, "socket").start()
+        asking.setblocking(False)
+        if name:
+            asking.bind(name)
+        await asyncio.get_running_loop().sock_connect(asking, "socket")
+        reader, writer = await asyncio.open_unix_connection(sock=asking)
+        writer.write(b"GET /health HTTP/1.0\r\nX-Forwarded-For: 8.8.8.8\r\n\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
+        writer.close()
+    await server.cleanup()
+    assert lines.last["client"] == "unix"
 
 
 async def test_lines_that_nobody_takes_are_counted_and_hold_nothing_up(logged: Client, lines: Taken) -> None:

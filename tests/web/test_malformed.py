@@ -1,5 +1,6 @@
 """What HTTP parsing refuses, and what is too large."""
 
+import asyncio
 import logging
 import re
 from http import HTTPStatus
@@ -59,7 +60,7 @@ async def test_malformed_http_is_the_json_400_and_one_line_in_the_log_that_quote
     assert len([record for record in caplog.records if record.levelno >= logging.INFO]) <= 1
 
 
-async def test_a_flood_of_malformed_requests_is_told_once_a_second(
+async def test_a_flood_of_malformed_requests_is_told_once_a_minute(
     client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(50):
@@ -75,8 +76,9 @@ async def test_a_flood_of_malformed_requests_is_told_once_a_second(
         (HEAD + b"q" * (MAX_FIELD_BYTES + 1) + b": a\r\n\r\n", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE),
         (HEAD + b"q: a\r\n" * MAX_FIELDS + b"\r\n", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE),
         (HEAD + b"Content-Length: %d\r\n\r\n" % (MAX_BODY_BYTES + 1), HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+        (HEAD + b"Content-Length: 18446744073709551615\r\n\r\n", HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     ],
-    ids=["address", "value", "name", "fields", "body"],
+    ids=["address", "value", "name", "fields", "body", "huge body"],
 )
 async def test_what_is_too_large_is_refused_and_the_connection_closed(
     client: Client, request_bytes: bytes, status: HTTPStatus
@@ -110,6 +112,46 @@ async def test_requests_that_come_with_a_malformed_one_but_before_it_are_answere
     asked = f"GET /health HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
     answer = await exchange(client, asked * 3 + broken + asked)
     assert re.findall(rb"HTTP/1\.1 (\d+) ", answer) == [b"200", b"200", b"200", b"400"]
+
+
+@pytest.mark.parametrize("count", [40, 500])
+async def test_however_many_come_at_once_each_is_answered_for_itself(client: Client, count: int) -> None:
+    asked = f"GET /stores HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
+    answer = await exchange(client, asked * count + b"NON SENSE\r\n\r\n")
+    statuses = re.findall(rb"HTTP/1\.1 (\d+) ", answer)
+    assert statuses == [b"200"] * count + [b"400"]
+
+
+@pytest.mark.parametrize("line", [b"GET http://xn--/ HTTP/1.1", b"CONNECT xn--a:80 HTTP/1.1", b"GET //xn--a/ HTTP/1.0"])
+async def test_a_host_that_is_none_is_refused_and_the_connection_closed(
+    client: Client, line: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = await exchange(client, line + b"\r\nHost: x\r\n\r\n")
+    assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 404 "))
+    assert [record.message for record in caplog.records if record.levelno > logging.WARNING] == []
+
+
+@pytest.mark.parametrize("target", [b"//[::1/a", b"//evil.example/stores/", b"//xn--a/docs", b"/nope?a#b"])
+async def test_an_unknown_method_at_no_known_path_is_404(client: Client, target: bytes) -> None:
+    answer = await exchange(client, b"FOO " + target + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 404 ")
+
+
+async def test_a_head_has_a_bound_in_all(client: Client) -> None:
+    field = b"a: " + b"b" * 8000 + b"\r\n"
+    for head, status in ((HEAD + field * 3, b"401"), (HEAD + field * 5, b"431")):
+        answer = await exchange(client, head + b"Connection: close\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 " + status + b" ")
+
+
+async def test_a_client_that_ends_its_side_is_answered_and_the_connection_closed(client: Client) -> None:
+    reader, writer = await asyncio.open_connection(client.host, client.port)
+    writer.write(b"GET /health HTTP/1.1\r\nHost: t\r\n\r\n")
+    writer.write_eof()
+    async with asyncio.timeout(10):
+        answer = await reader.read()
+    writer.close()
+    assert answer.startswith(b"HTTP/1.1 200 ")
 
 
 async def test_a_request_whose_body_is_malformed_is_malformed(client: Client) -> None:

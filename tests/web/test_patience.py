@@ -165,6 +165,15 @@ async def test_an_answer_that_nobody_reads_is_given_up(dial: Dial, replica: Repl
         await asyncio.sleep(0.05)
 
 
+async def test_whoever_reads_nothing_is_not_read_on(dial: Dial) -> None:
+    _, writer = await dial()
+    head = b"GET /nope HTTP/1.1\r\nHost: t\r\n" + (b"a: " + b"b" * 8000 + b"\r\n") * 3 + b"\r\n"
+    flood = PAGE * 2 + head * 2500
+    writer.write(flood)
+    await asyncio.sleep(LIMITS.write_seconds / 2)
+    assert writer.transport.get_write_buffer_size() > len(flood) // 2
+
+
 async def test_an_answer_that_is_read_slowly_is_not(dial: Dial, replica: Replica) -> None:
     reader, writer = await dial()
     writer.write(PAGE[:-2] + b"Connection: close\r\n\r\n")

@@ -11,7 +11,20 @@ from tests.web.live import HEADERS, Client, ask, exchange
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"
 SANE = ("abc", "0af7651916cd43dd8448eb211c80319c", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "01ARZ3+/=:@~._", "x" * 128)
-NOT_SANE = ("", "x" * 129, "a b", "a,b", '"a"', "a\tb", "ä", "a;b", "<script>", "a\\b")
+NOT_SANE = (
+    "sd_0123456789abcdefghijklmnop",
+    "x-sd_0123456789abcdef",
+    "",
+    "x" * 129,
+    "a b",
+    "a,b",
+    '"a"',
+    "a\tb",
+    "ä",
+    "a;b",
+    "<script>",
+    "a\\b",
+)
 
 
 @pytest.mark.parametrize("brought", SANE)
