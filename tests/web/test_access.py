@@ -1,5 +1,6 @@
 """The access log: what stands in it of each request."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from service.web.access import shown_path, timestamp
 from service.web.auth import keyring
 from service.web.site import make_site
 from tests.loaded import serve
+from tests.web.conftest import SiteClient
 from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer, ask, exchange
 
 FIELDS = (
@@ -150,3 +152,11 @@ def test_times_are_those_of_the_clock_to_the_microsecond(moment: datetime) -> No
 async def test_nothing_tells_how_long_an_answer_took_unless_that_is_wanted(client: Client) -> None:
     async with client.get("/stores", headers=HEADERS) as response:
         assert "Server-Timing" not in response.headers
+
+
+async def test_server_timing_tells_how_long_an_answer_took(site_client: SiteClient) -> None:
+    client = await site_client(server_timing=True)
+    async with client.get("/stores", headers=HEADERS) as response:
+        told = re.fullmatch(r"app;dur=(\d+\.\d{3})", response.headers["Server-Timing"])
+    assert told is not None
+    assert 0 < float(told[1]) < 1000
