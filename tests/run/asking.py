@@ -64,7 +64,8 @@ class Client(Thread):
         """The inode of the socket at the other end of its connection, as Linux tells it (proc_net_tcp(5))."""
         ends = [_spelled(end) for end in (self._connection.sock.getpeername(), self._connection.sock.getsockname())]
         connections = map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
-        (inode,) = (int(each[_INODE]) for each in connections if each[_LOCAL : _REMOTE + 1] == ends)
+        found = {int(each[_INODE]) for each in connections if each[_LOCAL : _REMOTE + 1] == ends}
+        (inode,) = found - {0}  # some stand there twice, and some are over
         return inode
 
     def close(self) -> None:
