@@ -130,7 +130,7 @@ def test_keys_of_ones_own_are_let_in_and_not_printed(data: Path) -> None:
 
 
 def test_it_stops_with_0_while_it_still_loads(tmp_path: Path) -> None:
-    assert run("sample", tmp_path, "--stores", "50000").returncode == 0
+    assert usage("sample", tmp_path, "--stores", "50000").exit_code == 0
     with started("--data", tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("Listening on ")

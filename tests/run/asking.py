@@ -1,4 +1,4 @@
-"""Clients that ask without pause, each on one connection, and look hard at every answer."""
+"""Clients that ask over and over, each on one connection, and look hard at every answer."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,6 +17,8 @@ from tests.run.generations import Generation
 
 # Places in a line of /proc/net/tcp.
 _LOCAL, _REMOTE, _INODE = 1, 2, 9
+# Between two questions: what is looked for lasts longer, and the processes that are looked at need the time.
+_PAUSE_SECONDS = 0.001
 _TARGETS = ("/stores", "/companies/acme", "/companies")
 
 
@@ -51,9 +53,9 @@ class Client(Thread):
         """Ask until told to stop."""
         try:
             for target in cycle(_TARGETS):
-                if self._stopped.is_set():
-                    break
                 self.ask(target)
+                if self._stopped.wait(_PAUSE_SECONDS):
+                    break
         except Exception as error:  # noqa: BLE001 - whoever started the thread is told
             self.failed = error
         finally:
