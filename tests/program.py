@@ -49,10 +49,20 @@ def run(*arguments: str | Path, **settings: str) -> subprocess.CompletedProcess[
     )
 
 
-def usage(*arguments: str | Path) -> Result:
-    """Run the program in this process, for the many ways to call it wrongly: a process for each takes half a second."""
+def usage(*arguments: str | Path, **settings: str) -> Result:
+    """Run the program in this process, where it starts no service: a process for each way to call it takes long.
+
+    Raises what the program lets through.
+    """
     unset = dict.fromkeys(name for name in os.environ if name.startswith("STORE_DIRECTORY_"))
-    return CliRunner(env=unset).invoke(main, [*map(str, arguments)], prog_name="store-directory")
+    runner = CliRunner(env={**unset, **settings})
+    return runner.invoke(main, [*map(str, arguments)], prog_name="store-directory", catch_exceptions=False)
+
+
+def run_here(*arguments: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run the program in this process, as `usage` does, and tell of it as `run` does."""
+    told = usage(*arguments, **settings)
+    return subprocess.CompletedProcess(arguments, told.exit_code, told.stdout, told.stderr)
 
 
 class Answer(msgspec.Struct, frozen=True):

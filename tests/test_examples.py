@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from subprocess import PIPE
 
-from service.commands import main
+from service.commands.serve import serve
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SECONDS = 30
@@ -43,7 +43,7 @@ def test_the_service_follows_the_process_beside_it() -> None:
 def test_the_pod_gives_options_that_there_are_and_time_to_drain() -> None:
     pod = (EXAMPLES / "sidecar" / "pod.yaml").read_text()
     given = dict(re.findall(r"- --([a-z-]+)=(\S+)", pod))
-    assert set(given) <= {name for option in main.commands["serve"].params if (name := option.name)}
+    assert set(given) <= {name for option in serve.params if (name := option.name)}
     (grace,) = re.findall(r"terminationGracePeriodSeconds: (\d+)", pod)
     assert int(grace) > int(given["drain"]) + 5
 

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Final
@@ -62,6 +63,12 @@ def modules(folder: Path) -> dict[str, ast.Module]:
     """Return the modules of a package by name, parsed."""
     files = {".".join(file.relative_to(folder.parent).with_suffix("").parts): file for file in folder.rglob("*.py")}
     return {name.removesuffix(".__init__"): ast.parse(file.read_bytes()) for name, file in sorted(files.items())}
+
+
+@cache
+def package() -> Modules:
+    """Return the modules of the service."""
+    return modules(PACKAGE)
 
 
 def imports(name: str, parsed: Modules) -> Iterator[str]:
@@ -135,33 +142,33 @@ def opening(parsed: Modules) -> list[str]:
 
 
 def test_every_module_stands_in_a_layer() -> None:
-    assert homeless(modules(PACKAGE)) == []
+    assert homeless(package()) == []
 
 
 def test_imports_point_down() -> None:
-    assert upward(modules(PACKAGE)) == []
+    assert upward(package()) == []
 
 
 def test_modules_are_imported_by_their_full_names() -> None:
-    assert relative(modules(PACKAGE)) == []
+    assert relative(package()) == []
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    parsed = modules(PACKAGE)
+    parsed = package()
     graph = {name: set(imports(name, parsed)) & parsed.keys() for name in parsed}
     assert set(TopologicalSorter(graph).static_order()) == parsed.keys()
 
 
 def test_libraries_stay_in_their_rooms() -> None:
-    assert trespassing(modules(PACKAGE)) == []
+    assert trespassing(package()) == []
 
 
 def test_the_engine_knows_no_files_no_http_no_clock_and_never_waits() -> None:
-    assert worldly(modules(PACKAGE)) == []
+    assert worldly(package()) == []
 
 
 def test_only_the_rooms_of_files_open_files() -> None:
-    assert opening(modules(PACKAGE)) == []
+    assert opening(package()) == []
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,23 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
 
 import click
 
 from service import __version__
-from service.commands.bake import bake, verify
-from service.commands.check import check
-from service.commands.keys import keys
-from service.commands.sample import sample
-from service.commands.serve import serve
 from service.keys.key import masked
+
+# Where each command stands: the modules of the others are not imported, which takes half a second.
+_MODULES: Final = {
+    "serve": "serve",
+    "keys": "keys",
+    "check": "check",
+    "sample": "sample",
+    "bake": "bake",
+    "verify": "bake",
+}
 
 
 @contextmanager
@@ -26,7 +32,18 @@ def _discreet() -> Iterator[None]:
 
 
 class _Commands(click.Group):
-    """Commands whose failures tell no key."""
+    """Commands that are imported when they are asked for, and whose failures tell no key."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's parameters
+        """Return the names of all commands."""
+        return sorted(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        """Return the command of a name, if there is one."""
+        if cmd_name not in _MODULES:
+            return None
+        command: click.Command = getattr(import_module(f"service.commands.{_MODULES[cmd_name]}"), cmd_name)
+        return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read what stands before the command."""
@@ -46,7 +63,3 @@ def main() -> None:
 
     Each option of `serve` is also an environment variable (STORE_DIRECTORY_PORT) and a key of a TOML file (--config).
     """
-
-
-for command in (serve, keys, check, sample, bake, verify):
-    main.add_command(command)

@@ -122,7 +122,7 @@ def _publisher(plan: Plan, replica: Replica, progress: Progress) -> Publisher:
 
 
 async def _listen(plan: Plan, replica: Replica, sockets: Sockets, log: AccessFile | None) -> Close:
-    await asyncio.to_thread(import_web)  # 0.2 s, in which the data is being taken
+    await asyncio.to_thread(import_web, rates=plan.policy.rates)  # 0.2 s, in which the data is being taken
     from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
 
     site = make_site(replica, plan.authenticate, plan.policy, apart=bool(sockets.admin), log=log)
@@ -131,9 +131,12 @@ async def _listen(plan: Plan, replica: Replica, sockets: Sockets, log: AccessFil
     return await open_site(site, limits, public=sockets.public, admin=sockets.admin)
 
 
-def import_web() -> None:
-    """Import all that answering needs."""
-    import service.web.site  # noqa: F401, PLC0415 - so that the rest can begin without it
+def import_web(*, rates: bool) -> None:
+    """Import all that answering needs, with or without rates."""
+    import service.web.site  # noqa: PLC0415 - so that the rest can begin without it
+
+    if rates:
+        import service.rates.limiter  # noqa: F401, PLC0415 - as above
 
 
 async def _announce(plan: Plan, replica: Replica) -> None:

@@ -20,13 +20,11 @@ from service.commands.options import Address, Count, Seconds, option, use_file
 from service.commands.refusal import refusal
 from service.commands.run import Plan, Sockets, run
 from service.commands.unix import bind_unix
-from service.commands.workers import run_workers
 from service.keys.following import Follower
 from service.keys.key import new_key
 from service.keys.principal import given_principals
 from service.keys.ring import Ring
 from service.loading.acceptance import Invalid
-from service.rates.store import Store
 from service.replica.runs import workspace
 from service.replica.seat import lone_seat
 from service.replica.workspace import Workspace
@@ -169,6 +167,8 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     )
     try:
         if several:
+            from service.commands.workers import run_workers  # noqa: PLC0415 - one process needs no gunicorn
+
             run_workers(plan, public, admin)
         else:
             uvloop.run(run(plan, lone_seat(), Sockets(public.sockets, admin.sockets)))
@@ -206,6 +206,7 @@ def _policy(settings: Settings) -> Policy:
         needs_key=not settings.no_auth,
         encoded_bytes=settings.encoded_cache << 20,
         server_timing=settings.server_timing,
+        rates=bool(settings.key_file),
         rate_fields=settings.rate_limit_fields,
         rate_store=settings.rate_store,
         processes=settings.processes,
@@ -214,6 +215,8 @@ def _policy(settings: Settings) -> Policy:
 
 
 def _check_rate_store(url: str) -> None:
+    from service.rates.store import Store  # noqa: PLC0415 - of few runs
+
     try:
         Store(url)
     except ValueError as error:

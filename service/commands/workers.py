@@ -28,7 +28,7 @@ def run_workers(plan: Plan, public: Listener, admin: Listener) -> None:
     whichever worker wakes first would take most connections.
     """
     plan.workspace.seats.add(plan.settings.processes)
-    import_web()  # once, for all that are forked from here
+    import_web(rates=plan.policy.rates)  # once, for all that are forked from here
     owner = os.getpid()
     try:
         _Arbiter(_Application(plan, public, admin)).run()

@@ -91,9 +91,8 @@ def replace(target: Path, content: bytes) -> None:
 def _take_after(descriptor: int, target: Path) -> None:
     """Give a new file owner, group and mode of the one that it replaces."""
     if target.exists():
-        status, own = target.stat(), os.fstat(descriptor)
-        if (status.st_uid, status.st_gid) != (own.st_uid, own.st_gid):
-            os.fchown(descriptor, status.st_uid, status.st_gid)
+        status = target.stat()
+        os.fchown(descriptor, status.st_uid, status.st_gid)
         os.fchmod(descriptor, stat.S_IMODE(status.st_mode) & ~_FOR_OTHERS)
 
 

@@ -13,7 +13,7 @@ from service.keys.ring import Living, Ring, living
 
 _LOOK_SECONDS: Final = 0.25
 # A file that was written again within a tick of its file system's clock looks as it did: it is read until it is old.
-_NEW_NS: Final = 2_000_000_000
+_NEW_SECONDS: Final = 2.0
 _log = logging.getLogger(__name__)
 
 
@@ -22,10 +22,20 @@ class Follower:
 
     copy          where the last good content is kept, for a process that takes the place of another meanwhile
     look_seconds  how often the file is looked at
+    new_seconds   how long it is read at each look after it has changed
     """
 
-    def __init__(self, path: Path, copy: Path, ring: Ring, *, look_seconds: float = _LOOK_SECONDS) -> None:
+    def __init__(
+        self,
+        path: Path,
+        copy: Path,
+        ring: Ring,
+        *,
+        look_seconds: float = _LOOK_SECONDS,
+        new_seconds: float = _NEW_SECONDS,
+    ) -> None:
         self._path, self._copy, self._ring, self._look_seconds = path, copy, ring, look_seconds
+        self._new_ns = int(new_seconds * 1e9)
         self._seen: Look | None = None
         self._stored = b""
         self._failures: set[str] = set()
@@ -77,7 +87,7 @@ class Follower:
         self._seen = None  # until it proves to be in order
         stored, seen = read_stored(self._path)
         entries = read_keys(stored)
-        self._seen = seen if time_ns() - seen.changed_ns > _NEW_NS else None
+        self._seen = seen if time_ns() - seen.changed_ns > self._new_ns else None
         if stored == self._stored:
             return None
         self._stored = stored

@@ -1,8 +1,10 @@
 """Whether a data set is served: a refused file refuses it always, records at fault where they are told to."""
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from service.loading.dataset import Dataset, Loaded, Report
+if TYPE_CHECKING:  # whoever asks for the settings alone need not wait for arrays
+    from service.loading.dataset import Dataset, Loaded, Report
 
 
 class Invalid(StrEnum):
@@ -20,14 +22,14 @@ class Refused(Exception):
         self.of_records = of_records
 
     @classmethod
-    def by(cls, report: Report) -> "Refused":
+    def by(cls, report: "Report") -> "Refused":
         """Return the refusal of a data set whose report has faults."""
         first, *others = report.faults
         why = f"{first} (and {len(others):,} more)" if others else str(first)
         return cls(why, of_records=any(fault.record is not None for fault in report.faults))
 
 
-def accept(loaded: Loaded, invalid: Invalid) -> tuple[Dataset, Report]:
+def accept(loaded: "Loaded", invalid: Invalid) -> "tuple[Dataset, Report]":
     """Return a data set that can be served, and what was found in it; raise `Refused` for one that cannot."""
     if loaded.dataset is None or (loaded.report.faults and invalid is Invalid.REFUSE):
         raise Refused.by(loaded.report)

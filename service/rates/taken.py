@@ -1,11 +1,14 @@
 """What was decided about one request."""
 
 from math import ceil
+from typing import TYPE_CHECKING
 
 import msgspec
-from throttled.rate_limiter import RateLimitResult
 
 from service.keys.rate import Rate
+
+if TYPE_CHECKING:
+    from throttled.rate_limiter import RateLimitResult
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -20,7 +23,7 @@ class Taken(msgspec.Struct, frozen=True):
     seconds: int
 
 
-def taken(result: RateLimitResult, rate: Rate, *, share: int = 1) -> Taken:
+def taken(result: "RateLimitResult", rate: Rate, *, share: int = 1) -> Taken:
     """Return what the library decided, of a rate of which one of `share` processes has its part."""
     state = result.state
     if result.limited:

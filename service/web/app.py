@@ -120,7 +120,8 @@ class App:
 
     async def close(self) -> None:
         """Let go of what was asked about rates."""
-        await self._rate_limits.close()
+        if self._rate_limits is not None:
+            await self._rate_limits.close()
 
     def _unparsed(self, answer: Answer, client: str | None) -> Response:
         request_id = self._request_ids.of(None)
@@ -148,7 +149,7 @@ class App:
             return self._preflight(request)
         if route.protected:
             exchange.principal = principal = self._authenticate(request.headers.getall(KEY_HEADER, ()))
-            if principal.rate is not None:
+            if principal.rate is not None and self._rate_limits is not None:
                 waits = self._rate_limits.judge(exchange, principal.name, principal.rate)
                 if waits is not None:
                     return self._after(waits, request, route, segment)

@@ -26,6 +26,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     needs_key      whether answers from the data depend on `x-api-key`
     encoded_bytes  how much is kept of compressed answers; 0 is nothing
     server_timing  whether answers tell how long they took
+    rates          whether a key may have a rate: those of a key file do
     rate_fields    whether they tell what is left of the rate of a key
     rate_store     the URL of the Redis that keeps rates; "" where each process does
     processes      how many do
@@ -38,6 +39,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     needs_key: bool
     encoded_bytes: int
     server_timing: bool = False
+    rates: bool = True
     rate_fields: bool = False
     rate_store: str = ""
     processes: int = 1

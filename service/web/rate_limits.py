@@ -5,24 +5,25 @@ The fields are those of draft-ietf-httpapi-ratelimit-headers-10.
 
 from collections.abc import Awaitable, Callable
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 from service.errors import TooManyRequests
 from service.keys.rate import Rate
 from service.operation import RATE_LIMIT, RATE_LIMIT_POLICY
-from service.rates.limiter import Limiter
-from service.rates.memory import Memory
-from service.rates.store import Store
 from service.rates.taken import Taken
 from service.web.answer import header_lines
 from service.web.event import Event
 from service.web.observer import Exchange
 from service.web.policy import Policy
 
+if TYPE_CHECKING:
+    from service.rates.limiter import Limiter
+
 
 class RateLimits:
     """Judges requests of keys that have a rate."""
 
-    def __init__(self, limiter: Limiter, count: Callable[[Event], None], *, tells: bool) -> None:
+    def __init__(self, limiter: "Limiter", count: Callable[[Event], None], *, tells: bool) -> None:
         """Judge by a limiter; `tells` says whether answers tell what is left."""
         self._limiter = limiter
         self._count = count
@@ -52,8 +53,14 @@ class RateLimits:
         self._count(Event.RATE_ALLOWED)
 
 
-def make_rate_limits(policy: Policy, count: Callable[[Event], None]) -> RateLimits:
-    """Return what judges on some terms, and counts what it decides."""
+def make_rate_limits(policy: Policy, count: Callable[[Event], None]) -> RateLimits | None:
+    """Return what judges on some terms, and counts what it decides; None where no key may have a rate."""
+    if not policy.rates:
+        return None
+    from service.rates.limiter import Limiter  # noqa: PLC0415 - where no key has a rate, the start need not wait for it
+    from service.rates.memory import Memory  # noqa: PLC0415 - as above
+    from service.rates.store import Store  # noqa: PLC0415 - as above
+
     store = Store(policy.rate_store) if policy.rate_store else None
     limiter = Limiter(Memory(policy.processes), store, failed=partial(count, Event.RATE_STORE_FAILED))
     return RateLimits(limiter, count, tells=policy.rate_fields)

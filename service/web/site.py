@@ -57,7 +57,7 @@ def make_site(
     behind = slice(traffic.length, None)
     callers = Callers(seat.counts[behind], lambda: [counts[behind] for counts in seat.all_counts()])
     private = (*probes, metrics_route(replica, traffic, callers, keys_sound=policy.keys_sound))
-    terms = msgspec.structs.replace(policy, origins=frozenset(), rate_store="")
+    terms = msgspec.structs.replace(policy, origins=frozenset(), rates=False)
     admin = App(private, replica, anybody, Observer(traffic), terms)
     observer = Observer(traffic, callers=callers, log=log, forwarding=policy.forwarding)
     return Site(App(public, replica, authenticate, observer, policy), admin, openapi)

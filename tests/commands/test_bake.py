@@ -1,4 +1,4 @@
-"""`store-directory bake`, `verify` and `serve --data FILE`, as processes."""
+"""`store-directory bake`, `verify` and `serve --data FILE`."""
 
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -11,7 +11,7 @@ import pytest
 from service.baking.layout import Array, map_file, write_file
 from service.sampling.sample import write_sample
 from tests.directory import company, store, write_directory
-from tests.program import eventually, run, serving, usage
+from tests.program import eventually, run, run_here, serving, usage
 
 REQUESTS = [
     *(f"/stores?sort_by={field}&sort_order={order}&limit=7&page_num=3"
@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def baked(folder: Path, tmp_path: Path) -> Path:
     file = tmp_path / "set.baked"
-    assert run("bake", folder, file).returncode == 0
+    assert run_here("bake", folder, file).returncode == 0
     return file
 
 
@@ -70,16 +70,16 @@ def test_baking_again_gives_the_same_bytes_and_takes_the_place_of_the_old_file(
 ) -> None:
     stored, old = baked.read_bytes(), baked.open("rb")
     with old:
-        assert run("bake", faulty, baked, "--invalid", "skip").returncode == 0
+        assert run_here("bake", faulty, baked, "--invalid", "skip").returncode == 0
         assert baked.read_bytes() != stored
         assert old.read() == stored
-    assert run("bake", folder, baked).returncode == 0
+    assert run_here("bake", folder, baked).returncode == 0
     assert baked.read_bytes() == stored
 
 
 def test_files_and_their_baked_form_answer_byte_for_byte_alike(tmp_path: Path) -> None:
     write_sample(tmp_path / "data", stores=400, companies=20, seed=11)
-    assert run("bake", tmp_path / "data", tmp_path / "set.baked").returncode == 0
+    assert run_here("bake", tmp_path / "data", tmp_path / "set.baked").returncode == 0
     identifiers = [quote(each["company_id"], safe="") for each in
                    orjson.loads((tmp_path / "data" / "companies.json").read_bytes())]  # fmt: skip
     targets = [*REQUESTS, *(f"/companies/{each}" for each in identifiers[:3]), f"/stores?company_id={identifiers[4]}"]
@@ -98,7 +98,7 @@ def test_files_and_their_baked_form_answer_byte_for_byte_alike(tmp_path: Path) -
 def test_a_file_that_is_baked_anew_while_it_is_served_is_served_anew(baked: Path, faulty: Path) -> None:
     with serving("--data", baked, "--no-auth") as service:
         before = service.get("/stores")
-        assert run("bake", faulty, baked, "--invalid", "skip").returncode == 0
+        assert run_here("bake", faulty, baked, "--invalid", "skip").returncode == 0
         eventually(lambda: service.get("/stores") != before)
 
 
@@ -115,7 +115,7 @@ def test_faults_are_refused_with_a_hint_and_nothing_is_written(faulty: Path, tmp
 
 def test_faults_are_left_out_when_told_so_and_counted_wherever_it_is_served(faulty: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
-    ended = run("bake", faulty, file, "--invalid", "skip")
+    ended = run_here("bake", faulty, file, "--invalid", "skip")
     assert (ended.returncode, ended.stdout.count("1 stores of 1 companies")) == (0, 1)
     with serving("--data", file, "--no-auth") as service:
         assert orjson.loads(service.get("/ready").body)["skipped"] == 2
@@ -124,7 +124,7 @@ def test_faults_are_left_out_when_told_so_and_counted_wherever_it_is_served(faul
 
 @pytest.mark.parametrize("source", ["nowhere", ".", "x" * 300], ids=["nowhere", "empty", "too long"])
 def test_a_folder_that_holds_no_data_set_is_named(tmp_path: Path, source: str) -> None:
-    told = failed(run("bake", tmp_path / source, tmp_path / "set.baked"))
+    told = failed(run_here("bake", tmp_path / source, tmp_path / "set.baked"))
     assert f"the data set in {tmp_path / source} is refused: " in told
     assert list(tmp_path.iterdir()) == []
 
@@ -133,7 +133,7 @@ def test_a_folder_that_holds_no_data_set_is_named(tmp_path: Path, source: str) -
     "target", ["nowhere/set.baked", "data/stores.json/set.baked", "x" * 300], ids=["nowhere", "a file", "too long"]
 )
 def test_a_target_that_cannot_be_written_is_named(folder: Path, tmp_path: Path, target: str) -> None:
-    assert failed(run("bake", folder, tmp_path / target)).startswith(f"Error: {tmp_path / target}: ")
+    assert failed(run_here("bake", folder, tmp_path / target)).startswith(f"Error: {tmp_path / target}: ")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
@@ -161,7 +161,7 @@ def test_a_damaged_file_is_refused_by_verify_and_by_serve(baked: Path) -> None:
         (byte,) = file.read(1)
         file.seek(-100, 2)
         file.write(bytes([byte ^ 1]))
-    for ended in (run("verify", baked), run("serve", "--port", "0", "--data", baked)):
+    for ended in (run_here("verify", baked), run("serve", "--port", "0", "--data", baked)):
         told = failed(ended)
         assert f"{baked}: " in told
         assert told.endswith(" is damaged; bake it again")
@@ -171,14 +171,14 @@ def test_a_damaged_file_is_refused_by_verify_and_by_serve(baked: Path) -> None:
 def test_a_file_that_is_no_baked_data_set_is_refused_by_verify_and_serve(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "stores.csv"
     file.write_bytes(content)
-    for arguments in (("verify", file), ("serve", "--port", "0", "--data", file)):
-        assert f"{file}: the file is no baked data set" in failed(run(*arguments))
+    for ended in (run_here("verify", file), run("serve", "--port", "0", "--data", file)):
+        assert f"{file}: the file is no baked data set" in failed(ended)
 
 
 @pytest.mark.parametrize("name", ["nowhere", "x" * 300], ids=["nowhere", "too long"])
 def test_a_source_that_is_not_there_is_refused_by_verify_and_by_serve(tmp_path: Path, name: str) -> None:
-    for arguments in (("verify", tmp_path / name), ("serve", "--port", "0", "--data", tmp_path / name)):
-        assert f"{tmp_path / name}: the f" in failed(run(*arguments))
+    for ended in (run_here("verify", tmp_path / name), run("serve", "--port", "0", "--data", tmp_path / name)):
+        assert f"{tmp_path / name}: the f" in failed(ended)
 
 
 def test_verify_refuses_records_that_are_not_those_of_the_version(baked: Path) -> None:
@@ -187,6 +187,6 @@ def test_verify_refuses_records_that_are_not_those_of_the_version(baked: Path) -
     rows[np.flatnonzero(rows == ord("T"))[0]] = ord("t")
     write_file(baked, {**content.arrays, "stores/rows/data": rows}, content.metadata)
     version = content.metadata["version"]
-    assert failed(run("verify", baked)) == (
+    assert failed(run_here("verify", baked)) == (
         f"Error: {baked}: the records are not those of version {version}; bake it again"
     )

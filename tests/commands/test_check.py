@@ -1,4 +1,4 @@
-"""`store-directory check`, as a process."""
+"""`store-directory check`."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from tests.directory import store, write_directory
-from tests.program import PROGRAM, SECONDS, run, usage
+from tests.program import PROGRAM, SECONDS, run, run_here, usage
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_only_warnings_are_exit_0(sound: Path) -> None:
 
 
 def test_faults_are_grouped_by_code_with_counts_and_examples_and_exit_1(faulty: Path) -> None:
-    ended = run("check", faulty)
+    ended = run_here("check", faulty)
     assert ended.returncode == 1
     assert "missing: 7 faults" in ended.stdout
     assert ended.stdout.count("stores.json:1: city:") == 5
@@ -41,7 +41,7 @@ def test_faults_are_grouped_by_code_with_counts_and_examples_and_exit_1(faulty: 
 
 
 def test_json_tells_everything_in_the_fixed_shape(faulty: Path) -> None:
-    ended = run("check", faulty, "--json")
+    ended = run_here("check", faulty, "--json")
     report = orjson.loads(ended.stdout)
     assert ended.returncode == 1
     assert list(report) == ["faults", "warnings", "totals"]
@@ -53,14 +53,14 @@ def test_json_tells_everything_in_the_fixed_shape(faulty: Path) -> None:
 def test_a_refused_file_is_one_fault_of_code_file(tmp_path: Path) -> None:
     folder = write_directory(tmp_path / "data", [])
     (folder / "stores.json").write_text('[{"store_id": "s1"')
-    ended = run("check", folder, "--json")
+    ended = run_here("check", folder, "--json")
     (fault,) = orjson.loads(ended.stdout)["faults"]
     assert ended.returncode == 1
     assert (fault["code"], fault["file"]) == ("file", "stores.json")
 
 
 def test_a_folder_that_is_not_there_is_exit_1_without_a_traceback(tmp_path: Path) -> None:
-    ended = run("check", tmp_path / "nowhere")
+    ended = run_here("check", tmp_path / "nowhere")
     assert ended.returncode == 1
     assert "nowhere" in ended.stdout
     assert "Traceback" not in ended.stderr

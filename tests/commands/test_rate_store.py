@@ -1,16 +1,16 @@
-"""`--rate-store`, as a process."""
+"""`--rate-store`."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.program import run, serving
+from tests.program import run, run_here, serving
 
 
 @pytest.mark.parametrize("url", ["redis://user:the-secret", "http://the-secret", "redis://host?the_secret=1", ""])
 def test_a_url_that_is_none_ends_the_start_with_one_line_that_does_not_repeat_it(url: str) -> None:
-    ended = run("serve", "--port", "0", STORE_DIRECTORY_RATE_STORE=url) if url else run("serve", "--rate-store", url)
+    ended = run_here("serve", STORE_DIRECTORY_RATE_STORE=url) if url else run_here("serve", "--rate-store", url)
     assert ended.returncode == 2
     assert re.fullmatch("Error: --rate-store: (it|an option) .*", ended.stderr.splitlines()[-1])
     assert "secret" not in ended.stdout + ended.stderr

@@ -1,18 +1,18 @@
-"""`store-directory sample`, as a process."""
+"""`store-directory sample`."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.program import run, usage
+from tests.program import run, run_here, usage
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv"])
 def test_a_sample_is_written_and_sound(tmp_path: Path, form: str) -> None:
-    ended = run("sample", tmp_path, "--stores", "300", "--companies", "20", "--seed", "7", "--format", form)
+    ended = run_here("sample", tmp_path, "--stores", "300", "--companies", "20", "--seed", "7", "--format", form)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert sorted(file.name for file in tmp_path.iterdir()) == [f"companies.{form}", f"stores.{form}"]
-    checked = run("check", tmp_path)
+    checked = run_here("check", tmp_path)
     assert (checked.returncode, checked.stdout) == (
         0,
         "300 stores and 20 companies can be served; 0 records at fault, 0 repeated\n",
@@ -20,9 +20,9 @@ def test_a_sample_is_written_and_sound(tmp_path: Path, form: str) -> None:
 
 
 def test_a_data_set_that_is_there_is_not_written_over(tmp_path: Path) -> None:
-    assert run("sample", tmp_path, "--stores", "3", "--companies", "2").returncode == 0
+    assert run_here("sample", tmp_path, "--stores", "3", "--companies", "2").returncode == 0
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    ended = run("sample", tmp_path, "--stores", "4", "--companies", "2")
+    ended = run_here("sample", tmp_path, "--stores", "4", "--companies", "2")
     assert ended.returncode == 1
     assert "stores.json" in ended.stderr or "companies.json" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -130,7 +130,7 @@ def test_keys_of_ones_own_are_let_in_and_not_printed(data: Path) -> None:
 
 
 def test_it_stops_with_0_while_it_still_loads(tmp_path: Path) -> None:
-    assert run("sample", tmp_path, "--stores", "50000").returncode == 0
+    assert usage("sample", tmp_path, "--stores", "50000").exit_code == 0
     with started("--data", tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("Listening on ")
@@ -206,6 +206,7 @@ def test_how_answers_may_be_stored_and_read_is_told_by_options(data: Path) -> No
         "--cors-origin",
         "HTTPS://Shop.Example:443",
         "--encoded-cache=0",
+        "--server-timing",
     )
     with serving("--data", data, "--no-auth", *options) as service:
         asked = Request(f"{service.address}/stores", headers={"Origin": "https://shop.example"})  # noqa: S310 - ours
@@ -215,6 +216,7 @@ def test_how_answers_may_be_stored_and_read_is_told_by_options(data: Path) -> No
     assert told["Access-Control-Allow-Origin"] == "https://shop.example"
     assert "x-api-key" not in told["Vary"]  # no answer depends on a key that nobody asks for
     assert "Origin" in told["Vary"]
+    assert "Server-Timing" in told
 
 
 def test_every_option_is_an_environment_variable(data: Path) -> None:

@@ -81,6 +81,13 @@ def test_a_change_leaves_owner_and_group(file: Path, group: int) -> None:
     assert (file.stat().st_uid, file.stat().st_gid) == (before.st_uid, before.st_gid)
 
 
+def test_what_a_killed_change_left_beside_the_file_goes_with_the_next_one(file: Path) -> None:
+    left = file.with_name(f".{file.name}.killed.new")
+    left.write_text("half of it")
+    add(file)
+    assert not left.exists()
+
+
 def test_a_link_stays_and_what_it_leads_to_changes(file: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(file)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -26,10 +27,10 @@ LOOK = 0.02
 class Followed:
     """A key file, the ring that follows it, and another follower of it when that is asked for."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **times: float) -> None:
         self.file, self.copy = folder / "keys.json", folder / "copy"
         self.ring = Ring(given_principals(["given"]))
-        self.follower = Follower(self.file, self.copy, self.ring, look_seconds=LOOK)
+        self.follower = Follower(self.file, self.copy, self.ring, look_seconds=LOOK, **times)
 
     def add(self, key: str, expires_at: datetime | None = None) -> None:
         change_keys(self.file, partial(with_key, entry=entry(key, name=key, expires_at=expires_at)))
@@ -54,15 +55,21 @@ class Followed:
         return ring
 
 
-@pytest.fixture
-async def followed(tmp_path: Path) -> AsyncIterator[Followed]:
-    made = Followed(tmp_path)
+@asynccontextmanager
+async def following(folder: Path, **times: float) -> AsyncIterator[Followed]:
+    made = Followed(folder, **times)
     made.add("old")
     await made.begin()
     task = asyncio.create_task(made.follower.run())
     yield made
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.fixture
+async def followed(tmp_path: Path) -> AsyncIterator[Followed]:
+    async with following(tmp_path) as made:
+        yield made
 
 
 async def soon(look: Callable[[], bool], *, seconds: float = 10) -> None:
@@ -85,6 +92,16 @@ async def test_a_new_key_counts_soon(followed: Followed) -> None:
     assert followed.lets_in("old")
 
 
+async def test_a_file_that_was_left_alone_for_long_is_followed_as_before(tmp_path: Path) -> None:
+    async with following(tmp_path, new_seconds=0) as followed:
+        await looks()
+        followed.add("new")
+        await soon(lambda: followed.lets_in("new"))
+        await looks()
+        followed.revoke("old")
+        await soon(lambda: not followed.lets_in("old"))
+
+
 async def test_a_revoked_key_is_refused_soon(followed: Followed) -> None:
     followed.revoke("old")
     await soon(lambda: not followed.lets_in("old"))
@@ -101,9 +118,9 @@ async def test_a_key_that_expires_is_refused_at_that_moment(followed: Followed) 
 
 async def test_a_key_that_is_given_to_the_run_stays_whatever_the_file_says(followed: Followed) -> None:
     followed.add("given", datetime.now(UTC) + SECOND / 4)
-    followed.add("new")
-    await soon(lambda: followed.lets_in("new"))
-    await looks()
+    followed.add("short", datetime.now(UTC) + SECOND / 4)
+    await soon(lambda: followed.lets_in("short"))
+    await soon(lambda: not followed.lets_in("short"))
     assert recognising(followed.ring)(["given"]) == Principal("key 1")
 
 

@@ -28,6 +28,18 @@ def saying(answer: bytes) -> Behaviour:
     return say
 
 
+def deciding(*answers: bytes) -> Behaviour:
+    """Return what answers the scripts that it is to run with one answer after the other, and anything else with OK."""
+    left = iter(answers)
+
+    async def decide(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while head := await reader.readline():  # the number of words, each of which has its length before it
+            words = [await reader.readexactly(int((await reader.readline())[1:]) + 2) for _ in range(int(head[1:]))]
+            writer.write(next(left) if words[0] == b"EVALSHA\r\n" else b"+OK\r\n")
+
+    return decide
+
+
 class Fake:
     """A server on a free port, which notes how often somebody connected."""
 

@@ -13,10 +13,12 @@ from service.rates.limiter import Limiter
 from service.rates.memory import Memory
 from service.rates.store import Store
 from service.rates.taken import Taken
-from tests.rates.fake_redis import Behaviour, Fake, closing, saying, silent
+from tests.rates.fake_redis import Behaviour, Fake, closing, deciding, saying, silent
 
 RATE = Rate(1, 3600, 4)
 SECONDS = 0.05
+# Not limited, two left, full in 7,200 seconds.
+PASSES = b"*4\r\n:0\r\n:2\r\n$4\r\n7200\r\n$1\r\n0\r\n"
 BEHAVIOURS = {
     "silent": silent,
     "closing": closing,
@@ -37,9 +39,9 @@ each_behaviour = pytest.mark.parametrize("behaviour", list(BEHAVIOURS.values()),
 
 @asynccontextmanager
 async def limiting(
-    url: str, failures: list[None], *, processes: int = 2, pause: float = 3600
+    url: str, failures: list[None], *, processes: int = 2, pause: float = 3600, seconds: float = SECONDS
 ) -> AsyncIterator[Limiter]:
-    store = Store(url, longest_seconds=SECONDS)
+    store = Store(url, longest_seconds=seconds)
     limiter = Limiter(Memory(processes), store, failed=lambda: failures.append(None), pause_seconds=pause)
     try:
         yield limiter
@@ -106,3 +108,27 @@ async def test_during_the_pause_nobody_asks_the_store_and_then_one_does() -> Non
         assert all(isinstance(each, Taken) for each in others)
         await asking
         assert fake.connections == before + 1
+
+
+async def test_where_a_store_works_it_decides(caplog: pytest.LogCaptureFixture) -> None:
+    failures: list[None] = []
+    stops = b"*4\r\n:1\r\n:0\r\n$4\r\n9000\r\n$4\r\n3600\r\n"
+    async with Fake(deciding(PASSES, stops)).serving() as fake, limiting(fake.url, failures, seconds=10) as limiter:
+        told = [await decided(limiter.take("a", RATE)) for _ in range(2)]
+    assert told[0].allowed
+    assert told[0].remaining == 2
+    assert told[1] == Taken(allowed=False, remaining=0, seconds=3600)
+    assert (failures, caplog.messages) == ([], [])
+
+
+async def test_a_store_that_works_again_decides_again_and_that_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    failures: list[None] = []
+    async with (
+        Fake(deciding(b"-LOADING\r\n", PASSES, PASSES)).serving() as fake,
+        limiting(fake.url, failures, pause=0, seconds=10) as limiter,
+    ):
+        told = [await decided(limiter.take("a", RATE)) for _ in range(3)]
+    assert [each.remaining for each in told] == [1, 2, 2]  # the first as this process decided
+    assert len(failures) == 1
+    assert caplog.messages[1:] == ["the store of rates decides again"]

@@ -58,14 +58,6 @@ def test_a_file_that_cannot_be_written_is_told_at_the_start(data: Path, tmp_path
     assert ended.stderr == f"Error: --access-log: {tmp_path}/nowhere/log: No such file or directory\n"
 
 
-def test_server_timing_tells_how_long_an_answer_took(data: Path, serve: Serve) -> None:
-    running = serve(data, "--server-timing")
-    with urlopen(f"{running.address}/stores") as response:  # noqa: S310 - an address of our own
-        told = re.fullmatch(r"app;dur=(\d+\.\d{3})", response.headers["Server-Timing"])
-    assert told is not None
-    assert 0 < float(told[1]) < 1000
-
-
 def test_a_log_of_json_has_nothing_but_json(data: Path, serve: Serve) -> None:
     running = serve(data, "--workers", "2", "--log-format", "json")
     eventually(running.logged)

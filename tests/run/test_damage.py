@@ -106,9 +106,10 @@ def test_a_baked_file_damaged_in_any_way_leaves_the_old_data_served(serve: Serve
     Generation(1).bake(tmp_path).replace(file)
 
     def mend(data: Path, generation: Generation) -> None:
+        baked = generation.bake(tmp_path)
         if data.is_dir():
             data.rmdir()
-        generation.bake(tmp_path).replace(data)
+        baked.replace(data)
 
     check_survives(serve(file, *POLL), cache, OF_FILES, file, mend)
 

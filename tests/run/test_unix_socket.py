@@ -5,20 +5,38 @@ import shlex
 import signal
 import socket
 import stat
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import orjson
 import pytest
 
+from service.commands.listen import CannotListen
+from service.commands.unix import bind_unix
 from tests.directory import store, write_directory
-from tests.program import eventually, has_ended, run, serving
+from tests.program import Running, eventually, has_ended, run, serving
 from tests.unix_socket import ask_socket
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return write_directory(tmp_path / "data", [store("s1"), store("s2")])
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Return a service that the tests share which only ask, and believes proxies on its socket."""
+    scratch = tmp_path_factory.mktemp("shared")
+    data = write_directory(scratch / "data", [store("s1"), store("s2")])
+    options = ("--no-auth", "--uds", scratch / "socket", "--trusted-proxy", "unix", "--trusted-proxy", "10.0.0.0/8")
+    variables = {"STORE_DIRECTORY_TRUSTED_PROXY": "ignored by the option"}
+    with serving("--data", data, *options, log=scratch / "log", **variables) as service:
+        yield service
+
+
+def path_of(service: Running) -> Path:
+    return Path(service.address.removeprefix("unix:"))
 
 
 @pytest.fixture
@@ -64,42 +82,38 @@ def test_all_workers_share_the_socket_and_it_outlives_each(folder: Path, path: P
     assert not path.exists()
 
 
-def test_the_socket_of_a_dead_service_is_replaced_that_of_a_living_one_is_refused(folder: Path, path: Path) -> None:
-    with serving("--data", folder, "--no-auth", "--uds", path) as killed:
-        killed.process.kill()
-        killed.process.wait()
-    assert path.is_socket()
-    with serving("--data", folder, "--no-auth", "--uds", path):
-        refused = run("serve", "--data", folder, "--uds", path)
-        assert refused.returncode == 1
-        assert f"cannot listen on unix:{path}: a process that runs listens there" in refused.stderr
-        assert "Traceback" not in refused.stderr
-        assert total(path) == 2
-    assert not path.exists()
+def test_the_socket_of_a_living_service_is_refused(shared: Running) -> None:
+    refused = run("serve", "--uds", path_of(shared))
+    assert refused.returncode == 1
+    assert f"cannot listen on {shared.address}: a process that runs listens there" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert total(path_of(shared)) == 2
 
 
-def test_what_is_no_socket_stays_and_is_told(folder: Path, path: Path) -> None:
+def test_what_is_no_socket_stays_and_is_told(path: Path) -> None:
     path.write_text("mine")
     (path.parent / "link").symlink_to("nowhere")
     for taken in (path, path.parent / "link"):
-        refused = run("serve", "--data", folder, "--uds", taken)
-        assert refused.returncode == 1
-        assert "it is there, and no socket" in refused.stderr
+        with pytest.raises(CannotListen, match="it is there, and no socket"):
+            bind_unix(str(taken))
     assert path.read_text() == "mine"
 
 
 @pytest.mark.parametrize(("name", "told"), [("no/such/folder", "No such file"), ("x" * 200, "too long")])
-def test_a_path_where_no_socket_can_be_is_exit_1_and_a_clear_line(
-    folder: Path, path: Path, name: str, told: str
+def test_a_path_where_no_socket_can_be_is_told(path: Path, name: str, told: str) -> None:
+    with pytest.raises(CannotListen, match=told):
+        bind_unix(str(path.parent / name))
+
+
+def test_the_socket_of_a_dead_service_is_replaced_and_a_file_that_took_its_place_is_not_taken_away(
+    folder: Path, path: Path
 ) -> None:
-    refused = run("serve", "--data", folder, "--uds", path.parent / name)
-    assert refused.returncode == 1
-    assert told in refused.stderr
-    assert "Traceback" not in refused.stderr
-
-
-def test_a_file_that_took_the_place_of_the_socket_is_not_taken_away(folder: Path, path: Path) -> None:
+    with serving("--data", folder, "--no-auth", "--uds", path) as killed:
+        killed.process.kill()
+        killed.process.wait()
+    assert path.is_socket()
     with serving("--data", folder, "--no-auth", "--uds", path) as service:
+        assert total(path) == 2
         path.unlink()
         with socket.socket(socket.AF_UNIX) as another:
             another.bind(str(path))
@@ -107,17 +121,14 @@ def test_a_file_that_took_the_place_of_the_socket_is_not_taken_away(folder: Path
             assert path.is_socket()
 
 
-def test_the_client_that_a_trusted_proxy_tells_is_no_part_of_an_answer(folder: Path, path: Path) -> None:
-    options = ("--no-auth", "--uds", path, "--trusted-proxy", "unix", "--trusted-proxy", "10.0.0.0/8")
-    with serving("--data", folder, *options, STORE_DIRECTORY_TRUSTED_PROXY="ignored by the option"):
-        told = ask_socket(path, "/stores", {"X-Forwarded-For": "203.0.113.7", "Forwarded": "for=203.0.113.7"})
-        assert told.body == ask_socket(path, "/stores").body
+def test_the_client_that_a_trusted_proxy_tells_is_no_part_of_an_answer(shared: Running) -> None:
+    told = ask_socket(path_of(shared), "/stores", {"X-Forwarded-For": "203.0.113.7", "Forwarded": "for=203.0.113.7"})
+    assert told.body == ask_socket(path_of(shared), "/stores").body
 
 
-def test_the_log_names_a_peer_without_an_address(folder: Path, path: Path, tmp_path: Path) -> None:
-    with serving("--data", folder, "--no-auth", "--uds", path, log=tmp_path / "log") as service:
-        with socket.socket(socket.AF_UNIX) as client:
-            client.connect(str(path))
-            client.sendall(b"no request\r\n\r\n")
-            assert client.recv(100).startswith(b"HTTP/1.1 400 ")
-        eventually(lambda: [line for line in service.logged() if "refused a malformed request from unix:" in line])
+def test_the_log_names_a_peer_without_an_address(shared: Running) -> None:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(path_of(shared)))
+        client.sendall(b"no request\r\n\r\n")
+        assert client.recv(100).startswith(b"HTTP/1.1 400 ")
+    eventually(lambda: [line for line in shared.logged() if "refused a malformed request from unix:" in line])

@@ -1,6 +1,7 @@
 """The access log: what stands in it of each request."""
 
 import asyncio
+import re
 import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +21,7 @@ from service.web.forwarding import read_forwarding
 from service.web.server import runner
 from service.web.site import make_site
 from tests.loaded import serve
+from tests.web.conftest import SiteClient
 from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer, ask, exchange
 
 FIELDS = (
@@ -181,3 +183,11 @@ def test_times_are_those_of_the_clock_to_the_microsecond(moment: datetime) -> No
 async def test_nothing_tells_how_long_an_answer_took_unless_that_is_wanted(client: Client) -> None:
     async with client.get("/stores", headers=HEADERS) as response:
         assert "Server-Timing" not in response.headers
+
+
+async def test_server_timing_tells_how_long_an_answer_took(site_client: SiteClient) -> None:
+    client = await site_client(server_timing=True)
+    async with client.get("/stores", headers=HEADERS) as response:
+        told = re.fullmatch(r"app;dur=(\d+\.\d{3})", response.headers["Server-Timing"])
+    assert told is not None
+    assert 0 < float(told[1]) < 1000

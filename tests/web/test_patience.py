@@ -7,15 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
+import msgspec
 import pytest
-from aiohttp.test_utils import unused_port
-from aiohttp.web import UnixSite
 
 from service.replica.replica import Replica
 from service.web.auth import anybody
 from service.web.event import Event
 from service.web.limits import MAX_BODY_BYTES, Limits
-from service.web.server import give_up, runner
+from service.web.server import give_up
 from service.web.site import make_site, open_site
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
@@ -50,14 +49,12 @@ async def dial(request: pytest.FixtureRequest, replica: Replica, tmp_path: Path)
     site = make_site(replica, anybody, policy)
     wires: list[Wire] = []
     if request.param == "unix":
-        server = runner(site.public, LIMITS)
-        await server.setup()
-        await UnixSite(server, tmp_path / "socket").start()
-        close: Callable[[], Awaitable[object]] = server.cleanup
+        listening = socket.socket(socket.AF_UNIX)
+        listening.bind(str(tmp_path / "socket"))
     else:
-        port = unused_port()
-        listening = socket.create_server(("127.0.0.1", port))
-        close = await open_site(site, LIMITS, public=[listening], admin=[])
+        listening = socket.create_server(("127.0.0.1", 0))
+        port = listening.getsockname()[1]
+    close = await open_site(site, LIMITS, public=[listening], admin=[])
 
     async def connect() -> Wire:
         if request.param == "unix":
@@ -244,7 +241,7 @@ async def test_more_connections_than_the_limit_are_answered_503_until_there_is_r
 
 
 async def test_the_admin_is_let_in_when_the_public_is_full(replica: Replica) -> None:
-    site = make_site(replica, anybody, POLICY, apart=True)
+    site = make_site(replica, anybody, msgspec.structs.replace(POLICY, rates=False), apart=True)
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
     ports = [each.getsockname()[1] for each in sockets]
     close = await open_site(site, LIMITS, public=sockets[:1], admin=sockets[1:])

@@ -8,6 +8,7 @@ from pytest_aiohttp import AiohttpClient
 
 from service.replica.publication import Reload
 from service.replica.replica import Replica
+from service.replica.seat import Seats
 from service.web.auth import keyring
 from service.web.site import make_site
 from tests.loaded import serve
@@ -144,3 +145,12 @@ async def test_metrics_count_records_and_requests_by_route(client: Client) -> No
     assert told["store_directory_workers"] == 1
     assert told["store_directory_dataset_generation"] == 1
     assert 0 <= told["store_directory_dataset_age_seconds"] < 60
+
+
+async def test_metrics_of_the_process_are_told_by_one_that_is_alone(
+    client: Client, tmp_path: Path, aiohttp_client: AiohttpClient
+) -> None:
+    assert "process_open_fds" in await samples(client)
+    one_of_two = Replica(Seats(tmp_path).take())
+    worker: Client = await aiohttp_client(ServiceServer(make_site(one_of_two, keyring([KEY]), POLICY).public))
+    assert not any(name.startswith("process_") for name in await samples(worker))

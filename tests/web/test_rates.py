@@ -17,7 +17,7 @@ from service.keys.rate import Rate
 from service.replica.replica import Replica
 from service.web.site import make_site
 from tests.loaded import serve
-from tests.rates.fake_redis import Fake, silent
+from tests.rates.fake_redis import Fake, deciding, silent
 from tests.web.live import POLICY, Client, ServiceServer
 from tests.web.reply import Asked, Reply, ask, ask_all, request
 
@@ -209,6 +209,12 @@ async def test_a_store_that_is_silent_holds_up_one_request_and_refuses_none(rate
         assert [told(answer)[0] for answer in answers] == [49, 48, 47, 46, 45]
         assert await counted(client) == {"allowed": 5, "refused": 0, "store_failed": 5}
         assert fake.connections == 1
+
+
+async def test_what_a_store_lets_through_is_answered(rated: RatedClient) -> None:
+    async with Fake(deciding(b"*4\r\n:0\r\n:9\r\n$1\r\n1\r\n$1\r\n0\r\n")).serving() as fake:
+        client = await rated(rate_store=fake.url)
+        assert (await ask(client, "/stores", key="wide")).status == 200
 
 
 async def test_the_document_tells_of_429_and_its_headers_where_a_key_is_needed(rated: RatedClient) -> None:
