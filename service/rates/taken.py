@@ -3,7 +3,7 @@
 from math import ceil
 
 import msgspec
-from throttled.rate_limiter import RateLimitResult
+from throttled.rate_limiter import RateLimitResult, RateLimitState
 
 from service.keys.rate import Rate
 
@@ -33,3 +33,9 @@ def taken(result: RateLimitResult, rate: Rate, *, share: int = 1) -> Taken:
         remaining=state.remaining,
         seconds=max(1, ceil(state.reset_after - (missing - 1) * interval)),
     )
+
+
+def foreseen(state: RateLimitState, rate: Rate, *, share: int = 1) -> Taken:
+    """Return what the library would decide; the seconds are those until there is one more, whatever is left now."""
+    seconds = state.retry_after or rate.seconds * share / rate.requests
+    return Taken(allowed=state.remaining > 0, remaining=state.remaining, seconds=max(1, ceil(seconds)))
