@@ -1,18 +1,22 @@
 """The service on a Unix socket: who may connect, what it replaces, what it leaves behind."""
 
+import fcntl
 import os
 import shlex
 import signal
 import socket
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import orjson
 import pytest
 
+from service.commands.listen import CannotListen
+from service.commands.unix import bind_unix
 from tests.directory import store, write_directory
-from tests.program import eventually, has_ended, run, serving
+from tests.program import SECONDS, eventually, has_ended, run, serving
 from tests.unix_socket import ask_socket
 
 
@@ -76,6 +80,25 @@ def test_the_socket_of_a_dead_service_is_replaced_that_of_a_living_one_is_refuse
         assert "Traceback" not in refused.stderr
         assert total(path) == 2
     assert not path.exists()
+
+
+def test_who_starts_at_the_same_moment_does_not_remove_the_socket_of_who_was_first(path: Path) -> None:
+    dead = socket.socket(socket.AF_UNIX)
+    dead.bind(str(path))
+    dead.close()
+    turn = os.open(path.parent, os.O_RDONLY)
+    fcntl.flock(turn, fcntl.LOCK_EX)
+    with ThreadPoolExecutor() as pool, socket.socket(socket.AF_UNIX) as first:
+        second = pool.submit(bind_unix, str(path))
+        with pytest.raises(TimeoutError):
+            second.result(0.2)
+        path.unlink()
+        first.bind(str(path))
+        first.listen()
+        os.close(turn)
+        with pytest.raises(CannotListen, match="a process that runs listens there"):
+            second.result(SECONDS)
+        assert path.is_socket()
 
 
 def test_what_is_no_socket_stays_and_is_told(folder: Path, path: Path) -> None:
