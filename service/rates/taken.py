@@ -25,6 +25,11 @@ def taken(result: RateLimitResult, rate: Rate, *, share: int = 1) -> Taken:
     state = result.state
     if result.limited:
         return Taken(allowed=False, remaining=0, seconds=max(1, ceil(state.retry_after)))
+    return left(state, rate, share=share)
+
+
+def left(state: RateLimitState, rate: Rate, *, share: int = 1) -> Taken:
+    """Return what is left, as after a request that was let through: of a look the library tells another time to wait."""
     interval = rate.seconds * share / rate.requests
     # The bucket is full when as many intervals are over as requests are missing, of which the first is under way.
     missing = state.limit - state.remaining
@@ -33,9 +38,3 @@ def taken(result: RateLimitResult, rate: Rate, *, share: int = 1) -> Taken:
         remaining=state.remaining,
         seconds=max(1, ceil(state.reset_after - (missing - 1) * interval)),
     )
-
-
-def foreseen(state: RateLimitState, rate: Rate, *, share: int = 1) -> Taken:
-    """Return what the library would decide; the seconds are those until there is one more, whatever is left now."""
-    seconds = state.retry_after or rate.seconds * share / rate.requests
-    return Taken(allowed=state.remaining > 0, remaining=state.remaining, seconds=max(1, ceil(seconds)))
