@@ -16,6 +16,7 @@ from service.commands.announcement import Announcement
 from service.commands.terminal import shown_progress
 from service.keys.following import Follower
 from service.progress import Progress
+from service.rates.store import Store, StoreFailed
 from service.replica.publication import Publication
 from service.replica.publisher import Publisher
 from service.replica.replica import Replica, keep
@@ -79,7 +80,7 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
         publisher = _publisher(plan, replica, bars.enter_context(shown_progress()))
         keeping = asyncio.create_task(keep(replica, plan.workspace, publisher))
         keeping.add_done_callback(lambda _: ending.now.set())
-        others = [asyncio.create_task(_beat(beat or (lambda: None)))]
+        others = [asyncio.create_task(each) for each in (_beat(beat or (lambda: None)), _try_rate_store(plan))]
         if plan.follower is not None:
             await plan.follower.begin()
             others.append(asyncio.create_task(plan.follower.run()))
@@ -157,6 +158,18 @@ async def _beat(beat: Callable[[], None]) -> None:
     while True:
         beat()
         await asyncio.sleep(_BEAT_SECONDS)
+
+
+async def _try_rate_store(plan: Plan) -> None:
+    """Warn where the store of rates does not answer: else that would be seen with the first request only."""
+    if plan.settings.rate_store and plan.workspace.first("rate-store"):
+        store = Store(plan.settings.rate_store)
+        try:
+            await store.ping()
+        except StoreFailed as failure:
+            _log.warning("the store of rates does not answer (%s): each process keeps its share of a rate", failure)
+        finally:
+            await store.close()
 
 
 async def _first(*events: asyncio.Event) -> None:

@@ -1,6 +1,8 @@
 """Rates kept in Redis, for all processes and replicas together."""
 
 import re
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -62,16 +64,26 @@ class Store:
 
     async def take(self, name: str, rate: Rate) -> Taken:
         """Decide about a request of a key. Raises `StoreFailed` where that does not come off in time."""
-        try:
-            async with patience(self._longest_seconds):
-                return taken(await self._of(rate).limit(name), rate)
-        except Exception as error:  # noqa: BLE001 - what comes over the wire may be anything
-            known = error.__cause__ if isinstance(error, StoreUnavailableError) else None
-            raise StoreFailed(type(known or error).__name__) from None
+        async with self._answering():
+            return taken(await self._of(rate).limit(name), rate)
+
+    async def ping(self) -> None:
+        """Ask whether it is there. Raises `StoreFailed` where it does not say so in time."""
+        async with self._answering():
+            await cast("Awaitable[bool]", self._client.ping())
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose(close_connection_pool=True)
+
+    @asynccontextmanager
+    async def _answering(self) -> AsyncIterator[None]:
+        try:
+            async with patience(self._longest_seconds):
+                yield
+        except Exception as error:  # noqa: BLE001 - what comes over the wire may be anything
+            known = error.__cause__ if isinstance(error, StoreUnavailableError) else None
+            raise StoreFailed(type(known or error).__name__) from None
 
     def _made(self, rate: Rate) -> Throttled:
         quota = rate_limiter.per_duration(timedelta(seconds=rate.seconds), rate.requests, rate.burst)

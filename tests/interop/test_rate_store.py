@@ -15,7 +15,7 @@ import pytest
 from service.keys.rate import Rate
 from service.rates.limiter import Limiter
 from service.rates.memory import Memory
-from service.rates.store import LONGEST_SECONDS, Store
+from service.rates.store import LONGEST_SECONDS, Store, StoreFailed
 from service.rates.taken import Taken
 from tests.interop.asker import RATE
 from tests.interop.redis_server import PASSWORD, Server, redis_server
@@ -183,6 +183,16 @@ async def test_a_socket_will_do(tmp_path: Path) -> None:
         with redis_server(tmp_path / "redis", "--port", "0", "--unixsocket", path, url=url) as server:
             async with limiting(server) as limiter:
                 assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst - 1
+
+
+async def test_a_store_is_there_where_it_answers_and_takes_the_password(server: Server) -> None:
+    store = Store(server.url)
+    await store.ping()
+    await store.close()
+    wrong = Store(server.url.replace(PASSWORD, "guessed"))
+    with pytest.raises(StoreFailed, match="AuthenticationError"):
+        await wrong.ping()
+    await wrong.close()
 
 
 async def test_a_wrong_password_leaves_each_process_its_share_and_stands_nowhere(
