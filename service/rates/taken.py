@@ -29,7 +29,7 @@ def taken(result: RateLimitResult, rate: Rate, *, share: int = 1) -> Taken:
 
 
 def left(state: RateLimitState, rate: Rate, *, share: int = 1) -> Taken:
-    """Return what is left, as after a request that was let through: of a look the library tells another time to wait."""
+    """Return what is left, as after a request that was let through. The library's own seconds of a look are wrong."""
     interval = rate.seconds * share / rate.requests
     # The bucket is full when as many intervals are over as requests are missing, of which the first is under way.
     missing = state.limit - state.remaining
