@@ -12,13 +12,14 @@ import msgspec
 
 from service.commands.options import option
 from service.commands.refusal import bad_key_file
-from service.keys.file import Change, change_keys, read_stored
+from service.keys.file import Change, change_keys, look, read_stored
 from service.keys.key import digest, new_key
 from service.keys.rate import MOST_REQUESTS, read_rate
 from service.keys.register import (
     NAME_PATTERN,
     BadKeys,
     Entry,
+    NoKeys,
     State,
     read_keys,
     whole_seconds,
@@ -137,6 +138,10 @@ def list_keys(key_file: Path, *, as_json: bool) -> None:
 @click.argument("name", type=_Name())
 def revoke(key_file: Path, name: str) -> None:
     """Let the key NAME in no more. It stays in the list, and its name is free again."""
+    try:
+        look(key_file)
+    except NoKeys as none:
+        raise bad_key_file(key_file, none) from none
     _change(key_file, partial(without_key, name=name))
     click.echo(f"{name} is revoked")
 
@@ -154,6 +159,8 @@ def _check_rate(rate: str | None, burst: int | None) -> None:
 def _change(file: Path, change: Change) -> None:
     try:
         change_keys(file, change)
+    except NoKeys as none:  # not even a folder
+        raise bad_key_file(file, none) from none
     except BadKeys as bad:
         raise click.ClickException(f"the key file {file} stays as it was: {bad}") from bad
 

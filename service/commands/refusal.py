@@ -1,11 +1,12 @@
 """A data set or a key file that is refused, told to a person."""
 
+import os
 import shlex
 from pathlib import Path
 
 import click
 
-from service.keys.register import BadKeys
+from service.keys.register import BadKeys, NoKeys
 
 
 def refusal(source: str, why: Exception, *, of_records: bool) -> click.ClickException:
@@ -18,7 +19,10 @@ def refusal(source: str, why: Exception, *, of_records: bool) -> click.ClickExce
 
 def bad_key_file(file: Path, why: BadKeys) -> click.ClickException:
     """Return the error that ends a command: what is wrong with a key file, and what to do."""
-    command = f"`store-directory keys new --key-file {shlex.quote(str(file))} --name NAME`"
-    return click.ClickException(
-        f"the key file {file}: {why}; put it right, or move it away and make one with {command}"
-    )
+    command = f"store-directory keys new --key-file {shlex.quote(str(file))} --name NAME"
+    what_to_do = f"put it right, or move it away and make one with `{command}`"
+    if isinstance(why, NoKeys):
+        folder = Path(os.path.realpath(file)).parent
+        first = "" if folder.is_dir() else f"mkdir -p -m 700 {shlex.quote(str(folder))} && "
+        what_to_do = f"make one with `{first}{command}`"
+    return click.ClickException(f"the key file {file}: {why}; {what_to_do}")

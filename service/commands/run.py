@@ -79,7 +79,7 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
         publisher = _publisher(plan, replica, bars.enter_context(shown_progress()))
         keeping = asyncio.create_task(keep(replica, plan.workspace, publisher))
         keeping.add_done_callback(lambda _: ending.now.set())
-        others = [asyncio.create_task(_beat(beat or (lambda: None)))]
+        others = [asyncio.create_task(each) for each in (_beat(beat or (lambda: None)), _try_rate_store(plan))]
         if plan.follower is not None:
             await plan.follower.begin()
             others.append(asyncio.create_task(plan.follower.run()))
@@ -160,6 +160,20 @@ async def _beat(beat: Callable[[], None]) -> None:
     while True:
         beat()
         await asyncio.sleep(_BEAT_SECONDS)
+
+
+async def _try_rate_store(plan: Plan) -> None:
+    """Warn where the store of rates does not answer: else that would be seen with the first request only."""
+    if plan.settings.rate_store and plan.workspace.first("rate-store"):
+        from service.rates.store import Store, StoreFailed  # noqa: PLC0415 - of few runs
+
+        store = Store(plan.settings.rate_store)
+        try:
+            await store.ping()
+        except StoreFailed as failure:
+            _log.warning("the store of rates does not answer (%s): each process keeps its share of a rate", failure)
+        finally:
+            await store.close()
 
 
 async def _first(*events: asyncio.Event) -> None:

@@ -1,6 +1,8 @@
 """`store-directory serve`: the service."""
 
 import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import msgspec
 import uvloop
 
 from service.bundled import bundled_folder
-from service.commands.access_file import STANDARD_OUTPUT, check_access_log
+from service.commands.access_file import STANDARD_OUTPUT, checked_access_log
 from service.commands.announcement import Announcement
 from service.commands.authentication import check_keys, settle_authentication, tell_of_keys
 from service.commands.cache import NoCache, cache_folder
@@ -124,12 +126,8 @@ def serve(context: click.Context, /, **given: Any) -> None:
     start_log(as_json=settings.log_format == "json")
     tell_of_keys(settings)
     try:
-        check_access_log(settings.access_log)
-    except OSError as error:
-        raise click.ClickException(f"--access-log: {settings.access_log}: {error.strerror}") from error
-    try:
         cache = cache_folder(settings.cache)
-        with workspace(cache / "runs") as work:
+        with _access_log(settings), workspace(cache / "runs") as work:
             _serve(settings, policy, cache, work)
     except CannotListen as error:
         raise click.ClickException(str(error)) from error
@@ -176,6 +174,16 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         raise refusal(source.name, rejected, of_records=rejected.of_records) from rejected
     finally:
         public.leave()
+
+
+@contextmanager
+def _access_log(settings: Settings) -> Iterator[None]:
+    with ExitStack() as held:
+        try:
+            held.enter_context(checked_access_log(settings.access_log))
+        except OSError as error:
+            raise click.ClickException(f"--access-log: {settings.access_log}: {error.strerror}") from error
+        yield
 
 
 def _data(settings: Settings) -> str:

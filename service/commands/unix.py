@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from service.commands.listen import CannotListen, Listener
+from service.replica.lock import alone_in
 
 UNIX_SCHEME: Final = "unix:"
 # The owner and the group connect, and nobody else: who that is the folder decides, or who runs the service.
@@ -38,28 +39,30 @@ class UnixListener(Listener, frozen=True):
 
     def leave(self) -> None:
         """Remove the file, where it is still that of this socket."""
-        with suppress(OSError):
-            if os.getpid() == self.owner and _identity(self.file) == self.identity:
-                self.file.unlink()
+        if os.getpid() == self.owner:
+            with suppress(OSError), alone_in(self.file.parent):
+                if _identity(self.file) == self.identity:
+                    self.file.unlink()
 
 
 def bind_unix(path: str) -> UnixListener:
     """Listen at a path, in place of a socket that nobody listens on any more. Raises `CannotListen`.
 
-    Connections wait from now on: so nobody who starts at the same moment takes the socket for a dead one.
+    Under a lock of the folder: nobody who starts or ends at the same moment removes a socket that is not theirs.
     """
     file = Path(path).absolute()
     bound = socket.socket(socket.AF_UNIX)
     try:
-        _remove_dead(file)
-        mask = os.umask(_WITHHELD)
-        try:
-            bound.bind(str(file))
-        finally:
-            os.umask(mask)
-        bound.listen(_BACKLOG)
-        bound.setblocking(False)
-        return UnixListener((bound,), file=file, identity=_identity(file), owner=os.getpid())
+        with alone_in(file.parent):
+            _remove_dead(file)
+            mask = os.umask(_WITHHELD)
+            try:
+                bound.bind(str(file))
+            finally:
+                os.umask(mask)
+            bound.listen(_BACKLOG)
+            bound.setblocking(False)
+            return UnixListener((bound,), file=file, identity=_identity(file), owner=os.getpid())
     except OSError as error:
         bound.close()
         raise CannotListen(f"cannot listen on {UNIX_SCHEME}{file}: {error.strerror or error}") from error

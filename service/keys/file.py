@@ -8,14 +8,18 @@ from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
 from secrets import token_hex
+from time import monotonic, sleep
 from typing import Final, TypeAlias
 
 import msgspec
 
-from service.keys.register import MOST_BYTES, BadKeys, Entry, read_keys, write_keys
+from service.keys.register import MOST_BYTES, BadKeys, Entry, NoKeys, read_keys, write_keys
 
 _OWN: Final = 0o600
 _FOR_OTHERS: Final = stat.S_IRWXO
+# How long another process may take for its change, and how soon is looked whether it is done.
+LONGEST_WAIT_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 0.01
 Change: TypeAlias = Callable[[tuple[Entry, ...]], tuple[Entry, ...]]
 
 
@@ -54,14 +58,15 @@ def is_open_to_all(path: Path) -> bool:
         return bool(path.stat().st_mode & _FOR_OTHERS)
 
 
-def change_keys(path: Path, change: Change) -> None:
+def change_keys(path: Path, change: Change, *, wait_seconds: float = LONGEST_WAIT_SECONDS) -> None:
     """Let a key file hold other entries; one that is missing holds none. Raises `BadKeys`, and then it is as it was.
 
-    One process at a time, under a lock of the folder, which leaves nothing behind and ends with its process.
+    One process at a time, under a lock of the folder, which leaves nothing behind and ends with its process. Whoever
+    may read the folder may hold that lock, so it is not waited for without end.
     """
     with _telling():
         target = Path(os.path.realpath(path))  # what a link leads to is replaced, not the link
-        with _locked(target.parent):
+        with _locked(target.parent, wait_seconds):
             for left in target.parent.glob(f".{escape(target.name)}.*.new"):  # by a process that was killed
                 left.unlink(missing_ok=True)
             entries = read_keys(read_stored(target)[0]) if target.exists() else ()
@@ -101,10 +106,22 @@ def _look(status: os.stat_result) -> Look:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _locked(folder: Path, wait_seconds: float) -> Iterator[None]:
     with _opened(folder, os.O_DIRECTORY) as descriptor:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        until = monotonic() + wait_seconds
+        while not _has_locked(descriptor):
+            if monotonic() > until:
+                raise BadKeys(f"another process holds the lock of the folder {folder}")
+            sleep(_LOOK_SECONDS)
         yield
+
+
+def _has_locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextmanager
@@ -121,6 +138,8 @@ def _telling() -> Iterator[None]:
     """Let what the system refuses be `BadKeys`. Its own text would quote the path."""
     try:
         yield
+    except FileNotFoundError as error:
+        raise NoKeys(error.strerror) from None
     except OSError as error:
         raise BadKeys(error.strerror or "it cannot be read") from None
     except (ValueError, RuntimeError):  # a path with U+0000

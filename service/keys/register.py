@@ -24,6 +24,10 @@ class BadKeys(Exception):
     """Keys that cannot be read, written or changed so; the message says why, and quotes nothing of them."""
 
 
+class NoKeys(BadKeys):
+    """There is no file, or no folder for one."""
+
+
 class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is kept of a key.
 

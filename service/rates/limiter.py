@@ -1,17 +1,21 @@
 """Whether a key may ask once more: by the store of rates where there is one, else by this process alone."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Final
 
 from service.keys.rate import Rate
+from service.rates.bound import Bound
 from service.rates.memory import Memory
-from service.rates.store import Store, StoreFailed
+from service.rates.store import MOST_AT_ONCE, Store, StoreFailed
 from service.rates.taken import Taken
 
 # After a failure one request in so many seconds tries the store; the others do not wait for it.
 PAUSE_SECONDS: Final = 1.0
+# How long a request waits for its turn to ask, before it begins: a store that is busy has not failed.
+LONGEST_WAIT_SECONDS: Final = 0.5
 _log = logging.getLogger(__name__)
 
 
@@ -29,6 +33,7 @@ class Limiter:
         *,
         failed: Callable[[], None] = _nothing,
         pause_seconds: float = PAUSE_SECONDS,
+        wait_seconds: float = LONGEST_WAIT_SECONDS,
     ) -> None:
         """Decide by the memory of this process, which holds its share, or by a store.
 
@@ -36,19 +41,23 @@ class Limiter:
         """
         self._memory, self._store = memory, store
         self._failed = failed
-        self._pause_seconds = pause_seconds
+        self._pause_seconds, self._wait_seconds = pause_seconds, wait_seconds
+        self._bound = Bound()
+        self._turns = asyncio.Semaphore(MOST_AT_ONCE)
         self._again: float | None = None  # when the store is tried again; None where it works
 
     def take(self, name: str, rate: Rate) -> Taken | Awaitable[Taken]:
         """Decide about a request of a key; there is something to wait for only where a store is asked."""
         if self._store is None:
             return self._memory.take(name, rate)
-        if self._again is None:
-            return self._asked(self._store, name, rate, tries=False)
-        if monotonic() < self._again:
+        if self._again is not None and monotonic() < self._again:
             return self._alone(name, rate)
-        self._again = monotonic() + self._pause_seconds
-        return self._asked(self._store, name, rate, tries=True)
+        if refusal := self._bound.refusal(name, rate):
+            return refusal
+        tries = self._again is not None
+        if tries:
+            self._again = monotonic() + self._pause_seconds
+        return self._in_turn(self._store, name, rate, tries=tries)
 
     async def close(self) -> None:
         """Let go of the store."""
@@ -59,7 +68,21 @@ class Limiter:
         self._failed()
         return self._memory.take(name, rate)
 
+    async def _in_turn(self, store: Store, name: str, rate: Rate, *, tries: bool) -> Taken:
+        with self._bound.asking(name, rate):
+            try:
+                async with asyncio.timeout(self._wait_seconds):
+                    await self._turns.acquire()
+            except TimeoutError:
+                return self._alone(name, rate)
+            try:
+                return await self._asked(store, name, rate, tries=tries)
+            finally:
+                self._turns.release()
+
     async def _asked(self, store: Store, name: str, rate: Rate, *, tries: bool) -> Taken:
+        if self._again is not None and not tries:  # it failed while this one waited
+            return self._alone(name, rate)
         try:
             taken = await store.take(name, rate)
         except StoreFailed as failure:
@@ -70,4 +93,5 @@ class Limiter:
         if tries:  # and did not begin before the failure, as others may have that end well
             self._again = None
             _log.info("the store of rates decides again")
+        self._bound.heed(name, rate, taken)
         return taken

@@ -7,7 +7,7 @@ from typing import Final
 from throttled import MemoryStore, Throttled, rate_limiter
 
 from service.keys.rate import Rate
-from service.rates.taken import Taken, taken
+from service.rates.taken import Taken, left, taken
 
 # How many keys are told apart, some 300 bytes each; beyond that the one that asked longest ago begins anew.
 MOST_KEYS: Final = 100_000
@@ -26,6 +26,10 @@ class Memory:
     def take(self, name: str, rate: Rate) -> Taken:
         """Decide about a request of a key."""
         return taken(self._of(rate).limit(name), rate, share=self._processes)
+
+    def peek(self, name: str, rate: Rate) -> Taken:
+        """Return what is left for a key, as after a request that was let through."""
+        return left(self._of(rate).peek(name), rate, share=self._processes)
 
     def _made(self, rate: Rate) -> Throttled:
         quota = rate_limiter.per_duration(

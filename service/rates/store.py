@@ -1,7 +1,8 @@
 """Rates kept in Redis, for all processes and replicas together."""
 
-import asyncio
 import re
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -12,6 +13,7 @@ from throttled.exceptions import StoreUnavailableError
 
 from service.keys.rate import Rate
 from service.rates.memory import bucket
+from service.rates.patience import patience
 from service.rates.taken import Taken, taken
 
 if TYPE_CHECKING:
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 
 # What a decision may take, with all that comes before it: connecting, its encryption, the password.
 LONGEST_SECONDS: Final = 0.1
-_MOST_CONNECTIONS: Final = 16
+# How many may ask at once: who asks beyond that waits for a connection, which is part of the time of a decision.
+MOST_AT_ONCE: Final = 16
 _MOST_RATES: Final = 1024
 _SCHEMES: Final = ("redis", "rediss", "unix")
 _DATABASE: Final = re.compile(r"/?|/[0-9]{1,5}")
@@ -49,7 +52,7 @@ class Store:
         self._longest_seconds = longest_seconds
         options: dict[str, Any] = {
             "CONNECTION_POOL_CLASS": "redis.asyncio.BlockingConnectionPool",
-            "CONNECTION_POOL_KWARGS": {"max_connections": _MOST_CONNECTIONS, "timeout": longest_seconds},
+            "CONNECTION_POOL_KWARGS": {"max_connections": MOST_AT_ONCE, "timeout": longest_seconds},
         }
         try:
             self._store = _Redis(server=url, options=options)
@@ -61,16 +64,26 @@ class Store:
 
     async def take(self, name: str, rate: Rate) -> Taken:
         """Decide about a request of a key. Raises `StoreFailed` where that does not come off in time."""
-        try:
-            async with asyncio.timeout(self._longest_seconds):
-                return taken(await self._of(rate).limit(name), rate)
-        except Exception as error:  # noqa: BLE001 - what comes over the wire may be anything
-            known = error.__cause__ if isinstance(error, StoreUnavailableError) else None
-            raise StoreFailed(type(known or error).__name__) from None
+        async with self._answering():
+            return taken(await self._of(rate).limit(name), rate)
+
+    async def ping(self) -> None:
+        """Ask whether it is there. Raises `StoreFailed` where it does not say so in time."""
+        async with self._answering():
+            await cast("Awaitable[bool]", self._client.ping())
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose(close_connection_pool=True)
+
+    @asynccontextmanager
+    async def _answering(self) -> AsyncIterator[None]:
+        try:
+            async with patience(self._longest_seconds):
+                yield
+        except Exception as error:  # noqa: BLE001 - what comes over the wire may be anything
+            known = error.__cause__ if isinstance(error, StoreUnavailableError) else None
+            raise StoreFailed(type(known or error).__name__) from None
 
     def _made(self, rate: Rate) -> Throttled:
         quota = rate_limiter.per_duration(timedelta(seconds=rate.seconds), rate.requests, rate.burst)

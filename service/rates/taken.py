@@ -8,7 +8,7 @@ import msgspec
 from service.keys.rate import Rate
 
 if TYPE_CHECKING:
-    from throttled.rate_limiter import RateLimitResult
+    from throttled.rate_limiter import RateLimitResult, RateLimitState
 
 
 class Taken(msgspec.Struct, frozen=True):
@@ -28,6 +28,11 @@ def taken(result: "RateLimitResult", rate: Rate, *, share: int = 1) -> Taken:
     state = result.state
     if result.limited:
         return Taken(allowed=False, remaining=0, seconds=max(1, ceil(state.retry_after)))
+    return left(state, rate, share=share)
+
+
+def left(state: "RateLimitState", rate: Rate, *, share: int = 1) -> Taken:
+    """Return what is left, as after a request that was let through. The library's own seconds of a look are wrong."""
     interval = rate.seconds * share / rate.requests
     # The bucket is full when as many intervals are over as requests are missing, of which the first is under way.
     missing = state.limit - state.remaining

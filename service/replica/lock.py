@@ -2,7 +2,15 @@
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
+from typing import Final
+
+# How long others may hold a lock that is taken for a moment, and how soon it is tried again.
+_LONGEST_WAIT_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 0.01
 
 
 def try_lock(descriptor: int, how: int = fcntl.LOCK_EX) -> bool:
@@ -24,5 +32,20 @@ def is_locked(path: Path, against: int = fcntl.LOCK_EX) -> bool:
         return True
     try:
         return not try_lock(descriptor, against)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder. Raises OSError where others hold it for long."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        until = monotonic() + _LONGEST_WAIT_SECONDS
+        while not try_lock(descriptor):
+            if monotonic() > until:
+                raise OSError(0, "another process holds the lock of its folder")
+            sleep(_LOOK_SECONDS)
+        yield
     finally:
         os.close(descriptor)

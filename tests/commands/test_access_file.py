@@ -3,6 +3,7 @@
 import fcntl
 import logging
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from service.commands.access_file import AccessFile, access_log
+from service.commands.access_file import AccessFile, access_log, checked_access_log
 from tests.program import eventually
 
 # Writes lines of its own number to a log as one of several processes.
@@ -32,7 +33,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def file(path: Path, tmp_path: Path) -> Iterator[AccessFile]:
-    with access_log(str(path), tmp_path / "turn") as opened:
+    with checked_access_log(str(path)), access_log(str(path), tmp_path / "turn") as opened:
         assert opened is not None
         yield opened
 
@@ -78,6 +79,61 @@ def test_a_full_disk_is_told_once_and_the_lines_wait(
         path.unlink()
         eventually(lambda: path.exists() and path.read_text() == "one\ntwo\n")
     assert caplog.messages == ["the access log cannot be written: No space left on device"]
+
+
+def test_lines_that_do_not_fit_leave_no_part_of_a_line_for_others_to_write_behind(
+    file: AccessFile, path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ours, theirs = b"a" * 299 + b"\n", b"b" * 299 + b"\n"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with (tmp_path / "turn").open() as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+        try:
+            for _ in range(1000):
+                assert file.write(ours)
+            fcntl.flock(turn, fcntl.LOCK_UN)
+            eventually(lambda: caplog.messages)
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            assert set(path.read_bytes().splitlines(keepends=True)) <= {ours}
+            path.write_bytes(path.read_bytes() + theirs)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    eventually(lambda: path.stat().st_size == 1001 * 300)
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert (lines.count(ours), lines.count(theirs)) == (1000, 1)
+
+
+def test_a_pipe_that_nobody_reads_is_told_at_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="nobody reads from it"), checked_access_log(str(pipe)):
+        pass
+
+
+def test_the_reader_of_a_pipe_does_not_see_it_end_between_the_check_and_the_log(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with checked_access_log(str(pipe)):
+        with pytest.raises(BlockingIOError):  # of a pipe that has ended, nothing at all would come
+            os.read(reader, 1)
+        with access_log(str(pipe), tmp_path / "turn") as file:
+            assert file is not None
+            file.write(b"line\n")
+        assert os.read(reader, 100) == b"line\n"
+    os.close(reader)
+
+
+def test_lines_wait_for_who_reads_a_pipe(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with access_log(str(pipe), tmp_path / "turn") as file:
+        assert file is not None
+        file.write(b"line\n")
+        eventually(lambda: caplog.messages)
+        with pipe.open("rb", buffering=0) as reader:
+            assert reader.read(100) == b"line\n"
 
 
 def test_a_reader_that_stalls_holds_nothing_up_and_costs_the_lines_beyond_the_room(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`store-directory keys`, and `serve --key-file`."""
 
 import re
+import shlex
 import stat
 import subprocess
 from datetime import UTC, datetime
@@ -207,6 +208,29 @@ def test_a_key_file_that_is_missing_or_damaged_at_the_start_is_exit_1_and_a_clea
     assert ended.stderr.startswith(f"Error: the key file {file}: ")
     assert len(ended.stderr.splitlines()) == 1
     assert "store-directory keys new --key-file" in ended.stderr
+
+
+@pytest.mark.parametrize("command", [["keys", "list"], ["keys", "revoke", "shop"], ["serve", "--port", "0"]])
+@pytest.mark.parametrize("folder", [".", "it's not there"])
+def test_where_there_is_no_key_file_the_command_that_is_told_makes_one(
+    tmp_path: Path, command: list[str], folder: str
+) -> None:
+    file = tmp_path / folder / "keys.json"
+    ended = run_here(*command, "--key-file", file)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    told = re.fullmatch("Error: the key file (.*): No such file or directory; make one with `(.*)`\n", ended.stderr)
+    assert told is not None, ended.stderr
+    *before, new = told[2].split(" && ")
+    for each in before:
+        subprocess.run(shlex.split(each), check=True)
+    assert run_here(*shlex.split(new.replace("NAME", "shop"))[1:]).returncode == 0
+    assert [each["name"] for each in listed(file)] == ["shop"]
+
+
+def test_a_new_key_without_a_folder_for_it_tells_how_to_make_one(tmp_path: Path) -> None:
+    ended = run_here("keys", "new", "--key-file", tmp_path / "none" / "keys.json", "--name", "shop")
+    assert ended.returncode == 1
+    assert f"`mkdir -p -m 700 {tmp_path}/none && store-directory keys new" in ended.stderr
 
 
 def test_of_a_key_file_and_no_authentication_the_one_from_nearer_by_stands(file: Path, folder: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import run, run_here, serving
+from tests.program import eventually, run, run_here, serving
 
 
 @pytest.mark.parametrize("url", ["redis://user:the-secret", "http://the-secret", "redis://host?the_secret=1", ""])
@@ -25,10 +25,15 @@ def test_without_the_package_for_redis_the_start_ends_with_how_to_get_it(tmp_pat
     assert "Traceback" not in ended.stderr
 
 
-def test_a_store_that_is_not_there_keeps_no_service_from_starting(unused_tcp_port: int, tmp_path: Path) -> None:
+def test_a_store_that_is_not_there_keeps_no_service_from_starting_and_is_told_before_anybody_asks(
+    unused_tcp_port: int, tmp_path: Path
+) -> None:
     log = tmp_path / "log"
     url = f"redis://user:the-secret@127.0.0.1:{unused_tcp_port}"
-    with serving("--rate-store", url, log=log) as service:
+    with serving("--rate-store", url, "--workers", "2", log=log) as service:
+        told = "the store of rates does not answer (ConnectionError)"
+        eventually(lambda: told in log.read_text())
+        assert sum(told in line for line in service.logged()) == 1
         assert service.get("/stores?limit=1", service.key).status == 200
         assert service.end() == 0
     assert "secret" not in service.printed + log.read_text()

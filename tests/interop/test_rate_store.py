@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic, time
+from time import monotonic, sleep, time
 
 import pytest
 
 from service.keys.rate import Rate
 from service.rates.limiter import Limiter
 from service.rates.memory import Memory
-from service.rates.store import Store
+from service.rates.store import LONGEST_SECONDS, Store, StoreFailed
 from service.rates.taken import Taken
 from tests.interop.asker import RATE
 from tests.interop.redis_server import PASSWORD, Server, redis_server
@@ -41,8 +41,10 @@ def server(tmp_path: Path, port: int) -> Iterator[Server]:
 
 
 @asynccontextmanager
-async def limiting(server: Server, *, processes: int = 2) -> AsyncIterator[Limiter]:
-    limiter = Limiter(Memory(processes), Store(server.url), pause_seconds=PAUSE)
+async def limiting(server: Server, *, processes: int = 2, failures: list[None] | None = None) -> AsyncIterator[Limiter]:
+    told = [] if failures is None else failures
+    store = Store(server.url)
+    limiter = Limiter(Memory(processes), store, failed=lambda: told.append(None), pause_seconds=PAUSE)
     try:
         yield limiter
     finally:
@@ -58,6 +60,37 @@ def test_several_processes_let_through_the_burst_together_and_not_one_more(serve
     processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     passed = [int(process.communicate(timeout=SECONDS)[0]) for process in processes]
     assert sum(passed) == RATE.burst
+
+
+async def test_a_crowd_of_one_key_gets_its_burst_and_turns_the_store_off_for_nobody(server: Server) -> None:
+    failures: list[None] = []
+    async with limiting(server, failures=failures) as limiter:
+        asked = [limiter.take("a", Rate(10, 3600, 10)) for _ in range(20)]
+        tasks = [asyncio.ensure_future(decided(each)) for each in asked]
+        await asyncio.sleep(0)
+        more = [await decided(limiter.take("a", Rate(10, 3600, 10))) for _ in range(1000)]
+        assert sum(each.allowed for each in [*more, *await asyncio.gather(*tasks)]) == 10
+        assert (await decided(limiter.take("b", RATE))).remaining == RATE.burst - 1
+    assert failures == []
+
+
+async def test_a_crowd_of_many_keys_waits_for_its_turn(server: Server) -> None:
+    failures: list[None] = []
+    async with limiting(server, failures=failures) as limiter:
+        told = await asyncio.gather(*(decided(limiter.take(f"{n}", RATE)) for n in range(200)))
+        assert {each.remaining for each in told} == {RATE.burst - 1}
+    assert failures == []
+
+
+async def test_a_process_that_was_held_up_itself_does_not_take_the_store_for_failed(server: Server) -> None:
+    failures: list[None] = []
+    async with limiting(server, failures=failures) as limiter:
+        asking = asyncio.ensure_future(decided(limiter.take("a", RATE)))
+        while not asking.done():
+            asyncio.get_running_loop().call_soon(sleep, 2 * LONGEST_SECONDS)
+            await asyncio.sleep(0)
+        assert (await asking).remaining == RATE.burst - 1
+    assert failures == []
 
 
 async def test_over_time_two_replicas_let_through_the_rate(server: Server) -> None:
@@ -150,6 +183,16 @@ async def test_a_socket_will_do(tmp_path: Path) -> None:
         with redis_server(tmp_path / "redis", "--port", "0", "--unixsocket", path, url=url) as server:
             async with limiting(server) as limiter:
                 assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst - 1
+
+
+async def test_a_store_is_there_where_it_answers_and_takes_the_password(server: Server) -> None:
+    store = Store(server.url)
+    await store.ping()
+    await store.close()
+    wrong = Store(server.url.replace(PASSWORD, "guessed"))
+    with pytest.raises(StoreFailed, match="AuthenticationError"):
+        await wrong.ping()
+    await wrong.close()
 
 
 async def test_a_wrong_password_leaves_each_process_its_share_and_stands_nowhere(

@@ -1,5 +1,6 @@
 """The key file, changed so that it is always whole."""
 
+import fcntl
 import os
 import resource
 import signal
@@ -107,6 +108,19 @@ def test_threads_that_change_a_file_at_once_lose_nothing(file: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(partial(add, file), [f"k{number}" for number in range(40)]))
     assert len(names(file)) == 40
+
+
+def test_a_lock_that_another_process_keeps_is_told_and_not_waited_for_without_end(file: Path) -> None:
+    add(file)
+    before = file.read_bytes()
+    holder = os.open(file.parent, os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    with pytest.raises(BadKeys, match="another process holds the lock of the folder"):
+        change_keys(file, partial(with_key, entry=entry(name="other")), wait_seconds=0.1)
+    assert file.read_bytes() == before
+    os.close(holder)
+    add(file, "other")
+    assert names(file) == ["shop", "other"]
 
 
 def test_a_change_that_is_killed_at_any_moment_leaves_a_whole_file_and_nothing_for_good(file: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from service.keys.rate import Rate
 from service.rates.limiter import Limiter
 from service.rates.memory import Memory
-from service.rates.store import Store
+from service.rates.store import MOST_AT_ONCE, Store
 from service.rates.taken import Taken
 from tests.rates.fake_redis import Behaviour, Fake, closing, deciding, saying, silent
 
@@ -88,11 +88,12 @@ async def test_where_nobody_listens_each_process_keeps_its_share(unused_tcp_port
 async def test_requests_that_ask_at_once_fail_together_and_one_line_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     failures: list[None] = []
     async with Fake(silent).serving() as fake, limiting(fake.url, failures) as limiter:
-        begins = monotonic()
-        told = await asyncio.gather(*(decided(limiter.take("a", RATE)) for _ in range(100)))
+        begins, wide = monotonic(), Rate(1, 3600, 100)
+        told = await asyncio.gather(*(decided(limiter.take("a", wide)) for _ in range(100)))
         assert monotonic() - begins < 10 * SECONDS
-        assert sum(each.allowed for each in told) == 2
+        assert sum(each.allowed for each in told) == 50
         assert len(failures) == 100
+        assert fake.connections <= MOST_AT_ONCE
     assert caplog.text.count("the store of rates fails") == 1
 
 
@@ -132,3 +133,30 @@ async def test_a_store_that_works_again_decides_again_and_that_is_told(caplog: p
     assert [each.remaining for each in told] == [1, 2, 2]  # the first as this process decided
     assert len(failures) == 1
     assert caplog.messages[1:] == ["the store of rates decides again"]
+
+
+async def test_a_store_that_is_busy_has_not_failed_and_who_waits_too_long_gets_the_share() -> None:
+    failures: list[None] = []
+    async with Fake(silent).serving() as fake:
+        store = Store(fake.url, longest_seconds=10 * SECONDS)
+        limiter = Limiter(Memory(2), store, failed=lambda: failures.append(None), wait_seconds=SECONDS)
+        asking = [asyncio.ensure_future(decided(limiter.take(f"{n}", RATE))) for n in range(MOST_AT_ONCE)]
+        await asyncio.sleep(0)
+        assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst // 2 - 1
+        assert len(failures) == 1
+        last = limiter.take("b", RATE)
+        assert not isinstance(last, Taken)  # the store is asked on
+        await asyncio.gather(*asking, last)
+        await limiter.close()
+
+
+async def test_a_key_over_its_rate_asks_no_store() -> None:
+    failures: list[None] = []
+    async with Fake(silent).serving() as fake, limiting(fake.url, failures) as limiter:
+        asking = [limiter.take("a", RATE) for _ in range(RATE.burst)]
+        tasks = [asyncio.ensure_future(decided(each)) for each in asking]
+        await asyncio.sleep(0)
+        told = [limiter.take("a", RATE) for _ in range(50)]
+        assert all(isinstance(each, Taken) and not each.allowed for each in told)
+        await asyncio.gather(*tasks)
+        assert len(failures) == RATE.burst

@@ -2,7 +2,8 @@
 
 import pytest
 
-from service.rates.store import Store
+from service.rates.store import Store, StoreFailed
+from tests.rates.fake_redis import Fake, silent
 
 GOOD = (
     "redis://localhost",
@@ -44,3 +45,11 @@ def test_what_is_no_url_of_a_redis_is_refused_and_nothing_of_it_is_told(url: str
         Store(url)
     assert "secret" not in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+async def test_a_store_that_says_nothing_is_not_there() -> None:
+    async with Fake(silent).serving() as fake:
+        store = Store(fake.url, longest_seconds=0.05)
+        with pytest.raises(StoreFailed, match="TimeoutError"):
+            await store.ping()
+        await store.close()

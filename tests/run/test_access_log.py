@@ -1,5 +1,6 @@
 """The access log of a run: a real process, or two."""
 
+import os
 import re
 from pathlib import Path
 from urllib.request import urlopen
@@ -56,6 +57,14 @@ def test_a_file_that_cannot_be_written_is_told_at_the_start(data: Path, tmp_path
     ended = run("serve", "--data", data, "--access-log", tmp_path / "nowhere" / "log")
     assert ended.returncode == 1
     assert ended.stderr == f"Error: --access-log: {tmp_path}/nowhere/log: No such file or directory\n"
+
+
+def test_a_pipe_without_a_reader_is_told_at_the_start(data: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    ended = run("serve", "--data", data, "--access-log", pipe)
+    assert ended.returncode == 1
+    assert ended.stderr == f"Error: --access-log: {pipe}: it is a pipe or socket, and nobody reads from it\n"
 
 
 def test_a_log_of_json_has_nothing_but_json(data: Path, serve: Serve) -> None:

@@ -1,11 +1,13 @@
 """The service on a Unix socket: who may connect, what it replaces, what it leaves behind."""
 
+import fcntl
 import os
 import shlex
 import signal
 import socket
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import pytest
 from service.commands.listen import CannotListen
 from service.commands.unix import bind_unix
 from tests.directory import store, write_directory
-from tests.program import Running, eventually, has_ended, run, serving
+from tests.program import SECONDS, Running, eventually, has_ended, run, serving
 from tests.unix_socket import ask_socket
 
 
@@ -88,6 +90,25 @@ def test_the_socket_of_a_living_service_is_refused(shared: Running) -> None:
     assert f"cannot listen on {shared.address}: a process that runs listens there" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert total(path_of(shared)) == 2
+
+
+def test_who_starts_at_the_same_moment_does_not_remove_the_socket_of_who_was_first(path: Path) -> None:
+    dead = socket.socket(socket.AF_UNIX)
+    dead.bind(str(path))
+    dead.close()
+    turn = os.open(path.parent, os.O_RDONLY)
+    fcntl.flock(turn, fcntl.LOCK_EX)
+    with ThreadPoolExecutor() as pool, socket.socket(socket.AF_UNIX) as first:
+        second = pool.submit(bind_unix, str(path))
+        with pytest.raises(TimeoutError):
+            second.result(0.2)
+        path.unlink()
+        first.bind(str(path))
+        first.listen()
+        os.close(turn)
+        with pytest.raises(CannotListen, match="a process that runs listens there"):
+            second.result(SECONDS)
+        assert path.is_socket()
 
 
 def test_what_is_no_socket_stays_and_is_told(path: Path) -> None:
