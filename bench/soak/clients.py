@@ -36,12 +36,16 @@ class Client(Thread):
                 self.resting.set()
                 self._gate.wait()
                 self.resting.clear()
+                self.rested()
             ask = next(self._asks)
             try:
                 self.ask(ask)
             except (OSError, HTTPException) as error:
                 self.ledger.fail(f"{ask.method} {ask.target}: {error!r}")
                 time.sleep(_STEP_SECONDS)
+
+    def rested(self) -> None:
+        """Begin anew after a rest."""
 
     def end(self) -> None:
         """End after the answer that is under way."""
@@ -58,6 +62,11 @@ class Keeper(Client):
 
     _connection: HTTPConnection | None = None
     _tags: dict[str, str] | None = None
+
+    def rested(self) -> None:
+        """Open another connection with the next request: the service may have closed this one, idle as it was."""
+        if self._connection is not None:
+            self._connection.close()
 
     def ask(self, ask: Ask) -> None:
         """Ask on the one connection."""
