@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from time import monotonic
 
 import pytest
 
@@ -65,12 +64,10 @@ async def test_where_the_store_does_not_decide_each_process_keeps_its_share(
 ) -> None:
     failures: list[None] = []
     async with Fake(behaviour).serving() as fake, limiting(fake.url, failures) as limiter:
-        begins = monotonic()
         with caplog.at_level(logging.DEBUG):
             passed = [(await decided(limiter.take("a", RATE))).allowed for _ in range(6)]
         assert passed == [True, True, False, False, False, False]
         assert len(failures) == 6
-        assert monotonic() - begins < 10 * SECONDS
         assert fake.connections <= 2
     (line,) = (record.getMessage() for record in caplog.records if record.name.startswith("service"))
     assert line.startswith("the store of rates fails (")
@@ -88,9 +85,8 @@ async def test_where_nobody_listens_each_process_keeps_its_share(unused_tcp_port
 async def test_requests_that_ask_at_once_fail_together_and_one_line_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     failures: list[None] = []
     async with Fake(silent).serving() as fake, limiting(fake.url, failures) as limiter:
-        begins, wide = monotonic(), Rate(1, 3600, 100)
+        wide = Rate(1, 3600, 100)
         told = await asyncio.gather(*(decided(limiter.take("a", wide)) for _ in range(100)))
-        assert monotonic() - begins < 10 * SECONDS
         assert sum(each.allowed for each in told) == 50
         assert len(failures) == 100
         assert fake.connections <= MOST_AT_ONCE
