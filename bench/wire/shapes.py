@@ -72,8 +72,8 @@ class Shape(msgspec.Struct, frozen=True):
 
     @property
     def plain(self) -> bool:
-        """Whether the requests are what peers are asked, too: such without header fields of their own."""
-        return not any(request.fields for request in self.requests)
+        """Whether the requests are what peers are asked, too: without header fields or options of their own."""
+        return not self.options and not any(request.fields for request in self.requests)
 
 
 class _Store(msgspec.Struct, frozen=True):
