@@ -36,11 +36,11 @@ class Connection(web.RequestHandler):
         "_body",
         "_ended",
         "_head_bytes",
-        "_held",
         "_holds_much",
         "_patience",
         "_received",
         "_seldom",
+        "held",
     )
 
     def __init__(self, server: web.Server, app: App, limits: Limits, seldom: Seldom, **settings: Any) -> None:
@@ -56,7 +56,7 @@ class Connection(web.RequestHandler):
         )
         self._app, self._seldom = app, seldom
         self._received = b""
-        self._held, self._holds_much = b"", False
+        self.held, self._holds_much = b"", False
         self._head_bytes = 0
         self._ended = False
         self._body: StreamReader | None = None
@@ -75,18 +75,27 @@ class Connection(web.RequestHandler):
         """
         if not data:  # aiohttp lets its parser go on
             super().data_received(data)
-        elif self._held or self._is_full():
-            self._hold(self._held + data)
+        elif self._is_one_head(data):  # as nearly all that comes is
+            self._received = data
+            web.RequestHandler.data_received(self, data)
+        elif self.held or self._is_full():
+            self._hold(self.held + data)
         elif data.find(END_OF_HEAD, 0, -1) < 0:
             self._parse(data)
         else:
             self._hold(data)
             self.go_on()
 
+    def _is_one_head(self, data: bytes) -> bool:
+        """Return whether a whole head came, and nothing else, where one was awaited."""
+        if self._messages or self.held or self._head_bytes or self._body is not None or len(data) > MAX_HEAD_BYTES:
+            return False
+        return data.find(END_OF_HEAD) == len(data) - len(END_OF_HEAD)
+
     def go_on(self) -> None:
         """Parse what is held, up to the next head."""
-        while self._held and not self._is_full():
-            head, end, rest = self._held.partition(END_OF_HEAD)
+        while self.held and not self._is_full():
+            head, end, rest = self.held.partition(END_OF_HEAD)
             self._hold(rest)
             self._parse(head + end)
             if self._failed():
@@ -104,7 +113,7 @@ class Connection(web.RequestHandler):
 
     def _hold(self, data: bytes) -> None:
         """Hold what came back; where that is much, read no more until it is less."""
-        self._held = data
+        self.held = data
         much = len(data) > MAX_HEAD_BYTES
         if much != self._holds_much and self.transport is not None:
             self._holds_much = much

@@ -42,7 +42,7 @@ class Response(web.StreamResponse):
             raise ClientConnectionResetError("the client is gone")
         answer, pieces = self._answer, self._answer.pieces
         del self._answer  # the connection keeps this until its next request: it shall not keep the data alive, too
-        length = answer.length
+        length = sum(map(len, pieces))
         content = f"Content-Type: {answer.media_type}\r\nContent-Length: {length}\r\n"
         if answer.status in _WITHOUT_CONTENT:
             content = ""

@@ -41,7 +41,7 @@ def _request(
             message = message._replace(should_close=True)
     if message.upgrade:  # declined; of what came at once behind it the parser may lose the begin
         message = message._replace(should_close=True)
-    if isinstance(protocol, Connection):
+    if isinstance(protocol, Connection) and protocol.held:
         protocol.go_on()
     if message.version is not HttpVersion11:  # as nearly all are; what could not be parsed has the other
         if message.method == _UNPARSED:
