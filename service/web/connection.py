@@ -120,9 +120,7 @@ class Connection(web.RequestHandler):
             (self._pause_reading_for_buffer if much else self._resume_reading_for_buffer)()
 
     def _resume_reading_if_drained(self) -> None:
-        """Read on where aiohttp would, unless much is held."""
-        if not self._holds_much:
-            super()._resume_reading_if_drained()
+        """Do nothing: no more than one request waits, and reading goes on where less is held."""
 
     def _is_full(self) -> bool:
         """Return whether a request waits, all of it."""

@@ -9,12 +9,14 @@ from time import monotonic
 
 import msgspec
 import pytest
+from aiohttp.web import UnixSite
 
 from service.replica.replica import Replica
 from service.web.auth import anybody
+from service.web.connection import Connection
 from service.web.event import Event
 from service.web.limits import MAX_BODY_BYTES, Limits
-from service.web.server import give_up
+from service.web.server import Server, give_up, runner
 from service.web.site import make_site, open_site
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
@@ -135,6 +137,28 @@ async def test_an_idle_connection_is_closed_in_time(dial: Dial, replica: Replica
     assert LIMITS.head_seconds * 0.8 < await closed_after(reader) < LIMITS.idle_seconds + SLACK
     await trickling
     assert counted(replica, Event.IDLE_TIMEOUT) + counted(replica, Event.HEAD_TIMEOUT) == 1
+
+
+async def test_so_are_many_that_are_looked_at_by_and_by(replica: Replica, tmp_path: Path) -> None:
+    limits = msgspec.structs.replace(LIMITS, connections=100)
+    server = runner(make_site(replica, anybody, POLICY).public, limits)
+    await server.setup()
+    await UnixSite(server, tmp_path / "many").start()
+    wires = [await asyncio.open_unix_connection(tmp_path / "many") for _ in range(45)]
+    assert [await reader.read() for reader, _ in wires] == [b""] * 45
+    assert counted(replica, Event.HEAD_TIMEOUT) == 45
+    for _, writer in wires:
+        writer.close()
+    await server.cleanup()
+
+
+async def test_a_connection_that_ended_meanwhile_is_not_looked_at(replica: Replica) -> None:
+    site = make_site(replica, anybody, POLICY)
+    server = Server(site.public, LIMITS)
+    ended = server()
+    assert isinstance(ended, Connection)
+    server._look_at(ended, monotonic())  # noqa: SLF001 - it ends between two looks by chance alone
+    assert counted(replica, Event.HEAD_TIMEOUT) == 0
 
 
 async def test_a_connection_is_idle_after_a_body(dial: Dial, replica: Replica) -> None:
