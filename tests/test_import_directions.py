@@ -25,7 +25,7 @@ LAYERS: Final = (
     {"operation", "query"},
     {"parameters"},
     {"records"},
-    {"kinds", "errors", "progress"},
+    {"kinds", "errors", "progress", "locks"},
     {""},  # the package itself: its version
 )
 # Libraries that belong to some rooms alone.
@@ -49,6 +49,7 @@ OPENERS: Final = (
     "service.commands.access_file",
     "service.keys.file",
     "service.loading",
+    "service.locks",
     "service.replica",
     "service.sampling",
     "service.settings",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from service.commands.listen import CannotListen, Listener
-from service.replica.lock import alone_in
+from service.locks import alone_in
 
 UNIX_SCHEME: Final = "unix:"
 # The owner and the group connect, and nobody else: who that is the folder decides, or who runs the service.

@@ -1,6 +1,5 @@
 """The key file: read, and changed so that it is always whole."""
 
-import fcntl
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -8,18 +7,15 @@ from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
 from secrets import token_hex
-from time import monotonic, sleep
 from typing import Final, TypeAlias
 
 import msgspec
 
 from service.keys.register import MOST_BYTES, BadKeys, Entry, NoKeys, read_keys, write_keys
+from service.locks import LONGEST_WAIT_SECONDS, alone_in
 
 _OWN: Final = 0o600
 _FOR_OTHERS: Final = stat.S_IRWXO
-# How long another process may take for its change, and how soon is looked whether it is done.
-LONGEST_WAIT_SECONDS: Final = 5.0
-_LOOK_SECONDS: Final = 0.01
 Change: TypeAlias = Callable[[tuple[Entry, ...]], tuple[Entry, ...]]
 
 
@@ -66,7 +62,7 @@ def change_keys(path: Path, change: Change, *, wait_seconds: float = LONGEST_WAI
     """
     with _telling():
         target = Path(os.path.realpath(path))  # what a link leads to is replaced, not the link
-        with _locked(target.parent, wait_seconds):
+        with alone_in(target.parent, wait_seconds):
             for left in target.parent.glob(f".{escape(target.name)}.*.new"):  # by a process that was killed
                 left.unlink(missing_ok=True)
             entries = read_keys(read_stored(target)[0]) if target.exists() else ()
@@ -103,25 +99,6 @@ def _take_after(descriptor: int, target: Path) -> None:
 
 def _look(status: os.stat_result) -> Look:
     return Look(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-
-@contextmanager
-def _locked(folder: Path, wait_seconds: float) -> Iterator[None]:
-    with _opened(folder, os.O_DIRECTORY) as descriptor:
-        until = monotonic() + wait_seconds
-        while not _has_locked(descriptor):
-            if monotonic() > until:
-                raise BadKeys(f"another process holds the lock of the folder {folder}")
-            sleep(_LOOK_SECONDS)
-        yield
-
-
-def _has_locked(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 @contextmanager

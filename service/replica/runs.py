@@ -11,7 +11,7 @@ from pathlib import Path
 from time import time
 from typing import Final
 
-from service.replica.lock import is_locked
+from service.locks import is_locked
 from service.replica.workspace import Workspace
 
 # As `tempfile` names them; nothing else is ever removed.

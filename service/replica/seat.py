@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from service.replica.lock import is_locked, try_lock
+from service.locks import is_locked, try_lock
 
 SEAT_BYTES: Final = 1 << 18
 _ITEM_BYTES: Final = 8

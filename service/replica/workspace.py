@@ -18,7 +18,7 @@ from typing import Final
 
 import msgspec
 
-from service.replica.lock import try_lock
+from service.locks import try_lock
 from service.replica.publication import Publication
 from service.replica.seat import Seats
 from service.source.source import Rejected

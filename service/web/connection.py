@@ -128,7 +128,7 @@ class Connection(web.RequestHandler):
 
     def _parse(self, data: bytes) -> None:
         """Parse a part of a request that holds no more than one head; it is kept, to look at if it is refused."""
-        self._received = data or self._received
+        self._received = data
         if self._body is None and (not self._messages or self._is_full()):  # else it is part of a body
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES:

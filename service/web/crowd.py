@@ -6,10 +6,8 @@ from typing import Final, cast
 
 from service.errors import ServiceUnavailable
 from service.web.problem import refusal
-from service.web.seldom import Seldom
+from service.web.seldom import QUIET_SECONDS, Seldom
 
-# A crowd is told of once in so long, however large it is.
-_QUIET_SECONDS: Final = 60
 _log = logging.getLogger(__name__)
 
 
@@ -28,7 +26,7 @@ class Crowd:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._seldom = Seldom(_QUIET_SECONDS)
+        self._seldom = Seldom(QUIET_SECONDS)
         self._turned_away = TurnedAway()
 
     def turn_away(self, now: float) -> TurnedAway:

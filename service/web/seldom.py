@@ -1,5 +1,10 @@
 """What is logged now and then, however often it happens."""
 
+from typing import Final
+
+# What clients cause is told of once in so long, however much they cause: the log may have a slow reader.
+QUIET_SECONDS: Final = 60
+
 
 class Seldom:
     """Decides what is told: the first of what happens within so many seconds."""

@@ -16,14 +16,12 @@ from service.web.connection import Connection
 from service.web.crowd import Crowd
 from service.web.event import Event
 from service.web.limits import Limits
-from service.web.seldom import Seldom
+from service.web.seldom import QUIET_SECONDS, Seldom
 
 # What aiohttp puts in the place of a request that it could not parse.
 _UNPARSED: Final = "UNKNOWN"
 # So many connections are looked at together, which takes 0.1 ms: thousands would hold up requests for 10 or more.
 _AT_ONCE: Final = 20
-# Malformed requests are told of once in so long, however many there are: the log may have a slow reader.
-_QUIET_SECONDS: Final = 60
 _VERSIONS: Final = (HttpVersion11, HttpVersion10)
 
 
@@ -62,7 +60,7 @@ class Server(web.Server):
         super().__init__(app, request_factory=_request)
         self._app, self._limits = app, limits
         self._crowd = Crowd(limits.connections)
-        self._seldom = Seldom(_QUIET_SECONDS)
+        self._seldom = Seldom(QUIET_SECONDS)
         self._open = 0
         self._looks = False
         self._to_look_at: list[web.RequestHandler] = []

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from http.client import HTTPConnection
 from typing import Final
@@ -41,12 +41,17 @@ def ask(address: str, target: str, *fields: Field, method: str = "GET") -> Told:
     """Ask once, on a connection of its own, with these header fields and no other but Host."""
     with closing(HTTPConnection(urlsplit(address).netloc, timeout=SECONDS)) as connection:
         connection.putrequest(method, target, skip_accept_encoding=True)
-        for name, value in fields:
-            connection.putheader(name, value)
-        connection.endheaders()
-        response = connection.getresponse()
-        headers = {name.lower(): value for name, value in response.getheaders()}
-        return Told(response.status, headers, response.read())
+        return told(connection, fields)
+
+
+def told(connection: HTTPConnection, fields: Iterable[Field]) -> Told:
+    """Return the answer to the request that was begun on a connection, with these header fields."""
+    for name, value in fields:
+        connection.putheader(name, value)
+    connection.endheaders()
+    response = connection.getresponse()
+    headers = {name.lower(): value for name, value in response.getheaders()}
+    return Told(response.status, headers, response.read())
 
 
 def reached(service: Running) -> dict[int, int]:

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from tests.interop.asking import Field, Told
+from tests.interop.asking import Field, Told, told
 from tests.interop.fronts import HOST, listens, nginx_options
 from tests.interop.software import found, running
 from tests.program import SECONDS
@@ -31,12 +31,7 @@ class Proxy(msgspec.Struct, frozen=True):
         context = ssl.create_default_context(cafile=str(self.certificate))
         with closing(HTTPSConnection(HOST, self.port, timeout=SECONDS, context=context)) as connection:
             connection.putrequest(method, target)
-            for name, value in fields:
-                connection.putheader(name, value)
-            connection.endheaders()
-            response = connection.getresponse()
-            headers = {name.lower(): value for name, value in response.getheaders()}
-            return Told(response.status, headers, response.read())
+            return told(connection, fields)
 
 
 class ProxyKind(msgspec.Struct, frozen=True, kw_only=True):

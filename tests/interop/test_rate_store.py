@@ -4,8 +4,8 @@ import asyncio
 import logging
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep, time
@@ -14,12 +14,11 @@ import pytest
 
 from service.keys.rate import Rate
 from service.rates.limiter import Limiter
-from service.rates.memory import Memory
 from service.rates.store import LONGEST_SECONDS, Store, StoreFailed
-from service.rates.taken import Taken
 from tests.interop.asker import RATE
 from tests.interop.redis_server import PASSWORD, Server, redis_server
 from tests.program import SECONDS
+from tests.rates.asking import decided, limited
 
 ROOT = Path(__file__).parents[2]
 PAUSE = 0.2
@@ -40,19 +39,11 @@ def server(tmp_path: Path, port: int) -> Iterator[Server]:
     yield from on_port(port, tmp_path / "redis")
 
 
-@asynccontextmanager
-async def limiting(server: Server, *, processes: int = 2, failures: list[None] | None = None) -> AsyncIterator[Limiter]:
+def limiting(
+    server: Server, *, processes: int = 2, failures: list[None] | None = None
+) -> AbstractAsyncContextManager[Limiter]:
     told = [] if failures is None else failures
-    store = Store(server.url)
-    limiter = Limiter(Memory(processes), store, failed=lambda: told.append(None), pause_seconds=PAUSE)
-    try:
-        yield limiter
-    finally:
-        await limiter.close()
-
-
-async def decided(told: Taken | Awaitable[Taken]) -> Taken:
-    return told if isinstance(told, Taken) else await told
+    return limited(Store(server.url), told, pause=PAUSE, processes=processes)
 
 
 def test_several_processes_let_through_the_burst_together_and_not_one_more(server: Server) -> None:

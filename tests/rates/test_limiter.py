@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
 import pytest
 
@@ -12,6 +11,7 @@ from service.rates.limiter import Limiter
 from service.rates.memory import Memory
 from service.rates.store import MOST_AT_ONCE, Store
 from service.rates.taken import Taken
+from tests.rates.asking import decided, limited
 from tests.rates.fake_redis import Behaviour, Fake, closing, deciding, saying, silent
 
 RATE = Rate(1, 3600, 4)
@@ -36,20 +36,10 @@ BEHAVIOURS = {
 each_behaviour = pytest.mark.parametrize("behaviour", list(BEHAVIOURS.values()), ids=list(BEHAVIOURS))
 
 
-@asynccontextmanager
-async def limiting(
+def limiting(
     url: str, failures: list[None], *, processes: int = 2, pause: float = 3600, seconds: float = SECONDS
-) -> AsyncIterator[Limiter]:
-    store = Store(url, longest_seconds=seconds)
-    limiter = Limiter(Memory(processes), store, failed=lambda: failures.append(None), pause_seconds=pause)
-    try:
-        yield limiter
-    finally:
-        await limiter.close()
-
-
-async def decided(told: Taken | Awaitable[Taken]) -> Taken:
-    return told if isinstance(told, Taken) else await told
+) -> AbstractAsyncContextManager[Limiter]:
+    return limited(Store(url, longest_seconds=seconds), failures, pause=pause, processes=processes)
 
 
 async def test_without_a_store_nothing_is_waited_for() -> None:

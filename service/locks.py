@@ -9,7 +9,7 @@ from time import monotonic, sleep
 from typing import Final
 
 # How long others may hold a lock that is taken for a moment, and how soon it is tried again.
-_LONGEST_WAIT_SECONDS: Final = 5.0
+LONGEST_WAIT_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 0.01
 
 
@@ -37,14 +37,14 @@ def is_locked(path: Path, against: int = fcntl.LOCK_EX) -> bool:
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder. Raises OSError where others hold it for long."""
+def alone_in(folder: Path, wait_seconds: float = LONGEST_WAIT_SECONDS) -> Iterator[None]:
+    """Hold the lock of a folder. Raises OSError where others hold it for longer than is waited."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        until = monotonic() + _LONGEST_WAIT_SECONDS
+        until = monotonic() + wait_seconds
         while not try_lock(descriptor):
             if monotonic() > until:
-                raise OSError(0, "another process holds the lock of its folder")
+                raise OSError(0, f"another process holds the lock of the folder {folder}")
             sleep(_LOOK_SECONDS)
         yield
     finally:
