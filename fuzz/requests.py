@@ -20,14 +20,15 @@ from service.keys.ring import living
 from service.query import Reader
 from service.records import COMPANIES, STORES
 from service.web.access import shown_path
-from service.web.coding import acceptable
+from service.web.coding import IDENTITY, acceptable
 from service.web.conditional import unchanged
 from service.web.fields import weights
 from service.web.forwarding import FORWARDED, X_FORWARDED_FOR, read_forwarding
+from service.web.identity import Identity, entity_tag
+from service.web.parsed_query import ParsedQuery
 from service.web.policy import read_origin
 from service.web.prefer import is_strict
 from service.web.problem import refusal
-from service.web.question import Question
 from service.web.target import path_segments, query_pairs, without_slash
 from service.web.tracing import RequestIds, trace_id
 
@@ -36,6 +37,7 @@ _CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH, hdrs.IF_MODIFIED_SINCE,
 _MODIFIED: Final = 1_717_149_600
 _ROWS: Final = 2_000
 _TRACE_BYTES: Final = 16
+_TAG_DIGITS: Final = 32
 _LIKE_A_KEY: Final = re.compile(r"sd_[\w-]{8}")
 
 
@@ -46,15 +48,16 @@ def read_query(given: bytes) -> None:
     for reader in _READERS:
         for strict in (False, True):
             with suppress(UnprocessableContent):
-                _check(Question(raw, reader.read(pairs, strict=strict)))
+                _check(ParsedQuery(raw, reader.read(pairs, strict=strict)))
 
 
-def _check(question: Question) -> None:
-    links = question.links(_ROWS)
-    assert links.isascii()
-    assert links.count("\n") == bool(links)
-    assert json.loads(question.opening(_ROWS) + b"]}", parse_int=str)["total_count"] == str(_ROWS)
-    assert question.query.normalised.normalised == question.query.normalised
+def _check(parsed: ParsedQuery) -> None:
+    frame = parsed.frame(_ROWS)
+    assert frame.links.isascii()
+    assert frame.links.count("\n") == bool(frame.links)
+    assert json.loads(frame.opening + b"]}", parse_int=str)["total_count"] == str(_ROWS)
+    assert parsed.normalised.normalised == parsed.normalised
+    assert len(entity_tag(Identity("/stores", parsed.normalised, "v"), IDENTITY)) == _TAG_DIGITS
 
 
 def read_path(given: bytes) -> None:

@@ -1,6 +1,7 @@
 """What a caller asks of a resource: filters, one order, one page."""
 
 from collections.abc import Iterable, Mapping
+from sys import getsizeof
 from typing import Any
 
 import msgspec
@@ -15,6 +16,11 @@ class Filter(msgspec.Struct, frozen=True):
 
     field: str
     keys: tuple[str, ...]
+
+
+def nbytes(filters: Iterable[Filter]) -> int:
+    """Return about how many bytes of memory the values of filters take: a caller may send long ones."""
+    return sum(getsizeof(key) for each in filters for key in each.keys)
 
 
 class Query(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from service.engine.table import Table
 from service.envelope import opening, wrap
 from service.query import Query, Reader
 from service.records import STORES
-from service.web.question import remembered
+from service.web.parsed_query import parser
 from service.web.target import query_pairs
 
 _MOST_ROUNDS = 1000
@@ -44,10 +44,10 @@ def test_parse(benchmark: BenchmarkFixture, questions: Questions) -> None:
 
 def test_parse_again(benchmark: BenchmarkFixture, questions: Questions) -> None:
     """Find what was read of a query string before."""
-    read = remembered(Reader(STORES))
+    parse = parser(Reader(STORES))
     for text in questions.texts:
-        read(text, False)
-    time_each(benchmark, lambda text: read(text, False), zip(questions.texts))
+        parse(text, False)
+    time_each(benchmark, lambda text: parse(text, False), zip(questions.texts))
 
 
 def test_select(benchmark: BenchmarkFixture, questions: Questions) -> None:

@@ -14,7 +14,7 @@ import msgspec
 
 from bench.wire.contender import ROOT
 from service import __version__
-from service.web.coding import CODINGS, VERSIONS
+from service.web.coding import CODINGS
 
 _PACKAGES: Final = ("aiohttp", "uvloop", "msgspec", "orjson", "numpy", "prometheus-client")
 
@@ -36,7 +36,7 @@ def surroundings() -> Surroundings:
     """Return what there is now."""
     own = {"store-directory": __version__, "Python": platform.python_version()}
     packages = {name: version(name) for name in _PACKAGES}
-    codings = {coding.token: release for coding, release in zip(CODINGS, VERSIONS, strict=True)}
+    codings = {coding.token: coding.release for coding in CODINGS}
     return Surroundings(
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=_commit(),

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from service.baking.baked import load_baked
-from service.engine.kept import Kept
+from service.engine.bounded_cache import BoundedCache
 from service.engine.page import page
 from service.envelope import opening, wrap
 from service.errors import UnprocessableContent
@@ -71,5 +71,5 @@ def _caches() -> list[Callable[[], None]]:
     """Return what empties each cache of the service: those of functions, and those of tables."""
     objects = gc.get_objects()
     functions = [each for each in objects if isinstance(each, functools._lru_cache_wrapper)]  # noqa: SLF001 - it has no other name
-    tables = [each.clear for each in objects if isinstance(each, Kept)]
+    tables = [each.clear for each in objects if isinstance(each, BoundedCache)]
     return [each.cache_clear for each in functions if each.__wrapped__.__module__.startswith("service.")] + tables

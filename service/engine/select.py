@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import reduce
-from sys import getsizeof
 from typing import Final
 
 import msgspec
@@ -13,7 +12,7 @@ from service.engine.bitmap import Words, members, pack
 from service.engine.column import Column, Rows, merge
 from service.engine.selection import Selection
 from service.engine.table import Table
-from service.query import Filter
+from service.query import Filter, nbytes
 
 # Below this part of the rows, intersecting lists of rows and sorting what is left costs less than bits of all rows.
 _FEW: Final = 64
@@ -51,20 +50,16 @@ class _Wanted(msgspec.Struct, frozen=True, eq=False):
 
 
 def select(table: Table, filters: tuple[Filter, ...], sort_by: str) -> Selection:
-    """Return the rows that pass every filter, in ascending order of a field. The last selections are kept."""
+    """Return the rows that pass every filter, in ascending order of a field. The last selections are cached."""
     if not filters:
         column = table.columns[sort_by]
         return Selection(column.order, column.valued)
-    kept = table.selections.get((filters, sort_by))
-    if kept is None:
-        kept = _worked_out(table, filters, sort_by)
-        table.selections.keep((filters, sort_by), kept, kept.nbytes + _text_bytes(filters))
-    return kept
-
-
-def _text_bytes(filters: Sequence[Filter]) -> int:
-    """Return how many bytes the values of filters take: a question may be longer than what it selects."""
-    return sum(getsizeof(key) for each in filters for key in each.keys)
+    selection = table.selections.get((filters, sort_by))
+    if selection is None:
+        selection = _worked_out(table, filters, sort_by)
+        # The values that are filtered by may take more bytes than what they select.
+        table.selections.put((filters, sort_by), selection, selection.nbytes + nbytes(filters))
+    return selection
 
 
 def _worked_out(table: Table, filters: Sequence[Filter], sort_by: str) -> Selection:

@@ -6,15 +6,16 @@ from typing import Final
 import numpy as np
 
 from service.engine.bitmap import Words, pack
+from service.engine.bounded_cache import BoundedCache
 from service.engine.column import Column, ColumnBuilder, build_column
-from service.engine.kept import Kept
 from service.engine.selection import Selection
 from service.engine.texts import Texts
+from service.query import Filter
 
-# The last bits and the last selections are kept up to so many bytes each, but some of them however long the table is:
-# a row takes 4 bytes in a selection.
-_KEPT_BYTES: Final = 32 << 20
-_LEAST_KEPT: Final = 4
+# Bitmaps and selections are cached up to so many bytes each, but a few of them however long the table is: a row takes
+# 4 bytes in a selection.
+_CACHE_BYTES: Final = 32 << 20
+_MIN_CACHED: Final = 4
 _ROW_BYTES: Final = 4
 
 
@@ -26,15 +27,17 @@ class Table:
     order_by  the field whose order the rows are numbered in, ties by `key`
     key       the field that identifies a row
 
-    It keeps the last `selections` that were worked out of it: who walks pages asks for the same one over and over.
+    It caches the last `selections` by their filters and order, which a client that walks pages repeats, and the last
+    bitmaps. Both depend on nothing but their key and on the table, which owns the caches and never changes.
     """
 
     def __init__(self, rows: Texts, columns: Mapping[str, Column], *, order_by: str, key: str) -> None:
         self.rows = rows
         self.columns = columns
         self.order_by, self.key = order_by, key
-        most_bytes = max(_KEPT_BYTES, _LEAST_KEPT * _ROW_BYTES * len(rows))
-        self.selections, self._bits = Kept[Selection](most_bytes), Kept[Words](most_bytes)
+        max_bytes = max(_CACHE_BYTES, _MIN_CACHED * _ROW_BYTES * len(rows))
+        self.selections = BoundedCache[tuple[tuple[Filter, ...], str], Selection](max_bytes)
+        self._bits = BoundedCache[tuple[str, int, str], Words](max_bytes)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -46,12 +49,12 @@ class Table:
         return None if code is None else self.rows[int(column.rows(code)[0])][:-1]
 
     def bits(self, field: str, code: int, sort_by: str) -> Words:
-        """Return the rows that hold a value as bits by their places in the order of a field. The last ones are kept."""
+        """Return the rows that hold a value as bits by their places in the order of a field. The last are cached."""
         bits = self._bits.get((field, code, sort_by))
         if bits is None:
             held = self.columns[field].codes == code
             bits = pack(held if sort_by == self.order_by else held[self.columns[sort_by].order])
-            self._bits.keep((field, code, sort_by), bits, bits.nbytes)
+            self._bits.put((field, code, sort_by), bits, bits.nbytes)
         return bits
 
 

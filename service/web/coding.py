@@ -35,11 +35,11 @@ _REMEMBERED: Final = 1024
 
 
 class Coding(msgspec.Struct, frozen=True):
-    """A content coding: its token, what writes a body in it, what stands behind entity tags, and its header line."""
+    """A content coding: its token, what encodes a body, the release of that, and the header line."""
 
     token: str
     encode: Callable[[bytes], bytes]
-    suffix: str
+    release: str
     line: str
 
 
@@ -56,15 +56,17 @@ def _brotli(body: bytes) -> bytes:
     return encoded
 
 
-def _coding(token: str, encode: Callable[[bytes], bytes]) -> Coding:
-    return Coding(token, encode, suffix=f"-{token}", line=header_lines({"Content-Encoding": token}))
+def _coding(token: str, encode: Callable[[bytes], bytes], release: str) -> Coding:
+    return Coding(token, encode, release, line=header_lines({"Content-Encoding": token}))
 
 
-IDENTITY: Final = Coding(_IDENTITY, lambda body: body, suffix="", line="")
+IDENTITY: Final = Coding(_IDENTITY, lambda body: body, release="", line="")
 # By preference, where a client has none.
-CODINGS: Final = (_coding("zstd", _zstd), _coding("br", _brotli), _coding("gzip", _gzip))
-# Another release of a library may write the same body in other bytes.
-VERSIONS: Final = (zstd.zstd_version, brotli.__version__, zlib.ZLIB_RUNTIME_VERSION)
+CODINGS: Final = (
+    _coding("zstd", _zstd, zstd.zstd_version),
+    _coding("br", _brotli, brotli.__version__),
+    _coding("gzip", _gzip, zlib.ZLIB_RUNTIME_VERSION),
+)
 
 
 @lru_cache(_REMEMBERED)

@@ -8,7 +8,7 @@ from aiohttp import hdrs
 from swagger_ui_bundle import swagger_ui_path
 
 from service.web.answer import JSON, header_lines
-from service.web.question import digest
+from service.web.identity import Identity
 from service.web.representation import Common, Content, Representation
 from service.web.routes import Route
 
@@ -38,6 +38,7 @@ def document_routes(openapi: bytes) -> tuple[Route, ...]:
 
 
 def _document(path: str, body: bytes, media_type: str) -> Route:
-    common = Common(headers=_POLICY, vary=hdrs.ACCEPT_ENCODING, media_type=media_type)
-    document = Representation(common, digest(sha256(body).hexdigest()), common, lambda: Content((body,)))
+    identity = Identity(path, "", sha256(body).hexdigest(), media_type)
+    common = Common(headers=_POLICY, vary=hdrs.ACCEPT_ENCODING)
+    document = Representation(identity, common, lambda: Content((body,)))
     return Route(path, lambda _: document)

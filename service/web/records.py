@@ -1,7 +1,7 @@
 """The operations on records: the lists of stores and of companies, and one company."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from http import HTTPStatus
 from operator import attrgetter
@@ -28,15 +28,15 @@ from service.records import COMPANIES, STORES, Company, Resource, Store
 from service.replica.replica import Replica
 from service.web.answer import header_lines
 from service.web.conditional import http_date
+from service.web.identity import Identity
+from service.web.parsed_query import parser
 from service.web.policy import Policy
-from service.web.question import digest, remembered
 from service.web.representation import Common, Content, Representation
 from service.web.routes import Call, Outcome, Route, described
 
 _TAG: Final = "directory"
 # While one data set follows another, answers of both are under way.
 _GENERATIONS: Final = 2
-_REMEMBERED: Final = 8192
 _REFUSALS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent, ServiceUnavailable)
 
 
@@ -51,17 +51,18 @@ class _Data:
 
     def meant(self, call: Call) -> tuple[Dataset, Common]:
         """Return the data that a caller means. Raises `ServiceUnavailable`, `OtherVersion`."""
-        if self._replica.current is None:
+        current = self._replica.current
+        if current is None:
             raise ServiceUnavailable("The data is still being loaded")
-        dataset = self._replica.current.dataset
+        dataset = current.dataset
         if call.versions and any(version.strip() not in ("", dataset.version) for version in call.versions):
             raise OtherVersion(VERSION_HEADER, dataset.version)
-        return dataset, self._common(dataset.version, dataset.generated_at)
+        return dataset, self._common(dataset.version, dataset.generated_at, current.loaded_at)
 
-    def _made(self, version: str, generated_at: datetime | None) -> Common:
+    def _made(self, version: str, generated_at: datetime | None, loaded_at: datetime) -> Common:
         fields = {"Cache-Control": self._cache_control, VERSION_HEADER: version}
-        # A time that is still to come is none that anything was modified at (RFC 9110 section 8.8.2.1).
-        modified = int(generated_at.timestamp()) if generated_at and generated_at <= datetime.now(UTC) else None
+        # Data that is dated later than it was loaded has no time of modification (RFC 9110 section 8.8.2.1).
+        modified = int(generated_at.timestamp()) if generated_at and generated_at <= loaded_at else None
         if modified is not None:
             fields["Last-Modified"] = http_date(modified)
         return Common(headers=header_lines(fields), vary=self._vary, modified=modified)
@@ -79,22 +80,25 @@ def record_routes(replica: Replica, policy: Policy) -> tuple[Route, ...]:
 
 def _list_route(data: _Data, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> Route:
     reader = Reader(resource)
-    read = remembered(reader)
+    parse, path = parser(reader), f"/{resource.name}"
 
     def answer(call: Call) -> Outcome:
-        question = read(call.query, call.strict)
-        if isinstance(question, UnprocessableContent):
-            return question
+        parsed = parse(call.query, call.strict)
+        if isinstance(parsed, UnprocessableContent):
+            return parsed
         dataset, common = data.meant(call)
 
         def content() -> Content:
-            found = page(table(dataset), question.query)
-            return Content(wrap(question.opening(found.total_count), found.rows), found.total_count)
+            found = page(table(dataset), parsed.query)
+            return Content(wrap(parsed.frame(found.total_count).opening, found.rows), found.total_count)
 
-        return Representation(dataset, f"{dataset.version}-{question.digest}", common, content, question.links)
+        def links(total_count: int) -> str:
+            return parsed.frame(total_count).links
+
+        return Representation(Identity(path, parsed.normalised, dataset.version), common, content, links)
 
     operation = Operation(
-        path=f"/{resource.name}",
+        path=path,
         tag=_TAG,
         operation_id=f"list_{resource.name}",
         summary=f"List {resource.name}",
@@ -109,21 +113,20 @@ def _list_route(data: _Data, resource: Resource, body: Any, table: Callable[[Dat
 
 
 def _company_route(data: _Data) -> Route:
-    read = remembered(Reader())
-    tag = lru_cache(_REMEMBERED)(digest)
+    parse, path = parser(Reader()), "/companies/{company_id}"
 
     def answer(call: Call) -> Outcome:
-        question = read(call.query, call.strict)
-        if isinstance(question, UnprocessableContent):
-            return question
+        parsed = parse(call.query, call.strict)
+        if isinstance(parsed, UnprocessableContent):
+            return parsed
         dataset, common = data.meant(call)
         row = dataset.companies.find(call.segment)
         if row is None:
             return NotFound("Company not found")
-        return Representation(dataset, f"{dataset.version}-{tag(call.segment)}", common, lambda: Content((row,)))
+        return Representation(Identity(path, call.segment, dataset.version), common, lambda: Content((row,)))
 
     operation = Operation(
-        path="/companies/{company_id}",
+        path=path,
         tag=_TAG,
         operation_id="get_company",
         summary="Get a company",

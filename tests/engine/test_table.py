@@ -83,5 +83,5 @@ def test_some_selections_are_kept_however_long_the_table_is() -> None:
     table = Table(Texts(memoryview(b""), np.zeros(length + 1, np.int64)), {}, order_by="a", key="b")
     everything = Selection(np.broadcast_to(np.int32(0), length), length)
     for number in range(5):
-        table.selections.keep(number, everything, 4 * length)
-    assert [number for number in range(5) if table.selections.get(number) is not None] == [1, 2, 3, 4]
+        table.selections.put(((), str(number)), everything, 4 * length)
+    assert [number for number in range(5) if table.selections.get(((), str(number)))] == [1, 2, 3, 4]

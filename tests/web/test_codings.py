@@ -63,8 +63,7 @@ async def test_the_coding_is_that_which_the_client_wants_most(
     answer = await ask(client, target, f"Accept-Encoding: {accepted}")
     assert answer.coding == negotiated(accepted, len(plain.body))
     assert answer.plain == plain.body
-    suffix = "" if answer.coding == "identity" else f"-{answer.coding}"
-    assert answer.etag == f'{plain.etag[:-1]}{suffix}"'
+    assert (answer.etag == plain.etag) is (answer.coding == "identity")
     assert answer.headers["Vary"] == plain.headers["Vary"]
     assert "accept-encoding" in answer.listed("Vary")
 

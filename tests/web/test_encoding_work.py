@@ -121,11 +121,11 @@ async def test_an_answer_that_is_encoded_while_the_data_changes_is_of_the_data_b
     assert not asked.done()
     held.open.set()
     answer = await asked
-    assert (answer.plain, answer.etag) == (before.body, f'{before.etag[:-1]}-gzip"')
+    assert answer.plain == before.body
     assert answer.headers["X-Dataset-Version"] == before.headers["X-Dataset-Version"]
     again = await ask(client, target, field)
     assert again.plain == after.body != before.body
-    assert again.etag == f'{after.etag[:-1]}-gzip"'
+    assert len({before.etag, answer.etag, after.etag, again.etag}) == 4
 
 
 async def test_an_answer_is_encoded_once_while_it_is_kept(site_client: SiteClient, codec: Codec) -> None:
@@ -173,7 +173,7 @@ async def test_an_answer_larger_than_all_that_may_be_kept_is_answered(site_clien
         assert len(answer.json()["data"]) == 1000
 
 
-async def test_what_is_kept_goes_with_the_data_at_a_reload(
+async def test_an_encoded_answer_outlives_its_data_and_serves_it_again_when_it_returns(
     client: Client, replica: Replica, codec: Codec, tmp_path: Path, data: Path
 ) -> None:
     target, field = "/stores?limit=50", "Accept-Encoding: br"
@@ -187,7 +187,7 @@ async def test_what_is_kept_goes_with_the_data_at_a_reload(
     await serve(replica, data)
     bodies = codec.bodies
     assert (await ask(client, target, field)).body == before.body
-    assert codec.bodies == bodies + 1
+    assert codec.bodies == bodies
 
 
 async def test_an_answer_that_two_ask_for_at_once_is_the_same_for_both_and_for_who_comes_later(

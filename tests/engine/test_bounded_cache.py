@@ -1,0 +1,28 @@
+"""Values that are cached up to so many bytes."""
+
+from hypothesis import given, strategies as st
+
+from service.engine.bounded_cache import BoundedCache
+
+SIZES = st.lists(st.integers(0, 40), max_size=30)
+
+
+@given(SIZES, st.integers(0, 100))
+def test_the_newest_values_are_cached_as_far_as_there_is_room(sizes: list[int], max_bytes: int) -> None:
+    cache = BoundedCache[int, int](max_bytes)
+    for key, size in enumerate(sizes):
+        cache.put(key, key, size)
+    fitting = [key for key, size in enumerate(sizes) if size <= max_bytes]
+    while sum(sizes[key] for key in fitting) > max_bytes:
+        fitting.pop(0)
+    assert list(cache) == fitting
+    assert [key for key in range(len(sizes)) if cache.get(key) is not None] == fitting
+
+
+def test_a_cleared_cache_is_empty_and_its_room_is_free() -> None:
+    cache = BoundedCache[str, str](10)
+    cache.put("a", "one", 10)
+    cache.clear()
+    assert cache.get("a") is None
+    cache.put("b", "two", 10)
+    assert list(cache) == ["two"]
