@@ -1,6 +1,5 @@
 """Conditional requests (RFC 9110 section 13)."""
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -61,7 +60,7 @@ def _matched(fields: Sequence[str], tags: Sequence[str], *, weak: bool) -> str |
 
 
 def _stands(tag: str, field: str, *, weak: bool) -> bool:
-    return tag in field and (weak or re.search(rf"(?<!W/){re.escape(tag)}", field) is not None)
+    return tag in (field if weak else field.replace(f"W/{tag}", " "))
 
 
 def _date(headers: Headers, name: str, *, otherwise: int) -> int:

@@ -6,12 +6,15 @@ from typing import Final
 
 # Longer ones are as good as none: nobody writes them to be understood.
 MAX_CHARACTERS: Final = 1024
-# A quoted string, in which commas and semicolons separate nothing.
-QUOTED: Final = r'"(?:[^"\\]|\\.)*"'
+# A quoted string, in which commas and semicolons separate nothing. Possessive, so that a failed match is not retried.
+QUOTED: Final = r'"(?:[^"\\]|\\.)*+"'
 
 _SPACE: Final = " \t"  # RFC 9110 section 5.6.3
-_MEMBERS: Final = re.compile(rf'(?:{QUOTED}|[^",])+')
-_PARAMETERS: Final = re.compile(rf';((?:{QUOTED}|[^";])*)')
+# One that is not closed ends with the field. Were it no quoted string, each of its quotes would be tried as an opening
+# one, and the time would grow with the square of the length.
+_QUOTED_OR_OPEN: Final = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
+_MEMBERS: Final = re.compile(rf'(?:{_QUOTED_OR_OPEN}|[^",])++', re.DOTALL)
+_PARAMETERS: Final = re.compile(rf';((?:{_QUOTED_OR_OPEN}|[^";])*+)', re.DOTALL)
 _WEIGHT: Final = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 
 

@@ -11,7 +11,7 @@ from service.web.fields import QUOTED, members
 PREFER: Final = "Prefer"
 
 _APPLIED: Final = header_lines({"Preference-Applied": "handling=strict"})
-_HANDLING: Final = re.compile(rf"\s*handling\s*(?:=\s*({QUOTED}|[^\s;\"]*))?\s*(?:;.*)?", re.IGNORECASE)
+_HANDLING: Final = re.compile(rf"\s*+handling\s*+(?:=\s*+({QUOTED}|[^\s;\"]*+))?+\s*+(?:;.*)?", re.IGNORECASE)
 
 
 def is_strict(headers: Sequence[str]) -> bool:
