@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
+from time import tzset
 
 import pytest
 
@@ -71,6 +72,18 @@ async def test_what_was_not_modified_since_is_304(client: Client, since: str) ->
         assert (kept.status, kept.body, kept.etag) == (304, b"", whole.etag)
 
 
+@pytest.mark.parametrize("zone", ["America/Toronto", "Asia/Tokyo"])
+async def test_a_date_is_one_of_utc_wherever_the_service_runs(
+    client: Client, monkeypatch: pytest.MonkeyPatch, zone: str
+) -> None:
+    with monkeypatch.context() as here:
+        here.setenv("TZ", zone)
+        tzset()
+        told = [(await ask(client, "/stores", f"If-Modified-Since: {since}")).status for since in (SAME[1], EARLIER[0])]
+    tzset()
+    assert told == [304, 200]
+
+
 @pytest.mark.parametrize("since", [*EARLIER, *NO_DATES])
 async def test_what_was_modified_since_or_since_what_is_no_date_is_200(client: Client, since: str) -> None:
     assert (await ask(client, "/stores", f"If-Modified-Since: {since}")).status == 200
@@ -109,7 +122,7 @@ async def test_what_was_not_modified_since_or_since_what_is_no_date_is_answered(
 async def test_what_was_modified_since_a_date_that_it_must_not_be_is_412(client: Client, since: str) -> None:
     for target in TARGETS:
         refused = await ask(client, target, f"If-Unmodified-Since: {since}")
-        assert (refused.status, list(refused.json())) == (412, ["detail"])
+        assert (refused.status, refused.json()) == (412, {"detail": "It was modified since then"})
         assert (await ask(client, target, f"If-Unmodified-Since: {since}", method="HEAD")).status == 412
 
 

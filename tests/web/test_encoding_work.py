@@ -138,6 +138,26 @@ async def test_an_answer_is_encoded_once_while_it_is_kept(site_client: SiteClien
     assert (await ask(client, "/stores?x=1&page_num=+1&limit=50", "Accept-Encoding: *")).body == first[0].body
 
 
+@pytest.mark.parametrize("limit", [1, 10, 50])
+async def test_an_answer_that_is_encoded_on_the_event_loop_is_cached_like_one_of_a_thread(
+    client: Client, codec: Codec, limit: int
+) -> None:
+    replies = [await ask(client, f"/stores?limit={limit}", "Accept-Encoding: br") for _ in range(3)]
+    assert len({reply.body for reply in replies}) == codec.bodies == 1
+
+
+async def test_what_a_client_sends_counts_as_cached_bytes(site_client: SiteClient, codec: Codec) -> None:
+    client = await site_client(encoded_bytes=MIB)
+    city, field = "x" * 7000, "Accept-Encoding: gzip, identity;q=0"
+    for number in range(200):  # of small answers, with 1.4 MB of query strings
+        await ask(client, f"/stores?limit=1&city={city}{number}&city=Toronto", field)
+    before = codec.bodies
+    await ask(client, f"/stores?limit=1&city={city}0&city=Toronto", field)
+    assert codec.bodies == before + 1
+    await ask(client, f"/stores?limit=1&city={city}199&city=Toronto", field)
+    assert codec.bodies == before + 1
+
+
 async def test_without_a_cache_an_answer_is_encoded_each_time(site_client: SiteClient, codec: Codec) -> None:
     client = await site_client(encoded_bytes=0)
     first, again = await pages(client), await pages(client)

@@ -1,0 +1,49 @@
+"""Query strings are parsed once, and the frame of a page is made once while as many rows match."""
+
+from service.envelope import opening
+from service.errors import UnprocessableContent
+from service.query import Reader
+from service.records import STORES
+from service.web.parsed_query import ParsedQuery, parser
+
+
+def parsed(raw: str) -> ParsedQuery:
+    found = parser(Reader(STORES))(raw, False)
+    assert isinstance(found, ParsedQuery)
+    return found
+
+
+def test_a_frame_is_made_once_while_as_many_rows_match() -> None:
+    query = parsed("limit=2")
+    assert query.frame(5) is query.frame(5)
+
+
+def test_a_frame_is_that_of_the_rows_that_match_now() -> None:
+    query = parsed("limit=2&page_num=2")
+    for total_count in (5, 9, 0, 5):
+        frame = query.frame(total_count)
+        assert frame.opening == opening(query.query, total_count)
+        assert frame.links == parsed("limit=2&page_num=2").frame(total_count).links
+        assert f'page_num={max(-(-total_count // 2), 1)}>; rel="last"' in frame.links
+
+
+def test_a_query_string_is_parsed_once_unless_it_is_long() -> None:
+    parse = parser(Reader(STORES))
+    short, long = f"city={'x' * 251}", f"city={'x' * 252}"
+    assert parse(short, False) is parse(short, False)
+    assert parse(long, False) is not parse(long, False)
+
+
+def test_what_is_invalid_only_under_strict_handling_is_parsed_apart() -> None:
+    parse = parser(Reader(STORES))
+    assert isinstance(parse("x=1", False), ParsedQuery)
+    refused = parse("x=1", True)
+    assert isinstance(refused, UnprocessableContent)
+    assert refused is parse("x=1", True)
+    assert isinstance(parse("x=1", False), ParsedQuery)
+
+
+def test_each_operation_has_its_own_parameters_and_its_own_cache() -> None:
+    stores, none = parser(Reader(STORES)), parser(Reader())
+    assert isinstance(stores("limit=0", False), UnprocessableContent)
+    assert isinstance(none("limit=0", False), ParsedQuery)
