@@ -31,6 +31,8 @@ class Publisher:
 
     poll_seconds  how often the source is looked at where nothing tells of a change
     progress      is told of the first compilation
+
+    `first` is set once this process looks after the source and no data is published yet: none of the run has any.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Publisher:
     ) -> None:
         self._source, self._workspace, self._published = source, workspace, published
         self._poll_seconds, self._progress = poll_seconds, progress
+        self.first = asyncio.Event()
         self._woken = asyncio.Event()
         self._forced = False
         self._failures = 0
@@ -58,6 +61,8 @@ class Publisher:
         """Publish what the source holds until cancelled. Raises `Rejected` where there is nothing to serve instead."""
         self._forced = False  # what was asked for before this process leads was another's to do
         await self._take_over()
+        if not self._last.generation:
+            self.first.set()
         async with self._watching():
             while True:
                 self._woken.clear()

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from itertools import cycle
 from pathlib import Path
-from socket import inet_aton
+from socket import inet_aton, socket
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
@@ -63,12 +63,8 @@ class Client(Thread):
 
     @property
     def socket(self) -> int:
-        """The inode of the socket at the other end of its connection, as Linux tells it (proc_net_tcp(5))."""
-        ends = [_spelled(end) for end in (self._connection.sock.getpeername(), self._connection.sock.getsockname())]
-        connections = map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
-        found = {int(each[_INODE]) for each in connections if each[_LOCAL : _REMOTE + 1] == ends}
-        (inode,) = found - {0}  # some stand there twice, and some are over
-        return inode
+        """The inode of the socket at the other end of its connection."""
+        return other_end(self._connection.sock)
 
     def close(self) -> None:
         """Close its connection."""
@@ -97,6 +93,15 @@ class Client(Thread):
         self.seen = number
         self.answers += 1
         return number
+
+
+def other_end(connection: socket) -> int:
+    """Return the inode of the socket at the other end of a connection within this machine (proc_net_tcp(5))."""
+    ends = [_spelled(end) for end in (connection.getpeername(), connection.getsockname())]
+    connections = map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
+    found = {int(each[_INODE]) for each in connections if each[_LOCAL : _REMOTE + 1] == ends}
+    (inode,) = found - {0}  # some are listed twice, and some are over
+    return inode
 
 
 def _spelled(end: tuple[str, int]) -> str:
