@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from service.loading.acceptance import Invalid
+from service.loading.acceptance import Invalid, Safeguards
 
 ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
 
@@ -19,6 +19,7 @@ LONGEST_SECONDS: Final = 366 * 86_400
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=LONGEST_SECONDS)]
 MOST_MEBIBYTES: Final = 1 << 20
 PositiveSeconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=LONGEST_SECONDS)]
+Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +29,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     uds        path of the Unix socket to listen on instead of host and port
     admin      HOST:PORT of the listener for probes and metrics; where it is empty, they are public
     key_file   the file with the hashes of keys
+    min_stores, max_skipped, max_shrink  the limits of `Safeguards`
     workers    how many processes answer; as many as there are cores with "auto"
     poll       how often the source is looked at, in seconds, where nothing tells of a change
     max_stale  for how many seconds the source may be out of reach before /ready answers 503
@@ -57,6 +59,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     key_file: str = ""
     no_auth: bool = False
     invalid: Invalid = Invalid.REFUSE
+    min_stores: Annotated[int, msgspec.Meta(ge=0)] = Safeguards().min_stores
+    max_skipped: Share = Safeguards().max_skipped
+    max_shrink: Share = Safeguards().max_shrink
     workers: Annotated[int, msgspec.Meta(ge=1)] | Literal["auto"] = 1
     poll: PositiveSeconds = 10.0
     max_stale: PositiveSeconds | None = None
@@ -72,6 +77,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     rate_limit_fields: bool = False
     trusted_proxy: tuple[str, ...] = ()
     max_connections: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+    @property
+    def safeguards(self) -> Safeguards:
+        """The limits that a data set must keep to be served."""
+        return Safeguards(min_stores=self.min_stores, max_skipped=self.max_skipped, max_shrink=self.max_shrink)
 
     @property
     def look_seconds(self) -> float:

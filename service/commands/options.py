@@ -27,20 +27,35 @@ def option(*names: str, **attributes: Any) -> Callable[[_Command], _Command]:
     return click.option(*names, envvar=environment_name(names[0].lstrip("-")), show_envvar=True, **attributes)
 
 
-class Seconds(click.FloatRange):
+class _Number(click.FloatRange):
+    """A number within a range, and not NaN."""
+
+    kind = ""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; fail with a usage error where it is none in range."""
+        number: float = super().convert(value, param, ctx)
+        if isnan(number):  # which no comparison finds
+            self.fail(f"{value!r} is no {self.kind}", param, ctx)
+        return number
+
+
+class Seconds(_Number):
     """A number of seconds."""
 
-    name = "SECONDS"
+    name, kind = "SECONDS", "number of seconds"
 
     def __init__(self, *, positive: bool = False) -> None:
         super().__init__(0, LONGEST_SECONDS, min_open=positive)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; fail with a usage error where it is none in range."""
-        seconds: float = super().convert(value, param, ctx)
-        if isnan(seconds):  # which no comparison finds
-            self.fail(f"{value!r} is no number of seconds", param, ctx)
-        return seconds
+
+class Share(_Number):
+    """A share of a whole, from 0 to 1."""
+
+    name, kind = "SHARE", "share from 0 to 1"
+
+    def __init__(self) -> None:
+        super().__init__(0, 1)
 
 
 class Count(click.ParamType[Any]):

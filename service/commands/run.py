@@ -114,7 +114,12 @@ def _publisher(plan: Plan, replica: Replica, progress: Progress) -> Publisher:
             _log.info("serving %s, version %s", served, dataset.version)
 
     publisher = Publisher(
-        plan.source, plan.workspace, published, poll_seconds=plan.settings.look_seconds, progress=progress
+        plan.source,
+        plan.workspace,
+        published,
+        safeguards=plan.settings.safeguards,
+        poll_seconds=plan.settings.look_seconds,
+        progress=progress,
     )
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, publisher.reload)
     return publisher

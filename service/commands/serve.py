@@ -18,7 +18,7 @@ from service.commands.cache import NoCache, cache_folder
 from service.commands.descriptors import TooFewDescriptors, room_for
 from service.commands.listen import CannotListen, Listener, bind, split_address
 from service.commands.logs import start_log
-from service.commands.options import Address, Count, Seconds, option, use_file
+from service.commands.options import Address, Count, Seconds, Share, option, use_file
 from service.commands.refusal import refusal
 from service.commands.run import Plan, Sockets, run
 from service.commands.unix import bind_unix
@@ -64,6 +64,23 @@ from service.web.policy import Policy, read_origin
     "--invalid",
     type=click.Choice([each.value for each in Invalid]),
     help="What to do about records at fault.  [default: refuse]",
+)
+@option(
+    "--min-stores",
+    metavar="N",
+    type=click.IntRange(0),
+    help=f"Refuse data with fewer stores.  [default: {Settings().min_stores}]",
+)
+@option(
+    "--max-skipped",
+    type=Share(),
+    help=f"Refuse data if more than this share of its records would be skipped.  [default: {Settings().max_skipped:g}]",
+)
+@option(
+    "--max-shrink",
+    type=Share(),
+    help="Refuse a reload that loses more than this share of the stores or of the companies.  "
+    f"[default: {Settings().max_shrink:g}]",
 )
 @option("--workers", type=Count(), help=f"Processes that answer; auto is one a core.  [default: {Settings().workers}]")
 @option(

@@ -6,10 +6,12 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 import msgspec
 
+from service.loading.acceptance import Safeguards
 from service.progress import Progress, silent
 from service.replica.publication import Publication, Reload
 from service.replica.watching import changes
@@ -29,23 +31,25 @@ _log = logging.getLogger(__name__)
 class Publisher:
     """Publishes what a source holds in a workspace, and tells `published` of each publication, the failed ones too.
 
+    safeguards    what a data set must keep to
     poll_seconds  how often the source is looked at where nothing tells of a change
     progress      is told of the first compilation
 
     `first` is set once this process looks after the source and no data is published yet: none of the run has any.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it looks after and for whom, then its settings
         self,
         source: Source,
         workspace: Workspace,
         published: Callable[[Publication], Awaitable[None]],
         *,
+        safeguards: Safeguards,
         poll_seconds: float,
         progress: Progress = silent,
     ) -> None:
         self._source, self._workspace, self._published = source, workspace, published
-        self._poll_seconds, self._progress = poll_seconds, progress
+        self._safeguards, self._poll_seconds, self._progress = safeguards, poll_seconds, progress
         self.first = asyncio.Event()
         self._woken = asyncio.Event()
         self._forced = False
@@ -127,7 +131,8 @@ class Publisher:
         """Publish what the source holds, where that is new; return it. Raises `Rejected`, `Unavailable` and OSError."""
         asked_at = datetime.now(UTC)
         to = self._workspace.new_file()
-        taken = await self._source.take(to, seen=seen, progress=self._progress)
+        check = partial(self._safeguards.check, served=last.compared)
+        taken = await self._source.take(to, seen=seen, check=check, progress=self._progress)
         if taken is None:
             await self._tell(_unchanged(last, asked_at))
             if last.last_reload != self._last.last_reload:
@@ -177,6 +182,8 @@ def _renewed(last: Publication, taken: Taken, file: str, asked_at: datetime) -> 
     return Publication(
         generation=last.generation + 1,
         file=file,
+        totals=taken.totals,
+        unconfirmed=taken.confirmed_at is not None and (last.unconfirmed or not last.generation),
         fingerprint=taken.fingerprint,
         seen=taken.fingerprint,
         loaded_at=now,
@@ -190,4 +197,4 @@ def _unchanged(last: Publication, asked_at: datetime) -> Publication:
     if last.seen != last.fingerprint:
         return last
     reload = last.last_reload if last.last_reload and last.last_reload.ok else Reload(datetime.now(UTC), ok=True)
-    return msgspec.structs.replace(last, confirmed_at=asked_at, last_reload=reload)
+    return msgspec.structs.replace(last, unconfirmed=False, confirmed_at=asked_at, last_reload=reload)

@@ -113,6 +113,26 @@ def test_faults_are_refused_with_a_hint_and_nothing_is_written(faulty: Path, tmp
     assert not (tmp_path / "set.baked").exists()
 
 
+def test_too_few_stores_are_refused_and_nothing_is_written_unless_they_are_allowed(tmp_path: Path) -> None:
+    empty, file = write_directory(tmp_path / "empty", []), tmp_path / "set.baked"
+    assert failed(run_here("bake", empty, file)) == (
+        f"Error: the data set in {empty} is refused: 0 stores, at least 1 needed; --min-stores 0 allows that"
+    )
+    assert not file.exists()
+    assert run_here("bake", empty, file, "--min-stores", "0").stdout.startswith(f"{file}: 0 stores of 1 companies")
+
+
+def test_too_many_skipped_records_are_refused_and_nothing_is_written_unless_they_are_allowed(
+    faulty: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "set.baked"
+    ended = run_here("bake", faulty, file, "--invalid", "skip", "--max-skipped", "0.4")
+    told = "2 of 4 records skipped, 50 %; --max-skipped 0.5 allows that"
+    assert failed(ended) == f"Error: the data set in {faulty} is refused: {told}"
+    assert not file.exists()
+    assert run_here("bake", faulty, file, "--invalid", "skip", "--max-skipped", "0.5").returncode == 0
+
+
 def test_faults_are_left_out_when_told_so_and_counted_wherever_it_is_served(faulty: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     ended = run_here("bake", faulty, file, "--invalid", "skip")
@@ -145,6 +165,8 @@ def test_a_target_that_cannot_be_written_is_named(folder: Path, tmp_path: Path, 
         (("bake", "data", "."), "is a directory"),
         (("bake", "data", ""), "FILE"),
         (("bake", "data", "set.baked", "--invalid", "ignore"), "'ignore' is not one of"),
+        (("bake", "data", "set.baked", "--min-stores", "-1"), "--min-stores"),
+        (("bake", "data", "set.baked", "--max-skipped", "nan"), "'nan' is no share from 0 to 1"),
         (("verify",), "FILE"),
         (("verify", "."), "is a directory"),
     ],

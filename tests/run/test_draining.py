@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def long(tmp_path: Path) -> Path:
     """Return a data set of which one answer is some megabytes."""
-    return Generation(6, weight=500_000).bake(tmp_path)
+    return Generation(7, weight=500_000).bake(tmp_path)
 
 
 def is_draining(service: Running) -> bool:

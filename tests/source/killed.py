@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from service.loading.acceptance import Safeguards
 from service.progress import silent
 from service.source.remote import RemoteSource
 
@@ -20,7 +21,7 @@ async def take_for_ever(url: str, folder: Path) -> None:
         source = RemoteSource(url, folder / "cache")
         for _ in range(3):
             to.unlink(missing_ok=True)
-            await source.take(to, seen="", progress=silent)
+            await source.take(to, seen="", check=Safeguards().check, progress=silent)
 
 
 def main(url: str, folder: Path) -> None:

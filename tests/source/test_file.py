@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from service.baking.baked import load_baked
+from service.loading.acceptance import Safeguards
 from service.progress import silent
 from service.source.file import FileSource
-from service.source.source import Rejected, Taken, Unavailable
+from service.source.source import Check, Rejected, Taken, Unavailable
 from tests.run.generations import Generation, put
+
+CHECK = Safeguards().check
 
 
 @pytest.fixture
@@ -23,8 +26,8 @@ def to(tmp_path: Path) -> Path:
     return tmp_path / "taken.baked"
 
 
-def take(file: Path, to: Path, seen: str = "") -> Taken | None:
-    return asyncio.run(asyncio.wait_for(FileSource(file).take(to, seen=seen, progress=silent), 30))
+def take(file: Path, to: Path, seen: str = "", check: Check = CHECK) -> Taken | None:
+    return asyncio.run(asyncio.wait_for(FileSource(file).take(to, seen=seen, check=check, progress=silent), 30))
 
 
 def rejected(file: Path, to: Path) -> Rejected:
@@ -82,3 +85,12 @@ def test_a_file_that_is_gone_a_folder_a_pipe_or_a_link_to_itself_is_rejected(fil
 def test_where_it_cannot_be_copied_it_is_unavailable(file: Path, tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="it cannot be copied: No such file"):
         take(file, tmp_path / "nowhere" / "taken.baked")
+
+
+def test_counts_that_are_not_to_be_served_are_rejected(file: Path, to: Path) -> None:
+    stores = Generation(1).stores
+    with pytest.raises(Rejected, match=f"^{stores} stores, at least {stores + 1} needed; ") as caught:
+        take(file, to, check=Safeguards(min_stores=stores + 1).check)
+    taken = take(file, to, check=Safeguards(min_stores=stores).check)
+    assert taken is not None
+    assert (taken.totals.stores, taken.fingerprint) == (stores, caught.value.fingerprint)
