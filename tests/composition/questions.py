@@ -1,0 +1,116 @@
+"""What is asked: the resources, the parameters of each, and every value of a parameter in all its spellings.
+
+Two requests mean the same question exactly if their `Question` is equal: then they have one answer, and one tag.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from tests.composition.chance import Chance
+from tests.engine import oracle
+from tests.engine.made_up import VALUES
+from tests.engine.oracle import Collection, Form
+
+Pair = tuple[str, str]
+# A value in the spelling that stands for it -> all its spellings.
+Values = Mapping[str, Sequence[str]]
+
+COMPANY: Final = "/companies/{company_id}"
+# Of each the first value is that of a request that names none.
+PAGING: Final[Mapping[str, Values]] = {
+    "limit": {"1000": ("1000", "+1000", " 1_000"), "7": ("7", "07"), "40": ("40", "40.0"), "150": ("150",)},
+    "page_num": {"1": ("1", "+1", "001"), "2": ("2", " 2 "), "3": ("3",), "9" * 30: ("9" * 30,)},
+    "sort_order": {"asc": ("asc",), "desc": ("desc",)},
+}
+_PAGED: Final = 0.5
+_FILTERS: Final = {0: 0.5, 1: 0.35, 2: 0.15}
+
+
+def _values(form: Form) -> Values:
+    """Return the values of a form of field, of which several spellings may be the same."""
+    groups: dict[object, list[str]] = {}
+    for text in VALUES[form]:
+        groups.setdefault(form(text), []).append(text)
+    return {spellings[0]: spellings for spellings in groups.values()}
+
+
+def _list(collection: Collection) -> Mapping[str, Values]:
+    fields = sorted(collection.forms, key="created_at".__ne__)
+    return {
+        **{name: _values(collection.forms[name]) for name in collection.filters},
+        **PAGING,
+        "sort_by": {field: (field,) for field in fields},
+    }
+
+
+# Resource -> parameter -> values. What stands in braces is one of the identifiers that are asked for.
+RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
+    "/stores": _list(oracle.STORES),
+    "/companies": _list(oracle.COMPANIES),
+    COMPANY: {},
+}
+ONCE: Final = (*PAGING, "sort_by")
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A question, in one fixed spelling."""
+
+    resource: str
+    path: str
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def query(self) -> str:
+        """The query string in that spelling."""
+        return urlencode(self.pairs)
+
+
+class Questions:
+    """The questions of a run: few, so that caches meet them again.
+
+    all   each of them
+    like  those of every resource with the same pairs, by the pairs: what must not be mistaken for one another
+    """
+
+    def __init__(self, chance: Chance, identifiers: Sequence[str], *, lists: int) -> None:
+        """Draw so many questions for lists, and one for each identifier."""
+        drawn: set[Question] = set()
+        for pairs in ((), *(_pairs(chance, identifiers) for _ in range(lists))):
+            drawn |= {Question(resource, resource, pairs) for resource in RESOURCES if _takes(resource, pairs)}
+        drawn |= {Question(COMPANY, f"/companies/{quote(each, safe='')}") for each in identifiers}
+        self.all = sorted(drawn, key=lambda question: (question.path, question.pairs))
+        self.like: dict[tuple[Pair, ...], list[Question]] = {}
+        for question in self.all:
+            self.like.setdefault(question.pairs, []).append(question)
+
+
+def _pairs(chance: Chance, identifiers: Sequence[str]) -> tuple[Pair, ...]:
+    """Return the pairs of a question about one of the lists, sorted, without those that change nothing."""
+    parameters = RESOURCES[chance.one([resource for resource, taken in RESOURCES.items() if taken])]
+    filters = [name for name in parameters if name not in ONCE]
+    pairs = set()
+    for _ in range(chance.weighed(_FILTERS)):
+        name = chance.one(filters)
+        values = identifiers if name == "company_id" else list(parameters[name])
+        pairs |= {(name, chance.one(values)) for _ in range(chance.weighed({1: 2, 2: 1}))}
+    for name in ONCE:
+        value = chance.one(list(parameters[name]))
+        if chance.happens(_PAGED) and value != next(iter(parameters[name])):
+            pairs.add((name, value))
+    return tuple(sorted(pairs))
+
+
+def _takes(resource: str, pairs: Sequence[Pair]) -> bool:
+    """Return whether a resource is a list with these parameters."""
+    parameters = RESOURCES[resource]
+    return bool(parameters) and all(
+        name in parameters and (name != "sort_by" or value in parameters[name]) for name, value in pairs
+    )
+
+
+def spellings(resource: str, name: str, value: str) -> Sequence[str]:
+    """Return all spellings of a value."""
+    return RESOURCES[resource][name].get(value, (value,))

@@ -1,0 +1,103 @@
+"""A running service that is asked, and whose data is replaced meanwhile."""
+
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from tests.composition.checker import Checker
+from tests.composition.connection import Connection
+from tests.composition.editions import Edition
+from tests.composition.request import Sent
+from tests.composition.tally import Tally
+from tests.composition.target import Place
+from tests.composition.terms import BURST, KEY, NARROW_KEY, Terms
+from tests.program import Running, eventually
+from tests.run.asking import one_of_each_worker
+from tests.run.generations import turn
+from tests.web.reply import Reply
+
+# Asks the service something on a connection.
+Ask = Callable[["Service", Connection], object]
+
+
+class Service:
+    """A service with a lasting connection to each of its workers.
+
+    published  the data sets that were published, one after the other
+    places     where among them the last answer on a connection was: that of a worker only moves forward
+    settled    the place that every worker has reached
+    allowed    how many requests of the narrow key were let through
+    """
+
+    def __init__(self, terms: Terms, running: Running, link: Path, edition: Edition, checker: Checker) -> None:
+        self.terms, self._running, self._link, self._checker = terms, running, link, checker
+        self._published = [edition]
+        self._places: dict[Connection, int] = {}
+        self._settled = 0
+        self._allowed = 0
+        self.tally = Tally()
+        self.lasting = [self.connect()] if terms.workers == 1 else one_of_each_worker(running, self._connect_and_wait)
+
+    def connect(self) -> Connection:
+        """Open another connection, to one of the workers."""
+        connection = Connection(self._running.address)
+        self._places[connection] = self._settled
+        return connection
+
+    def _connect_and_wait(self) -> Connection:
+        connection = self.connect()
+        connection.wait()
+        return connection
+
+    def forget(self, connection: Connection) -> None:
+        """Close a connection."""
+        del self._places[connection]
+        connection.close()
+
+    def receive(self, connection: Connection, sent: Sent) -> Reply:
+        """Read and check the answer to the next request on a connection. Raises `Violation`."""
+        reply = connection.receive(sent)
+        place = self._places[connection]
+        edition = self._checker.check(sent, reply, self._published[place:], self.terms)
+        self._places[connection] = place = self._published.index(edition, place)
+        self._count(sent, reply)
+        self.tally.note(sent, reply, old=place < len(self._published) - 1)
+        return reply
+
+    def _count(self, sent: Sent, reply: Reply) -> None:
+        """Count a request of the narrow key that was let through; never more than its burst are."""
+        request = sent.request
+        judged = request.target.place is Place.ANSWERED and request.method in ("GET", "HEAD")
+        if judged and request.field(KEY) == NARROW_KEY and reply.status != 429:
+            self._allowed += 1
+            assert self._allowed <= BURST, f"rate: more than {BURST} requests are let through, {sent} among them"
+
+    def reload(self, edition: Edition) -> None:
+        """Let the service turn to another data set, and do not wait for it."""
+        if edition is not self._published[-1]:
+            self._published.append(edition)
+        turn(self._link, edition.baked if self.terms.baked else edition.folder)
+        self._running.process.send_signal(signal.SIGHUP)
+        self.tally["reloads"] += 1
+
+    def settle(self, ask: Ask) -> None:
+        """Ask on the lasting connections until each worker serves what was published last."""
+        for connection in self.lasting:
+            eventually(partial(self._has_turned, connection, ask))
+        self._settled = len(self._published) - 1
+
+    def _has_turned(self, connection: Connection, ask: Ask) -> bool:
+        ask(self, connection)
+        return self._places[connection] == len(self._published) - 1
+
+    def check_rate(self) -> None:
+        """Fail where the narrow key was refused too soon."""
+        least = BURST // self.terms.workers
+        refused = self.tally["status 429"]
+        assert not refused or self._allowed >= least, f"rate: {self._allowed} requests are let through of {least}"
+
+    def close(self) -> None:
+        """Close all connections."""
+        for connection in [*self._places]:
+            self.forget(connection)
