@@ -3,6 +3,7 @@
 import re
 from collections.abc import Set as AbstractSet
 from email.utils import parsedate_to_datetime
+from math import inf
 from typing import Final, NamedTuple
 
 from tests.composition.ledger import Ledger, Representation
@@ -18,27 +19,29 @@ class Outcome(NamedTuple):
     tagged: AbstractSet[Representation] = frozenset()
 
 
-def judge(
+def decide(
     request: Request,
     modified: int | None,
-    acceptable: AbstractSet[Representation],
+    sendable: AbstractSet[Representation],
     chosen: Representation,
     ledger: Ledger,
 ) -> Outcome:
-    """Judge the conditions of a request, of which one of the acceptable representations would be sent, the chosen."""
+    """Decide on the conditions of a request, for which one of several representations may be sent, best the chosen.
+
+    `modified` is when the data was, in seconds; None where that is not known, and dates do not count.
+    """
     match, none_match = request.field("If-Match"), request.field("If-None-Match")
-    unmodified_since, modified_since = (_seconds(request, f"If-{name}-Since") for name in ("Unmodified", "Modified"))
     if match:
-        if match != "*" and not _named(match, ledger, weak=False) & acceptable:
+        if match != "*" and not _named(match, ledger, weak=False) & sendable:
             return Outcome(412)
-    elif None not in (modified, unmodified_since) and modified > unmodified_since:
+    elif modified is not None and modified > _seconds(request.field("If-Unmodified-Since"), otherwise=inf):
         return Outcome(412)
     if none_match == "*":
         return Outcome(304, {chosen})
     if none_match:
-        found = _named(none_match, ledger, weak=True) & acceptable
+        found = _named(none_match, ledger, weak=True) & sendable
         return Outcome(304, found) if found else Outcome(200, {chosen})
-    if modified is not None and modified_since is not None and modified <= modified_since:
+    if modified is not None and modified <= _seconds(request.field("If-Modified-Since"), otherwise=-inf):
         return Outcome(304, {chosen})
     return Outcome(200, {chosen})
 
@@ -49,9 +52,9 @@ def _named(field: str, ledger: Ledger, *, weak: bool) -> AbstractSet[Representat
     return {known for known in map(ledger.tagged, tags) if known is not None}
 
 
-def _seconds(request: Request, name: str) -> int | None:
-    """Return the date of a field, None where there is none, or no date."""
+def _seconds(date: str, *, otherwise: float) -> float:
+    """Return a date in seconds; something else where it is none."""
     try:
-        return int(parsedate_to_datetime(request.field(name)).timestamp())
+        return parsedate_to_datetime(date).timestamp()
     except ValueError:
-        return None
+        return otherwise

@@ -85,6 +85,6 @@ def _written(folder: Path, made: Made, plain: Plain, generated_at: str | None) -
     dataset, totals = loaded(files)
     baked = folder / "set.baked"
     bake(dataset, totals, baked)
-    moment = dataset.generated_at
+    modified = None if dataset.generated_at is None else int(dataset.generated_at.timestamp())
     companies = [str(record["company_id"]) for record in made.records["companies"]]
-    return Edition(dataset.version, moment and int(moment.timestamp()), files, baked, plain, companies)
+    return Edition(dataset.version, modified, files, baked, plain, companies)

@@ -18,6 +18,10 @@ class Representation(NamedTuple):
     version: str
     coding: str
 
+    def __str__(self) -> str:
+        """Return what it is, for a message."""
+        return f"{self.question} in {self.coding}, of version {self.version}"
+
 
 class Seen(msgspec.Struct):
     """What was seen of a representation, and in the answer to which request first; `raw` is its body on the wire."""
@@ -46,7 +50,7 @@ class Ledger:
     def tag(self, representation: Representation) -> str | None:
         """Return the entity tag of a representation, None until it is known."""
         seen = self._seen.get(representation)
-        return seen and seen.tag
+        return None if seen is None else seen.tag
 
     def tagged(self, tag: str) -> Representation | None:
         """Return the representation that has a tag."""
@@ -55,7 +59,7 @@ class Ledger:
     def first(self, tag: str) -> Sent | None:
         """Return the request with which a tag came first."""
         representation = self._tagged.get(tag)
-        return representation and self._seen[representation].first
+        return None if representation is None else self._seen[representation].first
 
     def holds(self, representation: Representation, raw: bytes) -> bool:
         """Return whether a representation is known to be just these bytes."""
@@ -63,19 +67,26 @@ class Ledger:
         return seen is not None and seen.raw == raw
 
     def enter(
-        self, representation: Representation, tag: str, sent: Sent, *, length: int | None = None, raw: bytes | None = None
+        self,
+        representation: Representation,
+        tag: str,
+        sent: Sent,
+        *,
+        length: int | None = None,
+        raw: bytes | None = None,
     ) -> None:
         """Note what an answer says of a representation. Raises `Contradiction`."""
         if _STRONG.fullmatch(tag) is None:
             raise Contradiction(f"{tag} is no strong entity tag", sent)
-        other = self._tagged.setdefault(tag, representation)
+        other = self._tagged.get(tag, representation)
         if other != representation:
-            raise Contradiction(f"the tag {tag} is that of two representations: {other}", self._seen[other].first)
-        seen = self._seen.setdefault(representation, Seen(tag, sent))
+            raise Contradiction(f"{tag} is that of {representation}, and was that of {other}", self._seen[other].first)
+        seen = self._seen.get(representation) or Seen(tag, sent, length, raw)
         if seen.tag != tag:
-            raise Contradiction(f"one representation has two tags: {seen.tag} and {tag}", seen.first)
+            raise Contradiction(f"{representation} has the tag {tag}, and had {seen.tag}", seen.first)
         if length is not None and length != (seen.length or length):
-            raise Contradiction(f"the tag {tag} has {length} bytes, and had {seen.length}", seen.first)
+            raise Contradiction(f"{tag} has {length} bytes, and had {seen.length}", seen.first)
         if raw is not None and raw != (seen.raw or raw):
-            raise Contradiction(f"the tag {tag} has two sequences of bytes", seen.first)
+            raise Contradiction(f"{tag} is the tag of two sequences of bytes", seen.first)
         seen.length, seen.raw = length or seen.length, raw or seen.raw
+        self._seen[representation], self._tagged[tag] = seen, representation

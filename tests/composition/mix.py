@@ -5,7 +5,8 @@ What a field changes of an answer stands in `expected.py`; one that changes noth
 
 from collections.abc import Callable, Mapping, Sequence
 from email.utils import formatdate
-from typing import Final
+from itertools import product
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -38,7 +39,7 @@ ACCEPTS: Final = {
     "application/problem+json;q=0, application/json": False,
 }
 ENCODINGS: Final = (
-    *("zstd", "br", "gzip", "gzip", "zstd, br, gzip", "gzip;q=0.5, br;q=0.9", "x-gzip", "*", "deflate"),
+    *("zstd", "zstd", "br", "br", "gzip", "zstd, br, gzip", "gzip;q=0.5, br;q=0.9", "x-gzip", "*", "deflate"),
     *("identity", "", "identity;q=0, gzip", "br, *;q=0", "identity;q=0", "gzip;q=0, *;q=0.2", "identity, zstd;q=0.5"),
 )
 # Whether unknown parameters are refused.
@@ -58,6 +59,9 @@ class Seen(msgspec.Struct, frozen=True):
     editions: Sequence[Edition]
     ledger: Ledger
 
+
+_Item = TypeVar("_Item")
+_CODINGS: Final = ("identity", *CODINGS)
 
 # Draws the value of a header field in a request about a question.
 Draw = Callable[[Chance, Question, Seen], str]
@@ -82,14 +86,22 @@ def _tag_list(chance: Chance, question: Question, seen: Seen) -> str:
 
 
 def _tag(chance: Chance, question: Question, seen: Seen) -> str:
-    others = (question, question, *seen.questions.like[question.pairs], chance.one(seen.questions.all))
-    version, coding = chance.one(seen.editions).version, chance.one(("identity", *CODINGS))
-    known = seen.ledger.tag(Representation(chance.one(others), version, coding))
-    return ("W/" if chance.happens(0.2) else "") + (known or '"unknown"')
+    """Return the tag of a question in some version and coding; of those that are known, the next one."""
+    others = (question, question, question, *seen.questions.like[question.pairs], chance.one(seen.questions.all))
+    asked, start = chance.one(others), chance.below(len(seen.editions) * len(_CODINGS))
+    known = (
+        seen.ledger.tag(Representation(asked, version, coding))
+        for version, coding in _turned(list(product([each.version for each in seen.editions], _CODINGS)), start)
+    )
+    return ("W/" if chance.happens(0.2) else "") + next(filter(None, known), '"unknown"')
+
+
+def _turned(items: Sequence[_Item], start: int) -> Sequence[_Item]:
+    return (*items[start:], *items[:start])
 
 
 def _condition(chance: Chance, question: Question, seen: Seen) -> str:
-    tags, anything = _tag_list(chance, question, seen), chance.happens(0.06)
+    tags, anything = _tag_list(chance, question, seen), chance.happens(0.05)
     return "*" if anything else tags
 
 
@@ -103,13 +115,13 @@ class Field(msgspec.Struct, frozen=True):
 
 FIELDS: Final[Sequence[Field]] = (
     Field("Accept", 0.25, _any(list(ACCEPTS))),
-    Field("Accept-Encoding", 0.75, _any(ENCODINGS)),
+    Field("Accept-Encoding", 0.85, _any(ENCODINGS)),
     Field("Prefer", 0.15, _any(list(PREFERENCES))),
     Field("Origin", 0.3, _any(ORIGINS)),
     Field("Access-Control-Request-Method", 0.5, _any(["GET"])),
-    Field("X-Dataset-Version", 0.15, _version),
+    Field("X-Dataset-Version", 0.1, _version),
     Field("If-None-Match", 0.35, _condition),
-    Field("If-Match", 0.08, _condition),
+    Field("If-Match", 0.06, _condition),
     Field("If-Modified-Since", 0.12, _date),
     Field("If-Unmodified-Since", 0.05, _date),
     Field(KEY, 0.97, lambda chance, _question, _seen: chance.weighed(KEYS)),
@@ -121,5 +133,5 @@ def draw(chance: Chance, seen: Seen) -> Request:
     """Return a request."""
     target = write(chance, chance.one(seen.questions.all))
     method = chance.weighed(METHODS)
-    drawn = [(field, chance.happens(field.share), field.draw(chance, target.question, seen)) for field in FIELDS]
-    return Request(target, method, {field.name: value for field, has, value in drawn if has}, BODIES.get(method, b""))
+    fields = {field.name: field.draw(chance, target.question, seen) for field in FIELDS if chance.happens(field.share)}
+    return Request(target, method, fields, BODIES.get(method, b""))

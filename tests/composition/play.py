@@ -1,8 +1,11 @@
 """A run: services are asked a mixed sequence of requests, while their data is replaced again and again."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from tests.composition.chance import Chance
@@ -19,26 +22,25 @@ from tests.composition.terms import KEY, PLAIN_KEY, SERVICES, write_keys
 from tests.program import serving
 
 _LISTS: Final = 25
-_IDENTIFIERS: Final = 3
 _BATCHES: Final = {1: 4, 2: 2, 3: 2, 8: 1}
 # Of all waves of requests, those with a connection of their own to a service, and those with a reload of one.
 _PASSING: Final = 0.15
-_RELOADED: Final = 0.02
+_RELOADED: Final = 0.015
 _PAGE: Final = Question("/companies", "/companies", (("limit", "7"),))
 _PROBE: Final = Request(
     Target(_PAGE, Place.ANSWERED, _PAGE.path, ("limit=7",), noisy=False, faulty=False), fields={KEY: PLAIN_KEY}
 )
 
 
-def play(folder: Path, seed: int, requests: int) -> Tally:
-    """Play at least so many requests of a seed on fresh services, and return what was mixed.
+def play(folder: Path, seed: int, requests: int, *, deadline: float = inf) -> Tally:
+    """Play at least so many requests of a seed on fresh services, or until a time of `monotonic`.
 
-    Raises `Violation`, or another `AssertionError`, with the seed.
+    Returns what was mixed. Raises `AssertionError` with the seed, such as `Violation`.
     """
     try:
         editions = write_editions(folder / "data", seed)
         with _services(folder, editions, checker := Checker()) as services:
-            return _Player(seed, services, editions, checker).play(requests)
+            return _Player(seed, services, editions, checker).play(requests, deadline)
     except AssertionError as error:
         error.add_note(f"seed {seed}, of {requests} requests")
         raise
@@ -62,18 +64,18 @@ def _services(folder: Path, editions: Sequence[Edition], checker: Checker) -> It
 class _Player:
     def __init__(self, seed: int, services: Sequence[Service], editions: Sequence[Edition], checker: Checker) -> None:
         self._chance, self._services, self._editions = Chance(seed), services, editions
-        known = [self._chance.one(edition.companies) for edition in editions for _ in range(_IDENTIFIERS)]
+        known = [self._chance.one(edition.companies) for edition in editions]
         questions = Questions(self._chance, [*dict.fromkeys(known), "nobody"], lists=_LISTS)
         self._seen = Seen(questions, editions, checker.ledger)
         self._sent = 0
 
-    def play(self, requests: int) -> Tally:
+    def play(self, requests: int, deadline: float) -> Tally:
         """Ask waves of requests until there are enough; return what was mixed."""
-        while self._sent < requests:
+        while self._sent < requests and monotonic() < deadline:
             self._wave([service for service in self._services if self._chance.happens(_RELOADED)])
         for service in self._services:
-            service.check_rate()
-        return sum((service.tally for service in self._services), Tally())
+            service.allowance.check()
+        return Tally(sum((service.tally for service in self._services), Counter()))
 
     def _wave(self, reloaded: Sequence[Service]) -> None:
         """Ask all services at once; let some of them turn to other data before their answers are read."""

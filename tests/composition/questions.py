@@ -22,11 +22,11 @@ COMPANY: Final = "/companies/{company_id}"
 # Of each the first value is that of a request that names none.
 PAGING: Final[Mapping[str, Values]] = {
     "limit": {"1000": ("1000", "+1000", " 1_000"), "7": ("7", "07"), "40": ("40", "40.0"), "150": ("150",)},
-    "page_num": {"1": ("1", "+1", "001"), "2": ("2", " 2 "), "3": ("3",), "9" * 30: ("9" * 30,)},
+    "page_num": {"1": ("1", "+1", "001"), "2": ("2", " 2 "), "9" * 30: ("9" * 30,)},
     "sort_order": {"asc": ("asc",), "desc": ("desc",)},
 }
-_PAGED: Final = 0.5
-_FILTERS: Final = {0: 0.5, 1: 0.35, 2: 0.15}
+_PAGED: Final = 0.35
+_FILTERS: Final = {0: 0.6, 1: 0.3, 2: 0.1}
 
 
 def _values(form: Form) -> Values:
@@ -66,6 +66,10 @@ class Question(msgspec.Struct, frozen=True):
     def query(self) -> str:
         """The query string in that spelling."""
         return urlencode(self.pairs)
+
+    def __str__(self) -> str:
+        """Return the question, for a message."""
+        return f"{self.path}?{self.query}" if self.pairs else self.path
 
 
 class Questions:

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from tests.composition.allowance import Allowance
 from tests.composition.checker import Checker
 from tests.composition.connection import Connection
 from tests.composition.editions import Edition
 from tests.composition.request import Sent
 from tests.composition.tally import Tally
-from tests.composition.target import Place
-from tests.composition.terms import BURST, KEY, NARROW_KEY, Terms
+from tests.composition.terms import Terms
 from tests.program import Running, eventually
 from tests.run.asking import one_of_each_worker
 from tests.run.generations import turn
@@ -27,7 +27,7 @@ class Service:
     published  the data sets that were published, one after the other
     places     where among them the last answer on a connection was: that of a worker only moves forward
     settled    the place that every worker has reached
-    allowed    how many requests of the narrow key were let through
+    allowance  what the narrow key was allowed
     """
 
     def __init__(self, terms: Terms, running: Running, link: Path, edition: Edition, checker: Checker) -> None:
@@ -35,8 +35,7 @@ class Service:
         self._published = [edition]
         self._places: dict[Connection, int] = {}
         self._settled = 0
-        self._allowed = 0
-        self.tally = Tally()
+        self.tally, self.allowance = Tally(), Allowance(terms.workers)
         self.lasting = [self.connect()] if terms.workers == 1 else one_of_each_worker(running, self._connect_and_wait)
 
     def connect(self) -> Connection:
@@ -61,17 +60,9 @@ class Service:
         place = self._places[connection]
         edition = self._checker.check(sent, reply, self._published[place:], self.terms)
         self._places[connection] = place = self._published.index(edition, place)
-        self._count(sent, reply)
+        self.allowance.note(sent, reply)
         self.tally.note(sent, reply, old=place < len(self._published) - 1)
         return reply
-
-    def _count(self, sent: Sent, reply: Reply) -> None:
-        """Count a request of the narrow key that was let through; never more than its burst are."""
-        request = sent.request
-        judged = request.target.place is Place.ANSWERED and request.method in ("GET", "HEAD")
-        if judged and request.field(KEY) == NARROW_KEY and reply.status != 429:
-            self._allowed += 1
-            assert self._allowed <= BURST, f"rate: more than {BURST} requests are let through, {sent} among them"
 
     def reload(self, edition: Edition) -> None:
         """Let the service turn to another data set, and do not wait for it."""
@@ -90,12 +81,6 @@ class Service:
     def _has_turned(self, connection: Connection, ask: Ask) -> bool:
         ask(self, connection)
         return self._places[connection] == len(self._published) - 1
-
-    def check_rate(self) -> None:
-        """Fail where the narrow key was refused too soon."""
-        least = BURST // self.terms.workers
-        refused = self.tally["status 429"]
-        assert not refused or self._allowed >= least, f"rate: {self._allowed} requests are let through of {least}"
 
     def close(self) -> None:
         """Close all connections."""

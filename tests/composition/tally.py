@@ -31,7 +31,7 @@ class Tally(Counter[str]):
     def lacking(self) -> dict[str, int]:
         """Return how often each kind was met that was met too seldom."""
         thousands = self["requests"] / 1000
-        return {kind: self[kind] for kind, least in NEEDED.items() if self[kind] < least * thousands}
+        return {kind: self[kind] for kind, least in NEEDED.items() if self[kind] < int(least * thousands)}
 
     def __str__(self) -> str:
         """Return the counts, sorted."""

@@ -1,8 +1,8 @@
 """How a question is written: any spelling of its path and query, with more in it that means nothing, or is wrong."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import quote, quote_plus, unquote
 
 import msgspec
@@ -20,6 +20,7 @@ FAULTS: Final[Sequence[Pair]] = (
     *(("limit", "0"), ("limit", "x"), ("limit", "1001"), ("page_num", "0"), ("page_num", "")),
     *(("sort_order", "up"), ("sort_by", "size"), ("is_open", "maybe")),
 )
+_PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz_"
 _NOISY, _FAULTY, _SAID, _TWICE = 0.15, 0.05, 0.1, 0.2
 
 
@@ -37,16 +38,22 @@ def _escaped(path: str) -> str:
     return f"{above}/" + "".join(f"%{byte:02x}" for byte in unquote(last).encode())
 
 
-# Ways to write a path -> what comes of it.
-_Way = Callable[[str], str]
-PATHS: Final[Mapping[tuple[_Way, Place], float]] = {
-    (str, Place.ANSWERED): 80,
-    (_escaped, Place.ANSWERED): 10,
-    (lambda path: f"{path}/", Place.MOVED): 3,
-    (lambda path: f"{path}//", Place.UNKNOWN): 1,
-    (lambda path: f"/{path}", Place.UNKNOWN): 1,
-    (lambda path: f"{path}/more/of/it", Place.UNKNOWN): 1,
-}
+class Path(NamedTuple):
+    """A way to write a path: where it then leads, and how often it is written so."""
+
+    write: Callable[[str], str]
+    place: Place
+    weight: float
+
+
+PATHS: Final[Sequence[Path]] = (
+    Path(lambda path: path, Place.ANSWERED, 80),
+    Path(_escaped, Place.ANSWERED, 10),
+    Path(lambda path: f"{path}/", Place.MOVED, 3),
+    Path(lambda path: f"{path}//", Place.UNKNOWN, 1),
+    Path(lambda path: f"/{path}", Place.UNKNOWN, 1),
+    Path(lambda path: f"{path}/more/of/it", Place.UNKNOWN, 1),
+)
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -75,7 +82,7 @@ class Target(msgspec.Struct, frozen=True):
 
 def write(chance: Chance, question: Question) -> Target:
     """Return a question in some spelling."""
-    write_path, place = chance.weighed(PATHS)
+    path = chance.weighed({each: each.weight for each in PATHS})
     pairs = [(name, spelling) for name, value in question.pairs for spelling in _spelled(chance, question, name, value)]
     asked = {name for name, _ in pairs}
     for name, values in RESOURCES[question.resource].items():
@@ -83,9 +90,8 @@ def write(chance: Chance, question: Question) -> Target:
             pairs.append((name, chance.one(next(iter(values.values())))))
     noisy, faulty = chance.happens(_NOISY), chance.happens(_FAULTY)
     pairs += [chance.one(NOISE)] * noisy + [chance.one(FAULTS)] * faulty
-    ways = (quote, quote_plus, _quoted_in_small_letters)
-    written = (f"{chance.one(ways)(name)}={chance.one(ways)(value)}" for name, value in chance.shuffled(pairs))
-    return Target(question, place, write_path(question.path), tuple(written), noisy, faulty)
+    written = (f"{chance.one(_WAYS)(name)}={chance.one(_WAYS)(value)}" for name, value in chance.shuffled(pairs))
+    return Target(question, path.place, path.write(question.path), tuple(written), noisy, faulty)
 
 
 def _spelled(chance: Chance, question: Question, name: str, value: str) -> Sequence[str]:
@@ -96,4 +102,7 @@ def _spelled(chance: Chance, question: Question, name: str, value: str) -> Seque
 
 
 def _quoted_in_small_letters(text: str) -> str:
-    return "".join(f"%{byte:02x}" if byte not in b"abcdefghijklmnopqrstuvwxyz_" else chr(byte) for byte in text.encode())
+    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in text.encode())
+
+
+_WAYS: Final[Sequence[Callable[[str], str]]] = (quote, quote_plus, _quoted_in_small_letters)
