@@ -1,6 +1,7 @@
 """The checker of answers: each must be that which a request deserves of one of the data sets that may be served."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import orjson
 
@@ -11,6 +12,11 @@ from tests.composition.ledger import Contradiction, Ledger
 from tests.composition.request import REQUEST_ID, Sent
 from tests.composition.terms import NARROW_KEY, Terms
 from tests.web.reply import Reply
+
+_UNDUE: Final = {
+    304: ("not modified", "nothing that the request names is what would be sent now"),
+    412: ("precondition", "what the request names is what would be sent now"),
+}
 
 
 class Violation(AssertionError):
@@ -54,8 +60,8 @@ class Checker:
         limited = reply.status == 429 and sent.request.field("x-api-key") == NARROW_KEY
         wanted = judge(Case(sent.request, edition, terms, self.ledger, limited))
         if reply.status != wanted.status:
-            promise = {304: "not modified", 412: "precondition"}.get(reply.status, "status")
-            raise self._violation(promise, f"the status is {reply.status}, expected {wanted.status}", sent, reply)
+            promise, why = _UNDUE.get(reply.status, ("status", "the status is another"))
+            raise self._violation(promise, f"{why}: {reply.status}, expected {wanted.status}", sent, reply)
         if sent.request.method != "HEAD":
             self._check_body(sent, reply, wanted)
         if wanted.tagged:

@@ -42,7 +42,7 @@ def play(folder: Path, seed: int, requests: int, *, deadline: float = inf) -> Ta
         with _services(folder, editions, checker := Checker()) as services:
             return _Player(seed, services, editions, checker).play(requests, deadline)
     except AssertionError as error:
-        error.add_note(f"seed {seed}, of {requests} requests")
+        error.add_note(f"seed {seed}; to repeat it: make fuzz ARGS='--seed {seed} composition'")
         raise
 
 

@@ -26,7 +26,7 @@ PAGING: Final[Mapping[str, Values]] = {
     "sort_order": {"asc": ("asc",), "desc": ("desc",)},
 }
 _PAGED: Final = 0.35
-_FILTERS: Final = {0: 0.6, 1: 0.3, 2: 0.1}
+_FILTERS: Final = {0: 0.7, 1: 0.2, 2: 0.1}
 
 
 def _values(form: Form) -> Values:

@@ -75,7 +75,12 @@ class Service:
     def settle(self, ask: Ask) -> None:
         """Ask on the lasting connections until each worker serves what was published last."""
         for connection in self.lasting:
-            eventually(partial(self._has_turned, connection, ask))
+            try:
+                eventually(partial(self._has_turned, connection, ask))
+            except AssertionError as error:
+                last = self._published[-1]
+                error.add_note(f"{self.terms.name}: version {last.version} of {last.modified} is published, not served")
+                raise
         self._settled = len(self._published) - 1
 
     def _has_turned(self, connection: Connection, ask: Ask) -> bool:
