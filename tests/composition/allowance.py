@@ -1,28 +1,28 @@
-"""What the rate of the narrow key must let through at a service: its burst, whatever the requests are answered."""
+"""How many requests of the low-rate key a service accepts: its burst, whatever their replies are."""
 
 from tests.composition.request import Sent
-from tests.composition.target import Place
-from tests.composition.terms import BURST, KEY, NARROW_KEY
+from tests.composition.target import PathKind
+from tests.composition.terms import BURST, KEY, LOW_RATE_KEY
 from tests.web.reply import Reply
 
 
 class Allowance:
-    """Counts requests of the narrow key. Each worker may let through its share alone, all together no more than all."""
+    """Counts requests of the low-rate key: at least one worker's share, at most the burst."""
 
     def __init__(self, workers: int) -> None:
         self._least = BURST // workers
-        self._passed = self._refused = 0
+        self._accepted = self._rejected = 0
 
     def note(self, sent: Sent, reply: Reply) -> None:
-        """Count an answer. Raises `AssertionError` where too much passed."""
+        """Count a reply. Raises `AssertionError` if too many requests were accepted."""
         request = sent.request
-        judged = request.target.place is Place.ANSWERED and request.method in ("GET", "HEAD")
-        if judged and request.field(KEY) == NARROW_KEY:
-            self._refused += reply.status == 429
-            self._passed += reply.status != 429
-            assert self._passed <= BURST, f"rate: {self._passed} requests of {BURST} are let through, with {sent}"
+        limited = request.target.kind is PathKind.RESOURCE and request.method in ("GET", "HEAD")
+        if limited and request.field(KEY) == LOW_RATE_KEY:
+            self._rejected += reply.status == 429
+            self._accepted += reply.status != 429
+            assert self._accepted <= BURST, f"rate: {self._accepted} requests are accepted of {BURST}; {sent}"
 
     def check(self) -> None:
-        """Fail where requests were refused before what is allowed had passed."""
-        enough = not self._refused or self._passed >= self._least
-        assert enough, f"rate: requests are refused after {self._passed}, though {self._least} are allowed"
+        """Raise `AssertionError` if requests were rejected too early."""
+        enough = not self._rejected or self._accepted >= self._least
+        assert enough, f"rate: requests are rejected after {self._accepted}, {self._least} are allowed"

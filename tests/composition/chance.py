@@ -1,4 +1,4 @@
-"""Draws of a seed, which are the same whatever was answered: each takes one number of the sequence."""
+"""Random draws that repeat for a seed on every Python version, whatever is drawn from."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -8,13 +8,13 @@ _Item = TypeVar("_Item")
 
 
 class Chance:
-    """Draws from the sequence of a seed."""
+    """Random draws, each of one number from `Random.random`, the one method whose sequence is promised."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
 
     def happens(self, share: float) -> bool:
-        """Return true in this share of all cases."""
+        """Return true with this probability."""
         return self._random.random() < share
 
     def below(self, count: int) -> int:
@@ -25,8 +25,8 @@ class Chance:
         """Return one of some items."""
         return items[self.below(len(items))]
 
-    def weighed(self, items: Mapping[_Item, float]) -> _Item:
-        """Return one of some items, each as often as its weight says."""
+    def weighted(self, items: Mapping[_Item, float]) -> _Item:
+        """Return one of some items by weight."""
         place = self._random.random() * sum(items.values())
         for item, weight in items.items():
             place -= weight
@@ -35,5 +35,5 @@ class Chance:
         return item
 
     def shuffled(self, items: Sequence[_Item]) -> list[_Item]:
-        """Return the items in another order."""
+        """Return the items in random order."""
         return [items[place] for _, place in sorted((self._random.random(), place) for place in range(len(items)))]

@@ -1,4 +1,4 @@
-"""The checker of answers: each must be that which a request deserves of one of the data sets that may be served."""
+"""The checker of replies: each must be right for one of the data sets that may be served at the moment."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -10,17 +10,17 @@ from tests.composition.expected import SOME, Expected
 from tests.composition.judgement import Case, judge
 from tests.composition.ledger import Contradiction, Ledger
 from tests.composition.request import REQUEST_ID, Sent
-from tests.composition.terms import NARROW_KEY, Terms
+from tests.composition.terms import LOW_RATE_KEY, Terms
 from tests.web.reply import Reply
 
 _UNDUE: Final = {
-    304: ("not modified", "nothing that the request names is what would be sent now"),
-    412: ("precondition", "what the request names is what would be sent now"),
+    304: ("not modified", "the request does not name what would be sent now"),
+    412: ("precondition", "the request names what would be sent now"),
 }
 
 
 class Violation(AssertionError):
-    """An answer that breaks a promise, which is the text before the first colon of its message."""
+    """A reply breaks a promise, which the first word of the message names."""
 
     def __init__(self, promise: str, why: str, sent: Sent, reply: Reply, earlier: Sequence[Sent]) -> None:
         shown = [f"{promise}: {why}", str(sent), *(f"  < {line}" for line in _head(reply))]
@@ -30,18 +30,18 @@ class Violation(AssertionError):
 
 
 class Checker:
-    """Checks answers against the model, and against all answers before."""
+    """Checks replies against the oracle, and against all earlier replies."""
 
     def __init__(self) -> None:
         self.ledger = Ledger()
 
     def check(self, sent: Sent, reply: Reply, editions: Sequence[Edition], terms: Terms) -> Edition:
-        """Return the data set that an answer is of, the first where it may be of several. Raises `Violation`.
+        """Return the data set that a reply is from, the first one that fits. Raises `Violation`.
 
-        `editions` are those that may be served, by when they were published.
+        `editions` are those that may be served, in the order of publication.
         """
         if reply.headers.get(REQUEST_ID) != sent.identifier:
-            raise self._violation("order", "the answer is not that to this request", sent, reply)
+            raise self._violation("order", "this is the reply to another request", sent, reply)
         version = reply.headers.get("X-Dataset-Version")
         violations = []
         for edition in editions:
@@ -53,44 +53,45 @@ class Checker:
                 else:
                     return edition
         if not violations:
-            raise self._violation("version", f"data of version {version} is not served now", sent, reply)
+            raise self._violation("version", f"version {version} is not to be served any more, or not yet", sent, reply)
         raise violations[-1]
 
     def _check(self, sent: Sent, reply: Reply, edition: Edition, terms: Terms) -> None:
-        limited = reply.status == 429 and sent.request.field("x-api-key") == NARROW_KEY
+        limited = reply.status == 429 and sent.request.field("x-api-key") == LOW_RATE_KEY
         wanted = judge(Case(sent.request, edition, terms, self.ledger, limited))
         if reply.status != wanted.status:
-            promise, why = _UNDUE.get(reply.status, ("status", "the status is another"))
+            promise, why = _UNDUE.get(reply.status, ("status", "wrong status"))
             raise self._violation(promise, f"{why}: {reply.status}, expected {wanted.status}", sent, reply)
         if sent.request.method != "HEAD":
             self._check_body(sent, reply, wanted)
+        length = reply.headers.get("Content-Length")
+        if wanted.plain is not None and reply.coding == "identity" and length != str(len(wanted.plain)):
+            raise self._violation("length", f"Content-Length is {length}, expected {len(wanted.plain)}", sent, reply)
         if wanted.tagged:
             self._check_tag(sent, reply, wanted)
         self._check_fields(sent, reply, wanted)
 
     def _check_body(self, sent: Sent, reply: Reply, wanted: Expected) -> None:
         if wanted.plain is not None:
-            (representation,) = wanted.tagged
-            if not self.ledger.holds(representation, reply.body) and _decoded(reply) != wanted.plain:
-                raise self._violation("body", "the decoded body is not the plain answer", sent, reply)
+            known = any(self.ledger.holds(variant, reply.body) for variant in wanted.tagged)
+            if not known and _decoded(reply) != wanted.plain:
+                raise self._violation("body", "the decoded body is not that of the oracle", sent, reply)
         elif wanted.members is None:
             if reply.body:
-                raise self._violation("body", "there is a body", sent, reply)
+                raise self._violation("body", "the body is not empty", sent, reply)
         elif not _has(reply.body, wanted):
             why = f"the error is {reply.body.decode()}, expected {wanted.members}"
             raise self._violation("error", why, sent, reply)
 
     def _check_tag(self, sent: Sent, reply: Reply, wanted: Expected) -> None:
         tag = reply.headers.get("ETag", "")
-        representation = self.ledger.tagged(tag)
+        variant = self.ledger.tagged(tag)
         length = int(reply.headers["Content-Length"]) if "Content-Length" in reply.headers else None
         raw = reply.body if wanted.plain is not None and sent.request.method == "GET" else None
-        if representation is None or representation not in wanted.tagged:
-            representation = next(iter(wanted.tagged))  # and is refused unless the tag is a new one
-        if representation.coding == "identity" and wanted.plain is not None and length != len(wanted.plain):
-            raise self._violation("length", f"Content-Length is {length}, expected {len(wanted.plain)}", sent, reply)
+        if variant is None or variant not in wanted.tagged:
+            variant = next(iter(wanted.tagged))  # a contradiction, unless the tag is new
         try:
-            self.ledger.enter(representation, tag, sent, length=length, raw=raw)
+            self.ledger.enter(variant, tag, sent, length=length, raw=raw)
         except Contradiction as found:
             raise self._violation("tag", str(found), sent, reply, found.earlier) from None
 
@@ -104,7 +105,7 @@ class Checker:
             raise self._violation("fields", f"Vary lacks {sorted(missing)}", sent, reply)
 
     def _violation(self, promise: str, why: str, sent: Sent, reply: Reply, *earlier: Sent) -> Violation:
-        """Return a violation, with the requests that first met the tags that the answer and its request name."""
+        """Return a violation with the earlier requests that matter: the first for each tag in the request or reply."""
         named = [reply.headers.get("ETag", ""), *sent.request.tags]
         first = {each.number: each for each in (*earlier, *map(self.ledger.first, named)) if each is not None}
         return Violation(promise, why, sent, reply, [each for each in first.values() if each is not sent])
@@ -115,7 +116,7 @@ def _head(reply: Reply) -> list[str]:
 
 
 def _decoded(reply: Reply) -> bytes | None:
-    """Return the body without its coding, None where it is not of that coding."""
+    """Return the decoded body, None if it is not in its coding."""
     try:
         return reply.plain
     except Exception:  # noqa: BLE001 - each library has errors of its own
@@ -123,7 +124,7 @@ def _decoded(reply: Reply) -> bytes | None:
 
 
 def _has(body: bytes, wanted: Expected) -> bool:
-    """Return whether the body of an error is an object of just the members that are wanted."""
+    """Return whether the body of an error is an object of exactly the expected members."""
     try:
         given = orjson.loads(body)
     except orjson.JSONDecodeError:

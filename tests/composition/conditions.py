@@ -1,4 +1,4 @@
-"""Preconditions (RFC 9110 section 13.2.2), judged by what was learned of tags."""
+"""Preconditions (RFC 9110 section 13.2.2), evaluated by the tags that replies have shown."""
 
 import re
 from collections.abc import Set as AbstractSet
@@ -6,29 +6,30 @@ from email.utils import parsedate_to_datetime
 from math import inf
 from typing import Final, NamedTuple
 
-from tests.composition.ledger import Ledger, Representation
+from tests.composition.ledger import Ledger, Variant
 from tests.composition.request import Request
 
 _MEMBER: Final = re.compile(r'(W/)?("[^"]*")')
 
 
 class Outcome(NamedTuple):
-    """The status of an answer, and the representations of which its entity tag may be."""
+    """The status of a reply, and the variants one of which its entity tag must identify."""
 
     status: int
-    tagged: AbstractSet[Representation] = frozenset()
+    tagged: AbstractSet[Variant] = frozenset()
 
 
 def decide(
     request: Request,
     modified: int | None,
-    sendable: AbstractSet[Representation],
-    chosen: Representation,
+    sendable: AbstractSet[Variant],
+    chosen: Variant,
     ledger: Ledger,
 ) -> Outcome:
-    """Decide on the conditions of a request, for which one of several representations may be sent, best the chosen.
+    """Evaluate the conditions of a request.
 
-    `modified` is when the data was, in seconds; None where that is not known, and dates do not count.
+    sendable  the variants that it accepts, in any coding; `chosen` is the one that would be sent
+    modified  the time of the data in seconds; without one, dates do not count
     """
     match, none_match = request.field("If-Match"), request.field("If-None-Match")
     if match:
@@ -46,14 +47,14 @@ def decide(
     return Outcome(200, {chosen})
 
 
-def _named(field: str, ledger: Ledger, *, weak: bool) -> AbstractSet[Representation]:
-    """Return the representations whose tags a field lists; those of weak tags, too, where these count."""
+def _named(field: str, ledger: Ledger, *, weak: bool) -> AbstractSet[Variant]:
+    """Return the variants whose tags a field lists, with or without those of weak tags."""
     tags = (tag for mark, tag in _MEMBER.findall(field) if weak or not mark)
     return {known for known in map(ledger.tagged, tags) if known is not None}
 
 
 def _seconds(date: str, *, otherwise: float) -> float:
-    """Return a date in seconds; something else where it is none."""
+    """Return a date in seconds, or `otherwise` if it is not a date."""
     try:
         return parsedate_to_datetime(date).timestamp()
     except ValueError:

@@ -1,4 +1,4 @@
-"""The data sets that are served in turn, with the plain answers to questions: a naive scan of the records of each."""
+"""The data sets that are served in turn, each with its oracle: a naive scan of its records."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -15,24 +15,24 @@ from tests.model.asking import Answered, ask_model
 from tests.model.interface import application
 from tests.web.dated import date
 
-# A page of all of them is longer than what the service encodes on its event loop (32 KiB).
+# A page of all of them is over 32 KiB: the service encodes it in a thread.
 _STORES: Final = 500
 _COMPANIES: Final = 600
 _VARIETY: Final = 16
 _KEPT: Final = ("store_id", "company_id")
 _DATES: Final = ("2024-05-31T10:00:00.5+02:00", "2024-06-30T10:00:00Z", "2024-07-31T10:00:00Z")
 
-# Answers a path, a query, and whether unknown parameters are refused.
+# Answers a path, a query string, and whether unknown parameters are rejected.
 Plain = Callable[[str, str, bool], Answered]
 
 
 class Edition(msgspec.Struct, frozen=True, eq=False):
     """A data set as it is served.
 
-    modified  when its manifest says that it was made, in whole seconds; None where it does not say
-    folder    its files; `baked` is one file of the same
-    plain     answers from a scan of its records
-    companies their identifiers
+    modified   the time in its manifest, in whole seconds, if it has one
+    folder     its files; `baked` is the same compiled
+    plain      the oracle
+    companies  the identifiers of its companies
     """
 
     version: str
@@ -44,25 +44,25 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
 
 
 def write_editions(folder: Path, seed: int) -> Sequence[Edition]:
-    """Write the data sets of a seed into a new folder, as files and baked.
+    """Write the data sets of a seed into a new folder, as files and as baked files.
 
     The second has the identifiers of the first with other values, so that its pages have the same counts. The third is
-    smaller and undated. The fourth has the records of the first, and so its version, with a later date.
+    smaller and undated. The fourth has the records of the first, hence its version, and a later date.
     """
     first = make((_STORES, _COMPANIES, _VARIETY, seed))
     small = make((_STORES // 4, _COMPANIES // 4, _VARIETY, seed + 1))
-    turned = Made({name: _turned(records) for name, records in first.records.items()}, None)
+    rotated = Made({name: _rotated(records) for name, records in first.records.items()}, None)
     plain = _model(first)
     return (
         _written(folder / "first", first, plain, _DATES[0]),
-        _written(folder / "turned", turned, _model(turned), _DATES[1]),
+        _written(folder / "rotated", rotated, _model(rotated), _DATES[1]),
         _written(folder / "small", small, _model(small), None),
         _written(folder / "again", first, plain, _DATES[2]),
     )
 
 
-def _turned(records: Sequence[Record]) -> list[Record]:
-    """Return the records with each value, but for those that identify, taken from the next one."""
+def _rotated(records: Sequence[Record]) -> list[Record]:
+    """Return the records, each with the values of the next one but its own identifiers."""
     following = (*records[1:], *records[:1])
     return [
         {**other, **{name: record[name] for name in _KEPT if name in record}}
@@ -71,10 +71,10 @@ def _turned(records: Sequence[Record]) -> list[Record]:
 
 
 def _model(made: Made) -> Plain:
-    """Return the model of the interface over some records; it remembers its answers."""
+    """Return the model of the interface over some records, with a cache of its own answers."""
     model = application(made)
 
-    def answer(path: str, query: str, strict: bool) -> Answered:  # noqa: FBT001 - a cache is asked by position
+    def answer(path: str, query: str, strict: bool) -> Answered:  # noqa: FBT001 - a cache has positions
         return asyncio.run(ask_model(model, path, query.encode(), strict=strict))
 
     return cache(answer)

@@ -1,4 +1,4 @@
-"""Data sets and right answers made up without a service, and wrong ones forged from them, to try the checker with."""
+"""Right replies made without a service, and wrong replies forged from them, to test the checker."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.composition.expected import SOME
 from tests.composition.judgement import Case, judge
 from tests.composition.questions import Question
 from tests.composition.request import REQUEST_ID, Request, Sent
-from tests.composition.target import Place, Target
+from tests.composition.target import PathKind, Target
 from tests.composition.terms import KEY, PLAIN_KEY, Terms
 from tests.model.asking import Answered
 from tests.web.reply import Reply
@@ -28,9 +28,9 @@ ENCODERS: Final = {"identity": bytes, "br": brotli.compress}
 
 
 def edition(version: str, modified: int | None) -> Edition:
-    """Return a data set of which every question has an answer that names it and the version, in over 1,024 bytes."""
+    """Return a data set in which every question has an answer of its own, of over 1,024 bytes."""
 
-    def plain(path: str, query: str, strict: bool) -> Answered:  # noqa: FBT001 - as a model is asked
+    def plain(path: str, query: str, strict: bool) -> Answered:  # noqa: FBT001 - the signature of `Plain`
         if path.endswith("/nobody"):
             return Answered(404, b'{"detail":"Company not found"}')
         if strict and "unknown" in query:
@@ -45,26 +45,26 @@ OLD, NEW = edition("old", 1_700_000_000), edition("new", 1_800_000_000)
 
 
 def asked(path: str, method: str = "GET", query: str = "", **fields: str) -> Request:
-    """Return a request for a path, with the key and a field of each name, in which `_` stands for a hyphen."""
-    target = Target(Question(path, path), Place.ANSWERED, path, (query,) if query else (), noisy=True, faulty=False)
+    """Return a request with the key and further fields; write hyphens of names as `_`."""
+    target = Target(Question(path, path), PathKind.RESOURCE, path, (query,) if query else (), noisy=True, invalid=False)
     named = {name.replace("_", "-"): value for name, value in fields.items()}
     return Request(target, method, {KEY: PLAIN_KEY, **named})
 
 
 class Forger:
-    """Answers requests as a service that keeps its promises would; a checker has seen it all."""
+    """Replies to requests as a correct service does, before the eyes of a checker."""
 
     def __init__(self) -> None:
         self.checker = Checker()
         self._number = 0
 
     def send(self, request: Request) -> Sent:
-        """Return a request as it is sent next."""
+        """Return the next request as it is sent."""
         self._number += 1
         return Sent(self._number, TERMS.name, request)
 
     def right(self, sent: Sent, edition: Edition) -> Reply:
-        """Return the right answer of a data set."""
+        """Return the right reply from a data set."""
         wanted = judge(Case(sent.request, edition, TERMS, self.checker.ledger))
         fields = {name: "x" if value is SOME else value for name, value in wanted.fields.items() if value is not None}
         fields |= {REQUEST_ID: sent.identifier, "Vary": ", ".join(sorted(wanted.vary))}
@@ -80,14 +80,14 @@ class Forger:
         return Reply(wanted.status, _headers(fields), b"" if sent.request.method == "HEAD" else body)
 
     def ask(self, request: Request, edition: Edition = NEW) -> Reply:
-        """Return the right answer to a request, which the checker takes."""
+        """Return the right reply to a request, after the checker accepted it."""
         sent = self.send(request)
         reply = self.right(sent, edition)
         self.check(sent, reply, OLD, edition)
         return reply
 
     def check(self, sent: Sent, reply: Reply, *editions: Edition) -> None:
-        """Let the checker judge an answer while some data sets may be served."""
+        """Check a reply while any of some data sets may be served."""
         self.checker.check(sent, reply, editions, TERMS)
 
 
@@ -96,15 +96,15 @@ def _headers(fields: Mapping[str, str]) -> CIMultiDictProxy[str]:
 
 
 def altered(reply: Reply, fields: Mapping[str, str | None], **parts: Any) -> Reply:
-    """Return an answer with other fields, without those of `None`, and other parts."""
+    """Return a reply with other fields, without those that are `None`, and with other parts."""
     kept = {name: value for name, value in {**reply.headers, **fields}.items() if value is not None}
     return msgspec.structs.replace(reply, headers=_headers(kept), **parts)
 
 
-def refused(forger: Forger, request: Request, reply: Reply, promise: str) -> str:
-    """Return why an answer to a request is refused, which must be for a promise."""
+def rejected(forger: Forger, request: Request, reply: Reply, promise: str) -> str:
+    """Return the message with which a reply is rejected; assert which promise it breaks."""
     sent = forger.send(request)
-    with pytest.raises(Violation) as refusal:
+    with pytest.raises(Violation) as rejection:
         forger.check(sent, altered(reply, {REQUEST_ID: sent.identifier}), NEW)
-    assert refusal.value.promise == promise, refusal.value
-    return str(refusal.value)
+    assert rejection.value.promise == promise, rejection.value
+    return str(rejection.value)

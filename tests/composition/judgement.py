@@ -1,4 +1,4 @@
-"""What a request must be answered with, of one data set: the order of judgement, and what each header field changes."""
+"""The right reply to a request from one data set: the order of judgement, and what each header field changes."""
 
 from collections.abc import Callable, Sequence
 from email.utils import formatdate
@@ -9,11 +9,11 @@ import msgspec
 from tests.composition.conditions import decide
 from tests.composition.editions import Edition
 from tests.composition.expected import JSON, NO_CONTENT, SOME, Expected, error
-from tests.composition.ledger import Ledger, Representation
+from tests.composition.ledger import Ledger, Variant
 from tests.composition.links import links
 from tests.composition.mix import ACCEPTS, PREFERENCES
 from tests.composition.request import Request
-from tests.composition.target import Place
+from tests.composition.target import PathKind
 from tests.composition.terms import FILED, KEY, PLAIN_KEY, Terms
 from tests.model.asking import Answered
 from tests.web.negotiation import acceptable, negotiated
@@ -23,7 +23,7 @@ _VERSION: Final = "X-Dataset-Version"
 
 
 class Case(msgspec.Struct, frozen=True):
-    """A request to a service that serves a data set; `limited` says whether the key is over its rate."""
+    """A request to a service that serves a data set; `limited` if the key is over its rate."""
 
     request: Request
     edition: Edition
@@ -33,35 +33,35 @@ class Case(msgspec.Struct, frozen=True):
 
     @property
     def answered(self) -> bool:
-        """Whether path and method are those of a resource, so that the key is looked at."""
-        return self.request.target.place is Place.ANSWERED and self.request.method in ("GET", "HEAD")
+        """Whether path and method are those of a resource, so that the key matters."""
+        return self.request.target.kind is PathKind.RESOURCE and self.request.method in ("GET", "HEAD")
 
     @property
     def strict(self) -> bool:
-        """Whether unknown parameters are refused."""
+        """Whether unknown parameters are rejected."""
         return PREFERENCES.get(self.request.field("Prefer"), False)
 
     @property
     def problem(self) -> bool:
-        """Whether errors come as problem details."""
+        """Whether errors are problem details."""
         return ACCEPTS.get(self.request.field("Accept"), False)
 
     @property
     def plain(self) -> Answered:
-        """The plain answer; to a question that cannot be refused, in the spelling that stands for it."""
+        """The answer of the oracle; to the canonical query unless the one that is written may be rejected."""
         target = self.request.target
-        as_written = target.faulty or (target.noisy and self.strict)
+        as_written = target.invalid or (target.noisy and self.strict)
         return self.edition.plain(
             target.question.path, target.query if as_written else target.question.query, self.strict
         )
 
 
 def judge(case: Case) -> Expected:
-    """Return the answer of the first step that has one, with what stands on all answers."""
+    """Return the reply of the first step that gives one, with the fields that all replies have."""
     answer = next(found for step in ORDER if (found := step(case)) is not None)
     origin = case.terms.allowed_origin(case.request.field("Origin"))
     rated = case.terms.rate_fields and case.answered and "rate" in FILED.get(case.request.field(KEY), {})
-    strict = case.strict and case.request.target.place is Place.ANSWERED and answer.status in (200, 404, 422)
+    strict = case.strict and case.request.target.kind is PathKind.RESOURCE and answer.status in (200, 404, 422)
     common = {
         "Access-Control-Allow-Origin": origin,
         "Access-Control-Expose-Headers": origin and SOME,
@@ -74,9 +74,9 @@ def judge(case: Case) -> Expected:
 
 def _path(case: Case) -> Expected | None:
     target = case.request.target
-    if target.place is Place.UNKNOWN:
+    if target.kind is PathKind.UNKNOWN:
         return error(404, problem=case.problem)
-    if target.place is Place.ANSWERED:
+    if target.kind is PathKind.RESOURCE:
         return None
     above = msgspec.structs.replace(target, path=target.path.removesuffix("/"))
     return Expected(status=307, fields={**NO_CONTENT, "Location": str(above)})
@@ -119,10 +119,10 @@ def _record(case: Case) -> Expected | None:
     return error(404, problem=case.problem, plain=plain) if plain.status == 404 else None
 
 
-def _representation(case: Case) -> Expected:
+def _variant(case: Case) -> Expected:
     edition, body, accepted = case.edition, case.plain.body, case.request.field("Accept-Encoding")
     sendable = {
-        coding: Representation(case.request.target.question, edition.version, coding)
+        coding: Variant(case.request.target.question, edition.version, coding)
         for coding in acceptable(accepted) or ["identity"]
     }
     coding = negotiated(accepted, len(body))
@@ -139,8 +139,8 @@ def _representation(case: Case) -> Expected:
     return Expected(status=200, fields=fields, vary=_VARY, plain=body, tagged=tagged)
 
 
-# What is judged, one after the other; the last step always has an answer.
+# The order of judgement; the last step always gives a reply.
 ORDER: Final[Sequence[Callable[[Case], Expected | None]]] = (
     *(_path, _preflight, _method, _key, _rate, _parameters, _version, _record),
-    _representation,
+    _variant,
 )

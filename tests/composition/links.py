@@ -1,4 +1,4 @@
-"""The links of a page (RFC 8288), worked out from the query as it is written."""
+"""The links of a page (RFC 8288), computed from the query string as it is written."""
 
 import re
 from typing import Final
@@ -11,7 +11,7 @@ _ENVELOPE: Final = 500
 
 
 def links(target: Target, page: bytes) -> str | None:
-    """Return the value of Link with a page; None with what is no page."""
+    """Return the value of the Link field of a page; None if the body is not a page."""
     found = _PAGES.search(page[:_ENVELOPE])
     if found is None:
         return None

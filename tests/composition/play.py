@@ -1,8 +1,10 @@
-"""A run: services are asked a mixed sequence of requests, while their data is replaced again and again."""
+"""A run: mixed requests are sent to services while their data is replaced again and again."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import cycle
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -10,32 +12,32 @@ from typing import Final
 
 from tests.composition.chance import Chance
 from tests.composition.checker import Checker
-from tests.composition.connection import Connection
 from tests.composition.editions import Edition, write_editions
-from tests.composition.mix import Seen, draw
+from tests.composition.mix import Context, draw
+from tests.composition.pipeline import Pipeline
 from tests.composition.questions import Question, Questions
 from tests.composition.request import Request, Sent
 from tests.composition.service import Service
 from tests.composition.tally import Tally
-from tests.composition.target import Place, Target
+from tests.composition.target import PathKind, Target
 from tests.composition.terms import KEY, PLAIN_KEY, SERVICES, write_keys
-from tests.program import serving
+from tests.program import eventually, serving
 
 _LISTS: Final = 25
 _BATCHES: Final = {1: 4, 2: 2, 3: 2, 8: 1}
-# Of all waves of requests, those with a connection of their own to a service, and those with a reload of one.
-_PASSING: Final = 0.15
-_RELOADED: Final = 0.015
+# Requests are sent in waves, several at once. The share of waves in which a service gets a short-lived connection:
+_SHORT_LIVED: Final = 0.15
+_WAVES_PER_RELOAD: Final = 40
 _PAGE: Final = Question("/companies", "/companies", (("limit", "7"),))
 _PROBE: Final = Request(
-    Target(_PAGE, Place.ANSWERED, _PAGE.path, ("limit=7",), noisy=False, faulty=False), fields={KEY: PLAIN_KEY}
+    Target(_PAGE, PathKind.RESOURCE, _PAGE.path, ("limit=7",), noisy=False, invalid=False), fields={KEY: PLAIN_KEY}
 )
 
 
 def play(folder: Path, seed: int, requests: int, *, deadline: float = inf) -> Tally:
-    """Play at least so many requests of a seed on fresh services, or until a time of `monotonic`.
+    """Start the services and send at least `requests` requests, until `deadline` at most (in `monotonic` seconds).
 
-    Returns what was mixed. Raises `AssertionError` with the seed, such as `Violation`.
+    Returns what was mixed. Raises `Violation` or another `AssertionError`, with the seed in a note.
     """
     try:
         editions = write_editions(folder / "data", seed)
@@ -66,26 +68,33 @@ class _Player:
         self._chance, self._services, self._editions = Chance(seed), services, editions
         known = [self._chance.one(edition.companies) for edition in editions]
         questions = Questions(self._chance, [*dict.fromkeys(known), "nobody"], lists=_LISTS)
-        self._seen = Seen(questions, editions, checker.ledger)
+        self._seen = Context(questions, editions, checker.ledger)
         self._sent = 0
 
     def play(self, requests: int, deadline: float) -> Tally:
-        """Ask waves of requests until there are enough; return what was mixed."""
+        """Send waves until there are enough requests, reloading each service in turn; return what was mixed."""
+        reloads = cycle([(service, self._data_sets()) for service in self._services])
         while self._sent < requests and monotonic() < deadline:
-            self._wave([service for service in self._services if self._chance.happens(_RELOADED)])
+            service, data_sets = next(reloads)
+            self._wait_for(service)
+            self._wave(partial(service.reload, next(data_sets)))
+            for _ in range(_WAVES_PER_RELOAD):
+                self._wave()
         for service in self._services:
             service.allowance.check()
         return Tally(sum((service.tally for service in self._services), Counter()))
 
-    def _wave(self, reloaded: Sequence[Service]) -> None:
-        """Ask all services at once; let some of them turn to other data before their answers are read."""
-        for service in reloaded:
-            service.settle(self._probe)
-        asked = [(service, *asking) for service in self._services for asking in self._asking(service)]
+    def _data_sets(self) -> Iterator[Edition]:
+        """Yield the data sets that a service loads: all of them in random order, then again."""
+        while True:
+            yield from self._chance.shuffled(self._editions)
+
+    def _wave(self, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Send requests to all services, do something meanwhile, and read all replies."""
+        asked = [(service, *asking) for service in self._services for asking in self._batches(service)]
         for _, connection, batch in asked:
             connection.send(batch)
-        for service in reloaded:
-            service.reload(self._chance.one(self._editions))
+        meanwhile()
         for service, connection, batch in asked:
             for sent in batch:
                 service.receive(connection, sent)
@@ -94,23 +103,32 @@ class _Player:
                 assert connection.ends(), f"the connection stays open after {batch[-1]}"
                 service.forget(connection)
 
-    def _asking(self, service: Service) -> Iterator[tuple[Connection, list[Sent]]]:
-        """Yield connections of a service, and what to send on each; now and then one of its own."""
-        for connection in service.lasting:
+    def _batches(self, service: Service) -> Iterator[tuple[Pipeline, list[Sent]]]:
+        """Yield connections to a service with the requests to send on each."""
+        for connection in service.persistent:
             yield connection, self._batch(service)
-        if self._chance.happens(_PASSING):
+        if self._chance.happens(_SHORT_LIVED):
             yield service.connect(), self._batch(service, closes=True)
 
     def _batch(self, service: Service, *, closes: bool = False) -> list[Sent]:
-        count = self._chance.weighed(_BATCHES)
-        drawn = [draw(self._chance, self._seen) for _ in range(count)]
-        return [self._send(service, each, closes=closes and each is drawn[-1]) for each in drawn]
+        drawn = [draw(self._chance, self._seen) for _ in range(self._chance.weighted(_BATCHES))]
+        first, self._sent = self._sent + 1, self._sent + len(drawn)
+        name, last = service.terms.name, drawn[-1]
+        return [Sent(number, name, each, closes and each is last) for number, each in enumerate(drawn, first)]
 
-    def _send(self, service: Service, request: Request, *, closes: bool = False) -> Sent:
-        self._sent += 1
-        return Sent(self._sent, service.terms.name, request, closes)
+    def _wait_for(self, waited: Service) -> None:
+        """Wait until a service serves what was published last, and keep all connections from timing out."""
 
-    def _probe(self, service: Service, connection: Connection) -> None:
-        sent = self._send(service, _PROBE)
-        connection.send([sent])
-        service.receive(connection, sent)
+        def has_reloaded() -> bool:
+            for service in self._services:
+                for connection in service.persistent:
+                    sent = Sent(0, service.terms.name, _PROBE)
+                    connection.send([sent])
+                    service.receive(connection, sent)
+            return waited.has_reloaded()
+
+        try:
+            eventually(has_reloaded)
+        except AssertionError as error:
+            error.add_note(f"while waiting for {waited}")
+            raise

@@ -1,6 +1,6 @@
-"""What is asked: the resources, the parameters of each, and every value of a parameter in all its spellings.
+"""What is asked: the resources, their parameters, and all spellings of each value.
 
-Two requests mean the same question exactly if their `Question` is equal: then they have one answer, and one tag.
+Two requests ask the same exactly if their `Question` is equal: then they have the same answer and the same tag.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from tests.engine.made_up import VALUES
 from tests.engine.oracle import Collection, Form
 
 Pair = tuple[str, str]
-# A value in the spelling that stands for it -> all its spellings.
+# The first spelling of a value -> all its spellings.
 Values = Mapping[str, Sequence[str]]
 
 COMPANY: Final = "/companies/{company_id}"
-# Of each the first value is that of a request that names none.
+# The first value of each is the default.
 PAGING: Final[Mapping[str, Values]] = {
     "limit": {"1000": ("1000", "+1000", " 1_000"), "7": ("7", "07"), "40": ("40", "40.0"), "150": ("150",)},
     "page_num": {"1": ("1", "+1", "001"), "2": ("2", " 2 "), "9" * 30: ("9" * 30,)},
@@ -30,7 +30,7 @@ _FILTERS: Final = {0: 0.7, 1: 0.2, 2: 0.1}
 
 
 def _values(form: Form) -> Values:
-    """Return the values of a form of field, of which several spellings may be the same."""
+    """Return the values of a form of field, with the spellings that are equal in that form."""
     groups: dict[object, list[str]] = {}
     for text in VALUES[form]:
         groups.setdefault(form(text), []).append(text)
@@ -46,7 +46,7 @@ def _list(collection: Collection) -> Mapping[str, Values]:
     }
 
 
-# Resource -> parameter -> values. What stands in braces is one of the identifiers that are asked for.
+# Resource -> parameter -> values. Braces are for an identifier.
 RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
     "/stores": _list(oracle.STORES),
     "/companies": _list(oracle.COMPANIES),
@@ -56,7 +56,7 @@ ONCE: Final = (*PAGING, "sort_by")
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A question, in one fixed spelling."""
+    """A question in its canonical spelling."""
 
     resource: str
     path: str
@@ -64,7 +64,7 @@ class Question(msgspec.Struct, frozen=True):
 
     @property
     def query(self) -> str:
-        """The query string in that spelling."""
+        """The canonical query string."""
         return urlencode(self.pairs)
 
     def __str__(self) -> str:
@@ -73,14 +73,14 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Questions:
-    """The questions of a run: few, so that caches meet them again.
+    """The questions of a run: few, so that caches are hit.
 
-    all   each of them
-    like  those of every resource with the same pairs, by the pairs: what must not be mistaken for one another
+    all   all of them
+    like  pairs -> the questions of all resources with these pairs: caches must not confuse them
     """
 
     def __init__(self, chance: Chance, identifiers: Sequence[str], *, lists: int) -> None:
-        """Draw so many questions for lists, and one for each identifier."""
+        """Draw `lists` queries for lists, and one question for each identifier."""
         drawn: set[Question] = set()
         for pairs in ((), *(_pairs(chance, identifiers) for _ in range(lists))):
             drawn |= {Question(resource, resource, pairs) for resource in RESOURCES if _takes(resource, pairs)}
@@ -92,14 +92,14 @@ class Questions:
 
 
 def _pairs(chance: Chance, identifiers: Sequence[str]) -> tuple[Pair, ...]:
-    """Return the pairs of a question about one of the lists, sorted, without those that change nothing."""
+    """Return the pairs of a query for one of the lists, sorted, without defaults."""
     parameters = RESOURCES[chance.one([resource for resource, taken in RESOURCES.items() if taken])]
     filters = [name for name in parameters if name not in ONCE]
     pairs = set()
-    for _ in range(chance.weighed(_FILTERS)):
+    for _ in range(chance.weighted(_FILTERS)):
         name = chance.one(filters)
         values = identifiers if name == "company_id" else list(parameters[name])
-        pairs |= {(name, chance.one(values)) for _ in range(chance.weighed({1: 2, 2: 1}))}
+        pairs |= {(name, chance.one(values)) for _ in range(chance.weighted({1: 2, 2: 1}))}
     for name in ONCE:
         value = chance.one(list(parameters[name]))
         if chance.happens(_PAGED) and value != next(iter(parameters[name])):

@@ -1,4 +1,4 @@
-"""A request, and how it is written on the wire."""
+"""A request, and its bytes on the wire."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ NO_FIELDS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A request but for its connection."""
+    """A request without what depends on the connection."""
 
     target: Target
     method: str = "GET"
@@ -23,7 +23,7 @@ class Request(msgspec.Struct, frozen=True):
     body: bytes = b""
 
     def field(self, name: str) -> str:
-        """Return the value of a header field, the empty text where it is not there."""
+        """Return the value of a header field, the empty text if it is absent."""
         return self.fields.get(name, "")
 
     @property
@@ -33,7 +33,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """A request that was sent: as which of its run, and to which service."""
+    """A request that was sent: its number in the run, 0 while waiting for a reload, and the name of the service."""
 
     number: int
     service: str
@@ -42,7 +42,7 @@ class Sent(msgspec.Struct, frozen=True):
 
     @property
     def identifier(self) -> str:
-        """What it is called, and so its answer."""
+        """The identifier of the request, which its reply repeats."""
         return f"composition-{self.number}"
 
     @property
@@ -52,7 +52,7 @@ class Sent(msgspec.Struct, frozen=True):
 
     @property
     def head(self) -> str:
-        """Its request line and header fields, with the empty line behind them."""
+        """Its request line and header fields, up to the empty line."""
         request = self.request
         framing = {"Content-Length": str(len(request.body))} if request.body else {}
         fields = {"Host": "test", REQUEST_ID: self.identifier, **request.fields, **framing}
@@ -62,6 +62,6 @@ class Sent(msgspec.Struct, frozen=True):
         return "".join(f"{line}\r\n" for line in (*lines, ""))
 
     def __str__(self) -> str:
-        """Return the request as it is shown in a message."""
+        """Return the request for a message."""
         lines = self.head.rstrip().splitlines()
         return f"request {self.number}, to {self.service}:\n" + "\n".join(f"  > {line}" for line in lines)

@@ -1,35 +1,35 @@
-"""What was mixed, in numbers; a run that lacks a kind of answer proves nothing of it."""
+"""Counts of what was mixed: a run without some kind of reply proves nothing about it."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tests.composition.request import Sent
-from tests.composition.terms import KEY, NARROW_KEY
+from tests.composition.terms import KEY, LOW_RATE_KEY
 from tests.web.reply import Reply
 
 _LONG: Final = 32 << 10
-# How many of each kind there must be at least in every thousand requests.
+# Kind -> how many there must be at least in every thousand requests.
 NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys(("status 200", "method HEAD", "pipelined"), 100),
     **dict.fromkeys(("coding identity", "coding gzip", "coding br", "coding zstd"), 20),
     **dict.fromkeys(("304 by tag", "status 412"), 10),
     **dict.fromkeys(("status 307", "status 401", "status 404", "status 405", "status 422", "status 429"), 3),
     **dict.fromkeys(("304 by *", "304 by date", "coded over 32 KiB", "problem details", "strict"), 3),
-    **dict.fromkeys(("status 204", "narrow key let through", "connection closed", "reloads", "answers of old data"), 1),
+    **dict.fromkeys(("status 204", "low rate accepted", "connection closed", "reloads", "old data during a reload"), 1),
 }
 
 
 class Tally(Counter[str]):
-    """Counts of what was met."""
+    """Counts by kind."""
 
     def note(self, sent: Sent, reply: Reply, *, old: bool) -> None:
-        """Count an answer, which may be of old data: while a reload is under way."""
+        """Count a reply; `old` if it is from the data before a reload that is in progress."""
         self.update(_kinds(sent, reply))
-        self["answers of old data"] += old
+        self["old data during a reload"] += old
 
     def lacking(self) -> dict[str, int]:
-        """Return how often each kind was met that was met too seldom."""
+        """Return the counts that are too low."""
         thousands = self["requests"] / 1000
         return {kind: self[kind] for kind, least in NEEDED.items() if self[kind] < int(least * thousands)}
 
@@ -58,5 +58,5 @@ def _kinds(sent: Sent, reply: Reply) -> Iterator[str]:
         yield "strict"
     if sent.closes:
         yield "connection closed"
-    if request.field(KEY) == NARROW_KEY and reply.status in (200, 304, 412, 422):
-        yield "narrow key let through"
+    if request.field(KEY) == LOW_RATE_KEY and reply.status in (200, 304, 412, 422):
+        yield "low rate accepted"

@@ -1,4 +1,4 @@
-"""The services that are asked, each on terms of its own, and the keys that they know."""
+"""The services of a run, with the options and keys of each."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -11,26 +11,26 @@ import orjson
 KEY: Final = "x-api-key"
 PLAIN_KEY: Final = "plain-key"
 FILED_KEY: Final = "filed-key"
-WIDE_KEY: Final = "wide-key"
-NARROW_KEY: Final = "narrow-key"
-# What a narrow key may ask, all at once; it gets one more a day.
+HIGH_RATE_KEY: Final = "high-rate-key"
+LOW_RATE_KEY: Final = "low-rate-key"
+# The burst of the low-rate key, of which one request a day is refilled.
 BURST: Final = 60
-# The keys of the key file -> rate and burst. Beside them `PLAIN_KEY` is given as an option.
+# The keys of the key file -> rate and burst. `PLAIN_KEY` is given by --api-key.
 FILED: Final[Mapping[str, Mapping[str, object]]] = {
     FILED_KEY: {},
-    WIDE_KEY: {"rate": "999999999/s"},
-    NARROW_KEY: {"rate": "1/d", "burst": BURST},
+    HIGH_RATE_KEY: {"rate": "999999999/s"},
+    LOW_RATE_KEY: {"rate": "1/d", "burst": BURST},
 }
 LISTED_ORIGIN: Final = "https://shop.example"
 OTHER_ORIGIN: Final = "https://other.example"
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """How a service is run.
+    """The options of a service.
 
-    baked        whether it serves a baked file, else a folder
-    origin       of which pages may read its answers; `*` is any
-    rate_fields  whether it states what is left of a rate
+    baked        whether its source is a baked file, else a folder
+    origin       the origin that may read replies, `*` for any
+    rate_fields  whether replies have the fields of rates
     """
 
     name: str
@@ -47,7 +47,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         return [*common, "--cors-origin", self.origin, *fields, *self.options]
 
     def allowed_origin(self, origin: str) -> str | None:
-        """Return the origin that may read an answer to a request of an origin."""
+        """Return the value of Access-Control-Allow-Origin for a request from an origin."""
         return self.origin if self.origin in ("*", origin) else None
 
 
@@ -58,7 +58,7 @@ SERVICES: Final[Sequence[Terms]] = (
         baked=False,
         origin=LISTED_ORIGIN,
         rate_fields=False,
-        options=("--encoded-cache", "1"),  # less than there is to keep
+        options=("--encoded-cache", "1"),  # smaller than the answers of a run: entries are evicted
     ),
     Terms(name="two workers", workers=2, baked=True, origin="*", rate_fields=True),
 )

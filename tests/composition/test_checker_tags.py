@@ -1,27 +1,27 @@
-"""The checker refuses answers whose tags do not go with their bytes, and a 304 or 412 that is not due."""
+"""The checker rejects tags that do not go with their bytes, and a 304 or 412 that is not due."""
 
 import brotli
 import pytest
 
-from tests.composition.forged import COMPANIES, NEW, OLD, STORES, Forger, altered, asked, refused
+from tests.composition.forged import COMPANIES, NEW, OLD, STORES, Forger, altered, asked, rejected
 
 BROTLI = {"Accept_Encoding": "br"}
 
 
-def test_companies_for_stores_are_refused_and_the_request_that_they_answered_is_shown() -> None:
+def test_companies_for_stores_are_rejected_and_the_request_that_they_answered_is_shown() -> None:
     forger = Forger()
     companies = forger.ask(asked(COMPANIES, **BROTLI))
-    message = refused(forger, asked(STORES, **BROTLI), companies, "body")
+    message = rejected(forger, asked(STORES, **BROTLI), companies, "body")
     assert "earlier, request 1, to forged:\n  > GET /companies HTTP/1.1" in message
 
 
-def test_one_tag_for_two_resources_is_refused() -> None:
+def test_one_tag_for_two_resources_is_rejected() -> None:
     forger = Forger()
     companies, stores = forger.ask(asked(COMPANIES)), forger.right(forger.send(asked(STORES)), NEW)
-    refused(forger, asked(STORES), altered(stores, {"ETag": companies.etag}), "tag")
+    rejected(forger, asked(STORES), altered(stores, {"ETag": companies.etag}), "tag")
 
 
-def test_304_for_the_tag_of_another_resource_or_version_or_unaccepted_coding_is_refused() -> None:
+def test_304_for_the_tag_of_another_resource_or_version_or_unaccepted_coding_is_rejected() -> None:
     forger = Forger()
     for request, edition in (
         (asked(COMPANIES), NEW),
@@ -31,52 +31,54 @@ def test_304_for_the_tag_of_another_resource_or_version_or_unaccepted_coding_is_
         tag = forger.ask(request, edition).etag
         unchanged = forger.ask(asked(STORES, If_None_Match="*"))
         forged = altered(unchanged, {"ETag": tag})
-        refused(forger, asked(STORES, If_None_Match=tag), forged, "not modified")
+        rejected(forger, asked(STORES, If_None_Match=tag), forged, "not modified")
 
 
-def test_200_for_a_tag_that_is_current_is_refused() -> None:
+def test_200_for_a_tag_that_is_current_is_rejected() -> None:
     forger = Forger()
     right = forger.ask(asked(STORES))
-    refused(forger, asked(STORES, If_None_Match=f"W/{right.etag}"), right, "status")
-    refused(forger, asked(STORES, If_Match=f"W/{right.etag}"), right, "status")
+    rejected(forger, asked(STORES, If_None_Match=f"W/{right.etag}"), right, "status")
+    rejected(forger, asked(STORES, If_Match=f"W/{right.etag}"), right, "status")
 
 
-def test_304_for_a_date_before_that_of_the_data_is_refused() -> None:
+def test_304_for_a_date_before_that_of_the_data_is_rejected() -> None:
     forger = Forger()
     unchanged = forger.ask(asked(STORES, If_None_Match="*"))
-    refused(forger, asked(STORES, If_Modified_Since="Fri, 15 Nov 2024 08:00:00 GMT"), unchanged, "not modified")
+    rejected(forger, asked(STORES, If_Modified_Since="Fri, 15 Nov 2024 08:00:00 GMT"), unchanged, "not modified")
 
 
-def test_412_for_a_tag_that_is_current_is_refused() -> None:
+def test_412_for_a_tag_that_is_current_is_rejected() -> None:
     forger = Forger()
     tag = forger.ask(asked(STORES)).etag
     failed = forger.ask(asked(STORES, If_Match='"other"'))
-    refused(forger, asked(STORES, If_Match=tag), failed, "precondition")
+    rejected(forger, asked(STORES, If_Match=tag), failed, "precondition")
 
 
-def test_equal_tags_for_different_bytes_are_refused() -> None:
+def test_equal_tags_for_different_bytes_are_rejected() -> None:
     forger = Forger()
     right = forger.ask(asked(STORES, **BROTLI))
     other = brotli.compress(right.plain, quality=0)
     forged = altered(right, {"Content-Length": str(len(other))}, body=other)
-    refused(forger, asked(STORES, **BROTLI), forged, "tag")
+    rejected(forger, asked(STORES, **BROTLI), forged, "tag")
 
 
 @pytest.mark.parametrize("change", [{"ETag": '"other"'}, {"Content-Length": "1"}])
-def test_head_with_another_tag_or_length_than_get_is_refused(change: dict[str, str]) -> None:
+def test_head_with_another_tag_or_length_than_get_is_rejected(change: dict[str, str]) -> None:
     forger = Forger()
     forger.ask(asked(STORES, **BROTLI))
     right = forger.ask(asked(STORES, "HEAD", **BROTLI))
-    refused(forger, asked(STORES, "HEAD", **BROTLI), altered(right, change), "tag")
+    rejected(forger, asked(STORES, "HEAD", **BROTLI), altered(right, change), "tag")
 
 
-def test_a_plain_length_that_is_not_that_of_the_body_is_refused_without_a_body_too() -> None:
-    forger = Forger()
-    right = forger.right(forger.send(asked(STORES, "HEAD")), NEW)
-    refused(forger, asked(STORES, "HEAD"), altered(right, {"Content-Length": "5"}), "length")
+@pytest.mark.parametrize("path", [STORES, "/companies/nobody"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_length_that_is_not_that_of_the_plain_body_is_rejected(path: str, method: str) -> None:
+    forger, request = Forger(), asked(path, method)
+    right = forger.right(forger.send(request), NEW)
+    rejected(forger, request, altered(right, {"Content-Length": "5"}), "length")
 
 
-def test_a_weak_tag_is_refused() -> None:
+def test_a_weak_tag_is_rejected() -> None:
     forger = Forger()
     right = forger.right(forger.send(asked(STORES)), NEW)
-    refused(forger, asked(STORES), altered(right, {"ETag": 'W/"x"'}), "tag")
+    rejected(forger, asked(STORES), altered(right, {"ETag": 'W/"x"'}), "tag")
