@@ -36,7 +36,7 @@ mutation: bench/data/mutation/installed ## change the engine in every small way 
 soak: $(VENV)/installed ## an hour of mixed load and reloads: MINUTES=60, ARGS='--workers 1'
 	$(BIN)/python -m bench.soak --minutes $(MINUTES) $(ARGS)
 
-fuzz: $(VENV)/fuzzing ## a great many odd requests and files; ARGS='--seconds 600 csv json' for longer, or some of it
+fuzz: $(VENV)/fuzzing ## a great many odd requests, mixed ones, and files; ARGS='--seconds 600 csv json' for longer, or some of it
 	$(BIN)/python -m fuzz $(ARGS)
 
 # Strict: a package that cannot be looked up is a failure, not one without faults.

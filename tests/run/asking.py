@@ -1,13 +1,14 @@
 """Clients that ask over and over, each on one connection, and look hard at every answer."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from itertools import cycle
 from pathlib import Path
 from socket import inet_aton, socket
 from threading import Event, Thread
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
@@ -20,6 +21,18 @@ _LOCAL, _REMOTE, _INODE = 1, 2, 9
 # Between two questions: what is looked for lasts longer, and the processes that are looked at need the time.
 _PAUSE_SECONDS = 0.001
 _TARGETS = ("/stores", "/companies/acme", "/companies")
+
+
+class Connected(Protocol):
+    """A connection, by the inode of the socket at its other end."""
+
+    @property
+    def socket(self) -> int: ...
+
+    def close(self) -> None: ...
+
+
+_Connected = TypeVar("_Connected", bound=Connected)
 
 
 class Versions:
@@ -130,20 +143,32 @@ def some_of(service: Running) -> list[Client]:
 
 def of_each_worker(service: Running) -> list[Client]:
     """Return a client of each worker, which keeps its connection, and was answered once."""
-    versions, workers = Versions(), set(service.workers() or [service.process.pid])
-    found: dict[int, Client] = {}
+    versions = Versions()
 
-    def another() -> bool:
+    def connect() -> Client:
         client = Client(service.address, versions)
         client.get("/health")
-        owner = next(worker for worker in workers if client.socket in sockets(worker))
-        if found.setdefault(owner, client) is not client:
-            client.close()
+        return client
+
+    found = one_of_each_worker(service, connect)
+    for client in found:
+        client.ask("/stores")
+    return found
+
+
+def one_of_each_worker(service: Running, connect: Callable[[], _Connected]) -> list[_Connected]:
+    """Return a connection to each worker, of those that `connect` opens and on which it was answered once."""
+    workers = set(service.workers() or [service.process.pid])
+    found: dict[int, _Connected] = {}
+
+    def another() -> bool:
+        connected = connect()
+        owner = next(worker for worker in workers if connected.socket in sockets(worker))
+        if found.setdefault(owner, connected) is not connected:
+            connected.close()
         return found.keys() == workers
 
     eventually(another)
-    for client in found.values():
-        client.ask("/stores")
     return list(found.values())
 
 
