@@ -33,9 +33,10 @@ class Service:
         self.persistent = [self.connect()] if terms.workers == 1 else one_of_each_worker(running, self._connected)
 
     def __str__(self) -> str:
-        """Return what it should serve by now, for a message."""
+        """Return what it should serve by now and what it logged last, for a message."""
         last = self._published[-1]
-        return f"{self.terms.name}, version {last.version}, modified {last.modified}"
+        logged = "\n".join(self._running.logged()[-3:])
+        return f"{self.terms.name}, version {last.version}, modified {last.modified}; its log ends with\n{logged}"
 
     def connect(self) -> Pipeline:
         """Open another connection, to any of the workers."""
