@@ -13,7 +13,7 @@ import msgspec
 
 from service.loading.acceptance import Safeguards
 from service.progress import Progress, silent
-from service.replica.publication import Publication, Reload
+from service.replica.publication import Publication, Reload, last_modified
 from service.replica.watching import changes
 from service.replica.workspace import Workspace
 from service.source.source import Rejected, Source, Taken, Unavailable
@@ -138,7 +138,7 @@ class Publisher:
             if last.last_reload != self._last.last_reload:
                 _log.info("%s: in order again, and unchanged", self._source.name)
             return None
-        await self._publish(_renewed(last, taken, to.name, asked_at))
+        await self._publish(renewed(last, taken, to.name, asked_at))
         self._progress = silent
         for note in taken.notes:
             _log.warning("%s", note)
@@ -177,12 +177,16 @@ class Publisher:
         await self._published(publication)
 
 
-def _renewed(last: Publication, taken: Taken, file: str, asked_at: datetime) -> Publication:
+def renewed(last: Publication, taken: Taken, file: str, asked_at: datetime) -> Publication:
+    """Return the publication of new data, which was asked for at a time and lies in a file of the workspace."""
     now = datetime.now(UTC)
+    dates = [date for date in (last.latest, taken.summary.generated_at) if date is not None and date <= now]
     return Publication(
         generation=last.generation + 1,
         file=file,
-        totals=taken.totals,
+        summary=taken.summary,
+        modified=last_modified(last, taken.summary, now),
+        latest=max(dates, default=None),
         unconfirmed=taken.confirmed_at is not None and (last.unconfirmed or not last.generation),
         fingerprint=taken.fingerprint,
         seen=taken.fingerprint,

@@ -25,11 +25,17 @@ _log = logging.getLogger(__name__)
 
 
 class Snapshot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """A data set that is served, how many records were left out of it, when it was loaded, as the how manieth."""
+    """A data set that is served.
+
+    skipped     how many records were left out of it
+    modified    when it was last modified, if Last-Modified may say so
+    generation  its number in the run, from 1
+    """
 
     dataset: Dataset
     skipped: int
     loaded_at: datetime
+    modified: datetime | None = None
     generation: int = 1
 
     @property
@@ -114,7 +120,11 @@ def _snapshot(publication: Publication, file: Path) -> Snapshot:
     dataset, report = accept(load_baked(file, checked=True), Invalid.REFUSE)
     loaded_at = publication.loaded_at or datetime.now(UTC)
     return Snapshot(
-        dataset=dataset, skipped=report.totals.skipped, loaded_at=loaded_at, generation=publication.generation
+        dataset=dataset,
+        skipped=report.totals.skipped,
+        loaded_at=loaded_at,
+        modified=publication.modified,
+        generation=publication.generation,
     )
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from service.baking.baked import bake
 from service.loading.acceptance import Invalid, Refused, accept
-from service.loading.dataset import Report, Totals, load
+from service.loading.dataset import Report, Summary, load
 
 # Requests come first: nobody waits for a compilation but its result.
 _NICENESS: Final = 5
@@ -30,9 +30,9 @@ class Step(msgspec.Struct, frozen=True, tag=True):
 
 
 class Compiled(msgspec.Struct, frozen=True, tag=True):
-    """The file is written; how many records it has, and what there is to tell of the data."""
+    """The file is written: the summary of the data, and notes on it for the log."""
 
-    totals: Totals
+    summary: Summary
     notes: tuple[str, ...]
 
 
@@ -71,7 +71,7 @@ def compile_folder(folder: Path, to: Path, *, invalid: Invalid, fingerprint: str
         return Failed(error.strerror or str(error))
     except MemoryError:
         return Failed("out of memory")
-    return Compiled(report.totals, tuple(_notes(report)))
+    return Compiled(Summary.of(dataset, report), tuple(_notes(report)))
 
 
 def _notes(report: Report) -> Iterator[str]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from service.baking.baked import read_baked
 from service.baking.layout import DamagedFile
-from service.loading.acceptance import Refused
-from service.loading.dataset import Totals
+from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.dataset import Summary
 from service.loading.look import look_at_file, watched_folders
 from service.progress import Progress
 from service.source.settling import settled
@@ -36,17 +36,17 @@ class FileSource:
             if look.fingerprint == seen:
                 return None
             try:
-                totals = await finished(_copy, self._file, to)
-                check(totals)
+                summary = await finished(_copy, self._file, to)
+                check(summary.totals)
             except Refused as refused:
                 if (await settled(self._look)).fingerprint == look.fingerprint:
                     raise Rejected.by(refused, look.fingerprint) from None
             else:
-                return Taken(fingerprint=look.fingerprint, totals=totals)
+                return Taken(fingerprint=look.fingerprint, summary=summary)
 
 
-def _copy(file: Path, to: Path) -> Totals:
-    """Copy a baked file; return its counts. Raises `Refused` if it is none, `Unavailable` if it cannot be copied."""
+def _copy(file: Path, to: Path) -> Summary:
+    """Copy a baked file; return its summary. Raises `Refused` if it is none, `Unavailable` if it cannot be copied."""
     try:
         if file.exists() and not (file.is_file() or file.is_dir()):  # a pipe would keep us waiting
             raise Refused(f"{file}: it is no regular file; bake it again")
@@ -56,7 +56,7 @@ def _copy(file: Path, to: Path) -> Totals:
         raise Refused(f"{file}: the file cannot be read: {error.strerror}") from None
     try:
         shutil.copyfile(file, to)
-        return read_baked(to).report.totals
+        return Summary.of(*accept(read_baked(to), Invalid.REFUSE))
     except DamagedFile as damage:
         raise Refused(f"{file}: {damage}; bake it again") from None
     except OSError as error:

@@ -49,13 +49,13 @@ class FolderSource:
                 return None
             try:
                 compiled = await self._compile(to, look.fingerprint, progress)
-                check(compiled.totals)
+                check(compiled.summary.totals)
             except Refused as refused:
                 # What changed meanwhile may have been read half.
                 if (await settled(self._look)).fingerprint == look.fingerprint:
                     raise Rejected.by(refused, look.fingerprint) from None
             else:
-                return Taken(fingerprint=look.fingerprint, totals=compiled.totals, notes=compiled.notes)
+                return Taken(fingerprint=look.fingerprint, summary=compiled.summary, notes=compiled.notes)
 
     async def _compile(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Compiled:
         """Compile the files into one. Raises `Refused` and `Unavailable`."""

@@ -16,8 +16,8 @@ from aiohttp import ClientResponse, ClientSession, ClientTimeout
 from service import __version__
 from service.baking.baked import read_baked
 from service.baking.layout import DamagedFile
-from service.loading.acceptance import Refused
-from service.loading.dataset import Totals
+from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.dataset import Summary
 from service.progress import Progress
 from service.source.cache import Cache
 from service.source.download import Download
@@ -69,26 +69,26 @@ class RemoteSource:
                 await self._keep(self._unkept, seen, asked_at)
             await finished(self._cache.confirm, seen, asked_at)
             return None
-        totals = await finished(_totals, to)
+        summary = await finished(_summary, to)
         try:
-            check(totals)
+            check(summary.totals)
         except Refused as refused:
             raise Rejected.by(refused, found) from None
         await self._keep(to, found, asked_at)
-        return Taken(fingerprint=found, totals=totals)
+        return Taken(fingerprint=found, summary=summary)
 
     async def _copy(self, to: Path, check: Check) -> Taken | None:
         """Take the last good copy; None if there is none, or it is not to be served."""
         kept = await finished(self._cache.load, to)
         if kept is None:
             return None
-        totals = await finished(_totals, to)
+        summary = await finished(_summary, to)
         try:
-            check(totals)
+            check(summary.totals)
         except Refused as refused:
             _log.warning("the copy in the cache is not served: %s", refused)
             return None
-        return Taken(fingerprint=kept.fingerprint, totals=totals, confirmed_at=kept.confirmed_at)
+        return Taken(fingerprint=kept.fingerprint, summary=summary, confirmed_at=kept.confirmed_at)
 
     async def _keep(self, file: Path, found: str, asked_at: datetime) -> None:
         """Let a file be the last good copy; where that fails, the next confirmation tries again."""
@@ -195,9 +195,9 @@ def _damage(file: Path) -> str:
     return ""
 
 
-def _totals(file: Path) -> Totals:
-    """Return how many records a baked file has that was checked."""
-    return read_baked(file, checked=True).report.totals
+def _summary(file: Path) -> Summary:
+    """Return the summary of a baked file that was checked."""
+    return Summary.of(*accept(read_baked(file, checked=True), Invalid.REFUSE))
 
 
 def _digest(file: Path) -> str:

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 import msgspec
 
 from service.loading.acceptance import Refused
-from service.loading.dataset import Totals
+from service.loading.dataset import Summary, Totals
 from service.progress import Progress
 
 Check: TypeAlias = Callable[[Totals], None]
@@ -18,13 +18,13 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """What was taken.
 
     fingerprint   what the source was like; two that are the same hold the same data
-    totals        how many records it has
+    summary       of the data
     notes         what there is to tell of the data, in lines for the log
     confirmed_at  when this was known to be what the source holds, where that was earlier: it is asked again at once
     """
 
     fingerprint: str
-    totals: Totals
+    summary: Summary
     notes: tuple[str, ...] = ()
     confirmed_at: datetime | None = None
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from service.loading.acceptance import Refused, Safeguards
-from service.loading.dataset import Totals
+from service.loading.dataset import Summary, Totals
 from service.progress import Progress
 from service.replica.publication import Publication
 from service.replica.publisher import Publisher
@@ -42,7 +42,7 @@ class Script:
             raise step
         if step is not None:
             try:
-                check(step.totals)
+                check(step.summary.totals)
             except Refused as refused:
                 raise Rejected.by(refused, step.fingerprint) from None
         return step
@@ -52,9 +52,16 @@ def write(to: Path, content: bytes) -> None:
     to.write_bytes(content)
 
 
-def taken(fingerprint: str, *notes: str, stores: int = 1, confirmed_at: datetime | None = None) -> Taken:
+def taken(
+    fingerprint: str,
+    *notes: str,
+    stores: int = 1,
+    confirmed_at: datetime | None = None,
+    generated_at: datetime | None = None,
+) -> Taken:
     totals = Totals(stores=stores, companies=1, skipped=0, repeated=0)
-    return Taken(fingerprint=fingerprint, totals=totals, notes=notes, confirmed_at=confirmed_at)
+    summary = Summary(fingerprint, generated_at, totals)
+    return Taken(fingerprint=fingerprint, summary=summary, notes=notes, confirmed_at=confirmed_at)
 
 
 class Published:

@@ -210,7 +210,7 @@ async def test_a_reload_that_loses_too_much_leaves_what_is_served_and_is_told_an
         one, failed, later = await published.until(3)
     why = "312 of 5,000 stores left, 93.8 % fewer than served now; --max-shrink 0.94 allows that"
     assert refused(failed) == refused(later) == why
-    assert (failed.generation, failed.file, failed.totals) == (1, one.file, one.totals)
+    assert (failed.generation, failed.file, failed.summary) == (1, one.file, one.summary)
     assert caplog.messages.count(f"{why}; what was served stays") == 1
     assert script.seen[:3] == ["", "one", "two"]
 

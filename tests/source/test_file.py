@@ -93,4 +93,4 @@ def test_counts_that_are_not_to_be_served_are_rejected(file: Path, to: Path) -> 
         take(file, to, check=Safeguards(min_stores=stores + 1).check)
     taken = take(file, to, check=Safeguards(min_stores=stores).check)
     assert taken is not None
-    assert (taken.totals.stores, taken.fingerprint) == (stores, caught.value.fingerprint)
+    assert (taken.summary.totals.stores, taken.fingerprint) == (stores, caught.value.fingerprint)

@@ -83,7 +83,7 @@ async def test_counts_that_are_not_to_be_served_are_rejected(folder: Path, to: P
     assert not caught.value.of_records
     taken = await take(folder, to, check=Safeguards(min_stores=0).check)
     assert taken is not None
-    assert (taken.totals.stores, taken.fingerprint) == (0, caught.value.fingerprint)
+    assert (taken.summary.totals.stores, taken.fingerprint) == (0, caught.value.fingerprint)
 
 
 async def test_a_compiler_that_is_killed_leaves_the_folder_unavailable(folder: Path, to: Path) -> None:
