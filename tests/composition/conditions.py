@@ -29,7 +29,7 @@ def decide(
     """Evaluate the conditions of a request.
 
     sendable  the variants that it accepts, in any coding; `chosen` is the one that would be sent
-    modified  the time of the data in seconds; without one, dates do not count
+    modified  the time in Last-Modified, in seconds; without one, dates do not count
     """
     match, none_match = request.field("If-Match"), request.field("If-None-Match")
     if match:
@@ -42,7 +42,7 @@ def decide(
     if none_match:
         found = _named(none_match, ledger, weak=True) & sendable
         return Outcome(304, found) if found else Outcome(200, {chosen})
-    if modified is not None and modified <= _seconds(request.field("If-Modified-Since"), otherwise=-inf):
+    if modified is not None and modified == _seconds(request.field("If-Modified-Since"), otherwise=-inf):
         return Outcome(304, {chosen})
     return Outcome(200, {chosen})
 

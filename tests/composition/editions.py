@@ -1,10 +1,12 @@
 """The data sets that are served in turn, each with its oracle: a naive scan of its records."""
 
 import asyncio
+import shutil
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -20,7 +22,6 @@ _STORES: Final = 500
 _COMPANIES: Final = 600
 _VARIETY: Final = 16
 _KEPT: Final = ("store_id", "company_id")
-_DATES: Final = ("2024-05-31T10:00:00.5+02:00", "2024-06-30T10:00:00Z", "2024-07-31T10:00:00Z")
 
 # Answers a path, a query string, and whether unknown parameters are rejected.
 Plain = Callable[[str, str, bool], Answered]
@@ -29,10 +30,11 @@ Plain = Callable[[str, str, bool], Answered]
 class Edition(msgspec.Struct, frozen=True, eq=False):
     """A data set as it is served.
 
-    modified   the time in its manifest, in whole seconds, if it has one
-    folder     its files; `baked` is the same compiled
-    plain      the oracle
-    companies  the identifiers of its companies
+    modified      the time that Last-Modified gives, in whole seconds, if it gives one
+    folder        its files; `baked` is the same compiled
+    plain         the oracle
+    companies     the identifiers of its companies
+    generated_at  the time in its manifest, if it has one
     """
 
     version: str
@@ -41,23 +43,27 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
     baked: Path
     plain: Plain
     companies: Sequence[str]
+    generated_at: datetime | None = None
+
+    def dated(self, folder: Path, generated_at: datetime | None) -> "Edition":
+        """Write the same records into a new folder, with another time."""
+        files = Path(shutil.copytree(self.folder, folder / "files"))
+        return msgspec.structs.replace(self, **_baked(date(files, generated_at and generated_at.isoformat())))
 
 
 def write_editions(folder: Path, seed: int) -> Sequence[Edition]:
     """Write the data sets of a seed into a new folder, as files and as baked files.
 
     The second has the identifiers of the first with other values, so that its pages have the same counts. The third is
-    smaller and undated. The fourth has the records of the first, hence its version, and a later date.
+    smaller. They are not dated.
     """
     first = make((_STORES, _COMPANIES, _VARIETY, seed))
     small = make((_STORES // 4, _COMPANIES // 4, _VARIETY, seed + 1))
     rotated = Made({name: _rotated(records) for name, records in first.records.items()}, None)
-    plain = _model(first)
     return (
-        _written(folder / "first", first, plain, _DATES[0]),
-        _written(folder / "rotated", rotated, _model(rotated), _DATES[1]),
-        _written(folder / "small", small, _model(small), None),
-        _written(folder / "again", first, plain, _DATES[2]),
+        _written(folder / "first", first),
+        _written(folder / "rotated", rotated),
+        _written(folder / "small", small),
     )
 
 
@@ -80,11 +86,22 @@ def _model(made: Made) -> Plain:
     return cache(answer)
 
 
-def _written(folder: Path, made: Made, plain: Plain, generated_at: str | None) -> Edition:
-    files = date(made.write(folder / "files"), generated_at)
-    dataset, totals = loaded(files)
-    baked = folder / "set.baked"
-    bake(dataset, totals, baked)
-    modified = None if dataset.generated_at is None else int(dataset.generated_at.timestamp())
+def _written(folder: Path, made: Made) -> Edition:
     companies = [str(record["company_id"]) for record in made.records["companies"]]
-    return Edition(dataset.version, modified, files, baked, plain, companies)
+    return Edition(plain=_model(made), companies=companies, **_baked(date(made.write(folder / "files"), None)))
+
+
+def _baked(files: Path) -> dict[str, Any]:
+    """Compile files into a baked file beside them; return what follows from them."""
+    dataset, totals = loaded(files)
+    baked = files.with_name("set.baked")
+    bake(dataset, totals, baked)
+    when = dataset.generated_at
+    modified = None if when is None else int(when.timestamp())
+    return {
+        "version": dataset.version,
+        "modified": modified,
+        "folder": files,
+        "baked": baked,
+        "generated_at": when,
+    }

@@ -53,15 +53,18 @@ ORIGINS: Final = (LISTED_ORIGIN, LISTED_ORIGIN, OTHER_ORIGIN)
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What draws depend on: the questions and data sets of the run, and what replies have shown until now."""
+    """What draws depend on: the questions, data sets and dates of the run, and what replies have shown until now."""
 
     questions: Questions
     editions: Sequence[Edition]
+    dates: Sequence[int]
     ledger: Ledger
 
 
 _Item = TypeVar("_Item")
 _CODINGS: Final = ("identity", *CODINGS)
+# How many of the dates of data are still named in conditions.
+_RECENT: Final = 4
 
 # Draws the value of a header field for a request that asks a question.
 Draw = Callable[[Chance, Question, Context], str]
@@ -76,7 +79,7 @@ def _version(chance: Chance, _question: Question, seen: Context) -> str:
 
 
 def _date(chance: Chance, _question: Question, seen: Context) -> str:
-    moment = chance.one([edition.modified or 0 for edition in seen.editions])
+    moment = chance.one([*seen.dates[-_RECENT:], 0])
     return chance.one([formatdate(moment + late, usegmt=True) for late in (-1, 0, 0, 1)] + ["yesterday"])
 
 

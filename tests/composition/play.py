@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import cycle
-from math import inf
+from itertools import count, cycle
+from math import inf, isnan, nan
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -28,6 +29,10 @@ _BATCHES: Final = {1: 4, 2: 2, 3: 2, 8: 1}
 # Requests are sent in waves, several at once. The share of waves in which a service gets a short-lived connection:
 _SHORT_LIVED: Final = 0.15
 _WAVES_PER_RELOAD: Final = 40
+# The first data set that is dated has this time; each that follows comes so many seconds after the latest one, is not
+# dated (nan), or is what is served already (inf).
+_START: Final = datetime(2024, 5, 31, 8, tzinfo=UTC)
+_APART: Final = {1: 4, 1.5: 4, 3600: 2, 0.5: 1, 0: 1, -1: 1, nan: 1, inf: 1}
 _PAGE: Final = Question("/companies", "/companies", (("limit", "7"),))
 _PROBE: Final = Request(
     Target(_PAGE, PathKind.RESOURCE, _PAGE.path, ("limit=7",), noisy=False, invalid=False), fields={KEY: PLAIN_KEY}
@@ -42,7 +47,7 @@ def play(folder: Path, seed: int, requests: int, *, deadline: float = inf) -> Ta
     try:
         editions = write_editions(folder / "data", seed)
         with _services(folder, editions, checker := Checker()) as services:
-            return _Player(seed, services, editions, checker).play(requests, deadline)
+            return _Player(folder / "dated", seed, services, editions, checker).play(requests, deadline)
     except AssertionError as error:
         error.add_note(f"seed {seed}; to repeat it: make fuzz ARGS='--seed {seed} composition'")
         raise
@@ -64,11 +69,15 @@ def _services(folder: Path, editions: Sequence[Edition], checker: Checker) -> It
 
 
 class _Player:
-    def __init__(self, seed: int, services: Sequence[Service], editions: Sequence[Edition], checker: Checker) -> None:
+    def __init__(
+        self, folder: Path, seed: int, services: Sequence[Service], editions: Sequence[Edition], checker: Checker
+    ) -> None:
+        self._folder, self._numbers = folder, count()
         self._chance, self._services, self._editions = Chance(seed), services, editions
         known = [self._chance.one(edition.companies) for edition in editions]
         questions = Questions(self._chance, [*dict.fromkeys(known), "nobody"], lists=_LISTS)
-        self._seen = Context(questions, editions, checker.ledger)
+        self._dates: list[int] = []
+        self._seen = Context(questions, editions, self._dates, checker.ledger)
         self._sent = 0
 
     def play(self, requests: int, deadline: float) -> Tally:
@@ -77,7 +86,7 @@ class _Player:
         while self._sent < requests and monotonic() < deadline:
             service, data_sets = next(reloads)
             self._wait_for(service)
-            self._wave(partial(service.reload, next(data_sets)))
+            self._wave(partial(service.reload, self._dated(service, next(data_sets))))
             for _ in range(_WAVES_PER_RELOAD):
                 self._wave()
         for service in self._services:
@@ -88,6 +97,16 @@ class _Player:
         """Yield the data sets that a service loads: all of them in random order, then again."""
         while True:
             yield from self._chance.shuffled(self._editions)
+
+    def _dated(self, service: Service, edition: Edition) -> Edition:
+        """Return a data set with a time that is new, that of data before, earlier, or none; or what is served again."""
+        apart = self._chance.weighted(_APART)
+        if apart == inf:
+            return service.loaded
+        when = None if isnan(apart) else (service.latest or _START) + timedelta(seconds=apart)
+        if when is not None:
+            self._dates.append(int(when.timestamp()))
+        return edition.dated(self._folder / str(next(self._numbers)), when)
 
     def _wave(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Send requests to all services, do something meanwhile, and read all replies."""

@@ -1,7 +1,10 @@
 """A running service: connections to it, replies from it, reloads of its data."""
 
 import signal
+from datetime import timedelta
 from pathlib import Path
+
+import msgspec
 
 from tests.composition.allowance import Allowance
 from tests.composition.checker import Checker
@@ -19,14 +22,15 @@ from tests.web.reply import Reply
 class Service:
     """A service with one persistent connection to each of its workers.
 
-    _published  the data sets published so far, in order
+    loaded      the data set that was published last; `latest` is the latest time of any
+    _published  the data sets published so far that replies tell apart, in order
     _places     for each connection the index among them of its last reply; a worker only ever moves forward
     _reached    the index that every worker has reached
     """
 
     def __init__(self, terms: Terms, running: Running, link: Path, edition: Edition, checker: Checker) -> None:
         self.terms, self._running, self._link, self._checker = terms, running, link, checker
-        self._published = [edition]
+        self._published, self.loaded, self.latest = [edition], edition, edition.generated_at
         self._places: dict[Pipeline, int] = {}
         self._reached = 0
         self.tally, self.allowance = Tally(), Allowance(terms.workers)
@@ -66,11 +70,22 @@ class Service:
 
     def reload(self, edition: Edition) -> None:
         """Replace the data by another data set and trigger a reload; do not wait for it."""
-        if edition is not self._published[-1]:
-            self._published.append(edition)
+        self._publish(edition)
         turn(self._link, edition.baked if self.terms.baked else edition.folder)
         self._running.process.send_signal(signal.SIGHUP)
         self.tally["reloads"] += 1
+
+    def _publish(self, edition: Edition) -> None:
+        """Append a data set if replies tell it from the last; it has a Last-Modified if that cannot mislead."""
+        last, when, latest = self._published[-1], edition.generated_at, self.latest
+        if (edition.version, when) == (self.loaded.version, self.loaded.generated_at):
+            return
+        self.loaded = edition
+        misleads = when is not None and latest is not None and when - latest < timedelta(seconds=1)
+        published = msgspec.structs.replace(edition, modified=None) if misleads else edition
+        self.latest = max((each for each in (when, latest) if each is not None), default=None)
+        if (published.version, published.modified) != (last.version, last.modified):
+            self._published.append(published)
 
     def has_reloaded(self) -> bool:
         """Return whether each worker has replied from the data set that was published last."""
