@@ -48,7 +48,7 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
     def dated(self, folder: Path, generated_at: datetime | None) -> "Edition":
         """Write the same records into a new folder, with another time."""
         files = Path(shutil.copytree(self.folder, folder / "files"))
-        return msgspec.structs.replace(self, **_baked(date(files, generated_at and generated_at.isoformat())))
+        return msgspec.structs.replace(self, **_baked(date(files, generated_at.isoformat() if generated_at else None)))
 
 
 def write_editions(folder: Path, seed: int) -> Sequence[Edition]:
