@@ -7,6 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from service.commands.listen import Listener
 from service.commands.refusal import bad_key_file
 from service.keys.file import is_open_to_all, read_stored
 from service.keys.key import is_mistyped
@@ -54,3 +55,9 @@ def tell_of_keys(settings: Settings) -> None:
             raise bad_key_file(file, bad) from bad
         if not living(entries).principals:
             _log.warning("the key file %s has no living key: `store-directory keys new` makes one", file)
+
+
+def warn_of_open_address(public: Listener) -> None:
+    """Warn where no key is needed at an address that other machines may reach."""
+    if not public.is_local:
+        _log.warning("--no-auth: any client that can reach %s can read the data without a key", public.place)

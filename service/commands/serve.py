@@ -13,8 +13,13 @@ import uvloop
 from service.bundled import bundled_folder
 from service.commands.access_file import STANDARD_OUTPUT, checked_access_log
 from service.commands.announcement import Announcement
-from service.commands.authentication import check_keys, settle_authentication, tell_of_keys
-from service.commands.cache import NoCache, cache_folder
+from service.commands.authentication import (
+    check_keys,
+    settle_authentication,
+    tell_of_keys,
+    warn_of_open_address,
+)
+from service.commands.cache import NoCache, cache_folder, run_workspace
 from service.commands.descriptors import TooFewDescriptors, room_for
 from service.commands.listen import CannotListen, Listener, bind, split_address
 from service.commands.logs import start_log
@@ -27,7 +32,6 @@ from service.keys.key import new_key
 from service.keys.principal import given_principals
 from service.keys.ring import Ring
 from service.loading.acceptance import Invalid
-from service.replica.runs import workspace
 from service.replica.seat import lone_seat
 from service.replica.workspace import Workspace
 from service.settings import MOST_MEBIBYTES, Settings, make_settings
@@ -144,12 +148,10 @@ def serve(context: click.Context, /, **given: Any) -> None:
     tell_of_keys(settings)
     try:
         cache = cache_folder(settings.cache)
-        with _access_log(settings), workspace(cache / "runs") as work:
+        with _access_log(settings), run_workspace(cache) as work:
             _serve(settings, policy, cache, work)
-    except CannotListen as error:
+    except (CannotListen, NoCache) as error:
         raise click.ClickException(str(error)) from error
-    except NoCache as error:
-        raise click.ClickException(f"{error}; --cache names another folder") from error
 
 
 def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> None:
@@ -159,14 +161,17 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         raise click.UsageError(f"--data: {error}") from error
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to take anew
     several = settings.processes > 1
-    admin = bind(*split_address(settings.admin), shared=several) if settings.admin else Listener()
+    admin = bind(*split_address(settings.admin), shared=several, admin=True) if settings.admin else Listener()
     public = bind_unix(settings.uds) if settings.uds else bind(settings.host, settings.port, shared=several)
+    if settings.no_auth:
+        warn_of_open_address(public)
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
     ring = Ring(given_principals((made_key,) if made_key else settings.api_key))
     follower = Follower(Path(settings.key_file), work.keys, ring) if settings.key_file else None
     tells = Announcement(
-        public=public.url,
-        admin=admin.url,
+        public=public.place,
+        admin=admin.place,
+        url=public.url,
         made_key=made_key,
         open_to_all=settings.no_auth,
         aside=settings.access_log == STANDARD_OUTPUT,
