@@ -7,7 +7,8 @@ from typing import Final
 
 import msgspec
 
-_LAST_PORT: Final = 65535
+from service.settings import HIGHEST_PORT
+
 # By family, what all addresses of a machine are called, and one of them at which the machine reaches itself.
 _ALL: Final = {"0.0.0.0": ("IPv4", "127.0.0.1"), "::": ("IPv6", "::1")}
 
@@ -103,7 +104,7 @@ def _joined(host: str, port: int) -> str:
 def split_address(text: str) -> tuple[str, int]:
     """Return host and port of HOST:PORT; an IPv6 address stands in brackets. Raises ValueError."""
     host, _, port = text.rpartition(":")
-    if not host or not port.isascii() or not port.isdigit() or int(port) > _LAST_PORT:
+    if not host or not port.isascii() or not port.isdigit() or int(port) > HIGHEST_PORT:
         raise ValueError(f"{text!r} is not HOST:PORT")
     return host.removeprefix("[").removesuffix("]"), int(port)
 
