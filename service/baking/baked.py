@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from service.baking.layout import Array, Content, DamagedFile, NotBaked, map_file, write_file
+from service.baking.layout import Array, Content, DamagedFile, map_file, write_file
 from service.engine.column import Column
 from service.engine.table import Table
 from service.engine.texts import Texts
@@ -57,8 +57,6 @@ def load_baked(path: Path, *, checked: bool = False) -> Loaded:
     """
     try:
         return read_baked(path, checked=checked)
-    except NotBaked as other:
-        why = f"{other}; `store-directory bake` makes one"
     except DamagedFile as damage:
         why = f"{damage}; bake it again"
     except OSError as error:

@@ -79,13 +79,16 @@ def bind(host: str, port: int, *, shared: bool, admin: bool = False) -> Listener
         failure = error
     if not sockets:
         reason = failure.strerror or str(failure)
-        what_to_do = _what_to_do(failure, host, admin=admin)
-        raise CannotListen(f"cannot listen on {_joined(host, port)}: {reason}{what_to_do}") from failure
+        why = f"cannot listen on {_joined(host, port)}: {reason}"
+        raise CannotListen(why + remedy(failure, host, admin=admin)) from failure
     return Listener(tuple(sockets))
 
 
-def _what_to_do(failure: OSError, host: str, *, admin: bool) -> str:
-    """Return which option gives another address than the one of `--host` and `--port`, or of `--admin`."""
+def remedy(failure: OSError, host: str, *, admin: bool) -> str:
+    """Return what to do where an address cannot be had, to go behind the reason; "" where that is not known.
+
+    The address is that of `--host` and `--port`, or that of `--admin`.
+    """
     option, free = ("--admin", f"--admin {_joined(host, 0)}") if admin else ("--port", "--port 0")
     if failure.errno == errno.EADDRINUSE:
         return f"; {option} names another port, `{free}` takes a free one"

@@ -15,7 +15,7 @@ _OTHERS: Final = {
 
 def is_utf_16(text: bytes) -> bool:
     """Return whether a text seems to be UTF-16: by its mark, or as one of its first two bytes is NUL."""
-    return text.startswith(_UTF_16_MARKS) or b"\0" in text[:2]
+    return text.startswith(_UTF_16_MARKS) or text[:2].count(b"\0") == 1
 
 
 def describe_foreign(text: bytes) -> str:

@@ -71,6 +71,8 @@ def _path(text: bytes, stop: int) -> list[str | int | None]:
                 path[-1] = last[1:-1].decode(errors="replace")
             case b"]" | b"}" if path:
                 path.pop()
+                if not path:  # the outermost value, behind which nothing may follow
+                    break
             case value:
                 last = value
     return path
