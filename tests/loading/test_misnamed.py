@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given, strategies as st
 
 from service.loading.dataset import load
+from service.loading.misnamed import describe_misnamed
 from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_companies, load_files, refusal, store
 
 UNREAD = {
@@ -41,6 +43,11 @@ def test_companies_are_known_in_the_singular(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", OTHERS)
 def test_nothing_is_said_of_other_files_and_of_those_that_a_program_may_still_write(tmp_path: Path, name: str) -> None:
     assert "found" not in refusal(load_files(tmp_path, {"companies.csv": COMPANIES_FILE, name: b""})).why
+
+
+@given(st.text(st.characters(), max_size=12) | st.from_regex(r"[sS]tores?(\.[a-z0-9]+){0,3}"))
+def test_any_name_gives_one_line_that_can_be_printed(name: str) -> None:
+    assert describe_misnamed([name], "stores").isprintable()
 
 
 def test_nothing_is_said_of_folders_or_where_the_right_file_is_there(tmp_path: Path) -> None:
