@@ -63,6 +63,7 @@ _RATE_LIMIT: Final = {
     RATE_LIMIT: "Where the service tells it: requests `r` are left, and in `t` seconds there is one more.",
 }
 _LINK: Final = {"Link": "The pages `next`, `prev`, `first` and `last` (RFC 8288), relative to the address asked."}
+_HELP: Final = {"Link": "The documentation, `help` (RFC 8288), relative to the address asked."}
 _JSON: Final = "application/json"
 
 
@@ -149,6 +150,8 @@ def _error(operation: Operation, error: type[RequestError]) -> dict[str, Any]:
     described = _REQUEST_ID | dict.fromkeys(error.headers, "")
     if operation.protected and error.status in PREFERENCE_STATUSES:
         described |= _PREFERENCE_APPLIED
+    if error.helped:
+        described |= _HELP
     if error is PreconditionFailed:
         described |= _DATASET_VERSION
     if operation.protected and error in operation.errors and error is not Unauthorized:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from service.baking.baked import bake as write_baked, load_baked
+from service.commands.data_folder import DataFolder
 from service.commands.options import Share
 from service.commands.refusal import refusal
 from service.commands.terminal import shown_progress
@@ -16,7 +17,7 @@ _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(readable=False, path_type=Path))
+@click.argument("folder", metavar="DIR", type=DataFolder())
 @click.argument("file", metavar="FILE", type=_FILE)
 @click.option(
     "--invalid",

@@ -3,6 +3,8 @@
 A refused file always refuses it, invalid records if so set, and safeguards a data set that looks like an accident.
 """
 
+import os.path
+import shlex
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -40,6 +42,14 @@ def accept(loaded: "Loaded", invalid: Invalid) -> "tuple[Dataset, Report]":
     if loaded.dataset is None or (loaded.report.faults and invalid is Invalid.REFUSE):
         raise Refused.by(loaded.report)
     return loaded.dataset, loaded.report
+
+
+def advice(source: str, *, of_records: bool) -> str:
+    """Return what to do where the data set at `source` is refused, `of_records` that are invalid; "" for no folder."""
+    if not os.path.isdir(source):  # noqa: PTH112 - Path.is_dir raises where a name is too long
+        return ""
+    skip = "; `--invalid skip` leaves out the invalid records" if of_records else ""
+    return f"`store-directory check {shlex.quote(source)}` reports every error{skip}"
 
 
 class Safeguards(msgspec.Struct, frozen=True, kw_only=True):

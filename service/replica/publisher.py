@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from service.loading.acceptance import Safeguards
+from service.loading.acceptance import Safeguards, advice
 from service.progress import Progress, silent
 from service.replica.publication import Publication, Reload, last_modified
 from service.replica.watching import changes
@@ -164,7 +164,9 @@ class Publisher:
         """Tell of a failed attempt: once, not each time it fails in the same way."""
         last, why = self._last, " ".join(str(error).split())[:_LONGEST_MESSAGE]
         if last.last_reload is None or last.last_reload.error != why:
-            _log.warning("%s; %s", why, "what was served stays" if last.generation else "trying again")
+            what_now = "what was served stays" if last.generation else "trying again"
+            hint = advice(self._source.name, of_records=error.of_records) if isinstance(error, Rejected) else ""
+            _log.warning("%s", "; ".join(filter(None, (why, what_now, hint))))
         failed = Reload(datetime.now(UTC), ok=False, error=why)
         await self._tidy()
         await self._tell(msgspec.structs.replace(last, seen=seen, last_reload=failed))

@@ -1,12 +1,13 @@
 """A baked file as a source."""
 
+import shlex
 import shutil
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from service.baking.baked import read_baked
-from service.baking.layout import DamagedFile
+from service.baking.layout import DamagedFile, NotBaked
 from service.loading.acceptance import Invalid, Refused, accept
 from service.loading.dataset import Summary
 from service.loading.look import look_at_file, watched_folders
@@ -57,6 +58,10 @@ def _copy(file: Path, to: Path) -> Summary:
     try:
         shutil.copyfile(file, to)
         return Summary.of(*accept(read_baked(to), Invalid.REFUSE))
+    except NotBaked as other:
+        folder = shlex.quote(str(file.parent))
+        known = "a folder that holds stores and companies, a baked file, or the URL of one"
+        raise Refused(f"{file}: {other}; --data takes {known}: give its folder, `--data {folder}`") from None
     except DamagedFile as damage:
         raise Refused(f"{file}: {damage}; bake it again") from None
     except OSError as error:

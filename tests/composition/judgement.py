@@ -10,7 +10,7 @@ from tests.composition.conditions import decide
 from tests.composition.editions import Edition
 from tests.composition.expected import JSON, NO_CONTENT, SOME, Expected, error
 from tests.composition.ledger import Ledger, Variant
-from tests.composition.links import links
+from tests.composition.links import help_link, links
 from tests.composition.mix import ACCEPTS, PREFERENCES
 from tests.composition.request import Request
 from tests.composition.target import PathKind
@@ -75,7 +75,7 @@ def judge(case: Case) -> Expected:
 def _path(case: Case) -> Expected | None:
     target = case.request.target
     if target.kind is PathKind.UNKNOWN:
-        return error(404, problem=case.problem)
+        return error(404, problem=case.problem, fields={"Link": help_link(target)})
     if target.kind is PathKind.RESOURCE:
         return None
     above = msgspec.structs.replace(target, path=target.path.removesuffix("/"))
@@ -96,7 +96,10 @@ def _method(case: Case) -> Expected | None:
 
 def _key(case: Case) -> Expected | None:
     known = case.request.field(KEY) in (PLAIN_KEY, *FILED)
-    return None if known else error(401, problem=case.problem, fields={"WWW-Authenticate": SOME})
+    if known:
+        return None
+    fields = {"WWW-Authenticate": SOME, "Link": help_link(case.request.target)}
+    return error(401, problem=case.problem, fields=fields)
 
 
 def _rate(case: Case) -> Expected | None:

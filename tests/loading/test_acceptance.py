@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from service.loading.acceptance import Invalid, Refused, Safeguards, accept
+from service.loading.acceptance import Invalid, Refused, Safeguards, accept, advice
 from service.loading.dataset import Totals
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_files, load_stores, store
 
@@ -148,3 +148,17 @@ def test_the_options_that_are_said_to_allow_a_data_set_do(
         options = dict(re.findall(r"--([a-z-]+) ([0-9.]+)", str(refused)))
         allowed = {name.replace("-", "_"): float(value) for name, value in options.items()}
         msgspec.structs.replace(safeguards, **allowed).check(found, served)
+
+
+def test_where_a_folder_is_refused_the_advice_is_to_check_it(tmp_path: Path) -> None:
+    (tmp_path / "it's data").mkdir()
+    check = f"`store-directory check '{tmp_path}/it'\"'\"'s data'` reports every error"
+    assert advice(f"{tmp_path}/it's data", of_records=False) == check
+    assert (
+        advice(f"{tmp_path}/it's data", of_records=True) == f"{check}; `--invalid skip` leaves out the invalid records"
+    )
+
+
+@pytest.mark.parametrize("source", ["https://origin.example/set.baked", "/dev/null", "nowhere", "x" * 300, "nul\0"])
+def test_there_is_no_such_advice_for_what_is_no_folder(source: str) -> None:
+    assert advice(source, of_records=False) == ""

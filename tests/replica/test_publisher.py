@@ -85,6 +85,19 @@ async def test_whatever_fails_leaves_what_is_served_and_is_told(work: Workspace,
     assert two.last_reload.ok
 
 
+async def test_a_refused_folder_is_logged_with_how_to_see_every_error(
+    work: Workspace, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = Script(taken("one"), FAULTY)
+    script.name = str(tmp_path)
+    async with Published(script, work).running() as published:
+        _, failed = await published.until(2)
+    assert failed.last_reload is not None
+    assert failed.last_reload.error == str(FAULTY)
+    line = f"{FAULTY}; what was served stays; `store-directory check {tmp_path}` reports every error"
+    assert [record.getMessage() for record in caplog.records] == [line]
+
+
 async def test_what_is_left_of_a_failed_attempt_is_removed_before_it_is_told(work: Workspace) -> None:
     async with Published(Script(taken("one"), GONE), work).running() as published:
         one, _ = await published.until(2)

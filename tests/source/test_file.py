@@ -69,6 +69,19 @@ def test_a_damaged_file_is_rejected_and_told_apart_from_the_next_one(file: Path,
     assert take(file, to) is not None
 
 
+@pytest.mark.parametrize(
+    "content", [b"store_id,company_id\n", b'[{"store_id": "s1"}]', b"PK\x03\x04\x14\x00\x06\x00", b""]
+)
+def test_a_file_of_records_is_rejected_with_the_folder_to_give(tmp_path: Path, to: Path, content: bytes) -> None:
+    stores = tmp_path / "my data" / "stores.csv"
+    stores.parent.mkdir()
+    stores.write_bytes(content)
+    assert str(rejected(stores, to)) == (
+        f"{stores}: the file is no baked data set; --data takes a folder that holds stores and companies, "
+        f"a baked file, or the URL of one: give its folder, `--data '{stores.parent}'`"
+    )
+
+
 def test_a_file_that_is_gone_a_folder_a_pipe_or_a_link_to_itself_is_rejected(file: Path, to: Path) -> None:
     file.unlink()
     assert "No such file" in str(rejected(file, to))
