@@ -107,3 +107,12 @@ def test_counts_that_are_not_to_be_served_are_rejected(file: Path, to: Path) -> 
     taken = take(file, to, check=Safeguards(min_stores=stores).check)
     assert taken is not None
     assert (taken.summary.totals.stores, taken.fingerprint) == (stores, caught.value.fingerprint)
+
+
+@pytest.mark.parametrize("more", [1, 1 << 40])
+def test_a_file_that_is_longer_than_its_header_says_is_rejected_before_it_is_copied(
+    file: Path, to: Path, more: int
+) -> None:
+    os.truncate(file, file.stat().st_size + more)  # a hole, which takes no room until it is copied
+    assert f"{more:,} bytes stand behind the last array" in str(rejected(file, to))
+    assert not to.exists()
