@@ -57,7 +57,7 @@ def bake(folder: Path, file: Path, *, invalid: str, min_stores: int, max_skipped
         Safeguards(min_stores=min_stores, max_skipped=max_skipped).check(report.totals)
         write_baked(dataset, report.totals, file)
     except Refused as refused:
-        raise refusal(str(folder), refused, of_records=refused.of_records) from refused
+        raise refusal(str(folder), refused, refused.cause) from refused
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
     click.echo(f"{file}: {_described(dataset)}")

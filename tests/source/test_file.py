@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.baking.baked import load_baked
-from service.loading.acceptance import Safeguards
+from service.loading.acceptance import Cause, Safeguards
 from service.progress import silent
 from service.source.file import FileSource
 from service.source.source import Check, Rejected, Taken, Unavailable
@@ -62,7 +62,7 @@ def test_a_damaged_file_is_rejected_and_told_apart_from_the_next_one(file: Path,
     put(sound[:-1], file)
     one = rejected(file, to)
     assert str(one).endswith("; bake it again")
-    assert not one.of_records
+    assert one.cause is Cause.FILE
     put(sound[:-2], file)
     assert (rejected(file, to)).fingerprint != one.fingerprint
     put(sound, file)
