@@ -63,7 +63,7 @@ _RATE_LIMIT: Final = {
     RATE_LIMIT: "Where the service tells it: requests `r` are left, and in `t` seconds there is one more.",
 }
 _LINK: Final = {"Link": "The pages `next`, `prev`, `first` and `last` (RFC 8288), relative to the address asked."}
-_HELP: Final = {"Link": "The documentation, `help` (RFC 8288), relative to the address asked."}
+_HELP: Final = {"Link": "The documentation, `help` (RFC 8288)."}
 _JSON: Final = "application/json"
 
 

@@ -24,7 +24,7 @@ from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER, Authenticate
 from service.web.cors import Cors
 from service.web.limits import MAX_BODY_BYTES
-from service.web.links import HELP_PATH, help_line
+from service.web.links import HELP_LINE, HELP_PATH
 from service.web.observer import Exchange, Observer
 from service.web.policy import Policy
 from service.web.problem import refusal
@@ -117,7 +117,7 @@ class App:
             known, _ = self._routes.find(path)
             answer = refusal(MethodNotAllowed(), accept) if known else self._elsewhere(path, query)
         except UnknownPath as error:
-            answer = refusal(error, accept, links=self._links(error, path))
+            answer = refusal(error, accept, links=self._links(error))
         return self._unparsed(answer, client)
 
     async def close(self) -> None:
@@ -133,12 +133,12 @@ class App:
 
     def _refusal(self, error: RequestError, request: web.BaseRequest, route: Route | None) -> Answer:
         vary = self._refusals_vary[route is not None and route.protected]
-        links = self._links(error, request.rel_url.raw_path)
-        return refusal(error, request.headers.getall(hdrs.ACCEPT, ()), vary=vary, links=links)
+        accept = request.headers.getall(hdrs.ACCEPT, ())
+        return refusal(error, accept, vary=vary, links=self._links(error))
 
-    def _links(self, error: RequestError, path: str) -> str:
+    def _links(self, error: RequestError) -> str:
         """Return the header line of the link from an error to the documentation, where that is here and helps."""
-        return help_line(path) if error.helped and self._helps else ""
+        return HELP_LINE if error.helped and self._helps else ""
 
     def _elsewhere(self, path: str, query: str) -> Answer:
         """Return the redirect of a known path behind which one slash stands; raise `UnknownPath` for any other."""

@@ -10,7 +10,7 @@ from tests.composition.conditions import decide
 from tests.composition.editions import Edition
 from tests.composition.expected import JSON, NO_CONTENT, SOME, Expected, error
 from tests.composition.ledger import Ledger, Variant
-from tests.composition.links import help_link, links
+from tests.composition.links import HELP, links
 from tests.composition.mix import ACCEPTS, PREFERENCES
 from tests.composition.request import Request
 from tests.composition.target import PathKind
@@ -75,7 +75,7 @@ def judge(case: Case) -> Expected:
 def _path(case: Case) -> Expected | None:
     target = case.request.target
     if target.kind is PathKind.UNKNOWN:
-        return error(404, problem=case.problem, fields={"Link": help_link(target)})
+        return error(404, problem=case.problem, fields={"Link": HELP})
     if target.kind is PathKind.RESOURCE:
         return None
     above = msgspec.structs.replace(target, path=target.path.removesuffix("/"))
@@ -98,7 +98,7 @@ def _key(case: Case) -> Expected | None:
     known = case.request.field(KEY) in (PLAIN_KEY, *FILED)
     if known:
         return None
-    fields = {"WWW-Authenticate": SOME, "Link": help_link(case.request.target)}
+    fields = {"WWW-Authenticate": SOME, "Link": HELP}
     return error(401, problem=case.problem, fields=fields)
 
 

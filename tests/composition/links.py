@@ -1,4 +1,4 @@
-"""The links of a page, and from an error to the documentation (RFC 8288), computed from the target as it is written."""
+"""The links of a page and of an error (RFC 8288), the former computed from the target as it is written."""
 
 import re
 from typing import Final
@@ -8,6 +8,8 @@ from tests.composition.target import Target
 
 _PAGES: Final = re.compile(rb'"num_pages":([0-9]+),"page_num":([0-9]+),')
 _ENVELOPE: Final = 500
+# From an error to the documentation.
+HELP: Final = '</docs>; rel="help"'
 
 
 def links(target: Target, page: bytes) -> str | None:
@@ -20,9 +22,3 @@ def links(target: Target, page: bytes) -> str | None:
     pages = {"next": number + 1, "prev": min(number - 1, count), "first": 1, "last": count}
     shown = [name for name in pages if (name != "next" or number < count) and (name != "prev" or number > 1)]
     return ", ".join(f'<?{kept}page_num={pages[name]}>; rel="{name}"' for name in shown)
-
-
-def help_link(target: Target) -> str:
-    """Return the value of the Link field of an error: from below the root up to it, and to the documentation."""
-    _, *segments = target.path.split("/")
-    return f'<{"../" * len(segments[1:])}docs>; rel="help"'

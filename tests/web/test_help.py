@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from pytest_aiohttp import AiohttpClient
-from yarl import URL
 
 from service.replica.replica import Replica
 from service.web.auth import keyring
@@ -12,9 +11,9 @@ from service.web.site import make_site
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
 from tests.web.live import KEY, POLICY, Client, ServiceServer
-from tests.web.reply import Asked, Reply, ask, ask_all, request
+from tests.web.reply import Asked, ask, ask_all, request
 
-PREFIX = "https://proxy.example/directory/v1"
+HELP = '</docs>; rel="help"'
 UNAUTHORIZED = [Asked("/stores", key=""), Asked("/companies?x=1", key="wrong"), Asked("/companies/a%2Fb", key="")]
 UNKNOWN = [Asked(path) for path in ("/", "/nope", "/nope/", "/stores//", "/companies/acme/stores", "/a/b/c/d?e=/f")]
 OTHERS = [
@@ -27,44 +26,27 @@ OTHERS = [
 ]
 
 
-def help_of(reply: Reply) -> str:
-    """Return the target of the one link that a reply has, which is to the documentation."""
-    (link,) = reply.headers.getall("Link")
-    target, _, parameter = link.partition(">; ")
-    assert (target[:1], parameter) == ("<", 'rel="help"')
-    return target[1:]
-
-
 @pytest.mark.parametrize("asked", [*UNAUTHORIZED, *UNKNOWN], ids=str)
-async def test_401_and_the_404_of_a_path_link_to_the_documentation_behind_any_prefix(
-    client: Client, asked: Asked
-) -> None:
+async def test_401_and_the_404_of_a_path_link_to_the_documentation(client: Client, asked: Asked) -> None:
     reply = await asked.of(client)
     assert reply.status == (401 if asked in UNAUTHORIZED else 404)
     assert list(reply.json()) == ["detail"]
-    for base in (PREFIX, "http://127.0.0.1:8080"):
-        assert URL(base + asked.target, encoded=True).join(URL(help_of(reply))) == URL(f"{base}/docs")
+    assert reply.headers.getall("Link") == [HELP]
 
 
 async def test_the_link_leads_to_the_page(client: Client) -> None:
-    page = URL("/nope/nope").join(URL(help_of(await ask(client, "/nope/nope"))))
-    assert (await client.get(page)).headers["Content-Type"] == "text/html; charset=utf-8"
+    assert (await client.get("/docs")).headers["Content-Type"] == "text/html; charset=utf-8"
 
 
 @pytest.mark.parametrize("method", ["DELETE", "BREW"])
 async def test_a_method_that_is_unknown_changes_nothing_about_it(client: Client, method: str) -> None:
     (reply,) = await ask_all(client, request("/a/b", "Connection: close", method=method))
-    assert (reply.status, help_of(reply)) == (404, "../docs")
+    assert (reply.status, reply.headers["Link"]) == (404, HELP)
 
 
 @pytest.mark.parametrize("asked", OTHERS, ids=str)
 async def test_other_answers_have_no_such_link(client: Client, asked: Asked) -> None:
     assert "help" not in (await asked.of(client)).headers.get("Link", "")
-
-
-async def test_a_path_of_very_many_segments_makes_no_long_link(client: Client) -> None:
-    reply = await ask(client, "/x" * 2000)
-    assert (reply.status, "Link" in reply.headers) == (404, False)
 
 
 async def test_the_admin_address_which_has_no_documentation_links_to_none(
@@ -76,14 +58,14 @@ async def test_the_admin_address_which_has_no_documentation_links_to_none(
     admin: Client = await aiohttp_client(ServiceServer(site.admin))
     public: Client = await aiohttp_client(ServiceServer(site.public))
     assert "Link" not in (await ask(admin, "/stores", key="")).headers
-    assert help_of(await ask(public, "/stores", key="")) == "docs"
-    assert help_of(await ask(public, "/health", key="")) == "docs"
+    assert (await ask(public, "/stores", key="")).headers["Link"] == HELP
+    assert (await ask(public, "/health", key="")).headers["Link"] == HELP
 
 
 async def test_pages_of_other_origins_may_read_it(site_client: SiteClient) -> None:
     client = await site_client(origins=frozenset({"https://shop.example"}))
     reply = await ask(client, "/stores", "Origin: https://shop.example", key="")
-    assert help_of(reply) == "docs"
+    assert reply.headers["Link"] == HELP
     assert "link" in reply.listed("Access-Control-Expose-Headers")
 
 
