@@ -29,6 +29,8 @@ from service.loading.dataset import Report, Totals, load
 from service.loading.faults import Fault, FaultCode, WarningCode
 from service.loading.formats import COMPRESSIONS, FORMATS
 from service.loading.manifest import parse_manifest
+from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
+from service.loading.tally import MOST_LISTED
 from service.loading.unpack import LARGEST_RATIO, LARGEST_UNBOUNDED
 from service.parameters import MAX_DIGITS, parameters_of
 from service.query import Reader
@@ -271,6 +273,21 @@ def test_every_format_and_bound_stands_in_the_data_format() -> None:
 
 def test_every_code_of_a_fault_or_warning_stands_in_the_data_format() -> None:
     assert sorted(named(DATA, "Code")) == sorted((*get_args(FaultCode), *get_args(WarningCode)))
+
+
+def test_every_placeholder_and_where_it_is_a_value_stands_in_the_data_format() -> None:
+    told = section(DATA, "Placeholders and formulas")
+    paragraph = told.partition("are\nserved")[0]
+    assert {kinds.fold(text) for text in codes(paragraph)} == PLACEHOLDERS
+    real = {
+        row["In"].strip("`"): {kinds.fold(text) for text in codes(row["These are values"])} for row in rows(told, "In")
+    }
+    assert real.pop("identifiers") == set()
+    assert real == REAL_VALUES
+
+
+def test_how_much_is_reported_stands_in_the_data_format() -> None:
+    assert f"the first {MOST_LISTED:,} of one code" in section(DATA, "check")
 
 
 def examples_of_flaws() -> Iterator[tuple[str, str, str]]:

@@ -8,10 +8,10 @@ import msgspec
 
 # What costs a record, but `file`, which costs the whole set; and what costs nothing.
 FaultCode: TypeAlias = Literal["file", "missing", "type", "date", "text", "cells", "duplicate", "company"]
-WarningCode: TypeAlias = Literal["repeated", "range", "parent", "unterminated"]
+WarningCode: TypeAlias = Literal["repeated", "range", "number", "placeholder", "formula", "parent", "unterminated"]
 Code: TypeAlias = FaultCode | WarningCode
 
-_LONGEST_VALUE: Final = 200  # characters; enough to find a cell by, and a report stays readable
+_LONGEST_TEXT: Final = 200  # characters; enough to find a cell by, and a report stays readable
 
 
 class Flaw(msgspec.Struct, frozen=True):
@@ -48,6 +48,11 @@ class Fault(msgspec.Struct, frozen=True):
         return self.value and repr(self.value)
 
 
+def cut(text: str) -> str:
+    """Return a text as a report has it: cut, with an ellipsis, if it is long."""
+    return text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…"
+
+
 class Place(msgspec.Struct, frozen=True):
     """Where a record or one of its fields stands."""
 
@@ -57,10 +62,9 @@ class Place(msgspec.Struct, frozen=True):
     field: str | None = None
 
     def fault(self, flaw: Flaw, value: str | None) -> Fault:
-        """Return a flaw of what stands here. A value is cut, with an ellipsis, where it is long."""
-        if value is not None and len(value) > _LONGEST_VALUE:
-            value = value[:_LONGEST_VALUE] + "…"
-        return Fault(flaw.code, self.file, self.line, self.record, self.field, value, flaw.why)
+        """Return a flaw of what stands here, its value cut."""
+        cut_value = None if value is None else cut(value)
+        return Fault(flaw.code, self.file, self.line, self.record, self.field, cut_value, flaw.why)
 
 
 class RefusedError(Exception):

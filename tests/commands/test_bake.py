@@ -133,6 +133,21 @@ def test_too_many_skipped_records_are_refused_and_nothing_is_written_unless_they
     assert run_here("bake", faulty, file, "--invalid", "skip", "--max-skipped", "0.5").returncode == 0
 
 
+def test_what_was_found_is_told_for_each_code_in_a_line(tmp_path: Path) -> None:
+    stores = [store("s1", latitude="47,37"), store("s2", latitude="N/A"), store("s3", city="")]
+    folder = write_directory(tmp_path / "data", stores)
+    ended = run_here("bake", folder, tmp_path / "set.baked", "--invalid", "skip")
+    told = [line.partition(", the first: stores.json:1: ")[0] for line in ended.stderr.splitlines()]
+    assert (ended.returncode, ended.stdout.count("\n")) == (0, 1)
+    assert told == [
+        "left out 1 records at fault",
+        "missing: 1 fault",
+        "number: 1 warning",
+        "placeholder: 1 warning",
+        f"`store-directory check {folder}` reports every error and warning",
+    ]
+
+
 def test_faults_are_left_out_when_told_so_and_counted_wherever_it_is_served(faulty: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     ended = run_here("bake", faulty, file, "--invalid", "skip")
