@@ -29,6 +29,7 @@ from service.loading.dataset import Report, Totals, load
 from service.loading.faults import Fault, FaultCode, WarningCode
 from service.loading.formats import COMPRESSIONS, FORMATS
 from service.loading.manifest import parse_manifest
+from service.loading.names import MOST_UNUSED
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
 from service.loading.tally import MOST_LISTED
 from service.loading.unpack import LARGEST_RATIO, LARGEST_UNBOUNDED
@@ -288,6 +289,7 @@ def test_every_placeholder_and_where_it_is_a_value_stands_in_the_data_format() -
 
 def test_how_much_is_reported_stands_in_the_data_format() -> None:
     assert f"the first {MOST_LISTED:,} of one code" in section(DATA, "check")
+    assert f"the first {MOST_UNUSED} names" in section(DATA, "Names that are not fields")
 
 
 def examples_of_flaws() -> Iterator[tuple[str, str, str]]:

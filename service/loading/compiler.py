@@ -13,6 +13,7 @@ from service.loading.batch import Batch, spread
 from service.loading.checks import PARENT, Column, check_column
 from service.loading.faults import Fault, Flaw
 from service.loading.findings import Findings
+from service.loading.names import Names
 from service.loading.parents import Claim, parent_warnings
 from service.loading.tally import Tally
 from service.records import COMPANIES, CREATED_AT, Resource
@@ -42,6 +43,7 @@ class Compiler:
         self._row = msgspec.defstruct("Row", [(name, Any) for name in resource.record.__struct_fields__], gc=False)
         self._rows: dict[str, bytes] = {}
         self._claims: list[Claim] = []
+        self._names = Names(resource)
         self.tally = Tally(file)
         self.faults: list[Fault] = []
         self.warnings: list[Fault] = []
@@ -62,6 +64,7 @@ class Compiler:
         self._builder.add([row for row in _chosen(rows, kept) if row is not None], keys)
         if self.resource.identifier == COMPANIES.identifier:
             self._claims += self._claimed(columns, kept, findings)
+        self._names.add(batch)
         self._tell(findings, read=len(batch.numbers) + len(batch.broken))
 
     def warn(self, warning: Fault) -> None:
@@ -71,7 +74,7 @@ class Compiler:
 
     def close(self) -> None:
         """Add what shows only when all records are known."""
-        for warning in parent_warnings(self._claims, self.identifiers):
+        for warning in (*parent_warnings(self._claims, self.identifiers), *self._names.warnings(self._file)):
             self.warn(warning)
         self.warnings.sort(key=_by_line)
         self.warnings += self.tally.unlisted()

@@ -8,7 +8,9 @@ import msgspec
 
 # What costs a record, but `file`, which costs the whole set; and what costs nothing.
 FaultCode: TypeAlias = Literal["file", "missing", "type", "date", "text", "cells", "duplicate", "company"]
-WarningCode: TypeAlias = Literal["repeated", "range", "number", "placeholder", "formula", "parent", "unterminated"]
+WarningCode: TypeAlias = Literal[
+    "repeated", "range", "number", "placeholder", "formula", "parent", "unused", "unterminated"
+]
 Code: TypeAlias = FaultCode | WarningCode
 
 _LONGEST_TEXT: Final = 200  # characters; enough to find a cell by, and a report stays readable
@@ -39,7 +41,11 @@ class Fault(msgspec.Struct, frozen=True):
         """
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         record = f"record {self.record}" if self.record is not None and _format(self.file) == "json" else None
-        return ": ".join(part for part in (place, record, self.field, self.why, self._shown_value()) if part)
+        return ": ".join(part for part in (place, record, self._shown_field(), self.why, self._shown_value()) if part)
+
+    def _shown_field(self) -> str | None:
+        """Return the name of the field or column, in quotes if it is empty or cannot be printed."""
+        return self.field if self.field is None or (self.field and self.field.isprintable()) else repr(self.field)
 
     def _shown_value(self) -> str | None:
         """Return the value in quotes; one of a wrong type as it is written in JSON, where 0 and "0" differ."""

@@ -134,7 +134,7 @@ def test_too_many_skipped_records_are_refused_and_nothing_is_written_unless_they
 
 
 def test_what_was_found_is_told_for_each_code_in_a_line(tmp_path: Path) -> None:
-    stores = [store("s1", latitude="47,37"), store("s2", latitude="N/A"), store("s3", city="")]
+    stores = [store("s1", latitude="47,37", zip="1"), store("s2", latitude="N/A"), store("s3", city="")]
     folder = write_directory(tmp_path / "data", stores)
     ended = run_here("bake", folder, tmp_path / "set.baked", "--invalid", "skip")
     told = [line.partition(", the first: stores.json:1: ")[0] for line in ended.stderr.splitlines()]
@@ -144,6 +144,7 @@ def test_what_was_found_is_told_for_each_code_in_a_line(tmp_path: Path) -> None:
         "missing: 1 fault",
         "number: 1 warning",
         "placeholder: 1 warning",
+        "unused: 1 warning",
         f"`store-directory check {folder}` reports every error and warning",
     ]
 

@@ -179,6 +179,7 @@ def test_a_record_alike_in_every_field_answered_is_kept_once(tmp_path: Path) -> 
     loaded = load_stores(tmp_path, as_csv(records, [*STORE_FIELDS, "unknown"]))
 
     assert told(loaded.report.warnings, "stores.csv") == [
+        ("unused", 1, None, "unknown", None),
         ("repeated", 4, 3, "store_id", "s1"),
     ]
     assert told(loaded.report.faults, "stores.csv") == [("duplicate", 5, 4, "store_id", "s1")]

@@ -59,16 +59,17 @@ def test_parents_that_nobody_has_are_counted_alike(tmp_path: Path) -> None:
 
 def test_a_log_has_a_line_for_each_code_with_its_count_and_its_first_case(tmp_path: Path) -> None:
     records = [store("s1", city=""), *map(wrong, range(4)), store("s9", city="", country="")]
-    loaded = load_stores(tmp_path, as_csv(records, STORE_FIELDS))
+    loaded = load_stores(tmp_path, as_csv(records, [*STORE_FIELDS, "zip", "state"]))
     why = {warning.code: warning.why for warning in loaded.report.warnings}
     assert [str(group) for group in groups(loaded)] == [
-        "missing: 3 faults", "number: 8 warnings", "placeholder: 3 warnings"
+        "missing: 3 faults", "number: 8 warnings", "placeholder: 3 warnings", "unused: 2 warnings"
     ]  # fmt: skip
     assert list(notes(loaded, tmp_path)) == [
         "left out 2 records at fault",
         "missing: 3 faults, the first: stores.csv:2: city: a value is needed",
         f"number: 8 warnings, the first: stores.csv:3: latitude: {why['number']}: '47,37'",
         f"placeholder: 3 warnings, the first: stores.csv:3: phone_number: {why['placeholder']}: 'n/a'",
+        "unused: 2 warnings, the first: stores.csv:1: zip: not a field, so it is ignored (6 records)",
         f"`store-directory check {tmp_path}` reports every error and warning",
     ]
 
