@@ -1,5 +1,7 @@
 """`store-directory bake`, `verify` and `serve --data FILE`."""
 
+import sys
+import unicodedata
 from pathlib import Path
 from subprocess import CompletedProcess
 from urllib.parse import quote
@@ -207,6 +209,26 @@ def test_a_damaged_file_is_refused_by_verify_and_by_serve(baked: Path) -> None:
         told = failed(ended)
         assert f"{baked}: " in told
         assert told.endswith(" is damaged; bake it again")
+
+
+@pytest.mark.parametrize(
+    ("part", "character", "told"),
+    [
+        ("assigned", "\u0378", "which {} does not know; serve it with a newer Python, or bake it again with {}"),
+        ("unassigned", "\u00e9", "which {} knows, but the Python that baked it did not; bake it again with {}"),
+    ],
+)
+def test_a_file_of_a_python_with_other_characters_is_refused_with_what_to_do(
+    baked: Path, part: str, character: str, told: str
+) -> None:
+    content = map_file(baked)
+    points: Array = np.array([ord(character)], np.uint32)
+    write_file(baked, {**content.arrays, f"characters/{part}": points}, content.metadata)
+    python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    known = f"{python} (Unicode {unicodedata.unidata_version})"
+    why = f"{baked}: it has the character U+{ord(character):04X}, {told.format(known, python)}"
+    for ended in (run_here("verify", baked), run("serve", "--port", "0", "--data", baked)):
+        assert failed(ended).endswith(why)
 
 
 @pytest.mark.parametrize("content", [b"", b"store_id,company_id\ns1,acme\n"], ids=["empty", "csv"])
