@@ -25,6 +25,7 @@ from tests.baking.scripts import write_scripts
 from tests.program import Running, run, serving
 
 _VALUES: Final = 12  # about so many of each filter
+_ALLOWED: Final = ("--min-stores", "0", "--max-skipped", "1")
 _WORK: Final = "import sys, tests.pythons as it; it.work(*sys.argv[1:])"
 
 
@@ -66,7 +67,7 @@ def work(what: str, *files: str) -> None:
     """Do with this Python: `bake DATA FILE`, `answer FILE` or `release`."""
     match what:
         case "bake":
-            ended = run("bake", *files, "--invalid", "skip", "--min-stores", "0", "--max-skipped", "1")
+            ended = run("bake", *files, "--invalid", "skip", *_ALLOWED)
             assert ended.returncode == 0, ended.stderr
         case "answer":
             click.echo(msgspec.json.encode(_answers(Path(*files))))
@@ -76,7 +77,7 @@ def work(what: str, *files: str) -> None:
 
 def _answers(file: Path) -> Found:
     digest = sha256()
-    with serving("--data", file, "--no-auth") as service:
+    with serving("--data", file, "--no-auth", *_ALLOWED) as service:
         asked = list(_targets(service))
         for target in asked:
             answer = service.get(target)
