@@ -29,6 +29,9 @@ from service.loading.dataset import Report, Totals, load
 from service.loading.faults import Fault, FaultCode, WarningCode
 from service.loading.formats import COMPRESSIONS, FORMATS
 from service.loading.manifest import parse_manifest
+from service.loading.names import MOST_UNUSED
+from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
+from service.loading.tally import MOST_LISTED
 from service.loading.unpack import LARGEST_RATIO, LARGEST_UNBOUNDED
 from service.parameters import MAX_DIGITS, parameters_of
 from service.query import Reader
@@ -273,6 +276,22 @@ def test_every_code_of_a_fault_or_warning_stands_in_the_data_format() -> None:
     assert sorted(named(DATA, "Code")) == sorted((*get_args(FaultCode), *get_args(WarningCode)))
 
 
+def test_every_placeholder_and_where_it_is_a_value_stands_in_the_data_format() -> None:
+    told = section(DATA, "Placeholders and formulas")
+    paragraph = told.partition("are\nserved")[0]
+    assert {kinds.fold(text) for text in codes(paragraph)} == PLACEHOLDERS
+    real = {
+        row["In"].strip("`"): {kinds.fold(text) for text in codes(row["These are values"])} for row in rows(told, "In")
+    }
+    assert real.pop("identifiers") == set()
+    assert real == REAL_VALUES
+
+
+def test_how_much_is_reported_stands_in_the_data_format() -> None:
+    assert f"the first {MOST_LISTED:,} of one code" in section(DATA, "check")
+    assert f"the first {MOST_UNUSED} names" in section(DATA, "Names that are not fields")
+
+
 def examples_of_flaws() -> Iterator[tuple[str, str, str]]:
     for kind in ("faults", "warnings"):
         for row in rows(section(DATA, kind.title()), "Code"):
@@ -388,8 +407,9 @@ def baked(tmp_path: Path) -> Content:
 
 def test_every_array_of_a_baked_file_stands_in_its_layout_with_its_type(baked: Content) -> None:
     told = {codes(row["Array"])[0]: set(codes(row["Type"])) for row in rows(BAKED, "Array")}
-    expected = {"header_crc32": {"uint8"}}
-    for pattern in told.keys() - {"header_crc32"}:
+    alone = {name for name in told if "RESOURCE" not in name}
+    expected = {name: {NUMPY_NAMES[dtype] for dtype in told[name]} for name in alone}
+    for pattern in told.keys() - alone:
         for resource in (STORES, COMPANIES):
             fields = resource.filters if "/values/" in pattern else resource.fields
             names = {pattern.replace("RESOURCE", resource.name).replace("FIELD", field.name) for field in fields}

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from service.baking.characters import Characters, Tables
 from service.baking.layout import Array, Content, DamagedFile, map_file, write_file
 from service.baking.soundness import check_table
 from service.engine.column import Column
@@ -19,33 +20,36 @@ from service.loading.dataset import Dataset, Loaded, Report, Totals
 from service.loading.faults import RefusedError
 from service.records import COMPANIES, CREATED_AT, STORES, Resource
 
-FORMAT: Final = "store-directory 1"
+FORMAT: Final = "store-directory 2"
 _VERSION: Final = re.compile("[0-9a-f]{16}")
 _COLUMN_PARTS: Final = ("codes", "order", "starts")
+_CHARACTER_PARTS: Final = Characters.__struct_fields__
 
 
 class _Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a baked file says of its data; every value is a text.
 
     format   of the file
-    unicode  the version of Unicode by which values were folded: another one folds what is asked for differently
     version  of the data set
     totals   as `check --json` tells them
     """
 
     format: str
-    unicode: str
     version: str
     totals: str
     generated_at: str = ""
 
 
-def bake(dataset: Dataset, totals: Totals, path: Path, *, durable: bool = True) -> None:
-    """Write a data set into one file: the same data, the same bytes. Raises OSError, after which nothing is left."""
+def bake(dataset: Dataset, totals: Totals, path: Path, *, durable: bool = True, tables: Tables = unicodedata) -> None:
+    """Write a data set that is folded by `tables` into one file: the same data, the same bytes.
+
+    Raises OSError, after which nothing is left.
+    """
     arrays = dict(_table_arrays(STORES, dataset.stores)) | dict(_table_arrays(COMPANIES, dataset.companies))
+    characters = Characters.of((dataset.stores.rows.data, dataset.companies.rows.data), tables)
+    arrays |= {f"characters/{part}": getattr(characters, part) for part in _CHARACTER_PARTS}
     metadata = _Metadata(
         format=FORMAT,
-        unicode=unicodedata.unidata_version,
         version=dataset.version,
         totals=msgspec.json.encode(totals).decode(),
         generated_at="" if dataset.generated_at is None else write_instant(dataset.generated_at),
@@ -61,20 +65,24 @@ def load_baked(path: Path, *, checked: bool = False) -> Loaded:
     try:
         return read_baked(path, checked=checked)
     except DamagedFile as damage:
-        why = f"{damage}; bake it again"
+        why = f"{damage}; {damage.remedy}"
     except OSError as error:
         why = f"the file cannot be read: {error.strerror}"
     return Loaded(None, Report([RefusedError(why).fault(path)], [], Totals(0, 0, 0, 0)))
 
 
-def read_baked(path: Path, *, checked: bool = False) -> Loaded:
-    """Do as `load_baked`, but raise DamagedFile where the file is at fault, OSError where it cannot be read."""
-    return _loaded(map_file(path, checked=checked), checked=checked)
+def read_baked(path: Path, *, checked: bool = False, tables: Tables = unicodedata) -> Loaded:
+    """Do as `load_baked`, but raise DamagedFile where the file is at fault, OSError where it cannot be read.
+
+    Requests will be folded by `tables`.
+    """
+    return _loaded(map_file(path, checked=checked), tables, checked=checked)
 
 
-def _loaded(content: Content, *, checked: bool) -> Loaded:
+def _loaded(content: Content, tables: Tables, *, checked: bool) -> Loaded:
     metadata, totals = _read_metadata(content.metadata)
     arrays = dict(content.arrays)
+    Characters(*(_take(f"characters/{part}", arrays, np.uint32) for part in _CHARACTER_PARTS)).check(tables)
     stores, companies = (_table(resource, arrays) for resource in (STORES, COMPANIES))
     if arrays:
         raise DamagedFile(f"the array {min(arrays)} is not known")
@@ -90,9 +98,6 @@ def _loaded(content: Content, *, checked: bool) -> Loaded:
 def _read_metadata(texts: Mapping[str, str]) -> tuple[_Metadata, Totals]:
     if texts.get("format") != FORMAT:
         raise DamagedFile(f"the file is not of the format {FORMAT!r}")
-    if texts.get("unicode") != unicodedata.unidata_version:
-        told = f"Unicode {texts.get('unicode')}, this Python has {unicodedata.unidata_version}"
-        raise DamagedFile(f"the file was baked with {told}")
     try:
         metadata = msgspec.convert(texts, _Metadata)
         totals = msgspec.json.decode(metadata.totals, type=Totals)

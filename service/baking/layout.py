@@ -35,7 +35,11 @@ _LARGEST_HEADER: Final = 1 << 20
 
 
 class DamagedFile(Exception):
-    """A file that is not what was baked; the message says how that shows."""
+    """A file that cannot be served: the message says why, `remedy` what to do."""
+
+    def __init__(self, why: str, *, remedy: str = "bake it again") -> None:
+        super().__init__(why)
+        self.remedy = remedy
 
 
 class NotBaked(DamagedFile):

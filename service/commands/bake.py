@@ -13,6 +13,7 @@ from service.commands.refusal import refusal
 from service.commands.terminal import shown_progress
 from service.loading.acceptance import Invalid, Refused, Safeguards, accept
 from service.loading.dataset import Dataset, load
+from service.loading.overview import notes
 from service.loading.version import dataset_version
 from service.records import COMPANIES, STORES
 
@@ -53,13 +54,16 @@ def bake(folder: Path, file: Path, *, invalid: str, min_stores: int, max_skipped
         raise click.BadParameter("a name is needed", param_hint="FILE")
     try:
         with shown_progress() as progress:
-            dataset, report = accept(load(folder, progress=progress), Invalid(invalid))
+            loaded = load(folder, progress=progress)
+        dataset, report = accept(loaded, Invalid(invalid))
         Safeguards(min_stores=min_stores, max_skipped=max_skipped).check(report.totals)
         write_baked(dataset, report.totals, file)
     except Refused as refused:
         raise refusal(str(folder), refused, refused.cause) from refused
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
+    for note in notes(loaded, folder):
+        click.echo(note, err=True)
     click.echo(f"{file}: {_described(dataset)}")
 
 

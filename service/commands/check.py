@@ -1,8 +1,7 @@
 """`store-directory check`: every fault of a data set."""
 
-from collections.abc import Iterator
-from itertools import groupby
-from operator import attrgetter
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +10,9 @@ import msgspec
 
 from service.commands.data_folder import DataFolder
 from service.commands.terminal import shown_progress
-from service.loading.dataset import Report, load
+from service.loading.dataset import Loaded, load
+from service.loading.faults import Fault
+from service.loading.overview import groups
 
 _EXAMPLES: Final = 5
 
@@ -21,30 +22,37 @@ _EXAMPLES: Final = 5
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.pass_context
 def check(context: click.Context, folder: Path, *, as_json: bool) -> None:
-    """Tell every fault of the data set in DIR; exit 1 if there is one.
+    """Report every fault of the data set in DIR, and what looks wrong; exit 1 if there is a fault.
 
     A fault costs the record. A warning costs nothing.
     """
     with shown_progress() as progress:
-        report = load(folder, progress=progress).report
+        loaded = load(folder, progress=progress)
     if as_json:
-        click.echo(msgspec.json.encode(report))
+        click.echo(msgspec.json.encode(loaded.report))
     else:
-        click.echo("\n".join(report_lines(report)))
-    context.exit(1 if report.faults else 0)
+        click.echo("\n".join(_lines(loaded)))
+    context.exit(1 if loaded.report.faults else 0)
 
 
-def report_lines(report: Report) -> Iterator[str]:
-    """Return a report for a person: faults and warnings by code, with counts and examples, and the totals."""
-    for kind, found in (("fault", report.faults), ("warning", report.warnings)):
-        for code, group in groupby(sorted(found, key=attrgetter("code")), key=attrgetter("code")):
-            faults = list(group)
-            yield f"{code}: {len(faults):,} {kind}{'' if len(faults) == 1 else 's'}"
-            yield from (f"  {fault}" for fault in faults[:_EXAMPLES])
-            if len(faults) > _EXAMPLES:
-                yield f"  … and {len(faults) - _EXAMPLES:,} more (--json prints all)"
-    totals = report.totals
+def _lines(loaded: Loaded) -> Iterator[str]:
+    """Yield a report for a person: faults and warnings by code, with counts and examples of each field; the totals."""
+    for group in groups(loaded):
+        yield f"{group}"
+        examples = _examples(group.listed)
+        yield from (f"  {example}" for example in examples)
+        if group.count > len(examples):
+            yield f"  … and {group.count - len(examples):,} more (see --json)"
+    totals = loaded.report.totals
     yield (
         f"{totals.stores:,} stores and {totals.companies:,} companies can be served; "
         f"{totals.skipped:,} records at fault, {totals.repeated:,} repeated"
     )
+
+
+def _examples(listed: Sequence[Fault]) -> list[Fault]:
+    """Return the first of each file and field."""
+    by_field: defaultdict[tuple[str, str | None], list[Fault]] = defaultdict(list)
+    for fault in listed:
+        by_field[fault.file, fault.field].append(fault)
+    return [fault for found in by_field.values() for fault in found[:_EXAMPLES]]

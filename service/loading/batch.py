@@ -38,6 +38,14 @@ class Broken(msgspec.Struct, frozen=True):
     text: str | None = None
 
 
+class Unused(msgspec.Struct, frozen=True):
+    """A column, or a member of JSON records, that is not a field: its first line, and how many records have it."""
+
+    name: str
+    line: int
+    records: int
+
+
 class Batch(msgspec.Struct, frozen=True, eq=False):
     """Some records of a file, in its order, by column.
 
@@ -45,6 +53,7 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
     columns  field -> the cell of each record
     lines    gives the line on which each record begins, from 1; called only where something is told of one
     broken   the records among them that have no cells; their numbers are not in `numbers`
+    unused   the columns or members that are not fields
     done     how far the file is read, of `total`
     """
 
@@ -52,5 +61,6 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
     columns: Mapping[str, Sequence[Cell]]
     lines: Callable[[], Sequence[int]]
     broken: Sequence[Broken]
+    unused: Sequence[Unused]
     done: int
     total: int

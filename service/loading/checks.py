@@ -21,6 +21,7 @@ from service.kinds import (
 )
 from service.loading.batch import Cell, Mistyped, Value
 from service.loading.faults import Flaw
+from service.loading.placeholders import check_text, check_texts
 from service.loading.plain import read_plain
 from service.records import Field
 
@@ -36,6 +37,7 @@ _NO_INSTANT: Final = Flaw("date", "a date or date-time of the form 2024-05-31T10
 _NO_FLAG: Final = Flaw("type", "true or false is needed")
 _NO_TEXT: Final = Flaw("type", "a text is needed")
 _NO_NUMBER: Final = Flaw("type", "a text or a number is needed")
+_NO_DECIMAL: Final = Flaw("number", "a decimal such as 43.7 is expected; this is served and matched as text")
 _NO_COMPANY: Final = Flaw("company", "no company that is served has this identifier")
 
 
@@ -58,7 +60,11 @@ class Column(msgspec.Struct, frozen=True, eq=False):
 
 def check_column(field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None) -> Column:
     """Return a field's cells, checked. `companies` are those that the field may refer to, None where none are known."""
-    return _check_plain(field, cells, companies) or _check_apart(field, cells, companies)
+    column = _check_plain(field, cells, companies) or _check_apart(field, cells, companies)
+    if field.kind in (FLAG, INSTANT, NUMBER):
+        return column
+    odd = check_texts(field, cells, column.keys)
+    return msgspec.structs.replace(column, warnings={**column.warnings, **odd}) if odd else column
 
 
 def _check_plain(field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None) -> Column | None:
@@ -82,7 +88,7 @@ def _check_apart(field: Field, cells: Sequence[Cell], companies: AbstractSet[str
         else:
             values[cell] = reading
     keys = {cell: _key(field.kind, value) for cell, value in values.items()}
-    warnings = _beyond(keys, field.name) if field.name in _RANGES else {}
+    warnings = _outside(keys, field) if field.kind is NUMBER else {}
     if companies is not None:
         strangers = [cell for cell, value in values.items() if value is not None and value not in companies]
         if field.name == PARENT:
@@ -98,12 +104,16 @@ def _key(kind: Kind, value: Value) -> str | None:
     return kind.matched(str(value)) if isinstance(value, str | bool) else None
 
 
-def _beyond(keys: Mapping[Cell, str | None], name: str) -> dict[Cell, Flaw]:
-    """Return the cells whose number lies beyond the range of their field, by the matched forms."""
-    least, most = _RANGES[name]
+def _outside(keys: Mapping[Cell, str | None], field: Field) -> dict[Cell, Flaw]:
+    """Return the cells of numbers that are not in the range of their field, by the matched forms, or not decimals."""
+    least, most = _RANGES[field.name]
     outside = [cell for cell, key in keys.items() if key is not None and not least <= key <= most]
-    flaw = Flaw("range", f"a number from -{_BOUNDS[name]} to {_BOUNDS[name]} is expected")
-    return {cell: flaw for cell in outside if NUMBER_PATTERN.fullmatch(str(cell).strip())}
+    far = Flaw("range", f"a number from -{_BOUNDS[field.name]} to {_BOUNDS[field.name]} is expected")
+    texts = {cell: str(cell) for cell in outside}
+    return {
+        cell: far if NUMBER_PATTERN.fullmatch(text.strip()) else check_text(field, text) or _NO_DECIMAL
+        for cell, text in texts.items()
+    }
 
 
 def _read(field: Field, cell: Cell) -> Value | Flaw:

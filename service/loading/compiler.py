@@ -13,7 +13,9 @@ from service.loading.batch import Batch, spread
 from service.loading.checks import PARENT, Column, check_column
 from service.loading.faults import Fault, Flaw
 from service.loading.findings import Findings
+from service.loading.names import Names
 from service.loading.parents import Claim, parent_warnings
+from service.loading.tally import Tally
 from service.records import COMPANIES, CREATED_AT, Resource
 
 _T = TypeVar("_T")
@@ -26,7 +28,8 @@ class Compiler:
     """Checks the records of one file and gathers those that are sound.
 
     faults    what costs a record, in the order of the file, then of the fields
-    warnings  what costs nothing, in the same order
+    warnings  what costs nothing, in the same order, as far as it is listed
+    tally     how many warnings there are
     records   how many are read; those skipped and those repeated are among them
     """
 
@@ -40,6 +43,8 @@ class Compiler:
         self._row = msgspec.defstruct("Row", [(name, Any) for name in resource.record.__struct_fields__], gc=False)
         self._rows: dict[str, bytes] = {}
         self._claims: list[Claim] = []
+        self._names = Names(resource)
+        self.tally = Tally(file)
         self.faults: list[Fault] = []
         self.warnings: list[Fault] = []
         self.records = self.skipped = self.repeated = 0
@@ -52,19 +57,27 @@ class Compiler:
     def add(self, batch: Batch) -> None:
         """Check the next records, keep the sound ones and tell what is wrong with the others."""
         columns = self._check(batch)
-        findings = Findings(self._file, batch, list(columns.values()))
+        findings = Findings(self._file, batch, list(columns.values()), self.tally)
         rows = spread(self._encode(columns, findings.sound), findings.sound, None)
         kept = self._keep(columns[self.resource.identifier].values, rows, findings)
         keys = {name: _chosen_keys(column.keys, kept) for name, column in columns.items()}
         self._builder.add([row for row in _chosen(rows, kept) if row is not None], keys)
         if self.resource.identifier == COMPANIES.identifier:
             self._claims += self._claimed(columns, kept, findings)
+        self._names.add(batch)
         self._tell(findings, read=len(batch.numbers) + len(batch.broken))
 
+    def warn(self, warning: Fault) -> None:
+        """Add a warning that is not found in a batch."""
+        if self.tally.admits(warning.code, warning.field):
+            self.warnings.append(warning)
+
     def close(self) -> None:
-        """Tell what shows only when all records are known."""
-        self.warnings += parent_warnings(self._claims, self.identifiers)
+        """Add what shows only when all records are known."""
+        for warning in (*parent_warnings(self._claims, self.identifiers), *self._names.warnings(self._file)):
+            self.warn(warning)
         self.warnings.sort(key=_by_line)
+        self.warnings += self.tally.unlisted()
 
     def build(self) -> Table:
         """Return the table of the records that are kept; the compiler is used up."""

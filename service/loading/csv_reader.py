@@ -11,8 +11,9 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from service.loading.batch import BATCH_SIZE, Batch, Broken
+from service.loading.batch import BATCH_SIZE, Batch, Broken, Unused
 from service.loading.faults import Flaw, RefusedError
+from service.loading.names import MOST_UNUSED, meant_field
 from service.records import Resource
 
 Row: TypeAlias = list[str]
@@ -22,10 +23,12 @@ _LONGEST_CELL: Final = 2**31 - 1  # the most that csv takes on every platform; t
 
 
 class _Header(msgspec.Struct, frozen=True):
-    """Where each field stands in a row, None where the file has no such column, and how many cells a row has."""
+    """Where each field is in a row, None where the file has no such column; the other columns; the cells of a row."""
 
     places: Mapping[str, int | None]
+    unused: Sequence[str]
     width: int
+    line: int
 
 
 class _Rows(msgspec.Struct, frozen=True, eq=False):
@@ -86,10 +89,18 @@ def _read_header(stream: _RowStream, resource: Resource) -> _Header:
 def _locate(header: Row, resource: Resource, line: int) -> _Header:
     if twice := [name for name, times in Counter(header).items() if times > 1]:
         raise RefusedError(f"columns that stand twice: {', '.join(map(repr, twice))}", line)
+    places: dict[str, int | None] = {field.name: None for field in resource.fields}
+    unused = [name for name in header if name not in places]
     if lacking := [field.name for field in resource.fields if field.required and field.name not in header]:
-        raise RefusedError(f"columns that are missing: {', '.join(lacking)}", line)
-    places = {name: place for place, name in enumerate(header)}
-    return _Header({field.name: places.get(field.name) for field in resource.fields}, len(header))
+        raise RefusedError(_missing(lacking, unused, resource), line)
+    places.update((name, place) for place, name in enumerate(header) if name in places)
+    return _Header(places, unused[:MOST_UNUSED], len(header), line)
+
+
+def _missing(lacking: Sequence[str], unused: Sequence[str], resource: Resource) -> str:
+    meant = {meant_field(name, resource): name for name in unused[:MOST_UNUSED]}
+    wanted = [f"{field} (rename {meant[field]!r}?)" if field in meant else field for field in lacking]
+    return f"columns that are missing: {', '.join(wanted)}"
 
 
 def _batch(read: _Rows, numbers: Mapping[int, int], header: _Header, *, done: int, total: int) -> Batch:
@@ -101,6 +112,7 @@ def _batch(read: _Rows, numbers: Mapping[int, int], header: _Header, *, done: in
         columns={name: no_cells if place is None else cells[place] for name, place in header.places.items()},
         lines=partial(_lines_of, read, whole),
         broken=_broken(read, numbers, header.width) if len(whole) < len(numbers) else [],
+        unused=[Unused(name, header.line, len(whole)) for name in header.unused],
         done=done,
         total=total,
     )

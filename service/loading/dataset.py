@@ -1,7 +1,8 @@
 """A data set, loaded: its tables, and the report of what is wrong with its files."""
 
 import gc
-from collections.abc import Iterator, Set as AbstractSet
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set as AbstractSet
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ import msgspec
 
 from service.engine.table import Table
 from service.loading.compiler import Compiler
-from service.loading.faults import Fault, RefusedError
+from service.loading.faults import Code, Fault, RefusedError
 from service.loading.folder import FileSet, StoredFile, read_folder
 from service.loading.unpack import count_breaks, unpack
 from service.loading.version import dataset_version
@@ -61,10 +62,14 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class Loaded(msgspec.Struct, frozen=True, eq=False):
-    """A data set of the records that are sound, None where a file or the set is refused, and the report."""
+    """A data set of the records that are sound, None where a file or the set is refused, and the report.
+
+    warned  how many warnings of each code there are: more than the report has of them, where they are many
+    """
 
     dataset: Dataset | None
     report: Report
+    warned: Mapping[Code, int] = {}
 
 
 def load(folder: Path, *, fingerprint: str | None = None, progress: Progress = silent) -> Loaded:
@@ -83,13 +88,14 @@ def _load(files: FileSet, progress: Progress) -> Loaded:
     read = [compiler for compiler in (companies, stores) if compiler]
     faults = [fault for compiler in read for fault in compiler.faults]
     warnings = [warning for compiler in read for warning in compiler.warnings]
+    warned = sum((compiler.tally.by_code for compiler in read), Counter[Code]())
     skipped, repeated = sum(compiler.skipped for compiler in read), sum(compiler.repeated for compiler in read)
     if files.faults or companies is None or stores is None:
-        return Loaded(None, Report(files.faults + faults, warnings, Totals(0, 0, skipped, repeated)))
+        return Loaded(None, Report(files.faults + faults, warnings, Totals(0, 0, skipped, repeated)), warned)
     tables = _build(stores, progress), _build(companies, progress)
     dataset = Dataset(*tables, files.generated_at, dataset_version(tables))
     totals = Totals(len(dataset.stores), len(dataset.companies), skipped, repeated)
-    return Loaded(dataset, Report(faults, warnings, totals))
+    return Loaded(dataset, Report(faults, warnings, totals), warned)
 
 
 def _compile(
@@ -117,7 +123,7 @@ def _read(file: StoredFile, compiler: Compiler, progress: Progress) -> None:
         file.listing.check_records(compiler.records)
     if file.format.lacks_end(text):
         line = 1 + count_breaks(text, 0, len(text))
-        compiler.warnings.append(Fault("unterminated", file.name, line, None, None, None, _UNTERMINATED))
+        compiler.warn(Fault("unterminated", file.name, line, None, None, None, _UNTERMINATED))
     compiler.close()
 
 

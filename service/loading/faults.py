@@ -8,10 +8,12 @@ import msgspec
 
 # What costs a record, but `file`, which costs the whole set; and what costs nothing.
 FaultCode: TypeAlias = Literal["file", "missing", "type", "date", "text", "cells", "duplicate", "company"]
-WarningCode: TypeAlias = Literal["repeated", "range", "parent", "unterminated"]
+WarningCode: TypeAlias = Literal[
+    "repeated", "range", "number", "placeholder", "formula", "parent", "unused", "unterminated"
+]
 Code: TypeAlias = FaultCode | WarningCode
 
-_LONGEST_VALUE: Final = 200  # characters; enough to find a cell by, and a report stays readable
+_LONGEST_TEXT: Final = 200  # characters; enough to find a cell by, and a report stays readable
 
 
 class Flaw(msgspec.Struct, frozen=True):
@@ -39,13 +41,22 @@ class Fault(msgspec.Struct, frozen=True):
         """
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         record = f"record {self.record}" if self.record is not None and _format(self.file) == "json" else None
-        return ": ".join(part for part in (place, record, self.field, self.why, self._shown_value()) if part)
+        return ": ".join(part for part in (place, record, self._shown_field(), self.why, self._shown_value()) if part)
+
+    def _shown_field(self) -> str | None:
+        """Return the name of the field or column, in quotes if it is empty or cannot be printed."""
+        return self.field if self.field is None or (self.field and self.field.isprintable()) else repr(self.field)
 
     def _shown_value(self) -> str | None:
         """Return the value in quotes; one of a wrong type as it is written in JSON, where 0 and "0" differ."""
         if self.value and self.code == "type" and "json" in _format(self.file):
             return "".join(c if c.isprintable() else repr(c)[1:-1] for c in self.value)
         return self.value and repr(self.value)
+
+
+def cut(text: str) -> str:
+    """Return a text as a report has it: cut, with an ellipsis, if it is long."""
+    return text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…"
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -57,10 +68,9 @@ class Place(msgspec.Struct, frozen=True):
     field: str | None = None
 
     def fault(self, flaw: Flaw, value: str | None) -> Fault:
-        """Return a flaw of what stands here. A value is cut, with an ellipsis, where it is long."""
-        if value is not None and len(value) > _LONGEST_VALUE:
-            value = value[:_LONGEST_VALUE] + "…"
-        return Fault(flaw.code, self.file, self.line, self.record, self.field, value, flaw.why)
+        """Return a flaw of what stands here, its value cut."""
+        cut_value = None if value is None else cut(value)
+        return Fault(flaw.code, self.file, self.line, self.record, self.field, cut_value, flaw.why)
 
 
 class RefusedError(Exception):

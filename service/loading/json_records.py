@@ -12,10 +12,10 @@ from service.kinds import FLAG, NUMBER, Kind
 from service.loading.batch import Batch, Broken, Cell, Mistyped
 from service.loading.faults import Flaw, RefusedError
 from service.loading.json_errors import not_json
-from service.records import Field, Resource
+from service.loading.json_members import Members
+from service.records import Resource
 
 _NO_OBJECT: Final = Flaw("type", "a record is an object")
-_NULL: Final = Raw(b"null")
 _FLAGS: Final[dict[bytes, bool | None]] = {b"true": True, b"false": False, b"null": None}
 _STRINGS: Final = msgspec.json.Decoder(str)
 _TEXTS: Final = msgspec.json.Decoder(list[str | None])
@@ -26,12 +26,9 @@ class RecordDecoder:
     """Decodes the records of one resource."""
 
     def __init__(self, resource: Resource) -> None:
-        self._fields = resource.fields
-        members = [_member(field) for field in resource.fields]
-        raws = [(field.name, Raw, _NULL) for field in resource.fields]
-        self._record = msgspec.defstruct("Record", members, eq=False, gc=False)
-        self._strict = msgspec.json.Decoder(self._record)
-        self._loose = msgspec.json.Decoder(msgspec.defstruct("Members", raws, eq=False, gc=False))
+        self._kinds = [field.kind for field in resource.fields]
+        self._names = [field.name for field in resource.fields]
+        self._members = Members(resource.fields)
 
     def batch(
         self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]], *, first: int, done: int, total: int
@@ -52,12 +49,16 @@ class RecordDecoder:
             ]
             records, numbers = list(compress(records, whole)), list(compress(numbers, whole))
             lines = _selected(lines, whole)
-        return Batch(numbers, self._columns(records), lines, broken, done, total)
+        columns = list(zip(*map(astuple, records), strict=True))
+        cells = map(_column, self._kinds, columns or [()] * len(self._kinds))
+        unused = self._members.unused(columns) if columns else []
+        return Batch(numbers, dict(zip(self._names, cells, strict=True)), lines, broken, unused, done, total)
 
     def _decode(self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> list[Any]:
         try:
-            return list(map(self._strict.decode, values))
+            return list(map(self._members.strict.decode, values))
         except (DecodeError, RecursionError):
+            self._members.meet(values, lines)
             return [self._decode_apart(value, place, lines) for place, value in enumerate(values)]
 
     def _decode_apart(self, value: Raw | bytes, place: int, lines: Callable[[], Sequence[int]]) -> object:
@@ -69,29 +70,19 @@ class RecordDecoder:
     def _decode_one(self, value: Raw | bytes) -> object:
         """Return a record, with Mistyped cells where a type is wrong, or None where the value is no object."""
         try:
-            return self._strict.decode(value)
+            return self._members.strict.decode(value)
         except ValidationError:
             pass
         try:
-            members = self._loose.decode(value)
+            members = astuple(self._members.loose.decode(value))
         except ValidationError:
             _VALUES.decode(value)  # the type is told before the rest of the value is looked at
             return None
-        return self._record(*[_loose_cell(field.kind, getattr(members, field.name)) for field in self._fields])
-
-    def _columns(self, records: Sequence[Any]) -> dict[str, Sequence[Cell]]:
-        columns = list(zip(*map(astuple, records), strict=True)) or [()] * len(self._fields)
-        return {field.name: _column(field.kind, members) for field, members in zip(self._fields, columns, strict=True)}
+        return self._members.record(*map(_loose_cell, self._kinds, members), *members[len(self._kinds) :])
 
 
 def _selected(lines: Callable[[], Sequence[int]], whole: Sequence[bool]) -> Callable[[], Sequence[int]]:
     return lambda: list(compress(lines(), whole))
-
-
-def _member(field: Field) -> tuple[str, Any, object]:
-    if field.kind is NUMBER:
-        return field.name, Raw, _NULL
-    return field.name, bool | None if field.kind is FLAG else str | None, None
 
 
 def _column(kind: Kind, members: Sequence[Any]) -> Sequence[Cell]:

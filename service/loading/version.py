@@ -1,6 +1,5 @@
 """The version of a data set: a digest of its content."""
 
-import unicodedata
 from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final
@@ -15,10 +14,10 @@ _DIGITS: Final = 16  # 64 bits: enough to tell the data sets of one service apar
 def dataset_version(tables: Iterable[Table]) -> str:
     """Return the same version for the same records by whatever road they came, as hexadecimal digits.
 
-    It digests the rows in their order, what orders them (it need not be answered), and the version of the Unicode
-    tables that values were folded with.
+    It digests the rows in their order, and what orders them (it need not be answered), which is the same on every
+    Python.
     """
-    digest = sha256(unicodedata.unidata_version.encode())
+    digest = sha256()
     for table in tables:
         digest.update(len(table).to_bytes(8, "little"))
         digest.update(table.rows.data)

@@ -6,7 +6,6 @@ input.
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 from typing import Final, TypeAlias
@@ -15,7 +14,8 @@ import msgspec
 
 from service.baking.baked import bake
 from service.loading.acceptance import Cause, Invalid, Refused, accept
-from service.loading.dataset import Report, Summary, load
+from service.loading.dataset import Summary, load
+from service.loading.overview import notes
 
 # Requests come first: nobody waits for a compilation but its result.
 _NICENESS: Final = 5
@@ -71,15 +71,7 @@ def compile_folder(folder: Path, to: Path, *, invalid: Invalid, fingerprint: str
         return Failed(error.strerror or str(error))
     except MemoryError:
         return Failed("out of memory")
-    return Compiled(Summary.of(dataset, report), tuple(_notes(report)))
-
-
-def _notes(report: Report) -> Iterator[str]:
-    if report.totals.skipped:
-        yield f"left out {report.totals.skipped:,} records at fault"
-    for kind, found in (("fault", report.faults), ("warning", report.warnings)):
-        if found:
-            yield f"the first {kind} of {len(found):,}: {found[0]}"
+    return Compiled(Summary.of(dataset, report), tuple(notes(loaded, folder)))
 
 
 def _die_with_parent() -> None:

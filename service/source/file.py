@@ -64,6 +64,6 @@ def _copy(file: Path, to: Path) -> Summary:
         known = "a folder that holds stores and companies, a baked file, or the URL of one"
         raise Refused(f"{file}: {other}; --data takes {known}: give its folder, `--data {folder}`") from None
     except DamagedFile as damage:
-        raise Refused(f"{file}: {damage}; bake it again") from None
+        raise Refused(f"{file}: {damage}; {damage.remedy}") from None
     except OSError as error:
         raise Unavailable(f"{file}: it cannot be copied: {error.strerror or error}") from None

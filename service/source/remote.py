@@ -15,6 +15,7 @@ from aiohttp import ClientResponse, ClientSession, ClientTimeout
 
 from service import __version__
 from service.baking.baked import read_baked
+from service.baking.characters import OtherTables
 from service.baking.layout import DamagedFile
 from service.loading.acceptance import Invalid, Refused, accept
 from service.loading.dataset import Summary
@@ -190,7 +191,9 @@ def _damage(file: Path) -> str:
     """Return how a file shows that it is no sound baked file, "" where it is; and keep nothing of it mapped."""
     try:
         read_baked(file)
-    except DamagedFile as damage:
+    except OtherTables as other:
+        return f"{other}; {other.remedy}"
+    except DamagedFile as damage:  # perhaps on the way
         return str(damage)
     return ""
 

@@ -56,6 +56,8 @@ def test_an_array_that_is_not_known_is_refused(crafted: Crafted) -> None:
 
 def test_any_array_that_is_empty_too_short_or_too_long_is_refused(crafted: Crafted, content: Content) -> None:
     for name, array in content.arrays.items():
+        if name.startswith("characters/"):
+            continue  # nothing else says how many they are
         # Of a field that is only sorted by, nothing else says how many values it has.
         wrong = [array[:0]] if name in only_starts(content) else [array[:0], array[:-1], np.append(array, array[-1:])]
         for other in wrong:
@@ -86,10 +88,12 @@ def test_any_array_of_another_type_is_refused(crafted: Crafted, content: Content
 @pytest.mark.parametrize(
     ("texts", "why"),
     [
-        ({"format": None}, "the file is not of the format 'store-directory 1'"),
-        ({"format": "store-directory 2"}, "the file is not of the format 'store-directory 1'"),
-        ({"unicode": "13.0.0"}, "the file was baked with Unicode 13.0.0, this Python has "),
-        ({"unicode": None}, "the file was baked with Unicode None, this Python has "),
+        ({"format": None}, "the file is not of the format 'store-directory 2'; bake it again"),
+        (
+            {"format": "store-directory 1", "unicode": "14.0.0"},
+            "the file is not of the format 'store-directory 2'; bake",
+        ),
+        ({"unicode": "14.0.0"}, "the metadata is not known: "),
         ({"version": None}, "the metadata is not known: "),
         ({"more": "x"}, "the metadata is not known: "),
         ({"crc32:none": "00000000"}, "the metadata is not known: "),

@@ -1,5 +1,7 @@
 """`store-directory bake`, `verify` and `serve --data FILE`."""
 
+import sys
+import unicodedata
 from pathlib import Path
 from subprocess import CompletedProcess
 from urllib.parse import quote
@@ -133,6 +135,22 @@ def test_too_many_skipped_records_are_refused_and_nothing_is_written_unless_they
     assert run_here("bake", faulty, file, "--invalid", "skip", "--max-skipped", "0.5").returncode == 0
 
 
+def test_what_was_found_is_told_for_each_code_in_a_line(tmp_path: Path) -> None:
+    stores = [store("s1", latitude="47,37", zip="1"), store("s2", latitude="N/A"), store("s3", city="")]
+    folder = write_directory(tmp_path / "data", stores)
+    ended = run_here("bake", folder, tmp_path / "set.baked", "--invalid", "skip")
+    told = [line.partition(", the first: stores.json:1: ")[0] for line in ended.stderr.splitlines()]
+    assert (ended.returncode, ended.stdout.count("\n")) == (0, 1)
+    assert told == [
+        "left out 1 records at fault",
+        "missing: 1 fault",
+        "number: 1 warning",
+        "placeholder: 1 warning",
+        "unused: 1 warning",
+        f"`store-directory check {folder}` reports every error and warning",
+    ]
+
+
 def test_faults_are_left_out_when_told_so_and_counted_wherever_it_is_served(faulty: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     ended = run_here("bake", faulty, file, "--invalid", "skip")
@@ -191,6 +209,26 @@ def test_a_damaged_file_is_refused_by_verify_and_by_serve(baked: Path) -> None:
         told = failed(ended)
         assert f"{baked}: " in told
         assert told.endswith(" is damaged; bake it again")
+
+
+@pytest.mark.parametrize(
+    ("part", "character", "told"),
+    [
+        ("assigned", "\u0378", "which {} does not know; serve it with a newer Python, or bake it again with {}"),
+        ("unassigned", "\u00e9", "which {} knows, but the Python that baked it did not; bake it again with {}"),
+    ],
+)
+def test_a_file_of_a_python_with_other_characters_is_refused_with_what_to_do(
+    baked: Path, part: str, character: str, told: str
+) -> None:
+    content = map_file(baked)
+    points: Array = np.array([ord(character)], np.uint32)
+    write_file(baked, {**content.arrays, f"characters/{part}": points}, content.metadata)
+    python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    known = f"{python} (Unicode {unicodedata.unidata_version})"
+    why = f"{baked}: it has the character U+{ord(character):04X}, {told.format(known, python)}"
+    for ended in (run_here("verify", baked), run("serve", "--port", "0", "--data", baked)):
+        assert failed(ended).endswith(why)
 
 
 @pytest.mark.parametrize("content", [b"", b"store_id,company_id\ns1,acme\n"], ids=["empty", "csv"])

@@ -42,6 +42,18 @@ def test_faults_are_grouped_by_code_with_counts_and_examples_and_exit_1(faulty: 
     assert "range: 1 warning\n" in ended.stdout
 
 
+def test_columns_that_are_not_used_are_all_named_and_cost_nothing(tmp_path: Path) -> None:
+    folder = write_directory(tmp_path / "data", [])
+    (folder / "stores.json").unlink()
+    columns = "store_id,company_id,address_1,city,country,store_name,state,zip,lat,lng,open"
+    (folder / "stores.csv").write_text(f"{columns}\ns1,acme,1 Main St,Toronto,CA,Acme,ON,M5V,43.7,-79.4,no\n")
+    ended = run_here("check", folder)
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("unused: 6 warnings\n")
+    for name in columns.split(",")[5:]:
+        assert f"\n  stores.csv:1: {name}: not a field, so it is ignored (1 record); did you mean " in ended.stdout
+
+
 def test_json_tells_everything_in_the_fixed_shape(faulty: Path) -> None:
     ended = run_here("check", faulty, "--json")
     report = orjson.loads(ended.stdout)

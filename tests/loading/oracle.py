@@ -4,8 +4,9 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
+from tests.engine.oracle import words
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, Record
 
 Told = tuple[str, int, str | None, str | None]  # code, record, field, value
@@ -17,6 +18,26 @@ FIELDS = {"stores": STORE_FIELDS, "companies": COMPANY_FIELDS}
 TRUE = ["1", "t", "y", "on", "yes", "true"]
 FALSE = ["0", "f", "n", "no", "off", "false"]
 DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII)
+
+
+PLACEHOLDERS = [
+    "null",
+    "(null)",
+    "\\n",
+    "nan",
+    "n/a",
+    "#n/a",
+    "na",
+    "none",
+    "undefined",
+    "-",
+    "--",
+    "\u2013",
+    "\u2014",
+    "() -",
+]
+MEANT = {"name": ["na", "nan", "none"], "city": ["nan", "none"], "province": ["na", "nan"], "country": ["na"]}
+DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
 
 
 class Flawed(Exception):
@@ -49,9 +70,9 @@ class Oracle:
             except Flawed as flawed:
                 faults.append((str(flawed), number, field, self._shown(record.get(field), str(flawed))))
                 continue
-            if self._is_far(field, values[field]) or self._lacks_parent(field, values[field]):
-                code = "parent" if field == "parent_company_id" else "range"
-                warnings.append((code, number, field, str(values[field])))
+            value = values[field]
+            if isinstance(value, str) and (code := self._odd(field, value)):
+                warnings.append((code, number, field, value))
             if self.kind == "stores" and field == "company_id" and values[field] not in self.companies:
                 faults.append(("company", number, field, str(values[field])))
         self._compare(number, values, faults, warnings)
@@ -64,7 +85,9 @@ class Oracle:
             answer.pop("created_at", None)
         if isinstance(identifier, str) and identifier in self.served:
             if not faults and answer == self.served[identifier]:
-                warnings.insert(0, ("repeated", number, key, identifier))
+                warnings.insert(
+                    warnings[:1] == [("formula", number, key, identifier)], ("repeated", number, key, identifier)
+                )
             else:
                 faults.insert(0, ("duplicate", number, key, identifier))
         elif not faults:
@@ -91,11 +114,11 @@ class Oracle:
         return all(fault[1] != number for fault in self.faults)
 
     def _comes_back(self, start: str) -> bool:
-        company = start
+        company: object = start
         for _ in self.served:
-            company = str(self.served.get(company, {}).get("parent_company_id"))
-            if company == start:
-                return True
+            company = self.served.get(str(company), {}).get("parent_company_id")
+            if company is None or company == start:
+                return company == start
         return False
 
     def _value(self, field: str, cell: object) -> object:
@@ -124,23 +147,32 @@ class Oracle:
             return cell.lower() in TRUE
         raise Flawed("type")
 
-    def _is_far(self, field: str, value: object) -> bool:
-        if field not in ("latitude", "longitude") or not isinstance(value, str) or not value.strip().isascii():
-            return False
-        try:
-            number = abs(Decimal("x" if "_" in value else value.strip()))
-        except InvalidOperation:
-            return False
-        return number.is_finite() and number > (90 if field == "latitude" else 180)
+    def _odd(self, field: str, value: str) -> str | None:
+        """Return the code of a warning of a value, None where it deserves none."""
+        if field in ("created_at", "updated_at"):
+            return None
+        if field in ("latitude", "longitude") and (number := decimal(value)) is not None:
+            return "range" if abs(number) > (90 if field == "latitude" else 180) else None
+        if value[:2] == '="' and value[-1] == '"' and value.count('"') == 2:
+            return "formula"
+        if field.endswith("_id"):
+            return "parent" if self._lacks_parent(field, value) else None
+        if words(value) in set(PLACEHOLDERS) - set(MEANT.get(field, ())):
+            return "placeholder"
+        return "number" if field in ("latitude", "longitude") else None
 
-    def _lacks_parent(self, field: str, value: object) -> bool:
-        claims = self.kind == "stores" and field == "parent_company_id" and value is not None
-        return claims and value not in self.companies
+    def _lacks_parent(self, field: str, value: str) -> bool:
+        return self.kind == "stores" and field == "parent_company_id" and value not in self.companies
 
     def _shown(self, cell: object, code: str) -> str | None:
         if code == "missing":
             return None
         return json.dumps(cell, ensure_ascii=False) if self.typed and code == "type" else str(cell)
+
+
+def decimal(text: str) -> Decimal | None:
+    """Return the decimal that a text is, None where it is none."""
+    return Decimal(text.strip()) if DECIMAL.fullmatch(text.strip()) else None
 
 
 def answered_date(text: str) -> str:

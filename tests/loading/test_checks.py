@@ -13,6 +13,7 @@ from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, Record, as_cs
 from tests.loading.oracle import Oracle, Told
 
 FLAWS = [None, "", "  ", "a\x00", "\x7f", "\x1c"]
+ODD = ["N/A", "NA", "None", " NULL ", "-", "\uff0d", "() -", '="08001"', '="1" &"2"', "null and void"]
 WRONG = [5, True, [1], {"a": "b"}]
 CELLS: dict[str, list[object]] = {
     "store_id": ["s1", "s2", "s3", "s1 "],
@@ -30,7 +31,7 @@ SOUND = {"store_id": "s0", "company_id": "c1", "address_1": "1 Elm St", "city": 
 def records(fields: Sequence[str], *, typed: bool) -> st.SearchStrategy[list[Record]]:
     """Return records that are mostly sound, each with a few cells of any kind."""
     cells = {
-        field: st.sampled_from([*CELLS.get(field, ["Ada", "ADA"]), *FLAWS, *(WRONG if typed else [])])
+        field: st.sampled_from([*CELLS.get(field, ["Ada", "ADA"]), *ODD, *FLAWS, *(WRONG if typed else [])])
         for field in fields
     }
     if not typed:

@@ -178,7 +178,10 @@ def test_a_record_alike_in_every_field_answered_is_kept_once(tmp_path: Path) -> 
     ]
     loaded = load_stores(tmp_path, as_csv(records, [*STORE_FIELDS, "unknown"]))
 
-    assert told(loaded.report.warnings, "stores.csv") == [("repeated", 4, 3, "store_id", "s1")]
+    assert told(loaded.report.warnings, "stores.csv") == [
+        ("unused", 1, None, "unknown", None),
+        ("repeated", 4, 3, "store_id", "s1"),
+    ]
     assert told(loaded.report.faults, "stores.csv") == [("duplicate", 5, 4, "store_id", "s1")]
     assert msgspec.to_builtins(loaded.report.totals) == {"stores": 2, "companies": 1, "skipped": 1, "repeated": 1}
 
@@ -213,9 +216,19 @@ def test_a_number_out_of_range_is_warned_of_and_served(tmp_path: Path, text: str
     assert len(rows(loaded)) == 1
 
 
-@pytest.mark.parametrize("text", ["90", "-90.000", "9e1", "north", "90,5", "1e1000", "-0"])
-def test_a_number_in_range_and_a_text_that_is_none_are_not_warned_of(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["90", "-90.000", "9e1", " +4.5 ", "-0", ".5", "5."])
+def test_a_number_in_range_is_not_warned_of(tmp_path: Path, text: str) -> None:
     assert load_stores(tmp_path, as_csv([store(latitude=text)], STORE_FIELDS)).report.warnings == []
+
+
+@pytest.mark.parametrize("text", ["47,37", "north", "1e1000", "1_0", "43°42'N", "NaN ft", "\u0661", "0x1"])
+@pytest.mark.parametrize("field", ["latitude", "longitude"])
+def test_a_coordinate_that_is_no_decimal_is_warned_of_and_served(tmp_path: Path, field: str, text: str) -> None:
+    records = [store("s1", **{field: text}), store("s2", latitude=47.37)]
+    loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
+
+    assert told(loaded.report.warnings, "stores.jsonl") == [("number", 1, 1, field, text)]
+    assert msgspec.json.decode(rows(loaded)[0][:-1])[field] == text
 
 
 def test_a_longitude_may_be_twice_as_far(tmp_path: Path) -> None:

@@ -73,6 +73,8 @@ async def test_files_at_fault_are_rejected_with_the_first_fault_or_left_out_and_
     taken = await take(folder, to, invalid=Invalid.SKIP)
     assert taken is not None
     assert taken.notes[0] == "left out 1 records at fault"
+    assert taken.notes[1].startswith("missing: 4 faults, the first: stores.json:1: ")
+    assert taken.notes[2:] == (f"`store-directory check {folder}` reports every error and warning",)
 
 
 async def test_counts_that_are_not_to_be_served_are_rejected(folder: Path, to: Path) -> None:

@@ -3,15 +3,18 @@
 import asyncio
 import logging
 import traceback
+import unicodedata
 from pathlib import Path
 
 import msgspec
 import pytest
 from aiohttp import ClientTimeout
 
+from service.baking.baked import bake
 from service.source.remote import RemoteSource
 from service.source.source import Rejected, Source, Taken, Unavailable
-from tests.baking.made_up import small_file
+from tests.baking.made_up import loaded, small_file
+from tests.directory import store, write_directory
 from tests.sampling.test_sample import small_disk
 from tests.source.origin import (
     LAST_MODIFIED,
@@ -334,6 +337,23 @@ async def test_a_damaged_file_is_refused_and_not_looked_at_until_it_changes(
     assert await taker.take(fingerprint) is None
     taker.origin.hold(other, '"two"')
     assert await taker.taken(fingerprint) == ('"two"', other)
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> bytes:
+    """Return a file of a Python that does not know a character which this one knows."""
+    data = write_directory(tmp_path / "foreign", [store("s1", name="\U0001f600")])
+    bake(*loaded(data), tmp_path / "foreign.baked", tables=unicodedata.ucd_3_2_0)
+    return (tmp_path / "foreign.baked").read_bytes()
+
+
+async def test_a_file_of_a_python_with_other_characters_is_refused_with_what_to_do(
+    taker: Taker, foreign: bytes
+) -> None:
+    taker.origin.hold(foreign, '"foreign"')
+    why, _ = await taker.rejected()
+    assert why.startswith("it has the character U+1F600, which Python 3.")
+    assert "did not; bake it again with Python 3." in why
 
 
 async def test_a_refused_file_without_validators_is_told_once(taker: Taker, one: bytes) -> None:

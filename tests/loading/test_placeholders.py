@@ -1,0 +1,98 @@
+"""Texts that mean nothing, and formulas, are served and warned of; texts that may be a value are not."""
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from service.engine.column import join_keys
+from service.kinds import IDENTIFIER, POSTAL, WORDS
+from service.loading.faults import Fault
+from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES, check_text, check_texts
+from service.records import COMPANIES, STORES, Field
+from tests.loading.data_files import (
+    COMPANY_FIELDS,
+    STORE_FIELDS,
+    Record,
+    as_csv,
+    as_lines,
+    company,
+    load_companies,
+    load_stores,
+    rows,
+    store,
+)
+
+TEXT_FIELDS = [field for field in (*STORES.fields, *COMPANIES.fields) if field.kind in (IDENTIFIER, WORDS, POSTAL)]
+SPELLINGS = [spelled(text) for text in sorted(PLACEHOLDERS) for spelled in (str, str.upper, str.title, " {} ".format)]
+TEXTS = st.sampled_from([*SPELLINGS, '="08001"', '="', '="a"b"', "n", "na na", "-a", "nagoya", "a", "", None])
+
+
+def warned(warnings: Sequence[Fault]) -> list[tuple[str, str | None, str | None]]:
+    return [(each.code, each.field, each.value) for each in warnings]
+
+
+@pytest.mark.parametrize(
+    "text", ["NULL", "null", "N/A", "n/a", "-", "--", "#N/A", "(null)", r"\N", "undefined", "() -"]
+)
+@pytest.mark.parametrize("field", ["name", "address_2", "city", "province", "postal_code", "phone_number", "latitude"])
+@pytest.mark.parametrize("name", ["stores.csv", "stores.jsonl"])
+def test_a_text_that_means_nothing_is_warned_of_and_served(tmp_path: Path, name: str, field: str, text: str) -> None:
+    records = [store("s1", **{field: text}), store("s2")]
+    content = as_csv(records, STORE_FIELDS) if name.endswith("csv") else as_lines(records)
+    loaded = load_stores(tmp_path, content, name)
+
+    assert warned(loaded.report.warnings) == [("placeholder", field, text)]
+    assert len(rows(loaded)) == 2
+    assert loaded.report.warnings[0].record == 1
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"country": "NA"},  # Namibia
+        {"province": "NA", "city": "Napoli"},
+        {"city": "None", "country": "IT"},
+        {"city": "Nan", "province": "Nan", "country": "TH"},
+        {"name": "None"},
+        {"name": "NA"},
+        {"store_id": "-"},
+        {"name": "N/A Streetwear", "address_2": "no 5", "phone_number": "-1", "postal_code": "NA1"},
+    ],
+)
+def test_a_text_that_may_be_a_value_of_its_field_is_not_warned_of(tmp_path: Path, fields: Record) -> None:
+    assert load_stores(tmp_path, as_csv([store() | fields], STORE_FIELDS)).report.warnings == []
+
+
+@pytest.mark.parametrize("field", ["address_1", "address_2", "postal_code", "phone_number", "latitude", "longitude"])
+@pytest.mark.parametrize("text", ["NA", "None", "NaN"])
+def test_what_may_be_a_name_is_no_address_number_or_code(tmp_path: Path, field: str, text: str) -> None:
+    loaded = load_stores(tmp_path, as_csv([store() | {field: text}], STORE_FIELDS))
+    assert warned(loaded.report.warnings) == [("placeholder", field, text)]
+
+
+@pytest.mark.parametrize("field", ["store_id", "name", "postal_code", "phone_number", "latitude"])
+def test_a_formula_of_a_spreadsheet_is_warned_of_and_served(tmp_path: Path, field: str) -> None:
+    loaded = load_stores(tmp_path, as_csv([store("s0"), store() | {field: '="08001"'}], STORE_FIELDS))
+    assert warned(loaded.report.warnings) == [("formula", field, '="08001"')]
+    assert len(rows(loaded)) == 2
+
+
+def test_a_company_s_texts_are_looked_at_too(tmp_path: Path) -> None:
+    loaded = load_companies(tmp_path, as_csv([company(domain="n/a"), company("c2", domain="a")], COMPANY_FIELDS))
+    assert warned(loaded.report.warnings) == [("placeholder", "domain", "n/a")]
+
+
+@given(st.sampled_from(TEXT_FIELDS), st.lists(TEXTS, max_size=6))
+def test_texts_are_judged_together_as_each_is_alone(field: Field, cells: list[str | None]) -> None:
+    keys = join_keys([field.kind.matched(cell) if cell else None for cell in cells])
+    judged = {cell: check_text(field, cell) for cell in cells if cell}
+    assert check_texts(field, cells, keys) == {cell: flaw for cell, flaw in judged.items() if flaw is not None}
+
+
+def test_every_placeholder_is_known_in_every_spelling_and_in_no_field_where_it_is_a_value() -> None:
+    for field, text in itertools.product(TEXT_FIELDS, SPELLINGS):
+        excepted = field.kind is IDENTIFIER or text.strip().lower() in REAL_VALUES.get(field.name, ())
+        assert (check_text(field, text) is None) is excepted, (field.name, text)
