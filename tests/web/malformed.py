@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
 
 SECRET: Final = b"s3cret-key"
 _END: Final = b"\r\n\r\n"

@@ -13,7 +13,7 @@ from pytest_aiohttp import AiohttpClient
 from service.replica.replica import Replica
 from service.web.app import App
 from service.web.auth import anybody
-from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
 from service.web.observer import Observer
 from service.web.response import Response
 from service.web.traffic import UNMATCHED, Traffic

@@ -9,7 +9,7 @@ from pytest_aiohttp import AiohttpClient
 
 from service.replica.replica import Replica
 from service.web.auth import keyring
-from service.web.limits import Limits
+from service.web.connections.limits import Limits
 from service.web.site import make_site
 from tests.web.live import KEY, POLICY, Client, ServiceServer, exchange
 from tests.web.malformed import FAMILIES, SECRET, Case

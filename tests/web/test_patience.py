@@ -15,8 +15,8 @@ from service.replica.replica import Replica
 from service.web.auth import anybody
 from service.web.connection import Connection
 from service.web.event import Event
-from service.web.limits import MAX_BODY_BYTES, Limits
-from service.web.server import Server, give_up, runner
+from service.web.connections.limits import MAX_BODY_BYTES, Limits
+from service.web.connections.server import Server, give_up, runner
 from service.web.site import make_site, open_site
 from tests.directory import company, store, write_directory
 from tests.loaded import serve

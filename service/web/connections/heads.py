@@ -1,0 +1,89 @@
+"""Heads of requests, found in what a connection receives and parsed by aiohttp's parser."""
+
+from typing import Final
+
+from service.errors import BadRequest, HeaderFieldsTooLarge
+from service.web.connections.aiohttp_names import HttpProcessingError, HttpRequestParser, RawRequestMessage
+from service.web.connections.limits import (
+    MAX_FIELD_BYTES,
+    MAX_FIELDS,
+    MAX_HEAD_BYTES,
+    MAX_LINE_BYTES,
+    MAX_LINE_END_BYTES,
+)
+from service.web.connections.refusals import Refusal, depends_on_rest, parser_refusal, refusal
+
+_END: Final = b"\r\n\r\n"
+_LINE_ENDS: Final = b"\r\n"
+
+
+class HeadReader:
+    """Reads the heads of one connection.
+
+    The parser gets each byte of a head once, and nothing else: so requests before a malformed one are answered, and the
+    parser sees no body. How much it has already is kept, so that nothing is scanned again.
+    """
+
+    __slots__ = ("_error", "_line_end_bytes", "_parsed", "_parser")
+
+    def __init__(self) -> None:
+        self._parser = HttpRequestParser(
+            None,
+            None,
+            0,
+            max_line_size=MAX_LINE_BYTES,
+            max_field_size=MAX_FIELD_BYTES,
+            max_headers=MAX_FIELDS,
+            response_with_body=False,
+        )
+        self._line_end_bytes = 0
+        self._parsed = 0
+        self._error: HttpProcessingError | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether some of a head is received, but not all of it."""
+        return self._parsed > 0
+
+    def read(self, received: bytearray, *, ended: bool) -> RawRequestMessage | Refusal | None:
+        """Return the head at the start of what is received; None where more of it is to come, unless all has `ended`.
+
+        A head that is returned is removed, and so are line ends in front of one. After a refusal there is no more.
+        """
+        if not self._parsed and not self._skip_line_ends(received):
+            return refusal(BadRequest(), b"")
+        found = received.find(_END, max(0, self._parsed - len(_END) + 1))
+        end = len(received) if found < 0 else found + len(_END)
+        too_large, end = end > MAX_HEAD_BYTES, min(end, MAX_HEAD_BYTES)
+        messages = self._parse(bytes(received[self._parsed : end]))
+        self._parsed = end
+        if self._error is not None:
+            final = found >= 0 or too_large or ended or not depends_on_rest(self._error, received)
+            return parser_refusal(self._error, bytes(received[:end])) if final else None
+        if too_large:
+            return refusal(HeaderFieldsTooLarge(), bytes(received[:end]))
+        if len(messages) != int(found >= 0):  # the parser sees another end
+            return refusal(BadRequest(), b"")
+        if not messages:
+            return None
+        del received[:end]
+        self._parsed = self._line_end_bytes = 0
+        return messages[0]
+
+    def _skip_line_ends(self, received: bytearray) -> bool:
+        """Remove line ends in front of a head; return whether there are not too many."""
+        count = len(received) - len(received.lstrip(_LINE_ENDS))
+        del received[:count]
+        self._line_end_bytes += count
+        return self._line_end_bytes <= MAX_LINE_END_BYTES
+
+    def _parse(self, new: bytes) -> list[RawRequestMessage]:
+        """Give the parser the next bytes of a head, unless it has refused those before them."""
+        if self._error is not None:
+            return []
+        try:
+            messages, *_ = self._parser.feed_data(new)
+        except HttpProcessingError as error:
+            self._error = error
+            return []
+        return [message for message, _ in messages]
