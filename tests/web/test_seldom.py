@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from service.web.seldom import Seldom
+from service.web.connections.log_throttling import LogThrottle
 
 
 def test_the_first_is_told_and_the_next_ones_only_after_the_time_with_how_many_were_not() -> None:

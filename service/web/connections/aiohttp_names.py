@@ -16,6 +16,7 @@ NAMES: Final[Mapping[str, str]] = {
     "aiohttp.http.HttpRequestParser": "parses the head of a request, by llhttp; takes `response_with_body`",
     "aiohttp.http.HttpRequestParser.feed_data": "takes the next bytes of a head, returns a message at its end",
     "aiohttp.http.RawRequestMessage": "is the head of a request, parsed",
+    "aiohttp.http.RawRequestMessage.chunked": "tells whether its body is in chunks, as llhttp sees it",
     "aiohttp.http.RawRequestMessage.headers": "are its header fields",
     "aiohttp.http.RawRequestMessage.method": "is its method",
     "aiohttp.http.RawRequestMessage.should_close": "tells whether the client wants the connection closed",

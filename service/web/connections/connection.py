@@ -16,6 +16,8 @@ from service.web.connections.log_throttling import LogThrottle
 from service.web.connections.refusals import Refusal
 from service.web.connections.request import Request, read_request
 from service.web.connections.timeouts import TIMEOUT_EVENTS, State, unsent_bytes
+from service.web.connections.unsent import UnsentResponses
+from service.web.event import Event
 from service.web.forwarding import UNIX
 from service.web.response import Response
 
@@ -31,6 +33,7 @@ class Listener(Protocol):
     app: App
     timeouts: dict[State, float]
     malformed: LogThrottle
+    unsent: UnsentResponses
 
     def now(self) -> float:
         """Return the loop's time."""
@@ -63,12 +66,12 @@ class Connection(asyncio.BufferedProtocol):
         "_reading_paused",
         "_received",
         "_remote",
-        "_since",
         "_skipped",
-        "_state",
         "_task",
         "_transport",
         "_unsent",
+        "since",
+        "state",
     )
 
     _transport: asyncio.Transport
@@ -86,7 +89,7 @@ class Connection(asyncio.BufferedProtocol):
         self._lingers = False  # then, as the client may not know that
         self._skipped = 0  # bytes, since the last response
         self._unsent = 0  # bytes, when the timeout was last checked
-        self._state, self._since = State.HEAD, listener.now()
+        self.state, self.since = State.HEAD, listener.now()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Wait for the first request."""
@@ -99,6 +102,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the reason changes nothing
         """Drop what was received. A response that is being made is made, but not sent."""
         self._received.clear()
+        self._listener.unsent.remove(self)
         self._listener.disconnected(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - a hint
@@ -123,23 +127,29 @@ class Connection(asyncio.BufferedProtocol):
 
     def resume_writing(self) -> None:
         """Go on, as the system has taken all of the response."""
+        self._listener.unsent.remove(self)
         self._next()
 
     def check_timeout(self, now: float) -> None:
         """End the connection if its state has lasted too long; WRITING, if the client took nothing for too long."""
         if self._transport.is_closing():
             return
-        if self._state is State.WRITING and (unsent := unsent_bytes(self._transport)) != self._unsent:
-            self._unsent, self._since = unsent, now
-        if now - self._since >= self._listener.timeouts[self._state]:
-            if event := TIMEOUT_EVENTS.get(self._state):
+        if self.state is State.WRITING and (unsent := unsent_bytes(self._transport)) != self._unsent:
+            self._unsent, self.since = unsent, now
+        if now - self.since >= self._listener.timeouts[self.state]:
+            if event := TIMEOUT_EVENTS.get(self.state):
                 self._listener.app.traffic.count(event)
             self._transport.abort()  # to close would be to wait for the client again
+
+    def drop(self) -> None:
+        """End the connection, as too much is held of responses that clients do not take."""
+        self._listener.app.traffic.count(Event.WRITE_LIMIT)
+        self._transport.abort()
 
     def finish(self) -> None:
         """Close after the response that is under way, or now if there is none."""
         self._closes = True
-        if self._state not in (State.ANSWERING, State.WRITING):
+        if self.state not in (State.ANSWERING, State.WRITING):
             self._transport.close()
 
     def abort(self) -> asyncio.Task[None] | None:
@@ -150,18 +160,18 @@ class Connection(asyncio.BufferedProtocol):
         return self._task
 
     def _enter(self, state: State) -> None:
-        self._state, self._since = state, self._listener.now()
+        self.state, self.since = state, self._listener.now()
 
     def _read(self) -> None:
         """Use what is received, as far as that is possible now."""
-        if self._state is State.CLOSING:
+        if self.state is State.CLOSING:
             self._discard()
             return
         if self._body is not None:
             self._skip(self._body)
-        if self._state in (State.HEAD, State.IDLE):
+        if self.state in (State.HEAD, State.IDLE):
             self._read_head()
-        if self._half_closed and self._state in (State.HEAD, State.IDLE, State.BODY):
+        if self._half_closed and self.state in (State.HEAD, State.IDLE, State.BODY):
             self._transport.close()  # what is missing will not come
         self._pause_reading(paused=len(self._received) > MAX_HEAD_BYTES)
 
@@ -179,7 +189,7 @@ class Connection(asyncio.BufferedProtocol):
             self._body = None
         else:
             self._body = None if body.ended else body
-        if self._state is State.BODY and self._body is None:
+        if self.state is State.BODY and self._body is None:
             self._next()
 
     def _discard(self) -> None:
@@ -194,7 +204,7 @@ class Connection(asyncio.BufferedProtocol):
             self._refuse(head)
         elif head is not None:
             self._start(head)
-        elif self._state is State.IDLE and self._heads.begun:
+        elif self.state is State.IDLE and self._heads.begun:
             self._enter(State.HEAD)
 
     def _refuse(self, refusal: Refusal) -> None:
@@ -230,8 +240,11 @@ class Connection(asyncio.BufferedProtocol):
         if transport.is_closing():
             return
         self._closes, self._lingers = self._closes or response.closes, response.closes
-        transport.writelines(response.encode(method, version, keep_alive=not self._closes))
-        if self._state is not State.WRITING:
+        pieces = response.encode(method, version, keep_alive=not self._closes)
+        transport.writelines(pieces)
+        if self.state is State.WRITING:  # other pieces are mapped from a file
+            self._listener.unsent.add(self, sum(len(piece) for piece in pieces if isinstance(piece, bytes)))
+        else:
             self._next()
 
     def _next(self) -> None:

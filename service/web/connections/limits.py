@@ -18,6 +18,9 @@ MAX_BODY_BYTES: Final = 1 << 20
 MAX_BODY_LINES: Final = 16_384
 # Read from a socket at a time. With MAX_HEAD_BYTES it bounds what a connection holds of unread requests.
 RECEIVE_BYTES: Final = 32_768
+# Memory of responses that the clients of a listener have not taken to their end. The system's own buffers are not among
+# it, nor are rows that are sent from the mapped file.
+MAX_UNSENT_BYTES: Final = 1 << 28
 # The admin listener has its own limit, so that it can be reached while the public one is full.
 ADMIN_CONNECTIONS: Final = 100
 

@@ -39,7 +39,7 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
     keep_alive = not (message.should_close or message.upgrade)  # an upgrade is declined; what follows may not be HTTP
     body, error = None, None
     try:
-        body = _body(headers, version)
+        body = _body(message)
         if body is not None:
             keep_alive = keep_alive and hdrs.EXPECT not in headers  # the body may come now, or never
             body.skip(received)
@@ -59,17 +59,18 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
     return request, None if body is None or body.ended else body
 
 
-def _body(headers: CIMultiDictProxy[str], version: HttpVersion) -> Body | None:
+def _body(message: RawRequestMessage) -> Body | None:
     """Return the body that the header fields announce (RFC 9112 section 6.3).
 
     Raises `ContentTooLarge`, and `BadRequest` for a version other than 1.0 and 1.1 and for a transfer coding other than
     chunked, alone and in HTTP/1.1: other programs may see another end of such a request.
     """
+    headers, version = message.headers, message.version
     if version is not HttpVersion11 and version != HttpVersion10:
         raise BadRequest
     if hdrs.TRANSFER_ENCODING in headers:
-        codings = headers.getall(hdrs.TRANSFER_ENCODING)
-        if [coding.lower() for coding in codings] != ["chunked"] or version != HttpVersion11:
+        alone = [coding.lower() for coding in headers.getall(hdrs.TRANSFER_ENCODING)] == ["chunked"]
+        if not (message.chunked and alone) or version != HttpVersion11:
             raise BadRequest
         return ChunkedBody()
     if hdrs.CONTENT_LENGTH not in headers:

@@ -14,6 +14,7 @@ from service.web.connections.limits import Limits
 from service.web.connections.load_shedding import Overload
 from service.web.connections.log_throttling import THROTTLE_SECONDS, LogThrottle
 from service.web.connections.timeouts import TimeoutSweep, timeouts
+from service.web.connections.unsent import UnsentResponses
 from service.web.event import Event
 
 
@@ -24,6 +25,7 @@ class Server:
         self.app = app
         self.timeouts = timeouts(limits)
         self.malformed = LogThrottle(THROTTLE_SECONDS)
+        self.unsent = UnsentResponses()
         self.now = asyncio.get_running_loop().time
         self._limit = limits.connections
         self._overload = Overload(limits.connections)
