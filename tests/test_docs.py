@@ -245,7 +245,7 @@ def test_every_field_of_the_access_log_is_told() -> None:
 
 def test_every_metric_stands_in_the_interface() -> None:
     replica = Replica()
-    traffic = Traffic((), replica.seat.counts, replica.seat.all_counts)
+    traffic = Traffic((), replica.seat)
     answer = metrics_route(replica, traffic, keys_sound=lambda: True).answer(Call("", ""))
     assert isinstance(answer, Answer)
     body = b"".join(answer.pieces).decode()

@@ -5,7 +5,7 @@ from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
 from time import time
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 from aiohttp import HttpVersion, HttpVersion11, hdrs
@@ -19,6 +19,8 @@ _SHORT: Final = 4 << 10
 # Their head tells nothing of a body (RFC 9110 sections 8.6, 15.4.5).
 _WITHOUT_CONTENT: Final = (HTTPStatus.NO_CONTENT.value, HTTPStatus.NOT_MODIFIED.value)
 
+Pieces: TypeAlias = Sequence[bytes | memoryview]
+
 
 class Response(msgspec.Struct, frozen=True):
     """An answer with further header lines; `closes` tells whether it is the last one on its connection."""
@@ -27,7 +29,7 @@ class Response(msgspec.Struct, frozen=True):
     more: str = ""
     closes: bool = False
 
-    def encode(self, method: str, version: HttpVersion, *, keep_alive: bool) -> Sequence[bytes | memoryview]:
+    def encode(self, method: str, version: HttpVersion, *, keep_alive: bool) -> Pieces:
         """Return the response to a request of a method and version, in pieces: a long body is not copied."""
         answer, pieces = self.answer, self.answer.pieces
         length = sum(map(len, pieces))

@@ -49,7 +49,7 @@ def make_site(
     public = (*records, *document_routes(openapi))
     paths = [route.path for route in (*public, *probes)]
     seat = replica.seat
-    traffic = Traffic([*paths, METRICS_PATH, UNMATCHED], seat.counts, seat.all_counts)
+    traffic = Traffic([*paths, METRICS_PATH, UNMATCHED], seat)
     if not apart:
         private = (*probes, metrics_route(replica, traffic, keys_sound=policy.keys_sound))
         observer = Observer(traffic, log=log, forwarding=policy.forwarding)

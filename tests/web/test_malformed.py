@@ -179,7 +179,7 @@ async def test_a_fault_beside_the_app_is_the_json_500_and_nothing_of_the_inside(
     aiohttp_client: AiohttpClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     replica = Replica()
-    observer = Observer(Traffic([UNMATCHED], replica.seat.counts, replica.seat.all_counts))
+    observer = Observer(Traffic([UNMATCHED], replica.seat))
     client: Client = await aiohttp_client(ServiceServer(Failing((), replica, anybody, observer, POLICY)))
     answer = await exchange(client, HEAD + b"Connection: close\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 500 ")

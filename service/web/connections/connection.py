@@ -19,7 +19,7 @@ from service.web.connections.timeouts import TIMEOUT_EVENTS, State, unsent_bytes
 from service.web.connections.unsent import UnsentResponses
 from service.web.event import Event
 from service.web.forwarding import UNIX
-from service.web.response import Response
+from service.web.response import Pieces, Response
 
 # All connections receive into the same memory: what came is taken from it before anything else can be received.
 _RECEIVE: Final = memoryview(bytearray(RECEIVE_BYTES))
@@ -31,12 +31,10 @@ class Listener(Protocol):
     """What a connection needs of the server that accepted it."""
 
     app: App
+    loop: asyncio.AbstractEventLoop
     timeouts: dict[State, float]
     malformed: LogThrottle
     unsent: UnsentResponses
-
-    def now(self) -> float:
-        """Return the loop's time."""
 
     def connected(self, connection: "Connection") -> None:
         """Take a connection that is open from now on."""
@@ -89,7 +87,7 @@ class Connection(asyncio.BufferedProtocol):
         self._lingers = False  # then, as the client may not know that
         self._skipped = 0  # bytes, since the last response
         self._unsent = 0  # bytes, when the timeout was last checked
-        self.state, self.since = State.HEAD, listener.now()
+        self.state, self.since = State.HEAD, listener.loop.time()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Wait for the first request."""
@@ -160,7 +158,7 @@ class Connection(asyncio.BufferedProtocol):
         return self._task
 
     def _enter(self, state: State) -> None:
-        self.state, self.since = state, self._listener.now()
+        self.state, self.since = state, self._listener.loop.time()
 
     def _read(self) -> None:
         """Use what is received, as far as that is possible now."""
@@ -173,12 +171,13 @@ class Connection(asyncio.BufferedProtocol):
             self._read_head()
         if self._half_closed and self.state in (State.HEAD, State.IDLE, State.BODY):
             self._transport.close()  # what is missing will not come
-        self._pause_reading(paused=len(self._received) > MAX_HEAD_BYTES)
+        if self._reading_paused != (len(self._received) > MAX_HEAD_BYTES) and not self._transport.is_closing():
+            self._turn_reading()
 
-    def _pause_reading(self, *, paused: bool) -> None:
-        if paused != self._reading_paused and not self._transport.is_closing():
-            self._reading_paused = paused
-            (self._transport.pause_reading if paused else self._transport.resume_reading)()
+    def _turn_reading(self) -> None:
+        """Pause reading, or resume it if it is paused."""
+        self._reading_paused = not self._reading_paused
+        (self._transport.pause_reading if self._reading_paused else self._transport.resume_reading)()
 
     def _skip(self, body: Body) -> None:
         """Skip what there is of a body; where it turns out to be malformed or too large, its response is the last."""
@@ -211,38 +210,40 @@ class Connection(asyncio.BufferedProtocol):
         """Respond to what is not a request, and log nothing that the client wrote."""
         app, remote = self._listener.app, self._remote
         if refusal.target is not None:
-            self._send(app.unknown_method(refusal.target, refusal.accept, remote))
+            self._send(self._encode(app.unknown_method(refusal.target, refusal.accept, remote)))
             return
-        if (suppressed := self._listener.malformed.admit(self._listener.now())) is not None:
+        if (suppressed := self._listener.malformed.admit(self._listener.loop.time())) is not None:
             more = f" ({suppressed:,} more since the last line)" if suppressed else ""
             meaning = type(refusal.error).meaning
             _log.warning("refused a malformed request from %s: %s%s", remote or UNIX, meaning, more)
-        self._send(app.malformed(refusal.error, refusal.accept, remote))
+        self._send(self._encode(app.malformed(refusal.error, refusal.accept, remote)))
 
     def _start(self, message: RawRequestMessage) -> None:
         request, self._body = read_request(message, self._received, self._remote)
         self._closes = not request.keep_alive
-        self._enter(State.ANSWERING)
-        self._task = asyncio.create_task(self._answer(request))
+        self.state = State.ANSWERING
+        self._task = self._listener.loop.create_task(self._answer(request))
 
     async def _answer(self, request: Request) -> None:
         app = self._listener.app
         try:
-            response = await app(request)
+            pieces = self._encode(await app(request), request.method, request.version)
         except Exception:  # noqa: BLE001 - whatever it is, the client gets a response and the log the traceback
             _log.exception("a connection failed")
-            response = app.malformed(InternalServerError(), (), self._remote)
-        self._send(response, request.method, request.version)
+            pieces = self._encode(app.malformed(InternalServerError(), (), self._remote))
+        self._send(pieces)
 
-    def _send(self, response: Response, method: str = "", version: HttpVersion = HttpVersion11) -> None:
+    def _encode(self, response: Response, method: str = "", version: HttpVersion = HttpVersion11) -> Pieces:
+        """Return a response as it is sent, and close after it if either side wants that."""
+        self._closes, self._lingers = self._closes or response.closes, self._lingers or response.closes
+        return response.encode(method, version, keep_alive=not self._closes)
+
+    def _send(self, pieces: Pieces) -> None:
         """Send a response, unless the client is gone."""
-        transport = self._transport
-        if transport.is_closing():
+        if self._transport.is_closing():
             return
-        self._closes, self._lingers = self._closes or response.closes, response.closes
-        pieces = response.encode(method, version, keep_alive=not self._closes)
-        transport.writelines(pieces)
-        if self.state is State.WRITING:  # other pieces are mapped from a file
+        self._transport.writelines(pieces)
+        if self.state is State.WRITING:  # pieces that are no `bytes` are mapped from a file
             self._listener.unsent.add(self, sum(len(piece) for piece in pieces if isinstance(piece, bytes)))
         else:
             self._next()
@@ -266,4 +267,5 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.write_eof()
         self._enter(State.CLOSING)
         self._discard()
-        self._pause_reading(paused=False)
+        if self._reading_paused:
+            self._turn_reading()

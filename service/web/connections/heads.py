@@ -1,5 +1,6 @@
 """Heads of requests, found in what a connection receives and parsed by aiohttp's parser."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from service.errors import BadRequest, HeaderFieldsTooLarge
@@ -14,7 +15,7 @@ from service.web.connections.limits import (
 from service.web.connections.refusals import Refusal, depends_on_rest, parser_refusal, refusal
 
 _END: Final = b"\r\n\r\n"
-_LINE_ENDS: Final = b"\r\n"
+_LINE_ENDS: Final = (b"\r", b"\n")
 
 
 class HeadReader:
@@ -50,7 +51,7 @@ class HeadReader:
 
         A head that is returned is removed, and so are line ends in front of one. After a refusal there is no more.
         """
-        if not self._parsed and not self._skip_line_ends(received):
+        if not self._parsed and received.startswith(_LINE_ENDS) and not self._skip_line_ends(received):
             return refusal(BadRequest(), b"")
         found = received.find(_END, max(0, self._parsed - len(_END) + 1))
         end = len(received) if found < 0 else found + len(_END)
@@ -68,22 +69,22 @@ class HeadReader:
             return None
         del received[:end]
         self._parsed = self._line_end_bytes = 0
-        return messages[0]
+        return messages[0][0]
 
     def _skip_line_ends(self, received: bytearray) -> bool:
         """Remove line ends in front of a head; return whether there are not too many."""
-        count = len(received) - len(received.lstrip(_LINE_ENDS))
+        count = len(received) - len(received.lstrip(b"\r\n"))
         del received[:count]
         self._line_end_bytes += count
         return self._line_end_bytes <= MAX_LINE_END_BYTES
 
-    def _parse(self, new: bytes) -> list[RawRequestMessage]:
+    def _parse(self, new: bytes) -> Sequence[tuple[RawRequestMessage, object]]:
         """Give the parser the next bytes of a head, unless it has refused those before them."""
         if self._error is not None:
-            return []
+            return ()
         try:
             messages, *_ = self._parser.feed_data(new)
         except HttpProcessingError as error:
             self._error = error
-            return []
-        return [message for message, _ in messages]
+            return ()
+        return messages

@@ -26,7 +26,7 @@ class Server:
         self.timeouts = timeouts(limits)
         self.malformed = LogThrottle(THROTTLE_SECONDS)
         self.unsent = UnsentResponses()
-        self.now = asyncio.get_running_loop().time
+        self.loop = asyncio.get_running_loop()
         self._limit = limits.connections
         self._overload = Overload(limits.connections)
         self._open = 0
@@ -39,7 +39,7 @@ class Server:
         traffic = self.app.traffic
         if self._open >= self._limit:
             traffic.count(Event.REFUSED)
-            self._overload.log(self.now())
+            self._overload.log(self.loop.time())
             return self._overload
         self._open += 1  # here, as many may be accepted before the first of them is made
         traffic.count(Event.ACCEPTED)
