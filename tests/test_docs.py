@@ -40,12 +40,19 @@ from service.settings import Settings
 from service.web.access import Entry
 from service.web.answer import Answer
 from service.web.auth import anybody
+from service.web.connections.limits import (
+    MAX_BODY_BYTES,
+    MAX_FIELD_BYTES,
+    MAX_FIELDS,
+    MAX_HEAD_BYTES,
+    MAX_LINE_BYTES,
+    Limits,
+)
+from service.web.connections.server import runner
 from service.web.fields import MAX_CHARACTERS
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_HEAD_BYTES, MAX_LINE_BYTES, Limits
 from service.web.metrics import metrics_route
 from service.web.probes import Health, Ready, Unready
 from service.web.routes import Call
-from service.web.connections.server import runner
 from service.web.site import make_site
 from service.web.target import query_pairs
 from service.web.traffic import Traffic

@@ -63,6 +63,7 @@ class ChunkedBody:
         self.ended = False
         self._next = _Line.SIZE
         self._left = 0  # of the data of a chunk
+        self._scanned = 0  # of a line whose end has not come
         self._lines = self._bytes = 0
 
     def skip(self, received: bytearray) -> None:
@@ -71,11 +72,14 @@ class ChunkedBody:
         while not self.ended:
             count = min(self._left, len(received) - start)
             start, self._left = start + count, self._left - count
-            end = received.find(_LINE_END, start)
-            if self._left or end < 0:
+            if self._left:
+                break
+            end = received.find(_LINE_END, start + self._scanned)
+            if end < 0:
+                self._scanned = max(0, len(received) - start - 1)  # it may end with the first byte of a line end
                 break
             self._read(bytes(received[start:end]))
-            start = end + len(_LINE_END)
+            start, self._scanned = end + len(_LINE_END), 0
         self._bytes += start
         if self._bytes + self._left > MAX_BODY_BYTES or self._lines > MAX_BODY_LINES:
             raise ContentTooLarge

@@ -209,6 +209,7 @@ class Connection(asyncio.BufferedProtocol):
     def _refuse(self, refusal: Refusal) -> None:
         """Respond to what is not a request, and log nothing that the client wrote."""
         app, remote = self._listener.app, self._remote
+        self._received.clear()
         if refusal.target is not None:
             self._send(self._encode(app.unknown_method(refusal.target, refusal.accept, remote)))
             return
@@ -252,12 +253,10 @@ class Connection(asyncio.BufferedProtocol):
         """Go on once the system has taken a response, or the client's body is skipped after that."""
         if self._closes:
             self._close()
-        elif self._body is not None:
-            self._enter(State.BODY)
-        else:
-            self._enter(State.IDLE)
-            if self._received or self._half_closed:
-                self._read()
+            return
+        self._enter(State.IDLE if self._body is None else State.BODY)
+        if self._received or self._half_closed:
+            self._read()
 
     def _close(self) -> None:
         """Close, but not before the client has read the response: to close on what it still sends would reset that."""

@@ -12,7 +12,7 @@ from service.web.connections.limits import (
     MAX_LINE_BYTES,
     MAX_LINE_END_BYTES,
 )
-from service.web.connections.refusals import Refusal, depends_on_rest, parser_refusal, refusal
+from service.web.connections.refusals import ParserRefusal, Refusal, refusal
 
 _END: Final = b"\r\n\r\n"
 _LINE_ENDS: Final = (b"\r", b"\n")
@@ -25,7 +25,7 @@ class HeadReader:
     parser sees no body. How much it has already is kept, so that nothing is scanned again.
     """
 
-    __slots__ = ("_error", "_line_end_bytes", "_parsed", "_parser")
+    __slots__ = ("_line_end_bytes", "_parsed", "_parser", "_refused")
 
     def __init__(self) -> None:
         self._parser = HttpRequestParser(
@@ -39,7 +39,7 @@ class HeadReader:
         )
         self._line_end_bytes = 0
         self._parsed = 0
-        self._error: HttpProcessingError | None = None
+        self._refused: ParserRefusal | None = None
 
     @property
     def begun(self) -> bool:
@@ -58,9 +58,9 @@ class HeadReader:
         too_large, end = end > MAX_HEAD_BYTES, min(end, MAX_HEAD_BYTES)
         messages = self._parse(bytes(received[self._parsed : end]))
         self._parsed = end
-        if self._error is not None:
-            final = found >= 0 or too_large or ended or not depends_on_rest(self._error, received)
-            return parser_refusal(self._error, bytes(received[:end])) if final else None
+        if self._refused is not None:
+            final = found >= 0 or too_large or ended or self._refused.is_final(received)
+            return self._refused.refusal(bytes(received[:end])) if final else None
         if too_large:
             return refusal(HeaderFieldsTooLarge(), bytes(received[:end]))
         if len(messages) != int(found >= 0):  # the parser sees another end
@@ -80,11 +80,11 @@ class HeadReader:
 
     def _parse(self, new: bytes) -> Sequence[tuple[RawRequestMessage, object]]:
         """Give the parser the next bytes of a head, unless it has refused those before them."""
-        if self._error is not None:
+        if self._refused is not None:
             return ()
         try:
             messages, *_ = self._parser.feed_data(new)
         except HttpProcessingError as error:
-            self._error = error
+            self._refused = ParserRefusal(error)
             return ()
         return messages

@@ -9,11 +9,10 @@ from service.errors import BadRequest, HeaderFieldsTooLarge, RequestError, URITo
 from service.web.connections.aiohttp_names import BadHttpMethod, HttpProcessingError, LineTooLong
 from service.web.connections.limits import MAX_LINE_BYTES
 
-_TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 # A request line that is well-formed but for a method that the parser does not know: it may be any token.
-_REQUEST_LINE: Final = re.compile(rb"%b (/[!-~]*) HTTP/1\.[01]\r\n" % _TOKEN)
-# The beginning of what may become one.
-_BEGINNING: Final = re.compile(rb"%b(?: [!-~]*(?: [!-~]*\r?)?)?" % _TOKEN)
+_REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ (/[!-~]*) HTTP/1\.[01]\r\n")
+# What ends a request line, or shows that there is none.
+_END_OF_LINE: Final = re.compile(rb"[^ -~\r]")
 _ACCEPT: Final = re.compile(rb"^accept:([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 
 
@@ -35,23 +34,33 @@ def refusal(error: RequestError, head: bytes) -> Refusal:
     return Refusal(error, [field.decode("latin-1") for field in _ACCEPT.findall(head)])
 
 
-def parser_refusal(exc: HttpProcessingError, head: bytes) -> Refusal:
-    """Return the refusal of a head, or of what was received of one, for which the parser raised an exception."""
-    refused = refusal(_error(exc), head)
-    line = _REQUEST_LINE.match(head, 0, MAX_LINE_BYTES) if isinstance(exc, BadHttpMethod) else None
-    return refused if line is None else msgspec.structs.replace(refused, target=line[1].decode())
+class ParserRefusal:
+    """A head for which the parser raised an exception, until everything has come that the response depends on.
 
-
-def depends_on_rest(exc: HttpProcessingError, head: bytearray) -> bool:
-    """Return whether a refusal depends on what is still to come of the head: its request line or Accept fields.
-
-    To wait for that makes the response the same however the head is split into packets.
+    So the response is the same however the head is split into packets.
     """
-    if isinstance(exc, BadHttpMethod):
-        if len(head) < MAX_LINE_BYTES and _BEGINNING.fullmatch(head) is not None:
-            return True
-        return _REQUEST_LINE.match(head, 0, MAX_LINE_BYTES) is not None
-    return _error(exc).may_be_problem
+
+    def __init__(self, exc: HttpProcessingError) -> None:
+        self._exc = exc
+        self._of_method = isinstance(exc, BadHttpMethod)
+        self._is_request = _error(exc).may_be_problem
+        self._scanned = 0
+
+    def is_final(self, head: bytearray) -> bool:
+        """Return whether the response depends on nothing still to come: neither the target nor Accept fields."""
+        if self._of_method and not self._is_request:
+            found = _END_OF_LINE.search(head, self._scanned)
+            self._scanned = len(head)
+            if found is None:
+                return len(head) >= MAX_LINE_BYTES
+            self._is_request = _REQUEST_LINE.match(head, 0, MAX_LINE_BYTES) is not None
+        return not self._is_request
+
+    def refusal(self, head: bytes) -> Refusal:
+        """Return the refusal, for what is received of the head."""
+        refused = refusal(_error(self._exc), head)
+        line = _REQUEST_LINE.match(head, 0, MAX_LINE_BYTES) if self._of_method else None
+        return refused if line is None else msgspec.structs.replace(refused, target=line[1].decode())
 
 
 def _error(exc: HttpProcessingError) -> RequestError:
