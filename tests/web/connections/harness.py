@@ -53,8 +53,8 @@ class Wire(asyncio.Transport):
         super().__init__({"peername": ("192.0.2.1", 5), "socket": SimpleNamespace(fileno=lambda: -1)})
         self.gated = app or GatedApp()
         self.app: App = self.gated
-        self.loop: Any = SimpleNamespace(time=lambda: self.clock, create_task=asyncio.get_running_loop().create_task)
         self.clock = 100.0
+        self.loop: Any = SimpleNamespace(time=lambda: self.clock, create_task=asyncio.get_running_loop().create_task)
         self.timeouts = timeouts(limits)
         self.malformed, self.unsent = LogThrottle(60), UnsentResponses()
         self.room, self.received, self.unread = room, bytearray(), bytearray()
