@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from service.web.connections.limits import MAX_UNSENT_BYTES
@@ -23,13 +24,25 @@ class Writer(Protocol):
         """End the connection."""
 
 
+def release_free_memory() -> None:
+    """Give memory that is allocated but not in use back to the system, where the C library can (malloc_trim(3)).
+
+    It would keep the memory of long responses: those allocated later lie between free ones.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
 class UnsentResponses:
     """The responses of a listener that are not sent to their end; of their memory, up to MAX_UNSENT_BYTES in all.
 
     Beyond that the client is dropped that has taken nothing for longest.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, release: Callable[[], None] = release_free_memory) -> None:
+        """Call `release`, in a thread, after much memory was in use that is free again."""
+        self._release = release
         self._sizes: dict[Writer, int] = {}
         self._total = self._peak = 0
 
@@ -49,14 +62,4 @@ class UnsentResponses:
         if self._peak - self._total > _RELEASED_BYTES and self._total < self._peak // 2:
             self._peak = self._total
             loop = asyncio.get_running_loop()
-            loop.call_later(_RELEASE_SECONDS, loop.run_in_executor, None, release_free_memory)
-
-
-def release_free_memory() -> None:
-    """Give memory that is allocated but not in use back to the system, where the C library can (malloc_trim(3)).
-
-    It would keep the memory of long responses: those allocated later lie between free ones.
-    """
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+            loop.call_later(_RELEASE_SECONDS, loop.run_in_executor, None, self._release)
