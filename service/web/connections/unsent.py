@@ -40,7 +40,7 @@ class UnsentResponses:
     Beyond that the client is dropped that has taken nothing for longest.
     """
 
-    def __init__(self, release: Callable[[], None] = release_free_memory) -> None:
+    def __init__(self, release: Callable[[], object] = release_free_memory) -> None:
         """Call `release`, in a thread, after much memory was in use that is free again."""
         self._release = release
         self._sizes: dict[Writer, int] = {}
