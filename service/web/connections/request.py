@@ -88,6 +88,7 @@ def _body(message: RawRequestMessage) -> Body | None:
     length = headers[hdrs.CONTENT_LENGTH]
     if not (length.isascii() and length.isdigit()):
         raise BadRequest
-    if len(length.lstrip("0")) > len(str(MAX_BODY_BYTES)) or int(length) > MAX_BODY_BYTES:
+    significant = length.lstrip("0")[: len(str(MAX_BODY_BYTES)) + 1]  # Python refuses to read a number of any length
+    if int(significant or 0) > MAX_BODY_BYTES:
         raise ContentTooLarge
-    return SizedBody(int(length))
+    return SizedBody(int(significant or 0))

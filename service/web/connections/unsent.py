@@ -24,12 +24,13 @@ class Writer(Protocol):
         """End the connection."""
 
 
-def release_free_memory() -> None:
+def release_free_memory(library: object = None) -> None:
     """Give memory that is allocated but not in use back to the system, where the C library can (malloc_trim(3)).
 
-    It would keep the memory of long responses: those allocated later lie between free ones.
+    It would keep the memory of long responses: what is allocated later lies between free blocks. `library` is that of the
+    process, unless another is given.
     """
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    trim = getattr(library or ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
 

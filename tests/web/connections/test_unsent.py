@@ -3,6 +3,7 @@
 import asyncio
 import ctypes
 from pathlib import Path
+from types import SimpleNamespace
 
 from service.web.connections.limits import MAX_UNSENT_BYTES
 from service.web.connections.unsent import UnsentResponses, release_free_memory
@@ -83,3 +84,7 @@ def test_free_memory_is_given_back_to_the_system() -> None:
     release_free_memory()
     assert before - resident() > 10_000 or not hasattr(ctypes.CDLL(None), "malloc_trim")
     assert kept
+
+
+def test_a_c_library_that_cannot_is_left_alone() -> None:
+    release_free_memory(SimpleNamespace())
