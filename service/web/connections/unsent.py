@@ -27,8 +27,8 @@ class Writer(Protocol):
 def release_free_memory(library: object = None) -> None:
     """Give memory that is allocated but not in use back to the system, where the C library can (malloc_trim(3)).
 
-    It would keep the memory of long responses: what is allocated later lies between free blocks. `library` is that of the
-    process, unless another is given.
+    It would keep the memory of long responses: what is allocated later lies between free blocks. `library` is that of
+    the process, unless another is given.
     """
     trim = getattr(library or ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
