@@ -63,10 +63,11 @@ class HeadReader:
             return self._refused.refusal(bytes(received[:end])) if final else None
         if too_large:
             return refusal(HeaderFieldsTooLarge(), bytes(received[:end]))
-        if len(messages) != int(found >= 0):  # the parser sees another end
-            return refusal(BadRequest(), b"")
-        if not messages:
+        if found < 0 and not messages:
             return None
+        # The parser sees another end, or takes `CONNECT ` with nothing behind it.
+        if found < 0 or len(messages) != 1 or messages[0][0].url is None:
+            return refusal(BadRequest(), b"")
         del received[:end]
         self._parsed = self._line_end_bytes = 0
         return messages[0][0]
