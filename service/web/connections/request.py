@@ -39,7 +39,8 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
     keep_alive = not (message.should_close or message.upgrade)  # an upgrade is declined; what follows may not be HTTP
     body, error = None, None
     try:
-        _check_host(url)
+        if url.absolute:
+            _check_host(url)
         body = _body(message)
         if body is not None:
             keep_alive = keep_alive and hdrs.EXPECT not in headers  # the body may come now, or never
@@ -62,11 +63,10 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
 
 def _check_host(url: URL) -> None:
     """Raise `BadRequest` for a target with a host that is none, such as `xn--`."""
-    if url.absolute:
-        try:
-            _ = url.host
-        except ValueError as error:
-            raise BadRequest from error
+    try:
+        _ = url.host
+    except ValueError as error:
+        raise BadRequest from error
 
 
 def _body(message: RawRequestMessage) -> Body | None:
