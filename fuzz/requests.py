@@ -13,7 +13,7 @@ from urllib.parse import quote
 from aiohttp import hdrs
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from service.errors import NotFound, PreconditionFailed, UnprocessableContent
+from service.errors import NotFound, PreconditionFailed, RequestError, UnprocessableContent
 from service.keys.rate import read_rate
 from service.keys.register import BadKeys, read_keys, write_keys
 from service.keys.ring import living
@@ -22,6 +22,10 @@ from service.records import COMPANIES, STORES
 from service.web.access import shown_path
 from service.web.coding import IDENTITY, acceptable
 from service.web.conditional import unchanged
+from service.web.connections.body import ChunkedBody
+from service.web.connections.heads import HeadReader
+from service.web.connections.refusals import Refusal
+from service.web.connections.request import read_request
 from service.web.fields import weights
 from service.web.forwarding import FORWARDED, X_FORWARDED_FOR, read_forwarding
 from service.web.identity import Identity, entity_tag
@@ -132,6 +136,42 @@ def read_forwarded(given: bytes) -> None:
         headers = CIMultiDictProxy(CIMultiDict({name: _text(value) for name, value in fields.items()}))
         client = trusting.client("10.0.0.1", headers)
         assert str(ip_address(client)) == client
+
+
+def read_heads(given: bytes) -> None:
+    """Read the heads of requests; byte by byte they are the same as at once."""
+    assert _heads(given, step=1) == _heads(given, step=max(1, len(given)))
+
+
+def _heads(given: bytes, *, step: int) -> list[object]:
+    reader, received, found = HeadReader(), bytearray(), list[object]()
+    for start in range(0, len(given), step):
+        received += given[start : start + step]
+        ended = start + step >= len(given)
+        while (head := reader.read(received, ended=ended)) is not None:
+            if isinstance(head, Refusal):
+                accept = head.accept if head.error.may_be_problem else []
+                return [*found, (type(head.error), head.target, accept)]
+            found.append((head.method, head.url, head.raw_headers))
+            read_request(head, bytearray(), None)
+    return found
+
+
+def read_chunks(given: bytes) -> None:
+    """Skip a body in chunks; byte by byte it ends where it ends at once."""
+    assert _skipped(given, step=1) == _skipped(given, step=max(1, len(given)))
+
+
+def _skipped(given: bytes, *, step: int) -> object:
+    body, received = ChunkedBody(), bytearray()
+    try:
+        for start in range(0, len(given), step):
+            received += given[start : start + step]
+            if not body.ended:
+                body.skip(received)
+    except RequestError as error:
+        return type(error)
+    return bytes(received) if body.ended else None
 
 
 def _text(given: bytes) -> str:

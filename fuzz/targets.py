@@ -17,6 +17,8 @@ class Target(msgspec.Struct, frozen=True):
 
 
 TARGETS: Final = {
+    "heads": Target(requests.read_heads, seeds.HEADS, 4_096),
+    "chunks": Target(requests.read_chunks, seeds.CHUNKS),
     "query": Target(requests.read_query, seeds.QUERIES),
     "path": Target(requests.read_path, (b"companies/a%2Fb", b"stores/", b"/evil.example//")),
     "fields": Target(requests.read_fields, seeds.FIELDS, 1_200),

@@ -43,12 +43,23 @@ from service.settings import Settings
 from service.web.access import Entry
 from service.web.answer import Answer
 from service.web.auth import anybody
+from service.web.connections.limits import (
+    MAX_BODY_BYTES,
+    MAX_BODY_LINES,
+    MAX_FIELD_BYTES,
+    MAX_FIELDS,
+    MAX_HEAD_BYTES,
+    MAX_LINE_BYTES,
+    MAX_LINE_END_BYTES,
+    MAX_UNSENT_BYTES,
+    RECEIVE_BYTES,
+    Limits,
+)
+from service.web.connections.server import runner
 from service.web.fields import MAX_CHARACTERS
-from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_HEAD_BYTES, MAX_LINE_BYTES, Limits
 from service.web.metrics import metrics_route
 from service.web.probes import Health, Ready, Unready
 from service.web.routes import Call
-from service.web.server import runner
 from service.web.site import make_site
 from service.web.target import query_pairs
 from service.web.traffic import Traffic
@@ -235,10 +246,17 @@ def test_every_test_that_security_names_is_there() -> None:
 def test_every_limit_stands_in_the_interface() -> None:
     told = [row["Value"] for row in rows(INTERFACE, "Limit")]
     sizes = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_HEAD_BYTES:,} bytes")
-    limits, body = Limits(), f"{MAX_BODY_BYTES:,} bytes"
+    limits = Limits()
+    body = (f"{MAX_BODY_BYTES:,} bytes", f"{MAX_BODY_LINES:,}", f"{MAX_LINE_END_BYTES} bytes")
     times = (limits.head_seconds, limits.idle_seconds, limits.write_seconds, limits.discard_seconds)
     seconds = [f"{time:g} second{'' if time == 1 else 's'}" for time in times]
-    assert told == [*sizes, body, f"{MAX_CHARACTERS:,} characters", *seconds, f"{limits.connections:,}"]
+    assert told == [*sizes, *body, f"{MAX_CHARACTERS:,} characters", *seconds, f"{limits.connections:,}"]
+
+
+def test_what_a_client_that_does_not_read_costs_stands_among_what_hostile_clients_can_do() -> None:
+    told = section((ROOT / "docs/hostile.md").read_text(), "Clients that do not read")
+    assert f"up to {(MAX_HEAD_BYTES + RECEIVE_BYTES) >> 10} KiB of the requests" in told
+    assert f"holds {MAX_UNSENT_BYTES >> 20} MiB of such answers" in told
 
 
 def test_every_field_of_the_access_log_is_told() -> None:
@@ -248,7 +266,7 @@ def test_every_field_of_the_access_log_is_told() -> None:
 
 def test_every_metric_stands_in_the_interface() -> None:
     replica = Replica()
-    traffic = Traffic((), replica.seat.counts, replica.seat.all_counts)
+    traffic = Traffic((), replica.seat)
     answer = metrics_route(replica, traffic, keys_sound=lambda: True).answer(Call("", ""))
     assert isinstance(answer, Answer)
     body = b"".join(answer.pieces).decode()

@@ -3,7 +3,7 @@
 import resource
 from typing import Final
 
-from service.web.limits import Limits
+from service.web.connections.limits import Limits
 
 # Descriptors for all that is no public connection: files, data that is taken, the admin's connections.
 _RESERVE: Final = 256

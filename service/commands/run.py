@@ -25,7 +25,7 @@ from service.replica.workspace import Workspace
 from service.settings import Settings
 from service.source.source import Source
 from service.web.auth import Authenticate
-from service.web.limits import Limits
+from service.web.connections.limits import Limits
 from service.web.policy import Policy
 
 # A page of scattered records makes some thousand objects for a moment: without cycles, so nothing is there to collect.

@@ -49,8 +49,8 @@ from service.settings import HIGHEST_PORT, MOST_MEBIBYTES, Settings, make_settin
 from service.source.choice import choose_source
 from service.source.source import Rejected
 from service.web.auth import anybody, recognising
+from service.web.connections.limits import Limits
 from service.web.forwarding import read_forwarding
-from service.web.limits import Limits
 from service.web.policy import Policy, read_origin
 
 

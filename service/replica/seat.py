@@ -3,7 +3,7 @@
 import fcntl
 import mmap
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import sleep
 from typing import Final
@@ -14,8 +14,8 @@ from service.locks import is_locked, try_lock
 
 SEAT_BYTES: Final = 1 << 18
 _ITEM_BYTES: Final = 8
-# The first number is the generation that the worker serves; its counts stand behind it.
-_COUNTS: Final = slice(1, None)
+# What holds while the worker lives: the generation that it serves, its open connections. Then what it counted.
+_GENERATION, _CONNECTIONS, _FIRST_COUNT = range(3)
 # Who looks whether a seat is taken holds it for a moment.
 _LOOKS: Final = 20
 _LOOK_SECONDS: Final = 0.01
@@ -25,33 +25,41 @@ class Seat(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """The numbers of one worker, int64.
 
     everyone  gives those of all workers, itself and those that ended among them
-    living    gives how many workers there are now
+    living    gives those of the workers that there are now; they may be cut behind what holds while a worker lives
     alone     whether there can be only one
     """
 
     numbers: memoryview
     everyone: Callable[[], Iterable[memoryview]]
-    living: Callable[[], int]
+    living: Callable[[], Sequence[memoryview]]
     alone: bool
 
     @property
     def counts(self) -> memoryview:
         """What this worker counts."""
-        return self.numbers[_COUNTS]
+        return self.numbers[_FIRST_COUNT:]
 
     def all_counts(self) -> list[memoryview]:
         """Return what each worker counted until now."""
-        return [numbers[_COUNTS] for numbers in self.everyone()]
+        return [numbers[_FIRST_COUNT:] for numbers in self.everyone()]
 
     def serves(self, generation: int) -> None:
         """Tell the others what this worker serves; 0 is nothing."""
-        self.numbers[0] = generation
+        self.numbers[_GENERATION] = generation
+
+    def count_connection(self, change: int) -> None:
+        """Count a connection as opened, by 1, or as closed, by -1."""
+        self.numbers[_CONNECTIONS] += change
+
+    def open_connections(self) -> int:
+        """Return how many connections the living workers have: those of a worker end with it."""
+        return sum(numbers[_CONNECTIONS] for numbers in self.living())
 
 
 def lone_seat() -> Seat:
     """Return the seat of a process that has no others beside it."""
     numbers = memoryview(bytearray(SEAT_BYTES)).cast("q")
-    return Seat(numbers=numbers, everyone=lambda: (numbers,), living=lambda: 1, alone=True)
+    return Seat(numbers=numbers, everyone=lambda: (numbers,), living=lambda: (numbers,), alone=True)
 
 
 class Seats:
@@ -86,14 +94,17 @@ class Seats:
 
     def _seat(self, descriptor: int) -> Seat:
         numbers = memoryview(mmap.mmap(descriptor, SEAT_BYTES)).cast("q")
-        seat = Seat(numbers=numbers, everyone=self._everyone, living=lambda: len(self.serving()), alone=False)
-        seat.serves(0)
+        seat = Seat(numbers=numbers, everyone=self._everyone, living=self._living, alone=False)
+        numbers[_GENERATION] = numbers[_CONNECTIONS] = 0
         return seat
 
     def serving(self) -> list[int]:
         """Return which generation each worker that lives serves; 0 is none."""
+        return [numbers[_GENERATION] for numbers in self._living()]
+
+    def _living(self) -> list[memoryview]:
         taken = [path for path in self._paths() if is_locked(path, fcntl.LOCK_SH)]
-        return [memoryview(_read(path, _ITEM_BYTES)).cast("q")[0] for path in taken]
+        return [memoryview(_read(path, _FIRST_COUNT * _ITEM_BYTES)).cast("q") for path in taken]
 
     def _everyone(self) -> list[memoryview]:
         return [memoryview(_read(path, SEAT_BYTES)).cast("q") for path in self._paths()]

@@ -6,24 +6,16 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import Final
 
-from aiohttp import HttpVersion11, hdrs, web
+from aiohttp import hdrs
 
-from service.errors import (
-    BadRequest,
-    ContentTooLarge,
-    InternalServerError,
-    MethodNotAllowed,
-    RequestError,
-    Unauthorized,
-    UnknownPath,
-)
+from service.errors import InternalServerError, MethodNotAllowed, RequestError, Unauthorized, UnknownPath
 from service.operation import VERSION_HEADER
 from service.replica.replica import Replica
 from service.web import prefer
 from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER, Authenticate
+from service.web.connections.request import Request
 from service.web.cors import Cors
-from service.web.limits import MAX_BODY_BYTES
 from service.web.links import HELP_LINE, HELP_PATH
 from service.web.observer import Exchange, Observer
 from service.web.policy import Policy
@@ -39,10 +31,6 @@ from service.web.traffic import UNMATCHED
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _MILLISECONDS: Final = 1e3
 _log = logging.getLogger(__name__)
-
-
-class Unacceptable(web.BaseRequest):
-    """A request in a version of HTTP that is not ours, or with a target that names no host though it should."""
 
 
 class App:
@@ -72,7 +60,7 @@ class App:
         self._sender = Sender(policy.encoded_bytes, self.traffic.count)
         self._refusals_vary = {of_data: policy.vary(hdrs.ACCEPT, of_data=of_data) for of_data in (False, True)}
 
-    async def __call__(self, request: web.BaseRequest) -> Response:
+    async def __call__(self, request: Request) -> Response:
         """Answer a request. Never raises."""
         started = perf_counter()
         route, segment = self._routes.find(request.rel_url.raw_path)
@@ -80,7 +68,8 @@ class App:
         exchange = Exchange(request_id, UNMATCHED if route is None else route.path)
         closes = self._replica.draining  # whoever keeps the connection is to take another one
         try:
-            _check_framing(request)
+            if request.error is not None:
+                raise request.error  # noqa: TRY301 - all that is refused is answered below
             told = (
                 self._elsewhere(request.rel_url.raw_path, request.rel_url.raw_query_string)
                 if route is None
@@ -131,7 +120,7 @@ class App:
         lines = f"{REQUEST_ID}: {request_id}\r\n{self._cors.lines(answer.vary, None)}"
         return Response(answer, lines, closes=True)
 
-    def _refusal(self, error: RequestError, request: web.BaseRequest, route: Route | None) -> Answer:
+    def _refusal(self, error: RequestError, request: Request, route: Route | None) -> Answer:
         vary = self._refusals_vary[route is not None and route.protected]
         accept = request.headers.getall(hdrs.ACCEPT, ())
         return refusal(error, accept, vary=vary, links=self._links(error))
@@ -149,9 +138,7 @@ class App:
         location = header_lines({"Location": without_slash(path, query)})
         return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)
 
-    def _answer(
-        self, exchange: Exchange, request: web.BaseRequest, route: Route, segment: str
-    ) -> Answer | Awaitable[Answer]:
+    def _answer(self, exchange: Exchange, request: Request, route: Route, segment: str) -> Answer | Awaitable[Answer]:
         if request.method not in _METHODS:
             return self._preflight(request)
         if route.protected:
@@ -162,13 +149,13 @@ class App:
                     return self._after(waits, request, route, segment)
         return self._asked(request, route, segment)
 
-    async def _after(self, waits: Awaitable[None], request: web.BaseRequest, route: Route, segment: str) -> Answer:
+    async def _after(self, waits: Awaitable[None], request: Request, route: Route, segment: str) -> Answer:
         """Answer once the rate is judged."""
         await waits
         told = self._asked(request, route, segment)
         return told if isinstance(told, Answer) else await told
 
-    def _asked(self, request: web.BaseRequest, route: Route, segment: str) -> Answer | Awaitable[Answer]:
+    def _asked(self, request: Request, route: Route, segment: str) -> Answer | Awaitable[Answer]:
         """Answer what may be asked."""
         headers, query = request.headers, request.rel_url.raw_query_string
         if route.protected:
@@ -181,7 +168,7 @@ class App:
             return self._sender.answer(outcome, headers)
         return self._refusal(outcome, request, route) if isinstance(outcome, RequestError) else outcome
 
-    def _preflight(self, request: web.BaseRequest) -> Answer:
+    def _preflight(self, request: Request) -> Answer:
         answer = self._cors.preflight(request.headers) if request.method == hdrs.METH_OPTIONS else None
         if answer is None:
             raise MethodNotAllowed
@@ -194,19 +181,3 @@ class App:
         except Unauthorized:
             return False
         return True
-
-
-def _check_framing(request: web.BaseRequest) -> None:
-    if type(request) is Unacceptable:  # no isinstance: requests are mappings, of which it asks more
-        raise BadRequest
-    if hdrs.TRANSFER_ENCODING in request.headers:
-        _check_coding(request)
-    elif hdrs.CONTENT_LENGTH in request.headers and (request.content_length or 0) > MAX_BODY_BYTES:
-        raise ContentTooLarge
-
-
-def _check_coding(request: web.BaseRequest) -> None:
-    """Refuse a transfer coding other than chunked, alone and in HTTP/1.1: others may see another end of the request."""
-    codings = request.headers.getall(hdrs.TRANSFER_ENCODING)
-    if [coding.lower() for coding in codings] != ["chunked"] or request.version != HttpVersion11:
-        raise BadRequest

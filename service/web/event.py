@@ -20,6 +20,7 @@ class Event(Enum):
     HEAD_TIMEOUT = ("http_connections", "head_timeout")
     IDLE_TIMEOUT = ("http_connections", "idle_timeout")
     WRITE_TIMEOUT = ("http_connections", "write_timeout")
+    WRITE_LIMIT = ("http_connections", "write_limit")
     ENCODED_HIT = ("encoded_cache", "hit")
     ENCODED_MISS = ("encoded_cache", "miss")
     RATE_ALLOWED = ("rate_limit", "allowed")

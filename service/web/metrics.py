@@ -76,7 +76,7 @@ def metrics_route(replica: Replica, *counted: Collector, keys_sound: Callable[[]
     )
     if keys_sound is not None:
         gauge("key_file_success", "Whether the last reading of the key file succeeded.", keys_sound)
-    gauge("workers", "Processes that answer.", replica.seat.living)
+    gauge("workers", "Processes that answer.", lambda: len(replica.seat.living()))
     registry.register(_Version(replica))
     for each in counted:
         registry.register(each)

@@ -5,12 +5,13 @@ from time import time_ns
 from typing import Final
 
 import msgspec
-from aiohttp import hdrs, web
+from aiohttp import hdrs
 
 from service.keys.principal import Principal
 from service.web.access import Entry, Lines, line, shown_path, timestamp
 from service.web.answer import Answer
 from service.web.callers import Callers
+from service.web.connections.request import Request
 from service.web.event import Event
 from service.web.forwarding import NOBODY, UNIX, Forwarding
 from service.web.tracing import TRACE_PARENT, trace_id
@@ -55,7 +56,7 @@ class Observer:
         self.traffic = traffic
         self._callers, self._log, self._forwarding = callers, log, forwarding
 
-    def answered(self, request: web.BaseRequest, exchange: Exchange, answer: Answer, seconds: float) -> None:
+    def answered(self, request: Request, exchange: Exchange, answer: Answer, seconds: float) -> None:
         """Note an answer that took so long to compose."""
         principal = exchange.principal
         self.traffic.observe(request.method, exchange.route, answer.status, seconds)

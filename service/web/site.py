@@ -14,14 +14,14 @@ from service.web.access import Lines
 from service.web.app import App
 from service.web.auth import Authenticate, anybody
 from service.web.callers import Callers
+from service.web.connections.limits import ADMIN_CONNECTIONS, Limits
+from service.web.connections.server import limit_unacknowledged, runner
 from service.web.documents import document_routes
-from service.web.limits import ADMIN_CONNECTIONS, Limits
 from service.web.metrics import METRICS_PATH, metrics_route
 from service.web.observer import Observer
 from service.web.policy import Policy
 from service.web.probes import probe_routes
 from service.web.records import record_routes
-from service.web.server import give_up, runner
 from service.web.traffic import UNMATCHED, Traffic
 
 # Connections that wait to be accepted; the system may allow fewer.
@@ -49,7 +49,7 @@ def make_site(
     public = (*records, *document_routes(openapi))
     paths = [route.path for route in (*public, *probes)]
     seat = replica.seat
-    traffic = Traffic([*paths, METRICS_PATH, UNMATCHED], seat.counts, seat.all_counts)
+    traffic = Traffic([*paths, METRICS_PATH, UNMATCHED], seat)
     if not apart:
         private = (*probes, metrics_route(replica, traffic, keys_sound=policy.keys_sound))
         observer = Observer(traffic, log=log, forwarding=policy.forwarding)
@@ -74,7 +74,7 @@ async def open_site(
             server = runner(app, allowed)
             await server.setup()
             for each in sockets:
-                give_up(each, 2 * allowed.write_seconds)
+                limit_unacknowledged(each, 2 * allowed.write_seconds)
                 await web.SockSite(server, each, backlog=_BACKLOG).start()
             servers.append(server)
 

@@ -1,7 +1,7 @@
 """What was answered, in numbers."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from itertools import accumulate, groupby, product
 from operator import attrgetter
@@ -13,6 +13,7 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
+from service.replica.seat import Seat
 from service.web.event import MEANINGS, Event
 
 # A client may write any token as a method: those beyond the standard's share the last label.
@@ -33,14 +34,13 @@ class Traffic(Collector):
         within     by route, of each bucket of durations and beyond them
         took       by route, nanoseconds
         events     of each kind
-        open       connections, now
     """
 
-    def __init__(self, routes: Sequence[str], counts: memoryview, everyone: Callable[[], Iterable[memoryview]]) -> None:
-        """Count the answers of some routes in `counts`; `everyone` gives the counts of all workers. Both are int64."""
+    def __init__(self, routes: Sequence[str], seat: Seat) -> None:
+        """Count the answers of some routes."""
         self._labels = tuple(product(_METHODS, routes, map(str, _STATUSES)))
         self._routes = routes
-        self._counts, self._everyone = counts, everyone
+        self._counts, self._seat = seat.counts, seat
         self._requests = {
             (method, route, int(status)): place for place, (method, route, status) in enumerate(self._labels)
         }
@@ -49,9 +49,7 @@ class Traffic(Collector):
         self._took = {route: len(self._labels) + len(routes) * width + place for place, route in enumerate(routes)}
         events = len(self._labels) + len(routes) * (width + 1)
         self._events = {event: events + place for place, event in enumerate(Event)}
-        self._open = events + len(Event)
-        self.length = self._open + 1
-        counts[self._open] = 0  # whoever had these counts before has no connections any more
+        self.length = events + len(Event)
 
     def observe(self, method: str, route: str, status: int, seconds: float | None) -> None:
         """Count an answered request, which took so long, if that is known."""
@@ -69,17 +67,18 @@ class Traffic(Collector):
 
     def opened(self) -> None:
         """Count a connection as open."""
-        self._counts[self._open] += 1
+        self._seat.count_connection(1)
 
     def closed(self) -> None:
         """Count a connection as no longer open."""
-        self._counts[self._open] -= 1
+        self._seat.count_connection(-1)
 
     def collect(self) -> Iterator[Metric]:
         """Tell what all workers counted."""
         counts = self._sum()
         yield from (self._requested(counts), self._timed(counts), *self._happened(counts))
-        yield GaugeMetricFamily("store_directory_http_connections_open", "Connections now.", int(counts[self._open]))
+        connections = self._seat.open_connections()
+        yield GaugeMetricFamily("store_directory_http_connections_open", "Connections now.", connections)
 
     def _requested(self, counts: NDArray[Any]) -> Metric:
         requests = CounterMetricFamily(
@@ -112,6 +111,6 @@ class Traffic(Collector):
 
     def _sum(self) -> NDArray[Any]:
         total = np.zeros(self.length, np.int64)
-        for counts in self._everyone():
+        for counts in self._seat.all_counts():
             total += np.frombuffer(counts, np.int64, self.length)
         return total

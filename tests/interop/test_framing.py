@@ -57,7 +57,6 @@ STRICTER: Final = {
 LAXER: Final = {
     "length '\\t5\\t'": "RFC 9110, 5.5: tabs around a value are no part of it",
     "coding '\\tchunked'": "RFC 9110, 5.5: tabs around a value are no part of it",
-    "chunk size 'ffffffffffffffff'": "answered before its body is read, and closed then",
     "RTSP": "read as HTTP of the same version: the parser does not tell",
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from service.web.limits import Limits
+from service.web.connections.limits import Limits
 from tests.interop.asking import FIRST
 from tests.interop.proxies import EXAMPLES, PROXIES, Proxy, ProxyKind
 from tests.interop.upstream import Upstream

@@ -10,9 +10,9 @@ from aiohttp.web import ServerRunner
 from service.settings import Settings
 from service.web.app import App
 from service.web.auth import KEY_HEADER
-from service.web.limits import Limits
+from service.web.connections.limits import Limits
+from service.web.connections.server import runner
 from service.web.policy import Policy
-from service.web.server import runner
 from tests.directory import company, store
 
 KEY = "the-key"

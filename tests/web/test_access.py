@@ -17,8 +17,8 @@ from pytest_aiohttp import AiohttpClient
 from service.replica.replica import Replica
 from service.web.access import shown_path, timestamp
 from service.web.auth import keyring
+from service.web.connections.server import runner
 from service.web.forwarding import read_forwarding
-from service.web.server import runner
 from service.web.site import make_site
 from tests.loaded import serve
 from tests.web.conftest import SiteClient

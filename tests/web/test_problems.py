@@ -8,7 +8,7 @@ import pytest
 
 from service.replica.publication import Publication
 from service.replica.replica import Replica
-from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_LINE_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_LINE_BYTES
 from tests.web.live import Client, lasting
 from tests.web.reply import Asked, Reply, ask, ask_all, request
 

@@ -7,11 +7,9 @@ from pathlib import Path
 from time import time
 
 import pytest
-from aiohttp.test_utils import make_mocked_request
 
 from service.replica.replica import Replica
-from service.web.answer import Answer, header_lines
-from service.web.response import Response
+from service.web.answer import header_lines
 from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.web.live import COMPANIES, HEADERS, KEY, Client, exchange
@@ -91,12 +89,3 @@ async def test_a_client_that_goes_away_disturbs_nobody(client: Client, caplog: p
 def test_a_header_that_would_break_out_of_its_line_is_never_sent(value: str) -> None:
     with pytest.raises(ValueError, match="printable"):
         header_lines({"Location": value})
-
-
-async def test_an_answer_is_not_sent_to_a_client_that_is_gone() -> None:
-    gone = make_mocked_request("GET", "/health")
-    assert gone.transport is not None
-    gone.transport.is_closing.return_value = True  # type: ignore[attr-defined]  # aiohttp's own fake
-    with pytest.raises(ConnectionError, match="gone"):
-        await Response(Answer((b"{}",)), closes=False).prepare(gone)
-    assert not gone.transport.write.called  # type: ignore[attr-defined]

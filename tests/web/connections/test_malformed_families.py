@@ -9,13 +9,13 @@ from pytest_aiohttp import AiohttpClient
 
 from service.replica.replica import Replica
 from service.web.auth import keyring
-from service.web.limits import Limits
+from service.web.connections.limits import Limits
 from service.web.site import make_site
+from tests.web.connections.malformed import FAMILIES, SECRET, Case
 from tests.web.live import KEY, POLICY, Client, ServiceServer, exchange
-from tests.web.malformed import FAMILIES, SECRET, Case
 
 # Some of the cases are the begin of something: the service does not wait for the rest.
-IMPATIENT = Limits(head_seconds=0.2, discard_seconds=0.1, look_seconds=0.02)
+IMPATIENT = Limits(head_seconds=0.2, discard_seconds=0.1, check_seconds=0.02)
 
 
 @pytest.fixture

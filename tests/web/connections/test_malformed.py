@@ -7,17 +7,9 @@ from http import HTTPStatus
 
 import orjson
 import pytest
-from aiohttp.web import BaseRequest
-from pytest_aiohttp import AiohttpClient
 
-from service.replica.replica import Replica
-from service.web.app import App
-from service.web.auth import anybody
-from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
-from service.web.observer import Observer
-from service.web.response import Response
-from service.web.traffic import UNMATCHED, Traffic
-from tests.web.live import KEY, POLICY, Client, ServiceServer, ask, exchange
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
+from tests.web.live import KEY, Client, ask, exchange
 
 SECRET = b"s3cret-key"
 HEAD = b"GET /stores HTTP/1.1\r\nHost: test\r\n"
@@ -165,23 +157,3 @@ async def test_the_connection_is_closed_after_an_upgrade_which_is_declined(clien
     answer = await exchange(client, asked.encode())
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert b"\r\nConnection: close\r\n" in answer
-
-
-class Failing(App):
-    """An app with a fault that even its own last resort does not catch."""
-
-    async def __call__(self, request: BaseRequest) -> Response:
-        """Fail."""
-        raise RuntimeError(request.path)
-
-
-async def test_a_fault_beside_the_app_is_the_json_500_and_nothing_of_the_inside(
-    aiohttp_client: AiohttpClient, caplog: pytest.LogCaptureFixture
-) -> None:
-    replica = Replica()
-    observer = Observer(Traffic([UNMATCHED], replica.seat.counts, replica.seat.all_counts))
-    client: Client = await aiohttp_client(ServiceServer(Failing((), replica, anybody, observer, POLICY)))
-    answer = await exchange(client, HEAD + b"Connection: close\r\n\r\n")
-    assert answer.startswith(b"HTTP/1.1 500 ")
-    assert body(answer) == {"detail": "Internal Server Error"}
-    assert [record.message for record in caplog.records] == ["a connection failed"]

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from service.web.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
 
 SECRET: Final = b"s3cret-key"
 _END: Final = b"\r\n\r\n"
@@ -31,6 +31,8 @@ def _lines() -> Iterator[Case]:
         "no version": b"GET " + target,
         "no target": b"GET HTTP/1.1",
         "nothing but a method": b"GET",
+        "nothing but a method and a space": b"GET ",
+        "nothing but CONNECT and a space": b"CONNECT ",
         "nothing but a target": target,
         "no method": target + b" HTTP/1.1",
         "spaces before the method": b"  GET " + target + b" HTTP/1.1",

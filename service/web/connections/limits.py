@@ -1,0 +1,44 @@
+"""Limits of the listening side: sizes, timeouts, and how many connections there may be."""
+
+from typing import Final
+
+import msgspec
+
+MAX_FIELD_BYTES: Final = 8190
+MAX_FIELDS: Final = 100
+# Another number than that for a header field: the parser's error tells which limit was passed by its value alone.
+MAX_LINE_BYTES: Final = 8192
+# The whole head of a request. No more than this is read ahead while an earlier request is answered.
+MAX_HEAD_BYTES: Final = 32_768
+# CR and LF before a request line. RFC 9112 section 2.2 has a server ignore at least one empty line.
+MAX_LINE_END_BYTES: Final = 64
+# No operation reads a body. One up to this size, framing included, is skipped, so that the connection can be reused.
+MAX_BODY_BYTES: Final = 1 << 20
+# Chunks and trailer fields of one body: each costs a step in Python, however few bytes it has.
+MAX_BODY_LINES: Final = 16_384
+# Read from a socket at a time. With MAX_HEAD_BYTES it bounds what a connection holds of unread requests.
+RECEIVE_BYTES: Final = 32_768
+# Memory of responses that the clients of a listener have not taken to their end. The system's own buffers are not among
+# it, nor are rows that are sent from the mapped file.
+MAX_UNSENT_BYTES: Final = 1 << 28
+# The admin listener has its own limit, so that it can be reached while the public one is full.
+ADMIN_CONNECTIONS: Final = 100
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits of one listener.
+
+    head_seconds     for the whole head of a request, from its first byte; for the first one from the connection's start
+    idle_seconds     between a response and the next request
+    write_seconds    without progress while a response is sent
+    discard_seconds  for what the client still sends after the response: the rest of a body, or anything before a close
+    check_seconds    how often timeouts are checked: each of the four may take this much longer
+    connections      open connections of one process; further ones get 503
+    """
+
+    head_seconds: float = 10
+    idle_seconds: float = 30
+    write_seconds: float = 15
+    discard_seconds: float = 1
+    check_seconds: float = 1
+    connections: int = 10_000

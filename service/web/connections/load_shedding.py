@@ -1,0 +1,40 @@
+"""Load shedding: a connection over the limit is answered 503 and closed."""
+
+import asyncio
+import logging
+from typing import Final, cast
+
+from service.errors import ServiceUnavailable
+from service.web.connections.log_throttling import THROTTLE_SECONDS, LogThrottle
+from service.web.problem import refusal
+
+_log = logging.getLogger(__name__)
+
+
+class Overload(asyncio.Protocol):
+    """The protocol of all connections over the limit: responds without reading the request, and closes."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._throttle = LogThrottle(THROTTLE_SECONDS)
+
+    def log(self, now: float) -> None:
+        """Log that connections are refused, once a minute; `now` is the loop's time."""
+        if self._throttle.admit(now) is not None:
+            _log.warning("there are %s connections: more are refused", f"{self._limit:,}")
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Respond and close."""
+        writable = cast("asyncio.Transport", transport)
+        writable.write(_RESPONSE)
+        writable.close()
+
+
+def _response() -> bytes:
+    answer = refusal(ServiceUnavailable(), ())
+    fields = f"Content-Type: {answer.media_type}\r\nContent-Length: {answer.length}\r\n{answer.headers}"
+    head = f"HTTP/1.1 503 Service Unavailable\r\n{fields}Connection: close\r\n\r\n"
+    return b"".join((head.encode("ascii"), *answer.pieces))
+
+
+_RESPONSE: Final = _response()

@@ -1,0 +1,94 @@
+"""A request, as the application sees it."""
+
+import msgspec
+from aiohttp import HttpVersion, HttpVersion10, HttpVersion11, hdrs
+from multidict import CIMultiDictProxy
+from yarl import URL
+
+from service.errors import BadRequest, ContentTooLarge, RequestError
+from service.web.connections.aiohttp_names import RawRequestMessage
+from service.web.connections.body import Body, ChunkedBody, SizedBody
+from service.web.connections.limits import MAX_BODY_BYTES
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A request; its attributes are named as those of aiohttp's requests.
+
+    version     1.0 or 1.1, else `error` is set
+    rel_url     the target, without scheme and host
+    remote      the address of the client; None on a Unix socket
+    keep_alive  whether the connection may stay open after the response
+    error       what is wrong with the framing or the version, if anything: the response to it is the last
+    """
+
+    method: str
+    rel_url: URL
+    version: HttpVersion
+    headers: CIMultiDictProxy[str]
+    remote: str | None
+    keep_alive: bool
+    error: RequestError | None
+
+
+def read_request(message: RawRequestMessage, received: bytearray, remote: str | None) -> tuple[Request, Body | None]:
+    """Return the request of a parsed head, and its body where more of it is to come.
+
+    What is there of the body is removed from `received`, which begins behind the head.
+    """
+    headers, version, url = message.headers, message.version, message.url
+    keep_alive = not (message.should_close or message.upgrade)  # an upgrade is declined; what follows may not be HTTP
+    body, error = None, None
+    try:
+        if url.absolute:
+            _check_host(url)
+        body = _body(message)
+        if body is not None:
+            keep_alive = keep_alive and hdrs.EXPECT not in headers  # the body may come now, or never
+            body.skip(received)
+    except RequestError as refused:
+        body, error = None, refused
+        if version != HttpVersion10:  # RFC 9110 section 2.5: the highest version that the server speaks
+            version = HttpVersion11
+    request = Request(
+        method=message.method,
+        rel_url=url.relative() if url.absolute else url,
+        version=version,
+        headers=headers,
+        remote=remote,
+        keep_alive=keep_alive,
+        error=error,
+    )
+    return request, None if body is None or body.ended else body
+
+
+def _check_host(url: URL) -> None:
+    """Raise `BadRequest` for a target with a host that is none, such as `xn--`."""
+    try:
+        _ = url.host
+    except ValueError as error:
+        raise BadRequest from error
+
+
+def _body(message: RawRequestMessage) -> Body | None:
+    """Return the body that the header fields announce (RFC 9112 section 6.3).
+
+    Raises `ContentTooLarge`, and `BadRequest` for a version other than 1.0 and 1.1 and for a transfer coding other than
+    chunked, alone and in HTTP/1.1: other programs may see another end of such a request.
+    """
+    headers, version = message.headers, message.version
+    if version is not HttpVersion11 and version != HttpVersion10:
+        raise BadRequest
+    if hdrs.TRANSFER_ENCODING in headers:
+        alone = [coding.lower() for coding in headers.getall(hdrs.TRANSFER_ENCODING)] == ["chunked"]
+        if not (message.chunked and alone) or version != HttpVersion11:
+            raise BadRequest
+        return ChunkedBody()
+    if hdrs.CONTENT_LENGTH not in headers:
+        return None
+    length = headers[hdrs.CONTENT_LENGTH]
+    if not (length.isascii() and length.isdigit()):
+        raise BadRequest
+    significant = length.lstrip("0")[: len(str(MAX_BODY_BYTES)) + 1]  # Python refuses to read a number of any length
+    if int(significant or 0) > MAX_BODY_BYTES:
+        raise ContentTooLarge
+    return SizedBody(int(significant or 0))

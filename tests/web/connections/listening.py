@@ -1,0 +1,74 @@
+"""A service with short timeouts on a real socket, TCP or Unix, and clients of it."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from service.replica.replica import Replica
+from service.web.auth import anybody
+from service.web.connections.limits import Limits
+from service.web.event import Event
+from service.web.site import make_site, open_site
+from tests.web.live import POLICY
+
+LIMITS = Limits(
+    head_seconds=0.4, idle_seconds=0.8, write_seconds=0.4, discard_seconds=0.4, check_seconds=0.05, connections=8
+)
+GET = b"GET /health HTTP/1.1\r\nHost: t\r\n\r\n"
+CLOSE = GET[:-2] + b"Connection: close\r\n\r\n"
+
+Wire = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Dial = Callable[[], Awaitable[Wire]]
+
+
+@asynccontextmanager
+async def listening(replica: Replica, path: Path | None = None) -> AsyncIterator[Dial]:
+    """Serve on a Unix socket, or by TCP; yield what connects to it. Clients read little ahead."""
+    wires: list[Wire] = []
+    if path is not None:
+        bound = socket.socket(socket.AF_UNIX)
+        bound.bind(str(path))
+    else:
+        bound = socket.create_server(("127.0.0.1", 0))
+    address = bound.getsockname()
+    close = await open_site(make_site(replica, anybody, POLICY), LIMITS, public=[bound], admin=[])
+
+    async def dial() -> Wire:
+        if path is not None:
+            wires.append(await asyncio.open_unix_connection(path, limit=1024))
+        else:
+            wires.append(await asyncio.open_connection(*address, limit=1024))
+        return wires[-1]
+
+    yield dial
+    for _, writer in wires:
+        writer.close()
+    await close()
+
+
+def counted(replica: Replica, event: Event) -> int:
+    """Return how often an event was counted."""
+    site = make_site(Replica(replica.seat), anybody, POLICY)
+    (family,) = [each for each in site.public.traffic.collect() if each.name == f"store_directory_{event.counter}"]
+    return next(int(each.value) for each in family.samples if each.labels.get("result", "") == event.result)
+
+
+async def until_closed(reader: asyncio.StreamReader) -> bytes:
+    """Return what comes until the other side closes the connection."""
+    received = b""
+    async with asyncio.timeout(10):
+        with suppress(ConnectionError):
+            while part := await reader.read(1 << 20):
+                received += part
+    return received
+
+
+async def trickle(writer: asyncio.StreamWriter, pieces: list[bytes]) -> None:
+    """Send pieces one after the other, slowly, as long as the connection is open."""
+    with suppress(ConnectionError):
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(0.05)

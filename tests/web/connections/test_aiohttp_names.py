@@ -1,0 +1,148 @@
+"""aiohttp is used by its public names; those that it does not document are listed, in one place."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import HttpVersion10, HttpVersion11
+from aiohttp.http_exceptions import BadHttpMethod, LineTooLong
+
+from service.web.connections.aiohttp_names import NAMES, HttpProcessingError, HttpRequestParser, RawRequestMessage
+from service.web.connections.limits import MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
+
+SERVICE = Path(__file__).parents[3] / "service"
+SEAM = "web/connections/aiohttp_names.py"
+# What the documentation of aiohttp describes under these modules.
+DOCUMENTED = ("aiohttp", "aiohttp.web", "aiohttp.hdrs")
+MODULES = ("aiohttp.http", "aiohttp.http_exceptions")
+
+
+def missing(names: Mapping[str, str]) -> list[str]:
+    """Return which of some names the installed release does not have."""
+    return [name for name in names if not _has(name)]
+
+
+def _has(name: str) -> bool:
+    module, _, attribute = name.rpartition(".")
+    try:
+        return hasattr(import_module(module), attribute)
+    except ModuleNotFoundError:
+        outer, _, inner = module.rpartition(".")
+        return hasattr(getattr(import_module(outer), inner, None), attribute)
+
+
+def trespasses(module: ast.Module) -> Iterator[str]:
+    """Yield what a module takes of aiohttp that is private or not documented."""
+    names = dict(imported(module))
+    yield from (name for name in names.values() if not _is_documented(name))
+    for node in ast.walk(module):
+        if isinstance(node, ast.Attribute) and _is_private(node):
+            yield ast.unparse(node)
+        if isinstance(node, ast.ClassDef):  # a class may use what is private of its bases
+            yield from (f"class {node.name}({ast.unparse(base)})" for base in node.bases if _root(base) in names)
+
+
+def imported(module: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield what a module imports of aiohttp: as what, and its full name."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            names = [(each.asname or each.name, each.name) for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [(each.asname or each.name, f"{node.module}.{each.name}") for each in node.names]
+        else:
+            continue
+        yield from (each for each in names if each[1].partition(".")[0] == "aiohttp")
+
+
+def _is_documented(name: str) -> bool:
+    module, _, attribute = name.rpartition(".")
+    is_module = (Path(aiohttp.__file__).parent / f"{attribute}.py").exists()
+    return name in DOCUMENTED or (module in DOCUMENTED and not attribute.startswith("_") and not is_module)
+
+
+def _is_private(node: ast.Attribute) -> bool:
+    own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+    private = node.attr.startswith("_") and not node.attr.startswith("__")
+    return private and not own and ast.unparse(node) != "os._exit"  # which is documented
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def test_the_installed_release_has_each_name() -> None:
+    assert missing(NAMES) == []
+
+
+def test_a_name_that_is_gone_is_named() -> None:
+    gone = {"aiohttp.http.Gone": "", "aiohttp.http.RawRequestMessage.gone": "", "aiohttp.http.HttpVersion": ""}
+    assert missing(gone) == ["aiohttp.http.Gone", "aiohttp.http.RawRequestMessage.gone"]
+
+
+def test_each_name_is_imported_by_the_module_that_lists_it_and_has_a_reason() -> None:
+    names = {name for _, name in imported(ast.parse((SERVICE / SEAM).read_bytes()))}
+    assert names == {name for name in NAMES if name.rpartition(".")[0] in MODULES}
+    assert all(NAMES.values())
+
+
+def test_no_other_module_takes_a_name_of_aiohttp_that_is_private_or_not_documented() -> None:
+    files = [file for file in SERVICE.rglob("*.py") if file != SERVICE / SEAM]
+    assert {str(file): found for file in files if (found := [*trespasses(ast.parse(file.read_bytes()))])} == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("import aiohttp.http", "aiohttp.http"),
+        ("from aiohttp import web_protocol as p", "aiohttp.web_protocol"),
+        ("from aiohttp.web_protocol import RequestHandler", "aiohttp.web_protocol.RequestHandler"),
+        ("from aiohttp.web import _x", "aiohttp.web._x"),
+        ("from aiohttp import web\nclass A(web.RequestHandler): ...", "class A(web.RequestHandler)"),
+        ("from aiohttp.web import Server as S\nclass A(S): ...", "class A(S)"),
+        ("import aiohttp\nclass A(aiohttp.web.Server): ...", "class A(aiohttp.web.Server)"),
+        ("server._connections", "server._connections"),
+    ],
+)
+def test_one_that_does_is_found(line: str, name: str) -> None:
+    assert list(trespasses(ast.parse(line))) == [name]
+
+
+def test_the_dependency_is_bounded_so_that_another_release_is_tried_before_it_is_used() -> None:
+    assert '"aiohttp>=3.14.4,<3.15"' in (SERVICE.parent / "pyproject.toml").read_text()
+
+
+def parser(**options: Any) -> HttpRequestParser:
+    return HttpRequestParser(None, None, 0, response_with_body=False, **options)
+
+
+def test_the_parser_returns_one_message_for_a_head_and_sees_no_body() -> None:
+    each = parser()
+    for _ in range(2):
+        assert not each.feed_data(b"POST http://t/a?b HTTP/1.1\r\nHost: t\r\n")[0]
+        ((message, _),), *_ = each.feed_data(b"Content-Length: 5\r\n\r\n")
+        assert isinstance(message, RawRequestMessage)
+        assert (message.method, message.url.raw_path, message.version) == ("POST", "/a", HttpVersion11)
+        assert (message.headers["content-length"], message.should_close) == ("5", False)
+        assert (message.chunked, message.upgrade) == (False, False)
+    ((message, _),), *_ = each.feed_data(b"GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n")
+    assert (message.version, message.should_close, message.chunked) == (HttpVersion10, True, True)
+
+
+def test_the_parser_tells_which_limit_was_passed() -> None:
+    limits = {"max_line_size": MAX_LINE_BYTES, "max_field_size": MAX_FIELD_BYTES, "max_headers": MAX_FIELDS}
+    with pytest.raises(LineTooLong) as caught:
+        parser(**limits).feed_data(b"GET /" + b"a" * MAX_LINE_BYTES)
+    assert MAX_LINE_BYTES in caught.value.args
+    with pytest.raises(LineTooLong) as caught:
+        parser(**limits).feed_data(b"GET / HTTP/1.1\r\na:" + b"a" * (MAX_FIELD_BYTES + 1))
+    assert MAX_LINE_BYTES not in caught.value.args
+    with pytest.raises(HttpProcessingError, match="Too many headers"):
+        parser(**limits).feed_data(b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * (MAX_FIELDS + 1) + b"\r\n")
+    with pytest.raises(BadHttpMethod):
+        parser().feed_data(b"BREW / HTTP/1.1\r\n")

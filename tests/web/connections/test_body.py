@@ -1,0 +1,113 @@
+"""Bodies that are skipped: where they end, and which are refused."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from service.errors import BadRequest, ContentTooLarge, RequestError
+from service.web.connections.body import Body, ChunkedBody, SizedBody
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_LINES, MAX_LINE_BYTES
+
+NEXT = b"GET / HTTP/1.1\r\n\r\n"
+
+
+def skipped(body: Body, sent: bytes, step: int) -> bytes:
+    """Return what of the bytes is not the body's, which come in pieces."""
+    received = bytearray()
+    for start in range(0, len(sent), step):
+        received += sent[start : start + step]
+        if not body.ended:
+            body.skip(received)
+    return bytes(received)
+
+
+@st.composite
+def chunked(draw: Any) -> bytes:
+    chunks = draw(st.lists(st.binary(min_size=1, max_size=40)))
+    extension = st.sampled_from([b"", b";a", b";a=b", b';a="b;\\"\r'.replace(b"\r", b"c") + b'"', b";a=b;c"])
+    sizes = st.sampled_from([b"%x", b"%X", b"000%x"])
+    body: bytes = b"".join(draw(sizes) % len(each) + draw(extension) + b"\r\n" + each + b"\r\n" for each in chunks)
+    trailers = draw(st.lists(st.sampled_from([b"x: y\r\n", b"x:\r\n", b"content: \xff\t1\r\n"])))
+    last: bytes = b"0" + draw(extension) + b"\r\n"
+    return body + last + b"".join(trailers) + b"\r\n"
+
+
+@given(chunked(), st.integers(1, 50))
+def test_a_chunked_body_ends_where_it_ends_however_it_is_split(sent: bytes, step: int) -> None:
+    body = ChunkedBody()
+    assert skipped(body, sent + NEXT, step) == NEXT
+    assert body.ended
+
+
+@given(st.binary(max_size=100), st.integers(1, 50))
+def test_so_does_one_whose_length_is_known(sent: bytes, step: int) -> None:
+    body = SizedBody(len(sent))
+    assert skipped(body, sent + NEXT, step) == NEXT
+    assert body.ended
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        *(b"\r\n", b"x\r\n", b" 1\r\n", b"1 \r\n", b"+1\r\n", b"-1\r\n", b"0x1\r\n", b"1_0\r\n", b"1.0\r\n", b"1;\r\n"),
+        *(
+            b"1;a=\r\n",
+            b"1;a=b c\r\n",
+            b'1;a="b\r\n',
+            b"1;a\x01\r\n",
+            b"1;a\nb\r\n",
+            b"1\na\r\n",
+            b"1\ra\r\n",
+            b"1 ;a\r\n",
+        ),
+        *(b"1\r\nab\r\n", b"1\r\na0\r\n\r\n", b"1\r\na\n0\r\n\r\n", b"1\r\na\r0\r\n\r\n", b"2\r\na\r\n0\r\n\r\n"),
+        *(
+            b"0\r\nx\r\n",
+            b"0\r\nx : y\r\n",
+            b"0\r\n: y\r\n",
+            b"0\r\nx: \x00\r\n",
+            b"0\r\n x: y\r\n",
+            b"0\r\nx: y\nz: a\r\n",
+        ),
+        *(
+            b"0\r\nContent-Length: 1\r\n",
+            b"0\r\ntransfer-encoding: chunked\r\n",
+            b"0\n\r\n",
+            b"1" * (MAX_LINE_BYTES + 1),
+        ),
+    ],
+)
+@pytest.mark.parametrize("step", [1, 1 << 20])
+def test_what_is_malformed_is_refused(sent: bytes, step: int) -> None:
+    with pytest.raises(BadRequest):
+        skipped(ChunkedBody(), sent, step)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"%x\r\n" % MAX_BODY_BYTES,
+        b"f" * 17 + b"\r\n",
+        b"1\r\na\r\n" * (MAX_BODY_LINES // 2) + b"1\r\na",
+        b"0\r\n" + b"a:\r\n" * MAX_BODY_LINES,
+        (b"10000\r\n" + bytes(1 << 16) + b"\r\n") * 16,
+    ],
+    ids=["a chunk", "a size of more than 64 bits", "chunks", "trailers", "all of it"],
+)
+@pytest.mark.parametrize("step", [100, 1 << 20])
+def test_what_is_too_large_or_too_many_is_refused(sent: bytes, step: int) -> None:
+    with pytest.raises(ContentTooLarge):
+        skipped(ChunkedBody(), sent, step)
+
+
+@given(st.binary(max_size=60), st.integers(1, 10))
+def test_any_bytes_are_skipped_or_refused_however_they_are_split(sent: bytes, step: int) -> None:
+    def outcome(step: int) -> Any:
+        try:
+            body = ChunkedBody()
+            return skipped(body, sent, step) if body.ended else body.ended
+        except RequestError as error:
+            return type(error)
+
+    assert outcome(step) == outcome(1 << 20)

@@ -1,0 +1,254 @@
+"""A connection, from its first request to its last."""
+
+import asyncio
+import logging
+
+import pytest
+
+from service.errors import NotFound
+from service.web.answer import Answer
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, Limits
+from service.web.connections.request import Request
+from service.web.connections.timeouts import State
+from service.web.event import Event
+from service.web.response import Response
+from tests.web.connections.harness import GET, GatedApp, Wire, settle
+
+LARGE = GET[:-2] + (b"a: " + b"b" * 8000 + b"\r\n") * 2 + b"\r\n"
+LAST = GET[:-2] + b"Connection: close\r\n\r\n"
+
+
+async def test_a_head_whose_end_comes_by_itself_counts_once() -> None:
+    wire = Wire()
+    head = GET[:-2] + b"Cookie: " + b"c" * 6000 + b"\r\n\r\n"
+    for count in range(1, 20):
+        await wire.send(head[:-2], head[-2:])
+        assert wire.statuses == [200] * count
+        assert wire.connection.state is State.IDLE
+    await wire.wait(Limits().idle_seconds - 0.1)
+    assert not wire.lost
+    await wire.wait(0.1)
+    assert (wire.lost, wire.counted(Event.IDLE_TIMEOUT)) == (True, 1)
+
+
+async def test_requests_are_answered_one_at_a_time_and_in_order() -> None:
+    app = GatedApp()
+    app.gate.clear()
+    wire = Wire(app)
+    await wire.send(GET + GET.replace(b"/health", b"/nope"), GET)
+    assert (wire.connection.state, wire.statuses) == (State.ANSWERING, [])
+    app.gate.set()
+    await settle()
+    assert wire.statuses == [200, 404, 200]
+
+
+@pytest.mark.parametrize("packet", [GET, LARGE])
+async def test_what_is_sent_ahead_of_an_answer_is_not_read_beyond_a_bound(packet: bytes) -> None:
+    app = GatedApp()
+    app.gate.clear()
+    wire = Wire(app)
+    await wire.send(GET)
+    total = 10 * MAX_HEAD_BYTES // len(packet)
+    await wire.send(*[packet] * total)
+    held = total * len(packet) - len(wire.unread)
+    assert MAX_HEAD_BYTES < held <= MAX_HEAD_BYTES + RECEIVE_BYTES
+    app.gate.set()
+    while wire.unread or wire.connection.state is not State.IDLE:
+        await settle()
+    assert wire.statuses == [200] * (total + 1)
+
+
+async def test_a_body_is_skipped_while_its_request_is_answered_and_the_answer_is_written() -> None:
+    app = GatedApp()
+    app.gate.clear()
+    wire = Wire(app, room=10)
+    await wire.send(GET[:-2] + b"Content-Length: 1000000\r\n\r\n", bytes(500_000))
+    assert not wire.unread
+    app.gate.set()
+    await wire.send(bytes(400_000))
+    assert (wire.connection.state, len(wire.unread)) == (State.WRITING, 0)
+    await wire.take()
+    assert wire.connection.state is State.BODY
+    await wire.send(bytes(100_000) + GET)
+    assert wire.statuses == [200, 200]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"NONSENSE\r\n\r\n",
+        GET[:-2] + b"Content-Length: 2000000\r\n\r\n",
+        GET[:-2] + b"Expect: x\r\nContent-Length: 3\r\n\r\n",
+    ],
+    ids=["malformed", "a body that is too large", "an expectation"],
+)
+async def test_a_client_that_may_still_be_sending_can_read_its_answer_before_the_connection_is_closed(
+    sent: bytes,
+) -> None:
+    wire = Wire()
+    await wire.send(sent)
+    assert (len(wire.statuses), wire.ended, wire.lost) == (1, True, False)
+    await wire.send(bytes(10_000), GET)
+    assert (len(wire.statuses), wire.lost) == (1, False)
+    await wire.half_close()
+    assert wire.lost
+
+
+@pytest.mark.parametrize("count", [MAX_BODY_BYTES, MAX_BODY_BYTES + 1])
+async def test_what_it_still_sends_has_a_bound_in_bytes_and_in_time(count: int) -> None:
+    wire = Wire()
+    await wire.send(b"NONSENSE\r\n\r\n", bytes(count))
+    assert wire.lost == (count > MAX_BODY_BYTES)
+    await wire.wait(Limits().discard_seconds)
+    assert wire.lost
+    assert [wire.counted(event) for event in (Event.HEAD_TIMEOUT, Event.IDLE_TIMEOUT, Event.WRITE_TIMEOUT)] == [0, 0, 0]
+
+
+async def test_what_is_sent_ahead_of_a_last_answer_is_dropped_and_read_on_until_the_client_closes() -> None:
+    app = GatedApp()
+    app.gate.clear()
+    wire = Wire(app)
+    await wire.send(LAST, *[LARGE] * 10)
+    assert wire.unread
+    app.gate.set()
+    await settle()
+    assert (wire.statuses, wire.ended, wire.lost, len(wire.unread)) == ([200], True, False, 0)
+    await wire.half_close()
+    assert wire.lost
+
+
+async def test_the_connection_of_a_last_request_is_closed_at_once() -> None:
+    wire = Wire()
+    await wire.send(LAST)
+    assert (wire.statuses, wire.lost) == ([200], True)
+
+
+async def test_all_that_was_sent_before_a_half_close_is_answered() -> None:
+    app = GatedApp()
+    app.gate.clear()
+    wire = Wire(app)
+    await wire.send(GET * 3 + GET[:-1])
+    await wire.half_close()
+    assert not wire.lost
+    app.gate.set()
+    await settle()
+    await settle()
+    assert (wire.statuses, wire.lost) == ([200] * 3, True)
+
+
+@pytest.mark.parametrize("sent", [b"", GET[:10], GET, GET + GET[:10], GET[:-2] + b"Content-Length: 3\r\n\r\n"])
+async def test_a_half_close_where_nothing_is_to_be_answered_closes(sent: bytes) -> None:
+    wire = Wire()
+    await wire.send(sent)
+    await wire.half_close()
+    assert (wire.lost, len(wire.statuses)) == (True, sent.count(b"\r\n\r\n"))
+
+
+async def test_a_half_close_before_the_answer_is_taken_closes_then_though_a_body_is_missing() -> None:
+    wire = Wire(room=10)
+    await wire.send(GET[:-2] + b"Content-Length: 3\r\n\r\n")
+    await wire.half_close()
+    assert not wire.lost
+    await wire.take()
+    assert (wire.lost, wire.statuses) == (True, [200])
+
+
+@pytest.mark.parametrize("chunk", [b"x\r\n", b"1\r\nab\r\n", b"fffffff\r\n"])
+async def test_a_body_that_turns_out_to_be_no_body_makes_the_answer_that_is_under_way_the_last(chunk: bytes) -> None:
+    app = GatedApp()
+    app.gate.clear()
+    wire = Wire(app)
+    await wire.send(GET[:-2] + b"Transfer-Encoding: chunked\r\n\r\n", chunk, GET)
+    app.gate.set()
+    await settle()
+    assert (wire.statuses, wire.ended) == ([200], True)
+    assert b"Connection: close\r\n" in wire.received
+    idle = Wire()
+    await idle.send(GET[:-2] + b"Transfer-Encoding: chunked\r\n\r\n", chunk, GET)
+    assert (idle.statuses, idle.ended) == ([200], True)
+
+
+class Failing(GatedApp):
+    """An app that fails where its own last resort does not help."""
+
+    def __init__(self, header: str = "") -> None:
+        super().__init__()
+        self._header = header
+
+    async def __call__(self, request: Request) -> Response:
+        await super().__call__(request)
+        if self._header:
+            return Response(Answer((b"{}",)), self._header)
+        raise NotFound
+
+
+@pytest.mark.parametrize("header", ["", "X: \u20ac\r\n"], ids=["no response", "one that cannot be written"])
+async def test_a_failure_of_the_app_is_the_json_500_and_nothing_of_the_inside(
+    header: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    wire = Wire(Failing(header))
+    await wire.send(GET, GET)
+    assert (wire.statuses, wire.ended) == ([500], True)
+    assert wire.received.endswith(b'\r\n\r\n{"detail":"Internal Server Error"}')
+    assert [record.message for record in caplog.records] == ["a connection failed"]
+
+
+async def test_malformed_requests_are_logged_once_with_how_many_were_not(caplog: pytest.LogCaptureFixture) -> None:
+    wires = [Wire() for _ in range(4)]
+    for wire in wires:
+        wire.malformed = wires[0].malformed
+    with caplog.at_level(logging.WARNING):
+        for wire in wires[:3]:
+            await wire.send(b"NONSENSE\r\n\r\n")
+        wires[3].clock += 60
+        await wires[3].send(b"NONSENSE\r\n\r\n")
+    told = "refused a malformed request from 192.0.2.1: The request is not well-formed HTTP."
+    assert [record.message for record in caplog.records] == [told, f"{told} (2 more since the last line)"]
+
+
+async def test_a_response_is_not_sent_to_a_client_that_is_gone() -> None:
+    app = GatedApp()
+    app.gate.clear()
+    wire = Wire(app)
+    await wire.send(GET + GET)
+    wire.abort()
+    app.gate.set()
+    await settle()
+    assert (wire.statuses, wire.lost) == ([], True)
+
+
+@pytest.mark.parametrize("sent", [b"", GET[:5], GET])
+async def test_a_connection_that_is_idle_is_finished_at_once(sent: bytes) -> None:
+    wire = Wire()
+    await wire.send(sent)
+    wire.connection.finish()
+    await settle()
+    assert wire.lost
+
+
+async def test_one_that_is_not_is_finished_with_its_answer() -> None:
+    app = GatedApp()
+    app.gate.clear()
+    wire = Wire(app, room=10)
+    await wire.send(GET)
+    wire.connection.finish()
+    app.gate.set()
+    await settle()
+    assert (wire.connection.state, wire.lost) == (State.WRITING, False)
+    wire.connection.finish()
+    await wire.take()
+    assert (wire.statuses, wire.lost) == ([200], True)
+    assert b"Connection: close\r\n" in wire.received
+
+
+async def test_an_aborted_connection_ends_with_its_task() -> None:
+    app = GatedApp()
+    app.gate.clear()
+    wire = Wire(app)
+    assert Wire(app).connection.abort() is None
+    await wire.send(GET)
+    task = wire.connection.abort()
+    assert task is not None
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (wire.statuses, wire.lost) == ([], True)

@@ -1,0 +1,59 @@
+"""Requests, made of what the parser returns."""
+
+import pytest
+from aiohttp import HttpVersion, HttpVersion11
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
+
+from service.errors import BadRequest, ContentTooLarge
+from service.web.connections.aiohttp_names import RawRequestMessage
+from service.web.connections.limits import MAX_BODY_BYTES
+from service.web.connections.request import Request, read_request
+
+
+def read(*fields: tuple[str, str], version: HttpVersion = HttpVersion11, chunked: bool = False) -> Request:
+    headers = CIMultiDictProxy(CIMultiDict(fields))
+    message = RawRequestMessage("GET", "/", version, headers, (), False, None, False, chunked, URL("/"))
+    return read_request(message, bytearray(), None)[0]
+
+
+@pytest.mark.parametrize("length", ["", "-1", "+1", "1_0", "1.0", "0x1", " 1", "\u0661", "\u00b2", "1,1"])
+def test_a_length_is_digits_whatever_the_parser_lets_pass(length: str) -> None:
+    assert isinstance(read(("Content-Length", length)).error, BadRequest)
+
+
+@pytest.mark.parametrize("length", [str(MAX_BODY_BYTES + 1), "1" + "0" * 18, "1" + "0" * 5000])
+def test_a_length_has_a_limit_however_long_its_number_is(length: str) -> None:
+    assert isinstance(read(("Content-Length", length)).error, ContentTooLarge)
+
+
+@pytest.mark.parametrize("length", ["0", "0" * 5000, "0" * 5000 + "1", str(MAX_BODY_BYTES)])
+def test_up_to_that_it_is_taken_with_any_number_of_zeros(length: str) -> None:
+    assert read(("Content-Length", length)).error is None
+
+
+@pytest.mark.parametrize(
+    ("codings", "chunked"),
+    [
+        (["chun\u212aed"], False),
+        (["chunked"], False),
+        (["gzip, chunked"], True),
+        (["gzip", "chunked"], True),
+        (["chunked", "chunked"], True),
+        (["identity"], False),
+    ],
+)
+def test_a_transfer_coding_is_chunked_alone_and_as_the_parser_sees_it(codings: list[str], *, chunked: bool) -> None:
+    fields = [("Transfer-Encoding", coding) for coding in codings]
+    assert isinstance(read(*fields, chunked=chunked).error, BadRequest)
+
+
+def test_a_chunked_body_is_taken_in_http_1_1_alone() -> None:
+    field = ("Transfer-Encoding", "Chunked")
+    assert read(field, chunked=True).error is None
+    assert isinstance(read(field, version=HttpVersion(1, 0), chunked=True).error, BadRequest)
+
+
+def test_a_request_of_a_version_that_is_not_spoken_is_answered_in_the_highest_that_is() -> None:
+    request = read(version=HttpVersion(2, 0))
+    assert (type(request.error), request.version) == (BadRequest, HttpVersion11)

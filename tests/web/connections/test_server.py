@@ -1,0 +1,80 @@
+"""The server of a listener: how it is shut down."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp.web import ServerRunner, SockSite
+
+from service.web.connections.server import limit_unacknowledged, runner
+from tests.web.connections.harness import GatedApp
+from tests.web.connections.listening import GET, LIMITS, Wire, until_closed
+
+
+class Service:
+    """A service whose answers can be held back."""
+
+    def __init__(self) -> None:
+        self.app = GatedApp()
+        self.runner: ServerRunner = runner(self.app, LIMITS, shutdown_seconds=0.5)
+
+    async def start(self) -> None:
+        await self.runner.setup()
+        await SockSite(self.runner, socket.create_server(("127.0.0.1", 0))).start()
+
+    async def dial(self, sent: bytes) -> Wire:
+        """Connect, send something, and wait until it has arrived."""
+        reader, writer = await asyncio.open_connection(*self.runner.addresses[0])
+        writer.write(sent)
+        await writer.drain()
+        await asyncio.sleep(0.05)
+        return reader, writer
+
+
+@pytest.fixture
+async def service() -> AsyncIterator[Service]:
+    service = Service()
+    await service.start()
+    yield service
+    await service.runner.cleanup()
+
+
+@pytest.mark.parametrize("sent", [b"", GET[:9], GET], ids=["new", "in a head", "idle"])
+async def test_at_the_end_connections_without_a_request_are_closed_at_once(service: Service, sent: bytes) -> None:
+    reader, writer = await service.dial(sent)
+    await service.runner.cleanup()
+    assert (await until_closed(reader)).count(b"HTTP/1.1 200 ") == (sent == GET)
+    writer.close()
+
+
+async def test_requests_that_are_being_answered_are_answered_first(service: Service) -> None:
+    service.app.gate.clear()
+    reader, writer = await service.dial(GET + GET)
+    cleaning = asyncio.create_task(service.runner.cleanup())
+    await asyncio.sleep(0.05)
+    assert not cleaning.done()
+    service.app.gate.set()
+    await cleaning
+    answer = await until_closed(reader)
+    assert answer.count(b"HTTP/1.1 200 ") == 1
+    assert b"\r\nConnection: close\r\n" in answer
+    writer.close()
+
+
+async def test_what_is_not_answered_in_time_is_ended(service: Service) -> None:
+    service.app.gate.clear()
+    reader, writer = await service.dial(GET)
+    await service.runner.cleanup()
+    assert await until_closed(reader) == b""
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    writer.close()
+
+
+def test_the_system_gives_up_what_a_client_does_not_acknowledge_after_the_connection_is_closed() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        limit_unacknowledged(listening, 1.5)
+        with socket.create_connection(listening.getsockname()):
+            accepted, _ = listening.accept()
+            with accepted:
+                assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 1500

@@ -1,0 +1,97 @@
+"""However what a client sends is split into packets, the responses are the same."""
+
+import re
+
+import pytest
+
+from tests.web.connections.harness import GET, exchange
+from tests.web.connections.malformed import FAMILIES, Case
+
+CHUNKS = b"5;a=b\r\nhello\r\n0\r\nx: y\r\n\r\n"
+PROBLEM = b"Accept: application/problem+json\r\n\r\n"
+
+
+def get(*fields: bytes, line: bytes = b"GET /health HTTP/1.1") -> bytes:
+    return b"\r\n".join((line, b"Host: t", *fields, b"", b""))
+
+
+STREAMS = {
+    "a pipeline": (
+        [200, 200, 200, 404, 200],
+        GET * 2 + get(line=b"HEAD /health HTTP/1.1") + get(line=b"GET /nope HTTP/1.1") + GET,
+    ),
+    "line ends before requests": ([200, 200, 200], b"\r\n\r\n" + GET + b"\r\n" * 4 + GET + b"\n\r" + GET),
+    "a body": ([200, 200], get(b"Content-Length: 5") + b"\r\n\r\n\r" + GET),
+    "a body in chunks": ([200, 200], get(b"Transfer-Encoding: chunked") + CHUNKS + GET),
+    "a body of line ends in chunks": (
+        [200, 200],
+        get(b"Transfer-Encoding: chunked") + b"8\r\n\r\n\r\n\r\n\r\n\r\n0\r\n\r\n" + GET,
+    ),
+    "a last request, and one behind it": ([200], get(b"Connection: close") + GET),
+    "HTTP/1.0": (
+        [200, 200],
+        get(b"Connection: keep-alive", line=b"GET /health HTTP/1.0") + get(line=b"GET /health HTTP/1.0") + GET,
+    ),
+    "an upgrade": ([200], get(b"Connection: upgrade", b"Upgrade: websocket") + GET),
+    "an expectation": ([200], get(b"Expect: 100-continue", b"Content-Length: 3") + b"abc" + GET),
+    "another version": ([200, 400], GET + get(b"Content-Length: 3", line=b"GET /health HTTP/1.2") + b"abc" + GET),
+    "a malformed field": ([200, 400], GET + get(b"no colon") + GET),
+    "a malformed line": ([200, 400], GET + b"BREW(/\r\n\r\n" + GET),
+    "an unknown method": ([200, 405], GET + get(line=b"BREW /health HTTP/1.1")[:-2] + PROBLEM + GET),
+    "an unknown method of an unknown path": ([404], get(line=b"BREW /nope HTTP/1.1")[:-2] + PROBLEM),
+    "no request line": ([200, 400], GET + b"\r\n" * 50 + GET),
+    "the beginning of a request": ([200], GET + GET[:-1]),
+    "the beginning of an unknown method": ([200, 405], GET + b"BREW /health HTTP/1.1\r\nAccept: x"),
+}
+# With fields of thousands of bytes: these are split at every 97th byte.
+LONG = {
+    "an address that is too long": (
+        [200, 414],
+        GET + get(line=b"GET /" + b"a" * 8200 + b" HTTP/1.1")[:-2] + PROBLEM + GET,
+    ),
+    "a field that is too long": ([200, 431], GET + get(b"a: " + b"b" * 8200)[:-2] + PROBLEM + GET),
+    "too many fields": ([200, 431], GET + get(*[b"a: b"] * 101)[:-2] + PROBLEM + GET),
+    "a head that is too long": ([200, 431], GET + get(PROBLEM[:-4], *[b"a: " + b"b" * 8000] * 5) + GET),
+    "a head that is just not too long": ([200, 200], get(*[b"a: " + b"b" * 8000] * 4) + GET),
+    "an unknown method that is too long": ([200, 400], GET + b"B" * 9000 + get(line=b"BREW /health HTTP/1.1")),
+}
+
+
+@pytest.mark.parametrize(("statuses", "stream"), STREAMS.values(), ids=STREAMS)
+async def test_what_is_split_anywhere_is_answered_as_what_comes_at_once(statuses: list[int], stream: bytes) -> None:
+    whole = await exchange(stream)
+    assert (whole.statuses, whole.lost) == (statuses, True)
+    for end in range(1, len(stream)):
+        split = await exchange(stream[:end], stream[end:])
+        assert (end, split.answers, split.lost) == (end, whole.answers, True)
+    bytewise = await exchange(*[stream[start : start + 1] for start in range(len(stream))])
+    assert bytewise.answers == whole.answers
+
+
+@pytest.mark.parametrize(("statuses", "stream"), LONG.values(), ids=LONG)
+async def test_so_is_what_is_long(statuses: list[int], stream: bytes) -> None:
+    whole = await exchange(stream)
+    assert whole.statuses == statuses
+    for step in (97, len(stream) // 3, len(stream) - 1, len(stream) - 2):
+        split = await exchange(*[stream[start : start + step] for start in range(0, len(stream), step)])
+        assert (step, split.answers) == (step, whole.answers)
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name not in ("chunks", "sizes")])
+async def test_so_is_what_is_malformed(family: str) -> None:
+    for case in FAMILIES[family]:
+        whole = await exchange(GET, case.sent)
+        bytewise = await exchange(GET, *[case.sent[start : start + 1] for start in range(len(case.sent))])
+        assert (case.name, bytewise.answers) == (case.name, whole.answers)
+
+
+@pytest.mark.parametrize("case", FAMILIES["chunks"], ids=lambda case: case.name)
+async def test_a_body_that_is_malformed_ends_the_connection_though_its_request_may_have_been_answered(
+    case: Case,
+) -> None:
+    sent = re.sub(rb"Connection: close\r\n", b"", case.sent)
+    for parts in ((sent,), tuple(sent[start : start + 1] for start in range(len(sent)))):
+        wire = await exchange(*parts, GET, ends=False)
+        await wire.wait(60)
+        assert (len(wire.statuses), wire.lost) == (1, True)
+        assert wire.statuses[0] >= 400

@@ -1,0 +1,261 @@
+"""Timeouts: the head of a request, an idle connection, a response that the client does not read, a body."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from service.replica.replica import Replica
+from service.web.connections.limits import MAX_BODY_BYTES, Limits
+from service.web.connections.timeouts import State, TimeoutSweep, unsent_bytes
+from service.web.event import Event
+from tests.directory import company, store, write_directory
+from tests.loaded import serve
+from tests.web.connections import harness
+from tests.web.connections.listening import CLOSE, GET, LIMITS, Dial, counted, listening, trickle, until_closed
+
+# 1,000 stores of 3,000 characters: more than the system takes for a client that does not read.
+PAGE = b"GET /stores HTTP/1.1\r\nHost: t\r\n\r\n"
+HEAD, IDLE, WRITE, BODY = (getattr(Limits(), f"{each}_seconds") for each in ("head", "idle", "write", "discard"))
+
+
+async def is_closed_after(wire: harness.Wire, seconds: float) -> bool:
+    """Return whether a connection is closed when its clock has gone on so far, and not before."""
+    await wire.wait(seconds - 0.01)
+    before = wire.lost
+    await wire.wait(0.01)
+    return wire.lost and not before
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [[], [b"GET"], [b"GET /health HTTP/1.1\r\n", *[b"a: b\r\n"] * 8], [b"\r\n"] * 9, [b"\r\n\r\n", b"\r\n"] * 4],
+    ids=["nothing", "a part", "a header now and then", "a line end now and then", "pairs of line ends"],
+)
+async def test_the_first_head_has_its_time_from_the_beginning_of_the_connection(pieces: list[bytes]) -> None:
+    wire = harness.Wire()
+    for piece in pieces:
+        await wire.send(piece)
+        await wire.wait(1)
+    assert wire.connection.state is State.HEAD
+    assert await is_closed_after(wire, HEAD - len(pieces))
+    assert wire.counted(Event.HEAD_TIMEOUT) == 1
+
+
+@pytest.mark.parametrize("pieces", [[b"GET"], [b"GET /health HTTP/1.1\r\n", *[b"a: b\r\n"] * 8]])
+async def test_any_other_has_it_from_its_first_byte(pieces: list[bytes]) -> None:
+    wire = harness.Wire()
+    await wire.send(GET)
+    await wire.wait(IDLE - 1)
+    for piece in pieces:
+        await wire.send(piece)
+        await wire.wait(1)
+    assert await is_closed_after(wire, HEAD - len(pieces))
+    assert wire.counted(Event.HEAD_TIMEOUT) == 1
+
+
+@pytest.mark.parametrize("piece", [b"", b"\r", b"\r\n", b"\r\n\r\n"])
+async def test_an_idle_connection_is_closed_in_time_and_line_ends_prolong_nothing(piece: bytes) -> None:
+    wire = harness.Wire()
+    await wire.send(GET)
+    for _ in range(10):
+        await wire.send(piece)
+        await wire.wait(1)
+    assert wire.connection.state is State.IDLE
+    assert await is_closed_after(wire, IDLE - 10)
+    assert wire.counted(Event.IDLE_TIMEOUT) == 1
+
+
+async def test_a_connection_whose_client_sends_requests_stays_open() -> None:
+    wire = harness.Wire()
+    for count in range(1, 10):
+        await wire.send(GET)
+        await wire.wait(IDLE - 1)
+        assert (wire.statuses, wire.lost) == ([200] * count, False)
+
+
+async def test_an_application_that_takes_long_is_waited_for() -> None:
+    wire = harness.Wire()
+    wire.gated.gate.clear()
+    await wire.send(GET)
+    await wire.wait(3600)
+    wire.gated.gate.set()
+    await harness.settle()
+    assert (wire.statuses, wire.lost) == ([200], False)
+
+
+async def test_a_response_that_is_not_read_has_a_timeout_which_each_byte_that_is_read_starts_anew() -> None:
+    wire = harness.Wire(room=10)
+    await wire.send(GET)
+    await wire.wait(0)
+    for _ in range(10):
+        await wire.wait(WRITE - 1)
+        await wire.take(1)
+        await wire.wait(0)
+    assert (wire.connection.state, wire.lost) == (State.WRITING, False)
+    assert await is_closed_after(wire, WRITE)
+    assert wire.counted(Event.WRITE_TIMEOUT) == 1
+
+
+async def test_the_rest_of_a_body_has_its_time_from_the_response() -> None:
+    wire = harness.Wire()
+    wire.gated.gate.clear()
+    await wire.send(GET[:-2] + b"Content-Length: 1000\r\n\r\n")
+    await wire.wait(100)
+    wire.gated.gate.set()
+    await wire.send(b"a")
+    await wire.wait(BODY / 2)
+    await wire.send(b"a")
+    assert await is_closed_after(wire, BODY / 2)
+
+
+async def test_a_connection_that_is_closed_already_is_left_alone() -> None:
+    wire = harness.Wire()
+    wire.abort()
+    wire.connection.check_timeout(wire.clock + 3600)
+    assert wire.counted(Event.HEAD_TIMEOUT) == 0
+
+
+class Checked:
+    """Something with a timeout that knows how often it was checked."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def check_timeout(self, now: float) -> None:
+        self.times.append(now)
+
+
+async def test_all_connections_are_checked_once_in_a_round_some_at_a_time() -> None:
+    connections = [Checked() for _ in range(45)]
+    among = set(connections)
+    sweep = TimeoutSweep(among, 0.05)
+    sweep.start()
+    sweep.start()
+    while not all(len(each.times) == 2 for each in connections):
+        assert max(len(each.times) for each in connections) - min(len(each.times) for each in connections) <= 1
+        await asyncio.sleep(0.001)
+    assert len({each.times[0] for each in connections}) == 3
+    among.clear()
+    await asyncio.sleep(0.1)
+    seen = [len(each.times) for each in connections]
+    await asyncio.sleep(0.1)
+    assert [len(each.times) for each in connections] == seen
+
+
+# By real sockets: the same in short, and what the system has a part in.
+
+
+@pytest.fixture
+async def replica(tmp_path: Path) -> Replica:
+    replica = Replica()
+    stores = [store(f"s{number}", name="x" * 3000) for number in range(1000)]
+    await serve(replica, write_directory(tmp_path / "data", stores, [company("acme")]))
+    return replica
+
+
+@pytest.fixture(params=["tcp", "unix"])
+async def dial(request: pytest.FixtureRequest, replica: Replica, tmp_path: Path) -> AsyncIterator[Dial]:
+    async with listening(replica, tmp_path / "socket" if request.param == "unix" else None) as dial:
+        yield dial
+
+
+@pytest.mark.parametrize(
+    ("pieces", "event"),
+    [
+        ([], Event.HEAD_TIMEOUT),
+        ([b"GET /health HTTP/1.1\r\n", *[b"a: b\r\n"] * 100], Event.HEAD_TIMEOUT),
+        ([GET + GET[:-2], *[b"a: b\r\n"] * 100], Event.HEAD_TIMEOUT),
+        ([GET], Event.IDLE_TIMEOUT),
+        ([GET[:-2] + b"Content-Length: 3\r\n\r\nabc"], Event.IDLE_TIMEOUT),
+        ([GET[:-2] + b"Content-Length: 1000\r\n\r\n", *[b"x"] * 100], None),
+    ],
+    ids=["nothing", "a slow head", "another slow head", "idle", "idle after a body", "a slow body"],
+)
+async def test_a_client_that_takes_too_long_is_disconnected(
+    dial: Dial, replica: Replica, pieces: list[bytes], event: Event | None
+) -> None:
+    reader, writer = await dial()
+    trickling = asyncio.create_task(trickle(writer, pieces))
+    answers = await until_closed(reader)
+    await trickling
+    assert answers.count(b"HTTP/1.1 200 ") == (GET[:-2] in b"".join(pieces))
+    events = (Event.HEAD_TIMEOUT, Event.IDLE_TIMEOUT, Event.WRITE_TIMEOUT)
+    assert [each for each in events if counted(replica, each)] == ([event] if event else [])
+
+
+async def test_a_response_that_is_not_read_is_given_up(dial: Dial, replica: Replica) -> None:
+    _, writer = await dial()
+    writer.write(PAGE * 8)
+    async with asyncio.timeout(10):
+        while not counted(replica, Event.WRITE_TIMEOUT):  # noqa: ASYNC110 - the server wakes nobody
+            await asyncio.sleep(0.05)
+
+
+async def test_requests_of_a_client_that_reads_nothing_are_not_read_on(dial: Dial) -> None:
+    _, writer = await dial()
+    head = b"GET /nope HTTP/1.1\r\nHost: t\r\n" + (b"a: " + b"b" * 8000 + b"\r\n") * 3 + b"\r\n"
+    flood = PAGE * 2 + head * 2500
+    writer.write(flood)
+    await asyncio.sleep(LIMITS.write_seconds / 2)
+    assert writer.transport.get_write_buffer_size() > len(flood) // 2
+
+
+async def test_a_response_that_is_read_slowly_arrives_whole(dial: Dial, replica: Replica) -> None:
+    reader, writer = await dial()
+    writer.write(PAGE[:-2] + b"Connection: close\r\n\r\n")
+    length = 0
+    while part := await reader.read(100_000):
+        length += len(part)
+        await asyncio.sleep(0.02)
+    assert length > 3_000_000
+    assert counted(replica, Event.WRITE_TIMEOUT) == 0
+
+
+@pytest.mark.parametrize("size", [MAX_BODY_BYTES // 2, MAX_BODY_BYTES * 64], ids=["small", "large"])
+async def test_a_body_in_chunks_is_skipped_up_to_the_limit(dial: Dial, size: int) -> None:
+    reader, writer = await dial()
+    writer.write(GET[:-2] + b"Transfer-Encoding: chunked\r\n\r\n")
+    chunk, sent, answer = b"10000\r\n" + bytes(1 << 16) + b"\r\n", 0, b""
+    with suppress(ConnectionError):
+        while sent < size:
+            writer.write(chunk)
+            await writer.drain()
+            sent += len(chunk)
+        writer.write(b"0\r\n\r\n" + CLOSE)
+        answer = await reader.read()
+    assert (answer.count(b"HTTP/1.1 200 ") == 2) == (size < MAX_BODY_BYTES)
+    assert size < MAX_BODY_BYTES or sent < size
+
+
+async def test_an_expectation_is_answered_without_the_body_and_the_connection_closed(dial: Dial) -> None:
+    reader, writer = await dial()
+    writer.write(GET[:-2] + b"Content-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+    answer = await until_closed(reader)
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert b"\r\nConnection: close\r\n" in answer
+
+
+async def test_what_the_system_holds_for_a_client_counts_as_unsent() -> None:
+    made: asyncio.Queue[asyncio.Transport] = asyncio.Queue()
+
+    class Server(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            assert isinstance(transport, asyncio.Transport)
+            made.put_nowait(transport)
+
+    server = await asyncio.get_running_loop().create_server(Server, "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname(), limit=1)
+    transport = await made.get()
+    transport.write(bytes(20_000_000))
+    before = unsent_bytes(transport)
+    assert before > transport.get_write_buffer_size() > 0
+    await reader.readexactly(10_000_000)
+    assert 0 < unsent_bytes(transport) < before
+    writer.close()
+    transport.abort()
+    await asyncio.sleep(0)
+    assert unsent_bytes(transport) == 0
+    server.close()
