@@ -43,12 +43,12 @@ def lasting(headers: Mapping[str, str]) -> dict[str, str]:
 class ServiceServer(BaseTestServer):
     """The service as it runs, on a free port."""
 
-    def __init__(self, app: App, limits: Limits | None = None) -> None:
+    def __init__(self, app: App, limits: Limits | None = None, *, shutdown_seconds: float = 5) -> None:
         super().__init__()
-        self._app, self._limits = app, limits
+        self._app, self._limits, self._shutdown_seconds = app, limits, shutdown_seconds
 
     async def _make_runner(self, **_: Any) -> ServerRunner:
-        return runner(self._app, self._limits)
+        return runner(self._app, self._limits, shutdown_seconds=self._shutdown_seconds)
 
 
 async def exchange(client: Client, request: bytes) -> bytes:
