@@ -89,6 +89,7 @@ async def test_an_answer_that_is_under_way_arrives_whole_when_the_server_closes(
     writer.write(request("GET /stores HTTP/1.1", "Connection: close"))
     begin = await reader.read(1)
     closing = asyncio.create_task(server.close())
+    assert await asyncio.wait([closing], timeout=0.1) == (set(), {closing})  # the process ends with it
     received = b"".join([begin, *[part async for part in _parts(reader)]])
     writer.close()
     await closing
