@@ -21,16 +21,17 @@ from click.testing import CliRunner, Result
 from service.commands import main
 
 PROGRAM = (sys.executable, "-m", "service")
+# What a test waits for at most: a machine may be slow, and no test depends on how slow.
 SECONDS = 60
 _LOOK_SECONDS = 0.02
 _Found = TypeVar("_Found")
 
 
-def eventually(look: Callable[[], _Found], *, seconds: float = 30) -> _Found:
-    """Return the first true value of a look that is repeated until then; fail where none comes in time."""
-    deadline = monotonic() + seconds
+def eventually(look: Callable[[], _Found]) -> _Found:
+    """Return the first true value of a look that is repeated until then; fail where none comes in a minute."""
+    deadline = monotonic() + SECONDS
     while not (found := look()):
-        assert monotonic() < deadline, f"after {seconds} s it is still {found!r}"
+        assert monotonic() < deadline, f"after {SECONDS} s it is still {found!r}"
         sleep(_LOOK_SECONDS)
     return found
 
