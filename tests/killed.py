@@ -24,9 +24,9 @@ def dies_at(step: int, folder: str) -> None:
     steps = count(1)
 
     def hook(_: str, arguments: tuple[Any, ...]) -> None:
-        if arguments and isinstance(arguments[0], str | Path) and str(arguments[0]).startswith(folder):
-            if next(steps) == step:
-                os.kill(os.getpid(), signal.SIGKILL)
+        path = arguments[0] if arguments else None
+        if isinstance(path, str | Path) and str(path).startswith(folder) and next(steps) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(hook)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from subprocess import PIPE
 
 from service.commands.serve import serve
+from tests.program import SECONDS
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SECONDS = 30
 
 
 def printed(script: str, *arguments: str) -> list[str]:

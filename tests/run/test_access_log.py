@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from tests.directory import company, store, write_directory
-from tests.program import eventually, run, started
+from tests.program import SECONDS, eventually, run, started
 from tests.run.conftest import Serve
 
 _REQUESTS = 200
@@ -43,7 +43,7 @@ def test_on_standard_output_it_stands_alone(data: Path, tmp_path: Path, cache: P
         with urlopen(f"{address[1]}/health") as response:  # noqa: S310 - an address of our own
             assert response.status == 200
         process.terminate()
-        printed, _ = process.communicate(timeout=30)
+        printed, _ = process.communicate(timeout=SECONDS)
     assert [line["path"] for line in lines(printed)] == ["/health"]
 
 

@@ -10,6 +10,7 @@ from service.baking.baked import load_baked
 from service.progress import silent
 from service.source.file import FileSource
 from service.source.source import Rejected, Taken, Unavailable
+from tests.program import SECONDS
 from tests.run.generations import Generation, put
 
 
@@ -24,7 +25,7 @@ def to(tmp_path: Path) -> Path:
 
 
 def take(file: Path, to: Path, seen: str = "") -> Taken | None:
-    return asyncio.run(asyncio.wait_for(FileSource(file).take(to, seen=seen, progress=silent), 30))
+    return asyncio.run(asyncio.wait_for(FileSource(file).take(to, seen=seen, progress=silent), SECONDS))
 
 
 def rejected(file: Path, to: Path) -> Rejected:

@@ -14,6 +14,7 @@ from service.web.limits import Limits
 from service.web.policy import Policy
 from service.web.server import runner
 from tests.directory import company, store
+from tests.program import SECONDS
 
 KEY = "the-key"
 HEADERS = {KEY_HEADER: KEY}
@@ -55,7 +56,7 @@ async def exchange(client: Client, request: bytes) -> bytes:
     """Send bytes on a connection of their own and return all that comes back until the server closes it."""
     reader, writer = await asyncio.open_connection(client.host, client.port)
     writer.write(request)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(SECONDS):
         answer = await reader.read()
     writer.close()
     await writer.wait_closed()
