@@ -83,7 +83,7 @@ async def test_an_answer_that_is_under_way_arrives_whole_when_the_server_closes(
     write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
     await serve(replica, data)
     server = ServiceServer(make_site(replica, keyring([KEY]), POLICY).public, shutdown_seconds=SECONDS)
-    client = await aiohttp_client(server)
+    client: Client = await aiohttp_client(server)
     whole = await (await client.get("/stores", headers=HEADERS)).read()
     reader, writer = await asyncio.open_connection(client.host, client.port, limit=2)
     writer.write(request("GET /stores HTTP/1.1", "Connection: close"))
