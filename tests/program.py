@@ -37,9 +37,14 @@ def eventually(look: Callable[[], _Found]) -> _Found:
 
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return this process's environment with no setting of the service but those given, and no cache of the user's."""
+    """Return this process's environment with no setting of the service but those given, and no cache of the user's.
+
+    Nor with certificates: aiohttp reads all of the system's when it is imported, a tenth of a start, and no test needs
+    one.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("STORE_DIRECTORY_")}
-    return {**kept, "XDG_CACHE_HOME": str(Path(gettempdir()) / "store-directory-tests"), **settings}
+    cache = Path(gettempdir()) / "store-directory-tests"
+    return {**kept, "SSL_CERT_FILE": os.devnull, "XDG_CACHE_HOME": str(cache), **settings}
 
 
 def run(*arguments: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -165,14 +164,4 @@ def test_a_faulty_data_set_is_exit_1_and_a_clear_line(tmp_path: Path, cache: Pat
     assert first.startswith(f"Error: the data set in {faulty} is refused: stores.json:1: city: ")
     assert len(more) == 1
     assert more[0].startswith("`store-directory check ")
-    assert list((cache / "runs").iterdir()) == []
-
-
-def test_an_address_in_use_is_exit_1_and_a_clear_line(file: Path, cache: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        ended = run("serve", "--port", port, "--data", file, "--cache", cache, *TWO)
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith(f"Error: cannot listen on 127.0.0.1:{port}")
-    assert len(ended.stderr.splitlines()) == 1
     assert list((cache / "runs").iterdir()) == []
