@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from service.replica.replica import Replica
 from tests.directory import store, write_directory
@@ -17,7 +17,6 @@ from tests.web.reply import ask
 
 TARGETS = ("/stores", "/stores?city=Toronto&limit=1", "/companies?sort_order=desc", "/companies/acme")
 DOCUMENTS = ("/openapi.json", "/docs", "/docs/page.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js")
-DRAWN = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def tag_told(address: str) -> str:
@@ -43,7 +42,6 @@ async def test_no_two_operations_have_one_tag_for_queries_alike(client: Client) 
         assert (await ask(client, f"/companies{query}", f"If-None-Match: {stores.etag}")).status == 200
 
 
-@DRAWN
 @given(st.data())
 async def test_however_a_question_is_written_its_tag_is_the_same_and_no_other_question_has_it(
     client: Client, told: dict[str, Question], data: st.DataObject
