@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.replica.replica import Replica
+from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.program import SECONDS, serving
@@ -94,10 +95,10 @@ async def test_a_tag_changes_with_the_data_and_not_with_a_reload(
     assert (await ask(client, target)).etag == first
 
 
-async def test_every_process_has_the_same_tags(client: Client, data: Path) -> None:
+async def test_every_process_has_the_same_tags(client: Client, data: Path, tmp_path: Path) -> None:
     targets = (*TARGETS, "/stores?city=a&city=b&is_open=1&postal_code=x")
     tags = [(await ask(client, target)).etag for target in targets]
-    with serving("--data", data, "--no-auth") as service:
+    with serving("--data", baked_file(data, tmp_path / "set.baked"), "--no-auth") as service:
         assert [tag_told(service.address + target) for target in targets] == tags
 
 
