@@ -27,8 +27,6 @@ from service.web.auth import Authenticate
 from service.web.limits import Limits
 from service.web.policy import Policy
 
-# A page of scattered records makes some thousand objects for a moment: without cycles, so nothing is there to collect.
-_COLLECT_AFTER: Final = 50_000
 _BEAT_SECONDS: Final = 1
 _LOOK_SECONDS: Final = 0.02
 Close: TypeAlias = Callable[[], Awaitable[object]]
@@ -93,7 +91,6 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
             bars.close()
             if replica.current is not None:
                 gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
-                gc.set_threshold(_COLLECT_AFTER)
                 others.append(asyncio.create_task(_announce(plan, replica)))
                 await _first(ending.soon, ending.now)
                 await _drain(plan, replica, ending)
