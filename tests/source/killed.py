@@ -7,9 +7,8 @@ from service.progress import silent
 from service.source.remote import RemoteSource
 
 
-def take_twice(folder: str, url: str) -> None:
+def take_twice(cache: str, url: str) -> None:
     """Take what an origin holds, and then what it holds instead, as two runs of a service."""
+    to = Path(cache).with_name("to-be-killed.baked")
     for _ in range(2):
-        to = Path(folder, "to-be-killed.baked")
-        to.unlink(missing_ok=True)
-        asyncio.run(RemoteSource(url, Path(folder, "cache")).take(to, seen="none", progress=silent))
+        asyncio.run(RemoteSource(url, Path(cache)).take(to, seen="none", progress=silent))
