@@ -38,7 +38,7 @@ mutation: bench/data/mutation/installed ## change the engine in every small way 
 soak: $(VENV)/installed ## an hour of mixed load and reloads: MINUTES=60, ARGS='--workers 1'
 	$(BIN)/python -m bench.soak --minutes $(MINUTES) $(ARGS)
 
-fuzz: $(VENV)/fuzzing ## a great many odd requests and files; ARGS='--seconds 600 csv json' for longer, or some of it
+fuzz: $(VENV)/fuzzing ## a great many odd requests, mixed ones, and files; ARGS='--seconds 600 csv json' for longer, or some of it
 	$(BIN)/python -m fuzz $(ARGS)
 
 # Strict: a package that cannot be looked up is a failure, not one without faults.
@@ -101,15 +101,29 @@ bench/data/mutation/installed: bench/mutation/requirements.txt pyproject.toml
 clean: ## remove what the other targets made
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/found
 
-$(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
+# Which Python a program is, if it is new enough; nothing else is printed.
+OLDEST := 3, 11
+IDENTITY := import sys; sys.version_info >= ($(OLDEST)) and print(sys.base_prefix, *sys.version_info[:2])
+MADE_WITH := $(shell $(BIN)/python -c '$(IDENTITY)' 2> /dev/null)
+# Without PYTHON the one that .venv was made with will do.
+WANTED := $(if $(filter file,$(origin PYTHON)),$(MADE_WITH),$(shell $(PYTHON) -c '$(IDENTITY)' 2> /dev/null))
+TOO_OLD := Python %s is too old: %d.%d or later is needed. Name another, as in: make PYTHON=python3.13
+
+# .venv is made again where its Python is gone, is too old, or is not the one that PYTHON names.
+ifneq ($(WANTED),$(or $(MADE_WITH),none))
+.PHONY: $(VENV)/pyvenv.cfg
+endif
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.version_info >= ($(OLDEST)) or sys.exit("$(TOO_OLD)" % (sys.version.split()[0], $(OLDEST)))'
+	$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
 
 # Editable, so that a change of the code needs no new installation.
-$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+$(VENV)/installed: pyproject.toml $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-$(VENV)/developed: pyproject.toml | $(VENV)/bin/python
+$(VENV)/developed: pyproject.toml $(VENV)/pyvenv.cfg
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/installed
 

@@ -1,44 +1,52 @@
 """Try what reads the bytes of others with a great many of them: `python -m fuzz`.
 
-First the service is asked whatever hypothesis thinks of, and each answer compared with that of its model; then atheris
-fuzzes each target. What it tried and what it found lie in `fuzz/found`, so that the next time goes on from there.
+First hypothesis asks the service questions of any kind, and each answer is compared with that of its model; then
+running services answer mixed requests; then atheris fuzzes each target. What atheris tried and found is in
+`fuzz/found`, and the next run continues from there.
 """
 
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from functools import partial
+from random import randrange
 from typing import Final
 
 import click
 
-from fuzz.rounds import Round, ask_model, fuzz
+from fuzz.rounds import Round, ask_model, compose, fuzz
 from fuzz.targets import TARGETS
 
+_SECONDS: Final = 120
+_SEEDS: Final = 1_000_000_000
 _ROW: Final = "{:<12} {:>10} {:>8} {:>9} {:>9} {:>9}"
 
 
 @click.command()
-@click.argument("names", metavar="[TARGET]…", nargs=-1, type=click.Choice(["model", *TARGETS]))
+@click.argument("names", metavar="[TARGET]…", nargs=-1, type=click.Choice(["model", "composition", *TARGETS]))
 @click.option("--cases", default=100_000, show_default=True, help="Questions that are compared with the model.")
 @click.option("--runs", default=100_000, show_default=True, help="Runs of each target.")
-@click.option("--seconds", default=120, show_default=True, help="The most that one target takes.")
-def main(*, names: Sequence[str], cases: int, runs: int, seconds: int) -> None:
+@click.option("--seconds", type=int, help=f"Time limit of one target.  [default: {_SECONDS}; composition: none]")
+@click.option("--seed", type=int, help="First seed of composition, to repeat a finding.  [default: random]")
+def main(*, names: Sequence[str], cases: int, runs: int, seconds: int | None, seed: int | None) -> None:
     """Print what was tried, a line each; end with 1 where something was found."""
+    first = randrange(_SEEDS) if seed is None else seed
+    rounds: dict[str, Callable[[], Round]] = {
+        "model": partial(ask_model, cases),
+        "composition": partial(compose, seed=first, seconds=seconds),
+        **{
+            name: partial(fuzz, name, target, runs=runs, seconds=seconds or _SECONDS)
+            for name, target in TARGETS.items()
+        },
+    }
     print(_ROW.format("target", "runs", "seconds", "coverage", "features", "findings"))
-    found = [_told(_try(name, cases, runs, seconds)) for name in names or ("model", *TARGETS)]
+    found = [_told(rounds[name]()) for name in names or rounds]
     sys.exit(any(each.finding for each in found))
-
-
-def _try(name: str, cases: int, runs: int, seconds: int) -> Round:
-    if name == "model":
-        return ask_model(cases)
-    return fuzz(name, TARGETS[name], runs=runs, seconds=seconds, folder=Path(__file__).parent / "found" / name)
 
 
 def _told(each: Round) -> Round:
     reached = (each.coverage or "", each.features or "")
     print(_ROW.format(each.name, each.runs, f"{each.seconds:.0f}", *reached, int(bool(each.finding))), flush=True)
-    print(each.finding, end="", flush=True)
+    print(each.mixed, each.finding, sep="", end="", flush=True)
     return each
 
 

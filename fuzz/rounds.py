@@ -1,25 +1,34 @@
-"""A round of trying: hypothesis against the model, or atheris on one target, each in a process of its own."""
+"""Rounds of trying: hypothesis against the model, mixed requests, or atheris on one target."""
 
 import os
 import re
 import subprocess
 import sys
+from math import inf
 from pathlib import Path
-from time import perf_counter
+from tempfile import TemporaryDirectory
+from time import monotonic, perf_counter
 from typing import Final
 
 import msgspec
 
 from fuzz.targets import Target
+from tests.composition.play import play
+from tests.composition.tally import Tally
 
 _LONGEST_RUN_SECONDS: Final = 10
 _MOST_MIB: Final = 1_024
+_MIXED_REQUESTS: Final = 1_000_000
+_REQUESTS_OF_A_SEED: Final = 20_000
 _DONE: Final = re.compile(r"^stat::number_of_executed_units: +([0-9]+)$", re.MULTILINE)
 _REACHED: Final = re.compile(r"\bcov: ([0-9]+) ft: ([0-9]+)")
 
 
 class Round(msgspec.Struct, frozen=True):
-    """What was tried of one target, what code it reached where that is known, and what it said of what was found."""
+    """What was tried of one target, what code it reached where that is known, and what it said of what was found.
+
+    mixed  what requests and answers were mixed, in numbers
+    """
 
     name: str
     runs: int
@@ -27,6 +36,7 @@ class Round(msgspec.Struct, frozen=True):
     coverage: int = 0
     features: int = 0
     finding: str = ""
+    mixed: str = ""
 
 
 def ask_model(cases: int) -> Round:
@@ -37,8 +47,26 @@ def ask_model(cases: int) -> Round:
     return Round("model", cases, perf_counter() - started, finding=ended.stdout if ended.returncode else "")
 
 
-def fuzz(name: str, target: Target, *, runs: int, seconds: int, folder: Path) -> Round:
-    """Fuzz a target, at most so often and so long, on from what lies in its folder."""
+def compose(*, seed: int, seconds: int | None) -> Round:
+    """Send a million mixed requests to services, started anew for each seed from this one on, or stop after a time."""
+    started = monotonic()
+    deadline = inf if seconds is None else started + seconds
+    mixed, finding = Tally(), ""
+    while not finding and mixed["requests"] < _MIXED_REQUESTS and monotonic() < deadline:
+        with TemporaryDirectory() as folder:
+            try:
+                mixed.update(play(Path(folder), seed, _REQUESTS_OF_A_SEED, deadline=deadline))
+            except AssertionError as error:
+                finding = "\n".join((str(error), *error.__notes__, ""))
+        seed += 1
+    if not finding and (lacking := mixed.lacking()):
+        finding = f"too few of each: {lacking}\n"
+    return Round("composition", mixed["requests"], monotonic() - started, finding=finding, mixed=f"{mixed}\n")
+
+
+def fuzz(name: str, target: Target, *, runs: int, seconds: int) -> Round:
+    """Fuzz a target, at most so often and so long, on from what was found before."""
+    folder = Path(__file__).parent / "found" / name
     corpus = folder / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(target.seeds):

@@ -44,6 +44,7 @@ class RequestError(Exception):
 
     closes          whether nothing more can be read on the connection
     may_be_problem  whether who asks for problem details gets them
+    helped          whether the answer links to the documentation
     """
 
     status: ClassVar[HTTPStatus]
@@ -51,6 +52,7 @@ class RequestError(Exception):
     headers: Mapping[str, str] = MappingProxyType({})
     closes: ClassVar[bool] = False
     may_be_problem: ClassVar[bool] = True
+    helped: ClassVar[bool] = False
 
     def __init__(self, detail: str | None = None) -> None:
         self.body: HTTPError | HTTPValidationError = HTTPError(detail or self.status.phrase)
@@ -84,6 +86,7 @@ class Unauthorized(RequestError):
     status = HTTPStatus.UNAUTHORIZED
     meaning = "The key in `x-api-key` is missing, empty, repeated or unknown."
     headers = MappingProxyType({"WWW-Authenticate": "APIKey"})
+    helped = True
 
 
 class NotFound(RequestError):
@@ -91,6 +94,12 @@ class NotFound(RequestError):
 
     status = HTTPStatus.NOT_FOUND
     meaning = "There is no such record."
+
+
+class UnknownPath(NotFound):
+    """There is no such path."""
+
+    helped = True
 
 
 class MethodNotAllowed(RequestError):

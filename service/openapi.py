@@ -43,7 +43,7 @@ _REQUEST_HEADERS: Final = {
     "Prefer": "`handling=strict` refuses unknown query parameters, which are ignored otherwise (RFC 7240).",
     VERSION_HEADER: "The version of the data that is meant: where it is no longer served, the answer is 412.",
     "If-None-Match": "Entity tags of answers that the client has: where one of them still holds, the answer is 304.",
-    "If-Modified-Since": "Where the data is not newer, and there is no If-None-Match, the answer is 304.",
+    "If-Modified-Since": "If it is the date in Last-Modified, and there is no If-None-Match, the answer is 304.",
     "If-Match": "Entity tags: where none of them holds any longer, the answer is 412.",
     "If-Unmodified-Since": "Where the data is newer, and there is no If-Match, the answer is 412.",
 }
@@ -54,7 +54,7 @@ _DATASET_VERSION: Final = {VERSION_HEADER: "The version of the data: the same re
 _VALIDATORS: Final = {
     **_DATASET_VERSION,
     "ETag": "The entity tag, strong: the same answer has the same one.",
-    "Last-Modified": "The time of the data, where it is known.",
+    "Last-Modified": "The time of the data, if its manifest has one that follows those of the data served before.",
     "Cache-Control": "Who may store the answer, and for how long.",
     "Vary": "The headers of the request by which answers differ.",
 }
@@ -63,6 +63,7 @@ _RATE_LIMIT: Final = {
     RATE_LIMIT: "Where the service tells it: requests `r` are left, and in `t` seconds there is one more.",
 }
 _LINK: Final = {"Link": "The pages `next`, `prev`, `first` and `last` (RFC 8288), relative to the address asked."}
+_HELP: Final = {"Link": "The documentation, `help` (RFC 8288), relative to the address asked."}
 _JSON: Final = "application/json"
 
 
@@ -149,6 +150,8 @@ def _error(operation: Operation, error: type[RequestError]) -> dict[str, Any]:
     described = _REQUEST_ID | dict.fromkeys(error.headers, "")
     if operation.protected and error.status in PREFERENCE_STATUSES:
         described |= _PREFERENCE_APPLIED
+    if error.helped:
+        described |= _HELP
     if error is PreconditionFailed:
         described |= _DATASET_VERSION
     if operation.protected and error in operation.errors and error is not Unauthorized:

@@ -2,23 +2,24 @@
 
 import os
 import sys
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_type_hints
 
 import msgspec
+from msgspec import inspect
 
-from service.loading.acceptance import Invalid
+from service.loading.acceptance import Invalid, Safeguards
 
 ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
-
+HIGHEST_PORT: Final = 65535
+TEXT: Final = "a text"
 
 # A setting of the environment or of a file is no less checked than an option.
 LONGEST_SECONDS: Final = 366 * 86_400
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=LONGEST_SECONDS)]
 MOST_MEBIBYTES: Final = 1 << 20
 PositiveSeconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=LONGEST_SECONDS)]
+Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +29,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     uds        path of the Unix socket to listen on instead of host and port
     admin      HOST:PORT of the listener for probes and metrics; where it is empty, they are public
     key_file   the file with the hashes of keys
+    min_stores, max_skipped, max_shrink  the limits of `Safeguards`
     workers    how many processes answer; as many as there are cores with "auto"
     poll       how often the source is looked at, in seconds, where nothing tells of a change
     max_stale  for how many seconds the source may be out of reach before /ready answers 503
@@ -50,13 +52,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     data: str = ""
     host: str = "127.0.0.1"
-    port: int = 8080
-    uds: Annotated[str, msgspec.Meta(pattern=r"\A[^\x00]*\Z")] = ""
+    port: Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_PORT)] = 8080
+    uds: str = ""
     admin: str = ""
     api_key: tuple[str, ...] = ()
     key_file: str = ""
     no_auth: bool = False
     invalid: Invalid = Invalid.REFUSE
+    min_stores: Annotated[int, msgspec.Meta(ge=0)] = Safeguards().min_stores
+    max_skipped: Share = Safeguards().max_skipped
+    max_shrink: Share = Safeguards().max_shrink
     workers: Annotated[int, msgspec.Meta(ge=1)] | Literal["auto"] = 1
     poll: PositiveSeconds = 10.0
     max_stale: PositiveSeconds | None = None
@@ -74,6 +79,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_connections: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
     @property
+    def safeguards(self) -> Safeguards:
+        """The limits that a data set must keep to be served."""
+        return Safeguards(min_stores=self.min_stores, max_skipped=self.max_skipped, max_shrink=self.max_shrink)
+
+    @property
     def look_seconds(self) -> float:
         """How often the source is looked at: often enough not to seem stale in between."""
         return self.poll if self.max_stale is None else min(self.poll, self.max_stale / 3)
@@ -82,10 +92,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def processes(self) -> int:
         """How many processes answer."""
         return self.workers if isinstance(self.workers, int) else _cores()
-
-
-class BadSettings(Exception):
-    """A settings file that cannot be used; the message says why."""
 
 
 def _cores() -> int:
@@ -98,30 +104,46 @@ def environment_name(option: str) -> str:
     return ENVIRONMENT_PREFIX + option.upper().replace("-", "_")
 
 
-def read_settings(file: Path) -> dict[str, Any]:
-    """Return what a TOML file sets, by the name of the setting; `api-key` and `api_key` are the same.
-
-    Raises `BadSettings` where the file cannot be read, is no TOML, or has another name or type of value.
-    """
-    try:
-        given = tomllib.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise BadSettings(f"{file}: {reason}") from error
-    values = {name.replace("-", "_"): value for name, value in given.items()}
-    if len(values) < len(given):
-        raise BadSettings(f"{file}: a setting stands twice, with a dash and with an underscore")
-    unknown = sorted(values.keys() - set(Settings.__struct_fields__))
-    if unknown:
-        known = ", ".join(Settings.__struct_fields__)
-        raise BadSettings(f"{file}: there is no setting {', '.join(unknown)}; the settings are {known}")
-    try:
-        make_settings(values)
-    except msgspec.ValidationError as error:
-        raise BadSettings(f"{file}: {error}") from error
-    return values
+def option_name(setting: str) -> str:
+    """Return the option of a setting: `--api-key` of `api_key`."""
+    return f"--{setting.replace('_', '-')}"
 
 
 def make_settings(values: Mapping[str, Any]) -> Settings:
     """Return settings of the values given by name; raise msgspec's ValidationError where one has the wrong type."""
     return msgspec.convert(values, Settings)
+
+
+def describe_values(name: str) -> str:
+    """Return which values a setting takes, in words, such as "a whole number from 0 to 65535"; of a text `TEXT`."""
+    kind = inspect.type_info(get_type_hints(Settings, include_extras=True)[name])
+    kinds = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+    return " or ".join(_describe(each) for each in kinds if not isinstance(each, inspect.NoneType))
+
+
+def _describe(kind: inspect.Type) -> str:
+    match kind:
+        case inspect.BoolType():
+            words = "true or false"
+        case inspect.IntType(ge=least, le=most):
+            words = "a whole number" + _describe_range(least, most)
+        case inspect.FloatType(gt=above, ge=least, le=most):
+            words = "a number" + _describe_range(least, most, above=above)
+        case inspect.LiteralType(values=values):
+            words = " or ".join(map(repr, values))
+        case inspect.EnumType(cls=choices):
+            words = " or ".join(repr(choice.value) for choice in choices)
+        case inspect.VarTupleType():
+            words = 'a list such as ["one", "two"]'
+        case _:
+            words = TEXT
+    return words
+
+
+def _describe_range(least: float | None, most: float | None, *, above: float | None = None) -> str:
+    end = "" if most is None else f" to {most:.0f}"
+    if above is not None:
+        return f" above {above:.0f}" + end.replace(" to", " and up to")
+    if least is None:
+        return ""
+    return f" from {least:.0f}{end}" if end else f" of {least:.0f} or more"

@@ -4,15 +4,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from service.loading.acceptance import Invalid, accept
-from service.loading.dataset import load
-from service.replica.publication import Publication, Reload
+from service.loading.dataset import Summary, load
+from service.replica.publication import Publication, Reload, last_modified
 from service.replica.replica import Replica, Snapshot
 
 
 def snapshot(folder: Path) -> Snapshot:
     """Return the data set of a folder as it is served."""
     dataset, report = accept(load(folder), Invalid.REFUSE)
-    return Snapshot(dataset=dataset, skipped=report.totals.skipped, loaded_at=datetime.now(UTC))
+    now = datetime.now(UTC)
+    modified = last_modified(Publication(), Summary.of(dataset, report), now)
+    return Snapshot(dataset=dataset, skipped=report.totals.skipped, loaded_at=now, modified=modified)
 
 
 async def serve(replica: Replica, folder: Path) -> None:

@@ -18,6 +18,7 @@ from service import kinds
 from service.baking.baked import FORMAT
 from service.baking.layout import Content, map_file
 from service.commands import main
+from service.commands.settings_file import read_settings
 from service.envelope import PaginatedResponse
 from service.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
 from service.keys import register
@@ -35,7 +36,7 @@ from service.records import COMPANIES, STORES, Company, Resource, Store
 from service.replica.publication import Reload
 from service.replica.replica import Replica
 from service.sampling.sample import write_sample
-from service.settings import Settings, read_settings
+from service.settings import Settings
 from service.web.access import Entry
 from service.web.answer import Answer
 from service.web.auth import anybody

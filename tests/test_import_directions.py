@@ -47,12 +47,12 @@ OPENING: Final = {"open", "read_bytes", "read_text", "write_bytes", "write_text"
 OPENERS: Final = (
     "service.baking",
     "service.commands.access_file",
+    "service.commands.settings_file",
     "service.keys.file",
     "service.loading",
     "service.locks",
     "service.replica",
     "service.sampling",
-    "service.settings",
     "service.source",
     "service.web.documents",
 )

@@ -38,6 +38,13 @@ class DamagedFile(Exception):
     """A file that is not what was baked; the message says how that shows."""
 
 
+class NotBaked(DamagedFile):
+    """A file that was never baked."""
+
+    def __init__(self) -> None:
+        super().__init__("the file is no baked data set")
+
+
 class Content(msgspec.Struct, frozen=True, eq=False):
     """What a file holds: texts by name, and arrays by name, which lie in the file."""
 
@@ -111,7 +118,7 @@ def promised_length(beginning: bytes | bytearray) -> int | None:
 def _header_end(beginning: bytes | bytearray | memoryview) -> int:
     end = _LENGTH_BYTES + int.from_bytes(beginning[:_LENGTH_BYTES], "little")
     if not _LENGTH_BYTES < end <= _LARGEST_HEADER:
-        raise DamagedFile("the file is no baked data set")
+        raise NotBaked
     return end
 
 
@@ -124,7 +131,7 @@ def map_file(path: Path, *, checked: bool = False) -> Content:
         raise DamagedFile("it is no regular file")
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size < _LENGTH_BYTES:
-            raise DamagedFile("the file is no baked data set")
+            raise NotBaked
         mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     start = _header_end(mapped)
     if start > len(mapped):

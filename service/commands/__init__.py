@@ -8,6 +8,7 @@ from typing import Any, Final
 import click
 
 from service import __version__
+from service.commands.suggestion import did_you_mean
 from service.keys.key import masked
 
 # Where each command stands: the modules of the others are not imported, which takes half a second.
@@ -44,6 +45,15 @@ class _Commands(click.Group):
             return None
         command: click.Command = getattr(import_module(f"service.commands.{_MODULES[cmd_name]}"), cmd_name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that arguments begin with; fail where there is none, with the nearest."""
+        name = args[0]
+        if not name.startswith("-") and name not in _MODULES:
+            ctx.fail(f"there is no command {name!r}{did_you_mean(name, _MODULES)}")
+        return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read what stands before the command."""

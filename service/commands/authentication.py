@@ -7,6 +7,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from service.commands.listen import Listener
+from service.commands.options import bad_setting, given_as
 from service.commands.refusal import bad_key_file
 from service.keys.file import is_open_to_all, read_stored
 from service.keys.key import is_mistyped
@@ -36,14 +38,14 @@ def check_keys(settings: Settings) -> None:
     """Fail with a usage error where a key cannot stand in a header."""
     for key in settings.api_key:
         if not key or not key.isascii() or not key.isprintable() or key != key.strip():
-            raise click.UsageError("--api-key: a key is printable ASCII with no space at its ends: it goes in a header")
+            raise bad_setting("api_key", "a key is printable ASCII with no space at its ends: it goes in a header")
 
 
 def tell_of_keys(settings: Settings) -> None:
     """Warn of keys that may not be what they were meant to be. Raises ClickException where a key file is damaged."""
     for number, key in enumerate(settings.api_key, start=1):
         if is_mistyped(key):
-            _log.warning("--api-key: key %d looks like one of `keys new`, but is mistyped or cut", number)
+            _log.warning("%s: key %d looks like one of `keys new`, but is mistyped or cut", given_as("api_key"), number)
     if settings.key_file:
         file = Path(settings.key_file)
         try:
@@ -54,3 +56,9 @@ def tell_of_keys(settings: Settings) -> None:
             raise bad_key_file(file, bad) from bad
         if not living(entries).principals:
             _log.warning("the key file %s has no living key: `store-directory keys new` makes one", file)
+
+
+def warn_of_open_address(public: Listener) -> None:
+    """Warn where no key is needed at an address that other machines may reach."""
+    if not public.is_local:
+        _log.warning("--no-auth: any client that can reach %s can read the data without a key", public.place)

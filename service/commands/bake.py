@@ -5,9 +5,11 @@ from pathlib import Path
 import click
 
 from service.baking.baked import bake as write_baked, load_baked
+from service.commands.data_folder import DataFolder
+from service.commands.options import Share
 from service.commands.refusal import refusal
 from service.commands.terminal import shown_progress
-from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.acceptance import Invalid, Refused, Safeguards, accept
 from service.loading.dataset import Dataset, load
 from service.loading.version import dataset_version
 
@@ -15,7 +17,7 @@ _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(readable=False, path_type=Path))
+@click.argument("folder", metavar="DIR", type=DataFolder())
 @click.argument("file", metavar="FILE", type=_FILE)
 @click.option(
     "--invalid",
@@ -24,7 +26,22 @@ _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
     show_default=True,
     help="What to do about records at fault.",
 )
-def bake(folder: Path, file: Path, *, invalid: str) -> None:
+@click.option(
+    "--min-stores",
+    metavar="N",
+    type=click.IntRange(0),
+    default=Safeguards().min_stores,
+    show_default=True,
+    help="Refuse data with fewer stores.",
+)
+@click.option(
+    "--max-skipped",
+    type=Share(),
+    default=Safeguards().max_skipped,
+    show_default=True,
+    help="Refuse data if more than this share of its records would be skipped.",
+)
+def bake(folder: Path, file: Path, *, invalid: str, min_stores: int, max_skipped: float) -> None:
     """Compile the data set in DIR into FILE, for `serve --data FILE`.
 
     The same data gives the same bytes on every machine.
@@ -34,6 +51,7 @@ def bake(folder: Path, file: Path, *, invalid: str) -> None:
     try:
         with shown_progress() as progress:
             dataset, report = accept(load(folder, progress=progress), Invalid(invalid))
+        Safeguards(min_stores=min_stores, max_skipped=max_skipped).check(report.totals)
         write_baked(dataset, report.totals, file)
     except Refused as refused:
         raise refusal(str(folder), refused, of_records=refused.of_records) from refused

@@ -9,6 +9,7 @@ from typing import Final
 import click
 import msgspec
 
+from service.commands.data_folder import DataFolder
 from service.commands.terminal import shown_progress
 from service.loading.dataset import Report, load
 
@@ -16,7 +17,7 @@ _EXAMPLES: Final = 5
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(readable=False, path_type=Path))
+@click.argument("folder", metavar="DIR", type=DataFolder())
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.pass_context
 def check(context: click.Context, folder: Path, *, as_json: bool) -> None:

@@ -1,15 +1,20 @@
 """The sockets that the service listens on."""
 
+import errno
 import socket
+from ipaddress import ip_address
 from typing import Final
 
 import msgspec
 
-_LAST_PORT: Final = 65535
+from service.settings import HIGHEST_PORT
+
+# By family, what all addresses of a machine are called, and one of them at which the machine reaches itself.
+_ALL: Final = {"0.0.0.0": ("IPv4", "127.0.0.1"), "::": ("IPv6", "::1")}
 
 
 class CannotListen(Exception):
-    """The address cannot be had; the message says why."""
+    """The address cannot be had; the message says why, and what to do."""
 
 
 class Listener(msgspec.Struct, frozen=True):
@@ -19,11 +24,25 @@ class Listener(msgspec.Struct, frozen=True):
 
     @property
     def url(self) -> str:
-        """The first address, as a client writes it; "" where there is none."""
+        """The first address as a client on this machine writes it; "" where there is none."""
         if not self.sockets:
             return ""
         host, port = self.sockets[0].getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        _, reachable = _ALL.get(host, ("", host))
+        return f"http://{_joined(reachable, port)}"
+
+    @property
+    def place(self) -> str:
+        """The first address, for a person: its URL, unless it stands for all addresses of this machine."""
+        host, port = self.sockets[0].getsockname()[:2] if self.sockets else ("", 0)
+        if host not in _ALL:
+            return self.url
+        return f"{_joined(host, port)} (all {_ALL[host][0]} addresses of this machine)"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine reaches it."""
+        return all(ip_address(each.getsockname()[0]).is_loopback for each in self.sockets)
 
     def again(self) -> "Listener":
         """Bind the same addresses once more, for another worker. Raises OSError."""
@@ -36,7 +55,7 @@ class Listener(msgspec.Struct, frozen=True):
         """Take away what stays behind when the sockets are closed: nothing."""
 
 
-def bind(host: str, port: int, *, shared: bool) -> Listener:
+def bind(host: str, port: int, *, shared: bool, admin: bool = False) -> Listener:
     """Bind every address that a host has; port 0 takes a free one. Raises `CannotListen`.
 
     Where it is `shared`, others may bind the address, too, and listen: the workers of this run, which the system deals
@@ -60,14 +79,35 @@ def bind(host: str, port: int, *, shared: bool) -> Listener:
         failure = error
     if not sockets:
         reason = failure.strerror or str(failure)
-        raise CannotListen(f"cannot listen on {host}:{port}: {reason}") from failure
+        why = f"cannot listen on {_joined(host, port)}: {reason}"
+        raise CannotListen(why + remedy(failure, host, admin=admin)) from failure
     return Listener(tuple(sockets))
+
+
+def remedy(failure: OSError, host: str, *, admin: bool) -> str:
+    """Return what to do where an address cannot be had, to go behind the reason; "" where that is not known.
+
+    The address is that of `--host` and `--port`, or that of `--admin`.
+    """
+    option, free = ("--admin", f"--admin {_joined(host, 0)}") if admin else ("--port", "--port 0")
+    if failure.errno == errno.EADDRINUSE:
+        return f"; {option} names another port, `{free}` takes a free one"
+    if failure.errno in (errno.EACCES, errno.EPERM):
+        return f"; ports below 1024 need a privilege: {option} names another port, `{free}` takes a free one"
+    if isinstance(failure, socket.gaierror) or failure.errno == errno.EADDRNOTAVAIL:
+        option = "--admin" if admin else "--host"
+        return f"; {option} takes an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of IPv4"
+    return ""
+
+
+def _joined(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def split_address(text: str) -> tuple[str, int]:
     """Return host and port of HOST:PORT; an IPv6 address stands in brackets. Raises ValueError."""
     host, _, port = text.rpartition(":")
-    if not host or not port.isascii() or not port.isdigit() or int(port) > _LAST_PORT:
+    if not host or not port.isascii() or not port.isdigit() or int(port) > HIGHEST_PORT:
         raise ValueError(f"{text!r} is not HOST:PORT")
     return host.removeprefix("[").removesuffix("]"), int(port)
 

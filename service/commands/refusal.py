@@ -7,14 +7,13 @@ from pathlib import Path
 import click
 
 from service.keys.register import BadKeys, NoKeys
+from service.loading.acceptance import advice
 
 
 def refusal(source: str, why: Exception, *, of_records: bool) -> click.ClickException:
     """Return the error that ends a command: what is wrong with the data set at `source`, and what to do."""
-    lines = [f"the data set in {source} is refused: {why}"]
-    if of_records:
-        lines.append(f"`store-directory check {source}` tells all; `--invalid skip` leaves out the records at fault")
-    return click.ClickException("\n".join(lines))
+    lines = [f"the data set in {source} is refused: {why}", advice(source, of_records=of_records)]
+    return click.ClickException("\n".join(filter(None, lines)))
 
 
 def bad_key_file(file: Path, why: BadKeys) -> click.ClickException:

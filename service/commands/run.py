@@ -4,10 +4,11 @@ import asyncio
 import gc
 import logging
 import signal
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
+from functools import partial
 from socket import socket
-from typing import Final, TypeAlias
+from typing import Final
 
 import msgspec
 
@@ -29,7 +30,6 @@ from service.web.policy import Policy
 
 _BEAT_SECONDS: Final = 1
 _LOOK_SECONDS: Final = 0.02
-Close: TypeAlias = Callable[[], Awaitable[object]]
 _log = logging.getLogger(__name__)
 
 
@@ -62,17 +62,23 @@ class _Ending:
         for number in (signal.SIGINT, signal.SIGQUIT):
             loop.add_signal_handler(number, self.now.set)
 
+    @property
+    def begun(self) -> bool:
+        """Whether the process is to end."""
+        return self.soon.is_set() or self.now.is_set()
+
 
 async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], None] | None = None) -> None:
     """Serve until told to end; call `beat` every second while the event loop turns.
 
-    Listens before there is data, so that /ready tells of the loading; a process that takes the place of another has
-    data before it listens. Raises `Rejected` where there is nothing to serve.
+    One process of the run, the first that looks after the source, listens before there is data, so that the probes are
+    answered meanwhile. The others listen once they have data: with SO_REUSEPORT a socket that does not listen gets no
+    connections. Raises `Rejected` where there is nothing to serve.
     """
-    ending = _Ending()
-    replica = Replica(seat, max_stale=plan.settings.max_stale)
-    successor = plan.workspace.publication().generation > 0
-    settings, turn = plan.settings, plan.workspace.folder / "access-log"
+    ending, settings = _Ending(), plan.settings
+    complete = None if seat.alone else partial(plan.workspace.is_complete, settings.processes)
+    replica = Replica(seat, max_stale=settings.max_stale, complete=complete)
+    turn = plan.workspace.folder / "access-log"
     with access_log(settings.access_log, turn) as log, ExitStack() as bars:
         publisher = _publisher(plan, replica, bars.enter_context(shown_progress()))
         keeping = asyncio.create_task(keep(replica, plan.workspace, publisher))
@@ -81,21 +87,15 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
         if plan.follower is not None:
             await plan.follower.begin()
             others.append(asyncio.create_task(plan.follower.run()))
-        if successor:
-            await _first(replica.filled, ending.soon, ending.now)
-        closing = await _listen(plan, replica, sockets, log)
-        if plan.workspace.first("listening"):
-            plan.announcement.listening()
         try:
-            await _first(replica.filled, ending.soon, ending.now)
-            bars.close()
-            if replica.current is not None:
-                gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
-                others.append(asyncio.create_task(_announce(plan, replica)))
-                await _first(ending.soon, ending.now)
-                await _drain(plan, replica, ending)
+            await _first(publisher.first, replica.filled, ending.soon, ending.now)
+            if not ending.begun:
+                async with _listening(plan, replica, sockets, log):
+                    await _first(replica.filled, ending.soon, ending.now)
+                    bars.close()
+                    if replica.current is not None:
+                        await _answer(plan, replica, ending)
         finally:
-            await closing()
             for task in (*others, keeping):
                 task.cancel()
             with suppress(asyncio.CancelledError):
@@ -112,20 +112,33 @@ def _publisher(plan: Plan, replica: Replica, progress: Progress) -> Publisher:
             _log.info("serving %s, version %s", served, dataset.version)
 
     publisher = Publisher(
-        plan.source, plan.workspace, published, poll_seconds=plan.settings.look_seconds, progress=progress
+        plan.source,
+        plan.workspace,
+        published,
+        safeguards=plan.settings.safeguards,
+        poll_seconds=plan.settings.look_seconds,
+        progress=progress,
     )
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, publisher.reload)
     return publisher
 
 
-async def _listen(plan: Plan, replica: Replica, sockets: Sockets, log: AccessFile | None) -> Close:
+@asynccontextmanager
+async def _listening(plan: Plan, replica: Replica, sockets: Sockets, log: AccessFile | None) -> AsyncIterator[None]:
+    """Take connections meanwhile."""
     await asyncio.to_thread(import_web, rates=plan.policy.rates)  # 0.2 s, in which the data is being taken
     from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
 
     site = make_site(replica, plan.authenticate, plan.policy, apart=bool(sockets.admin), log=log)
     most = plan.settings.max_connections
     limits = Limits() if most is None else Limits(connections=most)
-    return await open_site(site, limits, public=sockets.public, admin=sockets.admin)
+    close = await open_site(site, limits, public=sockets.public, admin=sockets.admin)
+    if plan.workspace.first("listening"):
+        plan.announcement.listening()
+    try:
+        yield
+    finally:
+        await close()
 
 
 def import_web(*, rates: bool) -> None:
@@ -136,11 +149,19 @@ def import_web(*, rates: bool) -> None:
         import service.rates.limiter  # noqa: F401, PLC0415 - as above
 
 
+async def _answer(plan: Plan, replica: Replica, ending: _Ending) -> None:
+    """Answer from the data until told to end."""
+    gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
+    announcing = asyncio.create_task(_announce(plan, replica))
+    await _first(ending.soon, ending.now)
+    announcing.cancel()
+    await _drain(plan, replica, ending)
+
+
 async def _announce(plan: Plan, replica: Replica) -> None:
-    """Tell that the service is ready once all of its workers are, if no other worker does."""
-    others = plan.settings.processes - 1
-    while others and sum(map(bool, plan.workspace.seats.serving())) <= others:  # noqa: ASYNC110 - see below
-        await asyncio.sleep(_LOOK_SECONDS)  # the others tell through memory, which wakes nobody
+    """Print that the service is ready once every worker has data, unless another worker prints it."""
+    while replica.loading:  # noqa: ASYNC110 - see below
+        await asyncio.sleep(_LOOK_SECONDS)  # the others write into shared memory, which wakes no event loop
     if replica.current is not None and plan.workspace.first("ready"):
         plan.announcement.ready(replica.current)
 

@@ -33,6 +33,16 @@ class UnixListener(Listener, frozen=True):
         """The path of the file, marked as one."""
         return f"{UNIX_SCHEME}{self.file}"
 
+    @property
+    def place(self) -> str:
+        """The same."""
+        return self.url
+
+    @property
+    def is_local(self) -> bool:
+        """True: no network leads to a file."""
+        return True
+
     def again(self) -> Listener:
         """Return the same socket: a path leads to one only."""
         return self

@@ -39,6 +39,19 @@ class Totals(msgspec.Struct, frozen=True):
     repeated: int
 
 
+class Summary(msgspec.Struct, frozen=True):
+    """What is known of a data set without its tables."""
+
+    version: str
+    generated_at: datetime | None
+    totals: Totals
+
+    @classmethod
+    def of(cls, dataset: Dataset, report: "Report") -> "Summary":
+        """Return the summary of a data set and its report."""
+        return cls(dataset.version, dataset.generated_at, report.totals)
+
+
 class Report(msgspec.Struct, frozen=True):
     """Everything told of a data set; encoded, it is what `check --json` prints."""
 

@@ -33,9 +33,19 @@ class Fault(msgspec.Struct, frozen=True):
     why: str
 
     def __str__(self) -> str:
-        """Return the fault in one line, as compilers write: file:line: field: why: value."""
+        """Return the error in one line, as compilers write: file:line: record: field: why: value.
+
+        The record is named in a JSON array, which may be a single line.
+        """
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return ": ".join(part for part in (place, self.field, self.why, self.value and repr(self.value)) if part)
+        record = f"record {self.record}" if self.record is not None and _format(self.file) == "json" else None
+        return ": ".join(part for part in (place, record, self.field, self.why, self._shown_value()) if part)
+
+    def _shown_value(self) -> str | None:
+        """Return the value in quotes; one of a wrong type as it is written in JSON, where 0 and "0" differ."""
+        if self.value and self.code == "type" and "json" in _format(self.file):
+            return "".join(c if c.isprintable() else repr(c)[1:-1] for c in self.value)
+        return self.value and repr(self.value)
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -64,3 +74,8 @@ class RefusedError(Exception):
         """Return this as the fault of a file. Of a path, whose name may be any bytes, what is not UTF-8 is U+FFFD."""
         name = os.fsencode(file).decode("utf-8", "replace")
         return Fault("file", name, self.line, None, None, None, self.why)
+
+
+def _format(file: str) -> str:
+    """Return the format of a data file, by the ending of its name: `json` is an array, `jsonl` and `ndjson` lines."""
+    return file.partition(".")[2].partition(".")[0]

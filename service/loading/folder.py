@@ -1,16 +1,19 @@
 """The folder of a data set: which of its files are meant, and their stored bytes."""
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 
 from service.loading.faults import Fault, RefusedError
 from service.loading.formats import FORMATS, Format
-from service.loading.look import data_file_name, look_at_folder, resolve_root
+from service.loading.look import data_file_name, is_file, look_at_folder, resolve_root
 from service.loading.manifest import MANIFEST, Listing, Manifest, parse_manifest
+from service.loading.misnamed import describe_misnamed
 from service.records import COMPANIES, STORES, Resource
 
 
@@ -45,7 +48,15 @@ def read_folder(folder: Path, *, fingerprint: str | None = None) -> FileSet:
     return found
 
 
+def no_folder(file: Path) -> str:
+    """Return what to do where a file is given that holds no data set."""
+    folder = shlex.quote(str(file.parent))
+    return f"a data set is a folder that holds stores and companies, and this is a file: give its folder, `{folder}`"
+
+
 def _read_folder(folder: Path) -> FileSet:
+    if is_file(folder):
+        return FileSet({}, [RefusedError(no_folder(folder)).fault(folder)])
     try:
         root = resolve_root(folder)
         names = sorted(path.name for path in root.iterdir())
@@ -66,7 +77,7 @@ def _find(resource: Resource, root: Path, names: Sequence[str], manifest: Manife
     """Add a resource's file to what is found, or why there is none."""
     matches = [match for name in names if (match := data_file_name(name)) and match[1] == resource.name]
     try:
-        match = _only(matches, resource)
+        match = _only(matches) if matches else _none(root, names, resource)
         listing = manifest.listing(match.string) if manifest else None
         stored = _read_bytes(root / match.string)
         if listing is not None:
@@ -76,13 +87,17 @@ def _find(resource: Resource, root: Path, names: Sequence[str], manifest: Manife
         found.faults.append(refused.fault(matches[0].string if len(matches) == 1 else resource.name))
 
 
-def _only(matches: Sequence[re.Match[str]], resource: Resource) -> re.Match[str]:
-    if not matches:
-        wanted = ", ".join(f"{resource.name}.{ending}" for ending in FORMATS)
-        raise RefusedError(f"the file is missing: put one of {wanted} into the folder, as it is or as .gz or .zst")
+def _only(matches: Sequence[re.Match[str]]) -> re.Match[str]:
     if len(matches) > 1:
         raise RefusedError(f"there is more than one file, keep one: {', '.join(match.string for match in matches)}")
     return matches[0]
+
+
+def _none(root: Path, names: Sequence[str], resource: Resource) -> NoReturn:
+    wanted = ", ".join(f"{resource.name}.{ending}" for ending in FORMATS)
+    found = describe_misnamed((name for name in names if is_file(root / name)), resource.name)
+    hint = found or f"put one of {wanted} into the folder, as it is or as .gz or .zst"
+    raise RefusedError(f"the file is missing: {hint}")
 
 
 def _differing(root: Path, manifest: Manifest) -> Iterator[Fault]:

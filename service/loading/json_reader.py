@@ -13,7 +13,8 @@ from msgspec import DecodeError, Raw, ValidationError
 
 from service.loading.batch import BATCH_SIZE, Batch
 from service.loading.faults import RefusedError
-from service.loading.json_records import RecordDecoder, not_json
+from service.loading.json_errors import error_offset, not_json
+from service.loading.json_records import RecordDecoder
 from service.loading.unpack import count_breaks
 from service.records import Resource
 
@@ -21,7 +22,7 @@ _T = TypeVar("_T")
 _BLANK: Final = b" \t\r\n"  # RFC 8259 section 2
 _OBJECT: Final = re.compile(rb"[ \t\r\n]*\{")
 _NULL: Final = Raw(b"null")
-_PLACE: Final = re.compile(r"\(byte ([0-9]+)\)")
+_MISNAMED: Final = "; a file with one record on each line is JSON Lines, and its name ends in .jsonl"
 
 
 def read_json(text: bytes, resource: Resource) -> Iterator[Batch]:
@@ -50,11 +51,14 @@ def read_json_lines(text: bytes, resource: Resource) -> Iterator[Batch]:
 
 
 def _elements(text: bytes, name: str) -> list[Raw]:
-    if not _OBJECT.match(text):
-        return _decode(text, list[Raw], wanted=f'an array, or an object with an array under "{name}", is needed')
-    wanted = f'the object has no array under "{name}"'
-    members = _decode(text, dict[str, Raw], wanted=wanted)
-    return _decode(members.get(name, _NULL), list[Raw], wanted=wanted)
+    try:
+        if not _OBJECT.match(text):
+            return _decode(text, list[Raw], wanted=f'an array, or an object with an array under "{name}", is needed')
+        wanted = f'the object has no array under "{name}"'
+        members = _decode(text, dict[str, Raw], wanted=wanted)
+        return _decode(members.get(name, _NULL), list[Raw], wanted=wanted)
+    except (DecodeError, RecursionError) as error:
+        raise _refused(text, error, name) from None
 
 
 def _decode(text: bytes | Raw, shape: type[_T], *, wanted: str) -> _T:
@@ -62,10 +66,14 @@ def _decode(text: bytes | Raw, shape: type[_T], *, wanted: str) -> _T:
         return msgspec.json.decode(text, type=shape)
     except ValidationError:
         raise RefusedError(wanted) from None
-    except (DecodeError, RecursionError) as error:
-        place = _PLACE.search(str(error))
-        line = 1 + count_breaks(bytes(text), 0, int(place[1])) if place else None
-        raise RefusedError(not_json(error), line) from None
+
+
+def _refused(text: bytes, error: Exception, name: str) -> RefusedError:
+    why, offset = not_json(error, text, name), error_offset(error)
+    if offset is None:
+        return RefusedError(why)
+    hint = _MISNAMED if _OBJECT.match(text) and "trailing characters" in why else ""
+    return RefusedError(why + hint, 1 + count_breaks(text, 0, offset))
 
 
 class _LineFinder:

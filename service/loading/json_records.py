@@ -11,6 +11,7 @@ from msgspec.structs import astuple
 from service.kinds import FLAG, NUMBER, Kind
 from service.loading.batch import Batch, Broken, Cell, Mistyped
 from service.loading.faults import Flaw, RefusedError
+from service.loading.json_errors import not_json
 from service.records import Field, Resource
 
 _NO_OBJECT: Final = Flaw("type", "a record is an object")
@@ -63,7 +64,7 @@ class RecordDecoder:
         try:
             return self._decode_one(value)
         except (DecodeError, RecursionError) as error:
-            raise RefusedError(not_json(error), lines()[place]) from None
+            raise RefusedError(not_json(error, bytes(value)), lines()[place]) from None
 
     def _decode_one(self, value: Raw | bytes) -> object:
         """Return a record, with Mistyped cells where a type is wrong, or None where the value is no object."""
@@ -81,15 +82,6 @@ class RecordDecoder:
     def _columns(self, records: Sequence[Any]) -> dict[str, Sequence[Cell]]:
         columns = list(zip(*map(astuple, records), strict=True)) or [()] * len(self._fields)
         return {field.name: _column(field.kind, members) for field, members in zip(self._fields, columns, strict=True)}
-
-
-def not_json(error: Exception) -> str:
-    """Return why a text is not JSON, from what its decoding raised."""
-    if isinstance(error, RecursionError):
-        return "the JSON is nested too deeply"
-    if "truncated" in str(error):
-        return "this is not JSON: it is cut short, or holds half a surrogate pair"
-    return f"this is not JSON: {str(error).removeprefix('JSON is malformed: ')}"
 
 
 def _selected(lines: Callable[[], Sequence[int]], whole: Sequence[bool]) -> Callable[[], Sequence[int]]:

@@ -75,8 +75,18 @@ def watched_folders(path: Path) -> list[Path]:
     links = [each for each in (path, *path.parents) if _is(Path.is_symlink, each)]
     resolved = Path(os.path.realpath(path))  # Path.resolve raises at links in a circle, before Python 3.13
     wanted = {path, resolved, *(link.parent for link in links), path.parent, resolved.parent}
-    there = sorted(each for each in wanted if _is(Path.is_dir, each))
-    return there or [next(each for each in path.parents if _is(Path.is_dir, each))]
+    there = sorted(each for each in wanted if is_folder(each))
+    return there or [next(each for each in path.parents if is_folder(each))]
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a path is one of a regular file, and can be looked at."""
+    return _is(Path.is_file, path)
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a path is one of a folder, and can be looked at."""
+    return _is(Path.is_dir, path)
 
 
 def _is(test: Callable[[Path], bool], path: Path) -> bool:

@@ -9,6 +9,7 @@ from io import BytesIO
 from typing import IO, Final, cast
 
 from service.loading.faults import RefusedError
+from service.loading.foreign import describe_foreign, is_utf_16
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -74,6 +75,8 @@ def _check_size(unpacked: int, *, stored: int) -> None:
 
 
 def _check_utf8(text: bytes) -> None:
+    if is_utf_16(text):  # whose NUL bytes are UTF-8, too
+        raise RefusedError(f"the file is not UTF-8: {describe_foreign(text)}", 1)
     view, start = memoryview(text), 0
     while start < len(text):
         stop = start + _PIECE
@@ -82,5 +85,6 @@ def _check_utf8(text: bytes) -> None:
         except UnicodeDecodeError as error:
             place = start + error.start
             line = 1 + count_breaks(text, 0, place)
-            raise RefusedError(f"byte {text[place]:#04x} at offset {place} is not UTF-8", line) from None
+            why = f"byte {text[place]:#04x} at offset {place} is not UTF-8: {describe_foreign(text)}"
+            raise RefusedError(why, line) from None
         start += used

@@ -6,12 +6,14 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 import msgspec
 
+from service.loading.acceptance import Safeguards, advice
 from service.progress import Progress, silent
-from service.replica.publication import Publication, Reload
+from service.replica.publication import Publication, Reload, last_modified
 from service.replica.watching import changes
 from service.replica.workspace import Workspace
 from service.source.source import Rejected, Source, Taken, Unavailable
@@ -29,21 +31,26 @@ _log = logging.getLogger(__name__)
 class Publisher:
     """Publishes what a source holds in a workspace, and tells `published` of each publication, the failed ones too.
 
+    safeguards    what a data set must keep to
     poll_seconds  how often the source is looked at where nothing tells of a change
     progress      is told of the first compilation
+
+    `first` is set once this process looks after the source and no data is published yet: none of the run has any.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it looks after and for whom, then its settings
         self,
         source: Source,
         workspace: Workspace,
         published: Callable[[Publication], Awaitable[None]],
         *,
+        safeguards: Safeguards,
         poll_seconds: float,
         progress: Progress = silent,
     ) -> None:
         self._source, self._workspace, self._published = source, workspace, published
-        self._poll_seconds, self._progress = poll_seconds, progress
+        self._safeguards, self._poll_seconds, self._progress = safeguards, poll_seconds, progress
+        self.first = asyncio.Event()
         self._woken = asyncio.Event()
         self._forced = False
         self._failures = 0
@@ -58,6 +65,8 @@ class Publisher:
         """Publish what the source holds until cancelled. Raises `Rejected` where there is nothing to serve instead."""
         self._forced = False  # what was asked for before this process leads was another's to do
         await self._take_over()
+        if not self._last.generation:
+            self.first.set()
         async with self._watching():
             while True:
                 self._woken.clear()
@@ -122,13 +131,14 @@ class Publisher:
         """Publish what the source holds, where that is new; return it. Raises `Rejected`, `Unavailable` and OSError."""
         asked_at = datetime.now(UTC)
         to = self._workspace.new_file()
-        taken = await self._source.take(to, seen=seen, progress=self._progress)
+        check = partial(self._safeguards.check, served=last.compared)
+        taken = await self._source.take(to, seen=seen, check=check, progress=self._progress)
         if taken is None:
             await self._tell(_unchanged(last, asked_at))
             if last.last_reload != self._last.last_reload:
                 _log.info("%s: in order again, and unchanged", self._source.name)
             return None
-        await self._publish(_renewed(last, taken, to.name, asked_at))
+        await self._publish(renewed(last, taken, to.name, asked_at))
         self._progress = silent
         for note in taken.notes:
             _log.warning("%s", note)
@@ -154,7 +164,9 @@ class Publisher:
         """Tell of a failed attempt: once, not each time it fails in the same way."""
         last, why = self._last, " ".join(str(error).split())[:_LONGEST_MESSAGE]
         if last.last_reload is None or last.last_reload.error != why:
-            _log.warning("%s; %s", why, "what was served stays" if last.generation else "trying again")
+            what_now = "what was served stays" if last.generation else "trying again"
+            hint = advice(self._source.name, of_records=error.of_records) if isinstance(error, Rejected) else ""
+            _log.warning("%s", "; ".join(filter(None, (why, what_now, hint))))
         failed = Reload(datetime.now(UTC), ok=False, error=why)
         await self._tidy()
         await self._tell(msgspec.structs.replace(last, seen=seen, last_reload=failed))
@@ -167,11 +179,17 @@ class Publisher:
         await self._published(publication)
 
 
-def _renewed(last: Publication, taken: Taken, file: str, asked_at: datetime) -> Publication:
+def renewed(last: Publication, taken: Taken, file: str, asked_at: datetime) -> Publication:
+    """Return the publication of new data, which was asked for at a time and lies in a file of the workspace."""
     now = datetime.now(UTC)
+    dates = [date for date in (last.latest, taken.summary.generated_at) if date is not None and date <= now]
     return Publication(
         generation=last.generation + 1,
         file=file,
+        summary=taken.summary,
+        modified=last_modified(last, taken.summary, now),
+        latest=max(dates, default=None),
+        unconfirmed=taken.confirmed_at is not None and (last.unconfirmed or not last.generation),
         fingerprint=taken.fingerprint,
         seen=taken.fingerprint,
         loaded_at=now,
@@ -185,4 +203,4 @@ def _unchanged(last: Publication, asked_at: datetime) -> Publication:
     if last.seen != last.fingerprint:
         return last
     reload = last.last_reload if last.last_reload and last.last_reload.ok else Reload(datetime.now(UTC), ok=True)
-    return msgspec.structs.replace(last, confirmed_at=asked_at, last_reload=reload)
+    return msgspec.structs.replace(last, unconfirmed=False, confirmed_at=asked_at, last_reload=reload)

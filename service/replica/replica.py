@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,11 +25,17 @@ _log = logging.getLogger(__name__)
 
 
 class Snapshot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """A data set that is served, how many records were left out of it, when it was loaded, as the how manieth."""
+    """A data set that is served.
+
+    skipped     how many records were left out of it
+    modified    when it was last modified, if Last-Modified may say so
+    generation  its number in the run, from 1
+    """
 
     dataset: Dataset
     skipped: int
     loaded_at: datetime
+    modified: datetime | None = None
     generation: int = 1
 
     @property
@@ -42,10 +49,13 @@ class Replica:
 
     seat       where the other workers read what this one serves
     max_stale  for how many seconds it may be unknown whether the source holds something else
+    complete   returns whether every worker of the run has data, or had once; None in a process without others
     draining   whether the process is about to end, and wants no more requests
     """
 
-    def __init__(self, seat: Seat | None = None, *, max_stale: float | None = None) -> None:
+    def __init__(
+        self, seat: Seat | None = None, *, max_stale: float | None = None, complete: Callable[[], bool] | None = None
+    ) -> None:
         self.seat = seat or lone_seat()
         self.current: Snapshot | None = None
         self.last_reload: Reload | None = None
@@ -53,11 +63,21 @@ class Replica:
         self.draining = False
         self.filled = asyncio.Event()
         self.max_stale = max_stale
+        self._complete = complete
 
     @property
     def generation(self) -> int:
         """Which data set of the run is served; 0 is none."""
         return self.current.generation if self.current else 0
+
+    @property
+    def loading(self) -> bool:
+        """Whether there is no data yet, in this process or, until all have had it once, in another worker."""
+        if self.current is None:
+            return True
+        if self._complete is not None and self._complete():
+            self._complete = None
+        return self._complete is not None
 
     @property
     def stale(self) -> bool:
@@ -100,7 +120,11 @@ def _snapshot(publication: Publication, file: Path) -> Snapshot:
     dataset, report = accept(load_baked(file, checked=True), Invalid.REFUSE)
     loaded_at = publication.loaded_at or datetime.now(UTC)
     return Snapshot(
-        dataset=dataset, skipped=report.totals.skipped, loaded_at=loaded_at, generation=publication.generation
+        dataset=dataset,
+        skipped=report.totals.skipped,
+        loaded_at=loaded_at,
+        modified=publication.modified,
+        generation=publication.generation,
     )
 
 

@@ -5,6 +5,7 @@
     *.baked           what is served, checked; beside it what may be next
     access-log        locked by the process that writes the access log
     seat-N            the numbers of a worker
+    complete          there once all workers had data at the same time
     refusal.json      why there is nothing to serve
     keys.json         what the key file held when it was last in order
 
@@ -25,6 +26,7 @@ from service.source.source import Rejected
 
 _PUBLICATION: Final = "publication.json"
 _REFUSAL: Final = "refusal.json"
+_COMPLETE: Final = "complete"
 
 
 class _Refusal(msgspec.Struct, frozen=True):
@@ -53,6 +55,21 @@ class Workspace:
         try:
             (self.folder / what).touch(exist_ok=False)
         except FileExistsError:
+            return False
+        return True
+
+    def is_complete(self, processes: int) -> bool:
+        """Return whether so many workers have data now, or had at any time before.
+
+        A worker that dies after that does not count any more: the others can answer.
+        """
+        marker = self.folder / _COMPLETE
+        try:
+            if not marker.exists():
+                if sum(map(bool, self.seats.serving())) < processes:
+                    return False
+                marker.touch()
+        except OSError:  # of too many open files, say
             return False
         return True
 

@@ -1,28 +1,35 @@
 """Which source a text means."""
 
+import re
 from pathlib import Path
 from typing import Final
 
 from service.loading.acceptance import Invalid
+from service.loading.look import is_file
 from service.source.file import FileSource
 from service.source.folder import FolderSource
 from service.source.source import Source
 
-_SCHEMES: Final = ("http://", "https://")
+_URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://.*", re.IGNORECASE | re.DOTALL)
+_SCHEMES: Final = ("http", "https")
 
 
 def choose_source(data: str, *, invalid: Invalid, cache: Path) -> Source:
-    """Return the source that a text means: a URL, a baked file, or else a folder. Raises ValueError for a bad URL."""
-    if data.lower().startswith(_SCHEMES):
+    """Return the source that a text means: a URL, a baked file, or else a folder.
+
+    Raises ValueError for a URL that cannot be fetched, without quoting it: it may hold a password.
+    """
+    if url := _URL.fullmatch(data):
+        _check(url["scheme"].lower())
         from service.source.remote import RemoteSource  # noqa: PLC0415 - its libraries take 0.1 s to import
 
         return RemoteSource(data, cache / "origins")
     path = Path(data)
-    return FileSource(path) if _is_file(path) else FolderSource(path, invalid=invalid)
+    return FileSource(path) if is_file(path) else FolderSource(path, invalid=invalid)
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # of a name that is too long, say: reading it as a folder tells so
-        return False
+def _check(scheme: str) -> None:
+    if scheme in _SCHEMES:
+        return
+    what_to_do = "give the path alone" if scheme == "file" else "copy the data to this machine and give its path"
+    raise ValueError(f"{scheme}:// is not supported: {what_to_do}, or give the http:// or https:// URL of a baked file")

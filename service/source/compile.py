@@ -15,7 +15,7 @@ import msgspec
 
 from service.baking.baked import bake
 from service.loading.acceptance import Invalid, Refused, accept
-from service.loading.dataset import Report, load
+from service.loading.dataset import Report, Summary, load
 
 # Requests come first: nobody waits for a compilation but its result.
 _NICENESS: Final = 5
@@ -30,8 +30,9 @@ class Step(msgspec.Struct, frozen=True, tag=True):
 
 
 class Compiled(msgspec.Struct, frozen=True, tag=True):
-    """The file is written; what there is to tell of the data."""
+    """The file is written: the summary of the data, and notes on it for the log."""
 
+    summary: Summary
     notes: tuple[str, ...]
 
 
@@ -48,7 +49,8 @@ class Failed(msgspec.Struct, frozen=True, tag=True):
     why: str
 
 
-Message: TypeAlias = Step | Compiled | NotServed | Failed
+Outcome: TypeAlias = Compiled | NotServed | Failed
+Message: TypeAlias = Step | Outcome
 
 
 def tell(message: Message) -> None:
@@ -57,7 +59,7 @@ def tell(message: Message) -> None:
     sys.stdout.buffer.flush()
 
 
-def compile_folder(folder: Path, to: Path, *, invalid: Invalid, fingerprint: str) -> Message:
+def compile_folder(folder: Path, to: Path, *, invalid: Invalid, fingerprint: str) -> Outcome:
     """Compile the folder, if it is still that of the fingerprint or proven whole, into a file; return how it ended."""
     try:
         loaded = load(folder, fingerprint=fingerprint, progress=lambda *step: tell(Step(*step)))
@@ -69,7 +71,7 @@ def compile_folder(folder: Path, to: Path, *, invalid: Invalid, fingerprint: str
         return Failed(error.strerror or str(error))
     except MemoryError:
         return Failed("out of memory")
-    return Compiled(tuple(_notes(report)))
+    return Compiled(Summary.of(dataset, report), tuple(_notes(report)))
 
 
 def _notes(report: Report) -> Iterator[str]:

@@ -1,17 +1,19 @@
 """A baked file as a source."""
 
+import shlex
 import shutil
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from service.baking.baked import read_baked
-from service.baking.layout import DamagedFile
-from service.loading.acceptance import Refused
+from service.baking.layout import DamagedFile, NotBaked
+from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.dataset import Summary
 from service.loading.look import look_at_file, watched_folders
 from service.progress import Progress
 from service.source.settling import settled
-from service.source.source import Rejected, Taken, Unavailable
+from service.source.source import Check, Rejected, Taken, Unavailable
 from service.source.thread import finished
 
 
@@ -28,23 +30,24 @@ class FileSource:
         """Where the file can be replaced."""
         return watched_folders(self._file)
 
-    async def take(self, to: Path, *, seen: str, progress: Progress) -> Taken | None:  # noqa: ARG002 - a copy is quick
+    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Taken | None:  # noqa: ARG002 - a copy is quick
         """Copy the file and check the copy; see `Source`."""
         while True:
             look = await settled(self._look)
             if look.fingerprint == seen:
                 return None
             try:
-                await finished(_copy, self._file, to)
+                summary = await finished(_copy, self._file, to)
+                check(summary.totals)
             except Refused as refused:
                 if (await settled(self._look)).fingerprint == look.fingerprint:
-                    raise Rejected(str(refused), fingerprint=look.fingerprint) from None
+                    raise Rejected.by(refused, look.fingerprint) from None
             else:
-                return Taken(fingerprint=look.fingerprint)
+                return Taken(fingerprint=look.fingerprint, summary=summary)
 
 
-def _copy(file: Path, to: Path) -> None:
-    """Copy a baked file. Raises `Refused` where it is none, `Unavailable` where it cannot be copied."""
+def _copy(file: Path, to: Path) -> Summary:
+    """Copy a baked file; return its summary. Raises `Refused` if it is none, `Unavailable` if it cannot be copied."""
     try:
         if file.exists() and not (file.is_file() or file.is_dir()):  # a pipe would keep us waiting
             raise Refused(f"{file}: it is no regular file; bake it again")
@@ -54,7 +57,11 @@ def _copy(file: Path, to: Path) -> None:
         raise Refused(f"{file}: the file cannot be read: {error.strerror}") from None
     try:
         shutil.copyfile(file, to)
-        read_baked(to)
+        return Summary.of(*accept(read_baked(to), Invalid.REFUSE))
+    except NotBaked as other:
+        folder = shlex.quote(str(file.parent))
+        known = "a folder that holds stores and companies, a baked file, or the URL of one"
+        raise Refused(f"{file}: {other}; --data takes {known}: give its folder, `--data {folder}`") from None
     except DamagedFile as damage:
         raise Refused(f"{file}: {damage}; bake it again") from None
     except OSError as error:

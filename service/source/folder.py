@@ -13,12 +13,12 @@ from typing import Final, cast
 import msgspec
 
 import service
-from service.loading.acceptance import Invalid
+from service.loading.acceptance import Invalid, Refused
 from service.loading.look import look_at_folder, watched_folders
 from service.progress import Progress
 from service.source import compile as compiler
 from service.source.settling import settled
-from service.source.source import Rejected, Taken, Unavailable
+from service.source.source import Check, Rejected, Taken, Unavailable
 
 # As `python -m`, but with this very package, not with whatever has its name in the folder in which the service runs.
 _START: Final = (
@@ -41,23 +41,33 @@ class FolderSource:
         """The folder, and where it can be replaced."""
         return watched_folders(self._folder)
 
-    async def take(self, to: Path, *, seen: str, progress: Progress) -> Taken | None:
+    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Taken | None:
         """Compile the files once they are left alone; see `Source`."""
         while True:
             look = await settled(self._look)
             if look.fingerprint == seen:
                 return None
-            match await self._compile(to, look.fingerprint, progress):
-                case compiler.Compiled(notes):
-                    return Taken(fingerprint=look.fingerprint, notes=notes)
-                case compiler.NotServed(why, of_records):
-                    # What changed meanwhile may have been read half.
-                    if (await settled(self._look)).fingerprint == look.fingerprint:
-                        raise Rejected(why, fingerprint=look.fingerprint, of_records=of_records)
-                case compiler.Failed(why):
-                    raise Unavailable(f"the data cannot be compiled: {why}")
+            try:
+                compiled = await self._compile(to, look.fingerprint, progress)
+                check(compiled.summary.totals)
+            except Refused as refused:
+                # What changed meanwhile may have been read half.
+                if (await settled(self._look)).fingerprint == look.fingerprint:
+                    raise Rejected.by(refused, look.fingerprint) from None
+            else:
+                return Taken(fingerprint=look.fingerprint, summary=compiled.summary, notes=compiled.notes)
 
-    async def _compile(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Message:
+    async def _compile(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Compiled:
+        """Compile the files into one. Raises `Refused` and `Unavailable`."""
+        match await self._message(to, fingerprint, progress):
+            case compiler.NotServed(why, of_records):
+                raise Refused(why, of_records=of_records)
+            case compiler.Failed(why):
+                raise Unavailable(f"the data cannot be compiled: {why}")
+            case compiled:
+                return compiled
+
+    async def _message(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Outcome:
         arguments = (self._folder, to, self._invalid.value, fingerprint)
         command = (sys.executable, "-P", "-c", _START, _PACKAGES, compiler.__name__, *arguments)
         # In a session of its own: a signal of the terminal is for the service, which ends this with its standard input.
@@ -70,13 +80,13 @@ class FolderSource:
             await process.wait()
 
 
-async def _end(process: Process, progress: Progress) -> compiler.Message:
+async def _end(process: Process, progress: Progress) -> compiler.Outcome:
     """Pass on how far a compilation is, and return how it ends."""
     decoder = msgspec.json.Decoder(compiler.Message)
     async for line in cast("asyncio.StreamReader", process.stdout):
         message = decoder.decode(line)
         if not isinstance(message, compiler.Step):
-            return cast("compiler.Message", message)
+            return cast("compiler.Outcome", message)
         progress(message.name, message.done, message.total)
     code = await process.wait()
     return compiler.Failed(f"the compiler was ended by {Signals(-code).name}" if code < 0 else f"it ended with {code}")

@@ -1,6 +1,7 @@
 """A baked file on the web, taken with HTTP."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from hashlib import file_digest
@@ -15,11 +16,13 @@ from aiohttp import ClientResponse, ClientSession, ClientTimeout
 from service import __version__
 from service.baking.baked import read_baked
 from service.baking.layout import DamagedFile
+from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.dataset import Summary
 from service.progress import Progress
 from service.source.cache import Cache
 from service.source.download import Download
 from service.source.failures import unavailable
-from service.source.source import Rejected, Taken, Unavailable
+from service.source.source import Check, Rejected, Taken, Unavailable
 from service.source.thread import finished
 from service.source.validators import conditions, fingerprint
 
@@ -31,6 +34,7 @@ _TIMEOUT: Final = ClientTimeout(total=600, sock_connect=10, sock_read=30)
 _PAUSES: Final = (1.0, 4.0, 16.0)
 # In all, each as long as `total`: two gigabytes at 256 kbit/s. An origin that gives a byte at a time comes to an end.
 _MOST_ATTEMPTS: Final = 100
+_log = logging.getLogger(__name__)
 _BUFFER: Final = 1 << 16  # bytes that wait while the disk writes: few, as they are lost where the connection is cut
 
 
@@ -52,12 +56,11 @@ class RemoteSource:
         self._started = False
         self._unkept: Path | None = None
 
-    async def take(self, to: Path, *, seen: str, progress: Progress) -> Taken | None:
+    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Taken | None:
         """Take what the origin holds, or the last good copy where nothing was taken before."""
-        if not (self._started or seen) and (kept := await finished(self._cache.load, to)):
-            self._started = True
-            return Taken(fingerprint=kept.fingerprint, confirmed_at=kept.confirmed_at)
-        self._started = True
+        started, self._started = self._started, True
+        if not (started or seen) and (copy := await self._copy(to, check)):
+            return copy
         asked_at = datetime.now(UTC)
         found = await self._found(to, seen, progress)
         if found == seen:
@@ -66,8 +69,26 @@ class RemoteSource:
                 await self._keep(self._unkept, seen, asked_at)
             await finished(self._cache.confirm, seen, asked_at)
             return None
+        summary = await finished(_summary, to)
+        try:
+            check(summary.totals)
+        except Refused as refused:
+            raise Rejected.by(refused, found) from None
         await self._keep(to, found, asked_at)
-        return Taken(fingerprint=found)
+        return Taken(fingerprint=found, summary=summary)
+
+    async def _copy(self, to: Path, check: Check) -> Taken | None:
+        """Take the last good copy; None if there is none, or it is not to be served."""
+        kept = await finished(self._cache.load, to)
+        if kept is None:
+            return None
+        summary = await finished(_summary, to)
+        try:
+            check(summary.totals)
+        except Refused as refused:
+            _log.warning("the copy in the cache is not served: %s", refused)
+            return None
+        return Taken(fingerprint=kept.fingerprint, summary=summary, confirmed_at=kept.confirmed_at)
 
     async def _keep(self, file: Path, found: str, asked_at: datetime) -> None:
         """Let a file be the last good copy; where that fails, the next confirmation tries again."""
@@ -172,6 +193,11 @@ def _damage(file: Path) -> str:
     except DamagedFile as damage:
         return str(damage)
     return ""
+
+
+def _summary(file: Path) -> Summary:
+    """Return the summary of a baked file that was checked."""
+    return Summary.of(*accept(read_baked(file, checked=True), Invalid.REFUSE))
 
 
 def _digest(file: Path) -> str:

@@ -1,24 +1,30 @@
 """What every source does."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import msgspec
 
+from service.loading.acceptance import Refused
+from service.loading.dataset import Summary, Totals
 from service.progress import Progress
+
+Check: TypeAlias = Callable[[Totals], None]
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """What was taken.
 
     fingerprint   what the source was like; two that are the same hold the same data
+    summary       of the data
     notes         what there is to tell of the data, in lines for the log
     confirmed_at  when this was known to be what the source holds, where that was earlier: it is asked again at once
     """
 
     fingerprint: str
+    summary: Summary
     notes: tuple[str, ...] = ()
     confirmed_at: datetime | None = None
 
@@ -29,6 +35,11 @@ class Rejected(Exception):
     def __init__(self, why: str, *, fingerprint: str, of_records: bool = False) -> None:
         super().__init__(why)
         self.fingerprint, self.of_records = fingerprint, of_records
+
+    @classmethod
+    def by(cls, refused: Refused, fingerprint: str) -> "Rejected":
+        """Return the rejection of a source whose data set is refused."""
+        return cls(str(refused), fingerprint=fingerprint, of_records=refused.of_records)
 
 
 class Unavailable(Exception):
@@ -46,8 +57,10 @@ class Source(Protocol):
     def watched(self) -> Sequence[Path]:
         """The folders in which a change may be one of the source; none where only asking tells."""
 
-    async def take(self, to: Path, *, seen: str, progress: Progress) -> Taken | None:
+    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Taken | None:
         """Write what the source holds into a new baked file, whole and checked.
+
+        `check` raises `Refused` for counts of records that are not to be served.
 
         Returns None, and writes nothing, where the source is still as `seen`, a fingerprint; "" is that of no source.
         Raises `Rejected` where it holds what cannot be served, `Unavailable` where it may be had later. What is left

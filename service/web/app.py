@@ -13,9 +13,9 @@ from service.errors import (
     ContentTooLarge,
     InternalServerError,
     MethodNotAllowed,
-    NotFound,
     RequestError,
     Unauthorized,
+    UnknownPath,
 )
 from service.operation import VERSION_HEADER
 from service.replica.replica import Replica
@@ -24,6 +24,7 @@ from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER, Authenticate
 from service.web.cors import Cors
 from service.web.limits import MAX_BODY_BYTES
+from service.web.links import HELP_PATH, help_line
 from service.web.observer import Exchange, Observer
 from service.web.policy import Policy
 from service.web.problem import refusal
@@ -59,6 +60,7 @@ class App:
         policy: Policy,
     ) -> None:
         self._routes = Routes(routes)
+        self._helps = self._routes.find(HELP_PATH)[0] is not None
         self._replica = replica
         self._authenticate = authenticate
         self.traffic = observer.traffic
@@ -114,8 +116,8 @@ class App:
         try:
             known, _ = self._routes.find(path)
             answer = refusal(MethodNotAllowed(), accept) if known else self._elsewhere(path, query)
-        except NotFound as error:
-            answer = refusal(error, accept)
+        except UnknownPath as error:
+            answer = refusal(error, accept, links=self._links(error, path))
         return self._unparsed(answer, client)
 
     async def close(self) -> None:
@@ -131,14 +133,19 @@ class App:
 
     def _refusal(self, error: RequestError, request: web.BaseRequest, route: Route | None) -> Answer:
         vary = self._refusals_vary[route is not None and route.protected]
-        return refusal(error, request.headers.getall(hdrs.ACCEPT, ()), vary=vary)
+        links = self._links(error, request.rel_url.raw_path)
+        return refusal(error, request.headers.getall(hdrs.ACCEPT, ()), vary=vary, links=links)
+
+    def _links(self, error: RequestError, path: str) -> str:
+        """Return the header line of the link from an error to the documentation, where that is here and helps."""
+        return help_line(path) if error.helped and self._helps else ""
 
     def _elsewhere(self, path: str, query: str) -> Answer:
-        """Return the redirect of a known path behind which one slash stands; raise `NotFound` for any other path."""
+        """Return the redirect of a known path behind which one slash stands; raise `UnknownPath` for any other."""
         above = path.removesuffix("/")
         known, _ = self._routes.find(above)
         if above == path or known is None:
-            raise NotFound
+            raise UnknownPath
         location = header_lines({"Location": without_slash(path, query)})
         return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)
 

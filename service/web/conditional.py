@@ -43,7 +43,8 @@ def unchanged(headers: Headers, tags: Sequence[str], modified: int | None) -> st
         raise PreconditionFailed("It was modified since then")
     if hdrs.IF_NONE_MATCH in headers:
         return _matched(headers.getall(hdrs.IF_NONE_MATCH), tags, weak=True)
-    if modified is not None and modified <= _date(headers, hdrs.IF_MODIFIED_SINCE, otherwise=modified - 1):
+    # For equality, as nginx compares them: a later date may be that of data which was withdrawn since.
+    if modified is not None and modified == _date(headers, hdrs.IF_MODIFIED_SINCE, otherwise=modified - 1):
         return ""
     return None
 

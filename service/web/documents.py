@@ -1,14 +1,16 @@
 """The documents: /openapi.json, and /docs, an interactive page that asks for nothing from outside."""
 
 from hashlib import sha256
+from http import HTTPStatus
 from importlib import resources
 from typing import Final
 
 from aiohttp import hdrs
 from swagger_ui_bundle import swagger_ui_path
 
-from service.web.answer import JSON, header_lines
+from service.web.answer import JSON, Answer, header_lines
 from service.web.identity import Identity
+from service.web.links import HELP_PATH
 from service.web.representation import Common, Content, Representation
 from service.web.routes import Route
 
@@ -23,6 +25,10 @@ _POLICY: Final = header_lines(
         "X-Content-Type-Options": "nosniff",
     }
 )
+# Browsers ask for it by themselves; there is none, and they need not ask again for a day.
+_NO_ICON: Final = Answer(
+    (), status=HTTPStatus.NO_CONTENT.value, headers=header_lines({"Cache-Control": "public, max-age=86400"})
+)
 
 
 def document_routes(openapi: bytes) -> tuple[Route, ...]:
@@ -30,10 +36,11 @@ def document_routes(openapi: bytes) -> tuple[Route, ...]:
     ours, swagger_ui = resources.files("service.web") / "docs", swagger_ui_path
     return (
         _document("/openapi.json", openapi, JSON),
-        _document("/docs", (ours / "page.html").read_bytes(), _HTML),
+        _document(HELP_PATH, (ours / "page.html").read_bytes(), _HTML),
         _document("/docs/page.js", (ours / "page.js").read_bytes(), _SCRIPT),
         _document("/docs/swagger-ui.css", (swagger_ui / "swagger-ui.css").read_bytes(), _STYLE),
         _document("/docs/swagger-ui-bundle.js", (swagger_ui / "swagger-ui-bundle.js").read_bytes(), _SCRIPT),
+        Route("/favicon.ico", lambda _: _NO_ICON),
     )
 
 

@@ -1,4 +1,4 @@
-"""Links from one page of a list to others (RFC 8288)."""
+"""Links from one page of a list to others, and from an error to the documentation (RFC 8288)."""
 
 from typing import Final
 
@@ -6,6 +6,10 @@ from service.query import Query
 from service.web.target import uri_query
 
 _PAGE_NUM: Final = "page_num"
+# Where a person reads how to ask.
+HELP_PATH: Final = "/docs"
+# Nobody gets lost further below; a longer reference would only let a client choose how long an answer is.
+_DEEPEST: Final = 16
 # Four times a longer one is more than proxies take for a field.
 _MAX_QUERY: Final = 1000
 
@@ -28,3 +32,12 @@ def link_line(base: str, query: Query, total_count: int) -> str:
     preceding = f'<{base}{min(number - 1, last)}>; rel="prev", ' if number > 1 else ""
     comma = following and ", "
     return f'Link: {following}{comma}{preceding}<{base}1>; rel="first", <{base}{last}>; rel="last"\r\n'
+
+
+def help_line(path: str) -> str:
+    """Return the header line of the link from a raw path to `HELP_PATH`; "" where the path has very many segments.
+
+    It is relative for the same reason as `base_of`.
+    """
+    above = path.count("/") - 1
+    return f'Link: <{"../" * above}{HELP_PATH[1:]}>; rel="help"\r\n' if above <= _DEEPEST else ""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -15,6 +15,7 @@ from service.web.answer import NO_STORE, Answer
 from service.web.routes import Call, Route, described
 
 _TAG: Final = "probes"
+_Obstacle: TypeAlias = Literal["loading", "stale", "draining"]
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -24,12 +25,12 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class Unready(msgspec.Struct, frozen=True, kw_only=True):
-    """Others should be asked: there is no data yet, its source is out of reach for too long, or the process ends.
+    """Others should be asked: a worker has no data yet, its source is out of reach for too long, or the process ends.
 
     Who has a key is told how the last attempt to load ended, and when the source last held what is served.
     """
 
-    status: Literal["loading", "stale", "draining"]
+    status: _Obstacle
     last_reload: Reload | UnsetType | None = UNSET
     confirmed_at: Moment | UnsetType | None = UNSET
 
@@ -69,7 +70,8 @@ def probe_routes(replica: Replica) -> tuple[Route, ...]:
         tag=_TAG,
         operation_id="ready",
         summary="Tell whether requests can be answered",
-        description="Answers 503 until the data is loaded, then what is served: in full where a key is given. "
+        description="Answers 503 until every worker has loaded the data, then what is served: in full where a key is "
+        "given. "
         "503 again where the data is stale, or the process about to end.",
         answers={HTTPStatus.OK: Ready, HTTPStatus.SERVICE_UNAVAILABLE: Unready},
     )
@@ -78,9 +80,9 @@ def probe_routes(replica: Replica) -> tuple[Route, ...]:
 
 def _readiness(replica: Replica) -> Callable[[Call], Answer]:
     def answer(call: Call) -> Answer:
-        current = replica.current
-        if current is None or replica.draining or replica.stale:
-            return _unready(replica, in_full=call.known)
+        current, obstacle = replica.current, _obstacle(replica)
+        if current is None or obstacle is not None:
+            return _unready(replica, obstacle or "loading", in_full=call.known)
         ready = Ready(
             status="ready",
             version=current.dataset.version,
@@ -93,8 +95,16 @@ def _readiness(replica: Replica) -> Callable[[Call], Answer]:
     return answer
 
 
-def _unready(replica: Replica, *, in_full: bool) -> Answer:
-    body = Unready(status="loading" if replica.current is None else "draining" if replica.draining else "stale")
+def _obstacle(replica: Replica) -> _Obstacle | None:
+    if replica.loading:
+        return "loading"
+    if replica.draining:
+        return "draining"
+    return "stale" if replica.stale else None
+
+
+def _unready(replica: Replica, status: _Obstacle, *, in_full: bool) -> Answer:
+    body = Unready(status=status)
     if in_full:
         body = msgspec.structs.replace(body, last_reload=replica.last_reload, confirmed_at=replica.confirmed_at)
     return _probe(body, HTTPStatus.SERVICE_UNAVAILABLE)

@@ -14,14 +14,17 @@ from service.web.fields import readable, weights
 _REMEMBERED: Final = 1024
 
 
-def refusal(error: RequestError, accept: Sequence[str], *, vary: str = "Accept") -> Answer:
-    """Return the answer of an error to who accepts what the Accept fields name. Nobody may store it."""
+def refusal(error: RequestError, accept: Sequence[str], *, vary: str = "Accept", links: str = "") -> Answer:
+    """Return the answer of an error to who accepts what the Accept fields name. Nobody may store it.
+
+    `links` are further header lines.
+    """
     problem = error.may_be_problem and _wants_problem(*readable(accept))
     return Answer(
         (msgspec.json.encode(error.problem if problem else error.body),),
         PROBLEM if problem else JSON,
         error.status.value,
-        _lines(*error.headers.items()),
+        _lines(*error.headers.items()) + links,
         vary,
     )
 

@@ -57,15 +57,14 @@ class _Data:
         dataset = current.dataset
         if call.versions and any(version.strip() not in ("", dataset.version) for version in call.versions):
             raise OtherVersion(VERSION_HEADER, dataset.version)
-        return dataset, self._common(dataset.version, dataset.generated_at, current.loaded_at)
+        return dataset, self._common(dataset.version, current.modified)
 
-    def _made(self, version: str, generated_at: datetime | None, loaded_at: datetime) -> Common:
+    def _made(self, version: str, modified: datetime | None) -> Common:
         fields = {"Cache-Control": self._cache_control, VERSION_HEADER: version}
-        # Data that is dated later than it was loaded has no time of modification (RFC 9110 section 8.8.2.1).
-        modified = int(generated_at.timestamp()) if generated_at and generated_at <= loaded_at else None
-        if modified is not None:
-            fields["Last-Modified"] = http_date(modified)
-        return Common(headers=header_lines(fields), vary=self._vary, modified=modified)
+        second = None if modified is None else int(modified.timestamp())
+        if second is not None:
+            fields["Last-Modified"] = http_date(second)
+        return Common(headers=header_lines(fields), vary=self._vary, modified=second)
 
 
 def record_routes(replica: Replica, policy: Policy) -> tuple[Route, ...]:

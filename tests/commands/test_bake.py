@@ -14,13 +14,13 @@ from tests.program import run, run_here, usage
 
 
 def failed(ended: CompletedProcess[str], code: int = 1) -> str:
-    """Return the message of a command that failed: its last line; nothing else but usage stands before it."""
+    """Return the message of a command that failed, behind the usage, if that is bad."""
     assert (ended.returncode, ended.stdout.count("\n")) in ((code, 0), (code, 1))  # serve listens before it loads
     assert "Traceback" not in ended.stderr
-    *usage, told = ended.stderr.splitlines()
-    assert bool(usage) == (code == 2)
-    assert told.startswith("Error: ")
-    return told
+    before, error, told = ended.stderr.partition("Error: ")
+    assert bool(before) == (code == 2)
+    assert len(told.splitlines()) == 1 or "`store-directory check " in told.splitlines()[1]
+    return error + told.splitlines()[0]
 
 
 @pytest.fixture
@@ -65,12 +65,32 @@ def test_baking_again_gives_the_same_bytes_and_takes_the_place_of_the_old_file(
 def test_faults_are_refused_with_a_hint_and_nothing_is_written(faulty: Path, tmp_path: Path) -> None:
     ended = run_here("bake", faulty, tmp_path / "set.baked")
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert f"the data set in {faulty} is refused: stores.json:1: city: " in ended.stderr
+    assert f"the data set in {faulty} is refused: stores.json:1: record 2: city: " in ended.stderr
     assert "(and 1 more)" in ended.stderr
     assert f"store-directory check {faulty}" in ended.stderr
     assert "--invalid skip" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not (tmp_path / "set.baked").exists()
+
+
+def test_too_few_stores_are_refused_and_nothing_is_written_unless_they_are_allowed(tmp_path: Path) -> None:
+    empty, file = write_directory(tmp_path / "empty", []), tmp_path / "set.baked"
+    assert failed(run_here("bake", empty, file)) == (
+        f"Error: the data set in {empty} is refused: 0 stores, at least 1 needed; --min-stores 0 allows that"
+    )
+    assert not file.exists()
+    assert run_here("bake", empty, file, "--min-stores", "0").stdout.startswith(f"{file}: 0 stores of 1 companies")
+
+
+def test_too_many_skipped_records_are_refused_and_nothing_is_written_unless_they_are_allowed(
+    faulty: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "set.baked"
+    ended = run_here("bake", faulty, file, "--invalid", "skip", "--max-skipped", "0.4")
+    told = "2 of 4 records skipped, 50 %; --max-skipped 0.5 allows that"
+    assert failed(ended) == f"Error: the data set in {faulty} is refused: {told}"
+    assert not file.exists()
+    assert run_here("bake", faulty, file, "--invalid", "skip", "--max-skipped", "0.5").returncode == 0
 
 
 def test_faults_are_left_out_when_told_so_and_counted_in_the_file(faulty: Path, tmp_path: Path) -> None:
@@ -101,8 +121,14 @@ def test_a_target_that_cannot_be_written_is_named(folder: Path, tmp_path: Path, 
         (("bake",), "DIR"),
         (("bake", "data"), "FILE"),
         (("bake", "data", "."), "is a directory"),
+        (
+            ("bake", "https://user:secret@host/data", "set.baked"),
+            "'DIR': a folder on this machine is needed, not a URL",
+        ),
         (("bake", "data", ""), "FILE"),
         (("bake", "data", "set.baked", "--invalid", "ignore"), "'ignore' is not one of"),
+        (("bake", "data", "set.baked", "--min-stores", "-1"), "--min-stores"),
+        (("bake", "data", "set.baked", "--max-skipped", "nan"), "'nan' is no share from 0 to 1"),
         (("verify",), "FILE"),
         (("verify", "."), "is a directory"),
     ],

@@ -33,7 +33,9 @@ def test_faults_are_grouped_by_code_with_counts_and_examples_and_exit_1(faulty: 
     ended = run_here("check", faulty)
     assert ended.returncode == 1
     assert "missing: 7 faults" in ended.stdout
-    assert ended.stdout.count("stores.json:1: city:") == 5
+    assert [f"stores.json:1: record {number}: city:" in ended.stdout for number in range(1, 8)] == [True] * 5 + [
+        False
+    ] * 2
     assert "… and 2 more" in ended.stdout
     assert "date: 1 fault\n" in ended.stdout
     assert "'2024-13-01'" in ended.stdout
@@ -66,8 +68,18 @@ def test_a_folder_that_is_not_there_is_exit_1_without_a_traceback(tmp_path: Path
     assert "Traceback" not in ended.stderr
 
 
-def test_without_a_folder_it_is_exit_2() -> None:
+def test_a_file_in_place_of_a_folder_is_exit_1_with_the_folder_to_give(sound: Path) -> None:
+    ended = run_here("check", sound / "stores.json")
+    assert ended.returncode == 1
+    assert f"this is a file: give its folder, `{sound}`" in ended.stdout
+
+
+def test_without_a_folder_or_with_a_url_it_is_exit_2_and_tells_no_password() -> None:
     assert usage("check").exit_code == 2
+    ended = usage("check", "s3://user:hunter2@bucket/data")
+    assert ended.exit_code == 2
+    assert "a folder on this machine is needed, not a URL" in ended.stderr
+    assert "hunter2" not in ended.stderr
 
 
 def test_a_folder_whose_name_is_no_text_is_told_in_json_too(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def test_it_stops_with_0_while_it_still_loads(folder: Path, tmp_path: Path) -> N
 def test_a_faulty_data_set_is_refused_with_the_first_fault_and_what_to_do(faulty: Path) -> None:
     ended = run("serve", "--port", "0", "--data", faulty)
     assert ended.returncode == 1
-    assert "stores.json:1: city:" in ended.stderr
+    assert "stores.json:1: record 2: city:" in ended.stderr
     assert f"store-directory check {faulty}" in ended.stderr
     assert "--invalid skip" in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -215,10 +215,12 @@ def test_it_goes_on_when_nobody_reads_what_it_prints(data: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--port", "99999"], "99999"),
-        (["--port", "http"], "'http' is not a valid integer"),
-        (["--invalid", "ignore"], "'ignore' is not one of"),
+        (["--port", "99999"], "--port: a whole number from 0 to 65535 is needed, not '99999'"),
+        (["--port", "http"], "--port: a whole number from 0 to 65535 is needed, not 'http'"),
+        (["--invalid", "ignore"], "--invalid: 'refuse' or 'skip' is needed, not 'ignore'"),
         (["--nope"], "No such option"),
+        (["--prot", "80"], "--port"),
+        (["my data"], "a data set is given with an option: serve --data 'my data'"),
         (["--no-auth", "--api-key", "k"], "not both"),
         (["--api-key", ""], "--api-key"),
         (["--api-key", "clé"], "--api-key"),
@@ -227,13 +229,18 @@ def test_it_goes_on_when_nobody_reads_what_it_prints(data: Path) -> None:
         (["--host", ""], "--host: it is empty"),
         (["--data", ""], "--data: it is empty"),
         (["--data", "http://"], "--data: it is no http or https address"),
-        (["--admin", "8080"], "'8080' is not HOST:PORT"),
+        (["--data", "s3://bucket/x"], "--data: s3:// is not supported"),
+        (["--admin", "8080"], "--admin: '8080' is not HOST:PORT"),
         (["--admin", "127.0.0.1:65536"], "is not HOST:PORT"),
-        (["--workers", "0"], "--workers"),
-        (["--poll", "0"], "--poll"),
-        (["--poll", "nan"], "'nan' is no number of seconds"),
-        (["--max-stale", "inf"], "--max-stale"),
-        (["--drain", "-1"], "--drain"),
+        (["--min-stores", "-1"], "--min-stores: a whole number of 0 or more is needed, not '-1'"),
+        (["--max-skipped", "50"], "--max-skipped: a number from 0 to 1 is needed, not '50'"),
+        (["--max-shrink", "-0.1"], "--max-shrink: a number from 0 to 1 is needed, not '-0.1'"),
+        (["--max-shrink", "nan"], "--max-shrink: a number from 0 to 1 is needed, not 'nan'"),
+        (["--workers", "0"], "--workers: a whole number of 1 or more or 'auto' is needed, not '0'"),
+        (["--poll", "0"], "--poll: a number above 0 and up to 31622400 is needed, not '0'"),
+        (["--poll", "nan"], "--poll: a number above 0 and up to 31622400 is needed, not 'nan'"),
+        (["--max-stale", "inf"], "--max-stale: a number above 0"),
+        (["--drain", "-1"], "--drain: a number from 0 to 31622400 is needed, not '-1'"),
         (["--cache", ""], "--cache: it is empty"),
         (["--cache-control", ""], "--cache-control: it is empty"),
         (["--cache-control", "private\r\nX: y"], "--cache-control: a header field takes printable ASCII only"),
@@ -260,33 +267,16 @@ def test_bad_usage_is_no_traceback() -> None:
     assert "Traceback" not in ended.stderr
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("port = ", "Invalid value"),
-        ("prot = 1", "there is no setting prot; the settings are data, host, port"),
-        ("port = 'http'", "$.port"),
-        ("port = 70000", "70000"),
-        ("data = 1", "$.data"),
-        ("host = ''", "--host: it is empty"),
-        ("no_auth = true\nno-auth = false", "a setting stands twice"),
-        ("api_key = 'alone'", "$.api_key"),
-        ("invalid = 'ignore'", "$.invalid"),
-        ("config = 'other.toml'", "there is no setting config"),
-        ("workers = 0", "$.workers"),
-        ("poll = nan", "$.poll"),
-        ("admin = 'here'", "is not HOST:PORT"),
-        ("cors_origin = ['*', 'here']", "'here' is no origin"),
-        ("encoded_cache = 0.5", "$.encoded_cache"),
-        ('uds = "a\\u0000b"', "$.uds"),
-    ],
-)
-def test_a_bad_settings_file_is_exit_2_and_a_clear_line(tmp_path: Path, text: str, told: str) -> None:
-    file = tmp_path / "settings.toml"
-    file.write_text(text)
-    ended = usage("serve", "--config", file)
-    assert ended.exit_code == 2
-    assert told in ended.stderr
+@pytest.mark.parametrize("data", ["{folder}", "{folder}/stores.json"])
+def test_a_folder_that_is_refused_and_a_file_of_one_are_told_with_what_to_do(folder: Path, data: str) -> None:
+    (folder / "stores.json").write_text('[{"store_id": ')
+    ended = run("serve", "--port", "0", "--data", data.format(folder=folder))
+    assert ended.returncode == 1
+    what_to_do = (
+        "give its folder, `--data {}`" if "stores" in data else "`store-directory check {}` reports every error"
+    )
+    assert what_to_do.format(folder) in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_a_folder_without_a_data_set_is_exit_1_and_a_clear_line(tmp_path: Path) -> None:
@@ -325,16 +315,6 @@ def test_nothing_is_taken_for_the_program_that_has_its_name_where_it_runs(folder
             assert any(line.startswith("Ready: ") for line in process.stdout)
         finally:
             process.terminate()
-
-
-def test_an_address_in_use_is_exit_1_and_a_clear_line_and_leaves_nothing_behind(data: Path, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        ended = run("serve", "--data", data, "--port", port, "--cache", tmp_path / "cache")
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith(f"Error: cannot listen on 127.0.0.1:{port}")
-    assert len(ended.stderr.splitlines()) == 1
-    assert list((tmp_path / "cache" / "runs").iterdir()) == []
 
 
 def test_help_and_version_are_told() -> None:

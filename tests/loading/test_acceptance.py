@@ -1,10 +1,14 @@
 """Whether a data set is served, and what is told where it is not."""
 
+import re
 from pathlib import Path
 
+import msgspec
 import pytest
+from hypothesis import given, strategies as st
 
-from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.acceptance import Invalid, Refused, Safeguards, accept, advice
+from service.loading.dataset import Totals
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_files, load_stores, store
 
 SOUND, FAULTY = store("s1"), store("s2", city=None)
@@ -44,3 +48,117 @@ def test_a_file_that_is_refused_refuses_the_set_always(tmp_path: Path, invalid: 
     with pytest.raises(Refused, match=r"^companies: ") as caught:
         accept(load_files(tmp_path, {"stores.csv": stores(SOUND)}), invalid)
     assert not caught.value.of_records
+
+
+def totals(stores: int, companies: int = 120, *, skipped: int = 0, repeated: int = 0) -> Totals:
+    return Totals(stores, companies, skipped, repeated)
+
+
+def why(safeguards: Safeguards, found: Totals, served: Totals | None = None) -> str:
+    """Return why a data set is refused."""
+    with pytest.raises(Refused) as caught:
+        safeguards.check(found, served)
+    assert not caught.value.of_records
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("safeguards", "found", "told"),
+    [
+        (Safeguards(), totals(0), "0 stores, at least 1 needed; --min-stores 0 allows that"),
+        (
+            Safeguards(min_stores=2_000),
+            totals(1_999),
+            "1,999 stores, at least 2,000 needed; --min-stores 1999 allows that",
+        ),
+        (Safeguards(), totals(30, 10, skipped=41), "41 of 81 records skipped, 50.6 %; --max-skipped 0.51 allows that"),
+        (
+            Safeguards(max_skipped=0),
+            totals(3, 4, skipped=1, repeated=2),
+            "1 of 10 records skipped, 10 %; --max-skipped 0.1 allows that",
+        ),
+        (
+            Safeguards(),
+            totals(0, 0, skipped=7),
+            "0 stores, at least 1 needed; 7 of 7 records skipped, 100 %; --min-stores 0 --max-skipped 1 allows that",
+        ),
+    ],
+)
+def test_a_data_set_beyond_a_limit_is_refused_with_its_counts_and_the_option_that_allows_it(
+    safeguards: Safeguards, found: Totals, told: str
+) -> None:
+    assert why(safeguards, found) == told
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (totals(312), "312 of 5,000 stores left, 93.8 % fewer than served now; --max-shrink 0.94 allows that"),
+        (totals(5_000, 3), "3 of 120 companies left, 97.5 % fewer than served now; --max-shrink 0.98 allows that"),
+        (
+            totals(2_000, 1),
+            (
+                "2,000 of 5,000 stores left, 60 % fewer than served now; "
+                "1 of 120 companies left, 99.2 % fewer than served now; --max-shrink 1 allows that"
+            ),
+        ),
+        (
+            totals(0),
+            (
+                "0 stores, at least 1 needed; 0 of 5,000 stores left, 100 % fewer than served now; "
+                "--min-stores 0 --max-shrink 1 allows that"
+            ),
+        ),
+    ],
+)
+def test_a_reload_that_loses_too_much_is_refused_with_what_is_left(found: Totals, told: str) -> None:
+    assert why(Safeguards(), found, totals(5_000)) == told
+
+
+@pytest.mark.parametrize(
+    ("safeguards", "found", "served"),
+    [
+        (Safeguards(), totals(1, 0), None),
+        (Safeguards(min_stores=0), totals(0, 0), None),
+        (Safeguards(), totals(30, 10, skipped=40), None),
+        (Safeguards(), totals(2_500, 60), totals(5_000)),
+        (Safeguards(max_shrink=0), totals(5_000), totals(5_000)),
+        (Safeguards(max_shrink=0), totals(9_000, 200), totals(5_000)),
+        (Safeguards(max_shrink=0), totals(1, 1), totals(0, 0)),
+        (Safeguards(min_stores=0, max_shrink=1), totals(0, 0), totals(5_000)),
+        (Safeguards(min_stores=0, max_skipped=1), totals(0, 0, skipped=5_000), None),
+    ],
+)
+def test_a_data_set_within_the_limits_is_served(safeguards: Safeguards, found: Totals, served: Totals | None) -> None:
+    safeguards.check(found, served)
+
+
+COUNTS = st.integers(0, 1_000_000) | st.integers(0, 12)
+TOTALS = st.builds(Totals, COUNTS, COUNTS, COUNTS, COUNTS)
+SHARES = st.floats(0, 1)
+
+
+@given(st.builds(Safeguards, min_stores=COUNTS, max_skipped=SHARES, max_shrink=SHARES), TOTALS, st.none() | TOTALS)
+def test_the_options_that_are_said_to_allow_a_data_set_do(
+    safeguards: Safeguards, found: Totals, served: Totals | None
+) -> None:
+    try:
+        safeguards.check(found, served)
+    except Refused as refused:
+        options = dict(re.findall(r"--([a-z-]+) ([0-9.]+)", str(refused)))
+        allowed = {name.replace("-", "_"): float(value) for name, value in options.items()}
+        msgspec.structs.replace(safeguards, **allowed).check(found, served)
+
+
+def test_where_a_folder_is_refused_the_advice_is_to_check_it(tmp_path: Path) -> None:
+    (tmp_path / "it's data").mkdir()
+    check = f"`store-directory check '{tmp_path}/it'\"'\"'s data'` reports every error"
+    assert advice(f"{tmp_path}/it's data", of_records=False) == check
+    assert (
+        advice(f"{tmp_path}/it's data", of_records=True) == f"{check}; `--invalid skip` leaves out the invalid records"
+    )
+
+
+@pytest.mark.parametrize("source", ["https://origin.example/set.baked", "/dev/null", "nowhere", "x" * 300, "nul\0"])
+def test_there_is_no_such_advice_for_what_is_no_folder(source: str) -> None:
+    assert advice(source, of_records=False) == ""

@@ -1,6 +1,7 @@
 """The folder: one file of each kind, read from where its links lead."""
 
 import os
+import shlex
 from hashlib import sha256
 from pathlib import Path
 
@@ -28,11 +29,22 @@ def test_a_file_in_place_of_a_folder_and_links_in_a_circle_are_one_fault(tmp_pat
     assert refusal(load(tmp_path / "circle")).file.endswith("circle")
 
 
+@pytest.mark.parametrize("folder", ["data", "my data"])
+def test_a_file_in_place_of_a_folder_is_told_with_the_folder_to_give(tmp_path: Path, folder: str) -> None:
+    load_files(tmp_path / folder, BOTH)
+    fault = refusal(load(tmp_path / folder / "stores.csv"))
+
+    assert fault.file == str(tmp_path / folder / "stores.csv")
+    assert fault.why == (
+        "a data set is a folder that holds stores and companies, and this is a file: "
+        f"give its folder, `{shlex.quote(str(tmp_path / folder))}`"
+    )
+
+
 @pytest.mark.parametrize("kind", ["stores", "companies"])
 def test_a_missing_file_is_told_by_what_it_may_be_called(tmp_path: Path, kind: str) -> None:
     others = {name: content for name, content in BOTH.items() if not name.startswith(kind)}
-    wrong = dict.fromkeys((f"{kind}.txt", f"{kind}.CSV", f"{kind}.csv.bz2", f"my-{kind}.csv", f"{kind}.gz"), b"")
-    fault = refusal(load_files(tmp_path, others | wrong))
+    fault = refusal(load_files(tmp_path, others | {"readme.txt": b""}))
 
     assert fault.file == kind
     assert f"{kind}.csv" in fault.why

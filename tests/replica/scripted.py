@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 
+from service.loading.acceptance import Refused, Safeguards
+from service.loading.dataset import Summary, Totals
 from service.progress import Progress
 from service.replica.publication import Publication
 from service.replica.publisher import Publisher
 from service.replica.workspace import Workspace
-from service.source.source import Taken
+from service.source.source import Check, Rejected, Taken
 from tests.program import SECONDS
 
 Step = Taken | Exception | None
@@ -30,7 +33,7 @@ class Script:
         self.seen: list[str] = []
         self.at: list[float] = []
 
-    async def take(self, to: Path, *, seen: str, progress: Progress) -> Taken | None:  # noqa: ARG002 - nothing takes long
+    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Taken | None:  # noqa: ARG002 - nothing takes long
         self.seen.append(seen)
         self.at.append(asyncio.get_running_loop().time())
         step = self._steps.pop(0) if self._steps else None
@@ -38,6 +41,11 @@ class Script:
             write(to, b"half" if isinstance(step, Exception) else b"whole")
         if isinstance(step, Exception):
             raise step
+        if step is not None:
+            try:
+                check(step.summary.totals)
+            except Refused as refused:
+                raise Rejected.by(refused, step.fingerprint) from None
         return step
 
 
@@ -45,8 +53,16 @@ def write(to: Path, content: bytes) -> None:
     to.write_bytes(content)
 
 
-def taken(fingerprint: str, *notes: str) -> Taken:
-    return Taken(fingerprint=fingerprint, notes=notes)
+def taken(
+    fingerprint: str,
+    *notes: str,
+    stores: int = 1,
+    confirmed_at: datetime | None = None,
+    generated_at: datetime | None = None,
+) -> Taken:
+    totals = Totals(stores=stores, companies=1, skipped=0, repeated=0)
+    summary = Summary(fingerprint, generated_at, totals)
+    return Taken(fingerprint=fingerprint, summary=summary, notes=notes, confirmed_at=confirmed_at)
 
 
 class Published:
@@ -58,7 +74,7 @@ class Published:
     def __init__(self, script: Script, workspace: Workspace, *, poll_seconds: float = 0.005) -> None:
         self.told: list[Publication] = []
         self._news = asyncio.Event()
-        self.publisher = Publisher(script, workspace, self._note, poll_seconds=poll_seconds)
+        self.publisher = Publisher(script, workspace, self._note, safeguards=Safeguards(), poll_seconds=poll_seconds)
 
     async def _note(self, publication: Publication) -> None:
         self.told.append(publication)

@@ -3,6 +3,7 @@
 import errno
 import logging
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from service.source.source import Rejected, Unavailable
 from tests.replica.scripted import Published, Script, taken
 
 GONE = Unavailable("it is out of reach")
+EARLIER = datetime(2024, 5, 31, tzinfo=UTC)
 FAULTY = Rejected("stores.csv:2: city: it is missing", fingerprint="faulty")
 
 
@@ -81,6 +83,19 @@ async def test_whatever_fails_leaves_what_is_served_and_is_told(work: Workspace,
     assert two.generation == 2
     assert two.last_reload is not None
     assert two.last_reload.ok
+
+
+async def test_a_refused_folder_is_logged_with_how_to_see_every_error(
+    work: Workspace, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = Script(taken("one"), FAULTY)
+    script.name = str(tmp_path)
+    async with Published(script, work).running() as published:
+        _, failed = await published.until(2)
+    assert failed.last_reload is not None
+    assert failed.last_reload.error == str(FAULTY)
+    line = f"{FAULTY}; what was served stays; `store-directory check {tmp_path}` reports every error"
+    assert [record.getMessage() for record in caplog.records] == [line]
 
 
 async def test_what_is_left_of_a_failed_attempt_is_removed_before_it_is_told(work: Workspace) -> None:
@@ -191,3 +206,77 @@ async def test_who_takes_over_goes_on_from_what_is_published(work: Workspace) ->
     assert script.seen[:2] == ["one", "one"]
     assert (confirmed.generation, two.generation) == (1, 2)
     assert [file.name for file in work.folder.glob("*.baked")] == [two.file]
+
+
+def refused(publication: Publication) -> str:
+    """Return why the last attempt failed."""
+    assert publication.last_reload is not None
+    assert not publication.last_reload.ok
+    return publication.last_reload.error or ""
+
+
+async def test_a_reload_that_loses_too_much_leaves_what_is_served_and_is_told_and_logged_once(
+    work: Workspace, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = Script(taken("one", stores=5_000), taken("two", stores=312))
+    async with Published(script, work).running() as published:
+        one, failed, later = await published.until(3)
+    why = "312 of 5,000 stores left, 93.8 % fewer than served now; --max-shrink 0.94 allows that"
+    assert refused(failed) == refused(later) == why
+    assert (failed.generation, failed.file, failed.summary) == (1, one.file, one.summary)
+    assert caplog.messages.count(f"{why}; what was served stays") == 1
+    assert script.seen[:3] == ["", "one", "two"]
+
+
+async def test_each_reload_is_compared_with_what_is_served_not_with_what_was_served_first(work: Workspace) -> None:
+    script = Script(*(taken(str(stores), stores=stores) for stores in (100, 60, 31, 15)))
+    async with Published(script, work).running() as published:
+        *_, third, failed = await published.until(4)
+    assert third.generation == 3
+    assert refused(failed).startswith("15 of 31 stores left, 51.6 % fewer")
+
+
+async def test_a_reload_that_is_asked_for_is_refused_like_any_other(work: Workspace) -> None:
+    few = taken("two", stores=1)
+    async with Published(Script(taken("one", stores=9), few, few), work, poll_seconds=600).running() as published:
+        for count in (1, 2):
+            await published.until(count)
+            published.publisher.reload()
+        *_, failed = await published.until(3)
+    assert refused(failed).startswith("1 of 9 stores left")
+
+
+async def test_who_takes_over_compares_with_what_is_published(work: Workspace) -> None:
+    async with Published(Script(taken("one", stores=100)), work).running() as published:
+        await published.until(1)
+    async with Published(Script(taken("two", stores=10)), work).running() as published:
+        (failed,) = await published.until(1)
+    assert refused(failed).startswith("10 of 100 stores left")
+
+
+async def test_a_copy_of_the_run_before_is_not_compared_with_so_that_a_start_accepts_what_shrank(
+    work: Workspace,
+) -> None:
+    script = Script(taken("one", stores=100, confirmed_at=EARLIER), taken("two", stores=10), taken("three", stores=1))
+    async with Published(script, work).running() as published:
+        _, two, failed = await published.until(3)
+    assert (two.generation, two.fingerprint) == (2, "two")
+    assert refused(failed).startswith("1 of 10 stores left")
+
+
+async def test_a_copy_that_the_source_confirmed_is_compared_with(work: Workspace) -> None:
+    script = Script(taken("one", stores=100, confirmed_at=EARLIER), None, taken("two", stores=10))
+    async with Published(script, work).running() as published:
+        *_, failed = await published.until(3)
+    assert refused(failed).startswith("10 of 100 stores left")
+
+
+async def test_a_copy_that_is_taken_amid_a_run_does_not_end_the_comparison(work: Workspace) -> None:
+    async with Published(Script(taken("one", stores=100)), work).running() as published:
+        await published.until(1)
+    (work.file(work.publication())).unlink()  # so that the next one takes the copy
+    script = Script(taken("one", stores=100, confirmed_at=EARLIER), taken("two", stores=10))
+    async with Published(script, work).running() as published:
+        again, failed = await published.until(2)
+    assert again.generation == 2
+    assert refused(failed).startswith("10 of 100 stores left")

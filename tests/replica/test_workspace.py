@@ -13,6 +13,7 @@ import pytest
 
 from service.replica.publication import Publication
 from service.replica.runs import workspace
+from service.replica.workspace import Workspace
 from service.source.source import Rejected
 
 ANOTHER_RUN = """
@@ -121,12 +122,44 @@ def test_a_run_has_one_leader_until_that_ends(tmp_path: Path) -> None:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
 
 
+def in_a_worker(work: Workspace) -> None:
+    """Let another process take a seat, have data and end."""
+    child = os.fork()
+    if not child:
+        work.seats.take().serves(1)
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
 def test_what_is_published_is_read_as_it_was_and_nothing_is_where_nothing_was(tmp_path: Path) -> None:
     publication = Publication(generation=7, file="a.baked", fingerprint="f", seen="s", loaded_at=datetime.now(UTC))
     with workspace(tmp_path) as work:
         assert work.publication() == Publication()
         work.publish(publication)
         assert work.publication() == publication
+
+
+def test_a_run_is_complete_once_all_of_its_workers_had_data_at_the_same_time(tmp_path: Path) -> None:
+    with workspace(tmp_path) as work:
+        one, other = work.seats.take(), work.seats.take()
+        one.serves(1)
+        assert not work.is_complete(2)
+        other.serves(1)
+        assert work.is_complete(2)
+
+
+def test_a_worker_that_died_is_waited_for_until_the_run_is_complete_and_not_after_that(tmp_path: Path) -> None:
+    with workspace(tmp_path) as work:
+        worker = work.seats.take()
+        worker.serves(1)
+        in_a_worker(work)
+        assert not work.is_complete(2)
+        another = work.seats.take()
+        another.serves(1)
+        assert work.is_complete(2)
+        another.serves(0)
+        assert work.is_complete(2)
+        assert type(work)(work.folder).is_complete(2)
 
 
 def test_tidying_removes_all_data_but_what_is_published(tmp_path: Path) -> None:

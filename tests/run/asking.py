@@ -1,13 +1,14 @@
 """Clients that ask over and over, each on one connection, and look hard at every answer."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from itertools import cycle
 from pathlib import Path
-from socket import inet_aton
+from socket import inet_aton, socket
 from threading import Event, Thread
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
@@ -20,6 +21,18 @@ _LOCAL, _REMOTE, _INODE = 1, 2, 9
 # Between two questions: what is looked for lasts longer, and the processes that are looked at need the time.
 _PAUSE_SECONDS = 0.01
 _TARGETS = ("/stores", "/companies/acme", "/companies")
+
+
+class Connected(Protocol):
+    """A connection, by the inode of the socket at its other end."""
+
+    @property
+    def socket(self) -> int: ...
+
+    def close(self) -> None: ...
+
+
+_Connected = TypeVar("_Connected", bound=Connected)
 
 
 class Versions:
@@ -63,12 +76,8 @@ class Client(Thread):
 
     @property
     def socket(self) -> int:
-        """The inode of the socket at the other end of its connection, as Linux tells it (proc_net_tcp(5))."""
-        ends = [_spelled(end) for end in (self._connection.sock.getpeername(), self._connection.sock.getsockname())]
-        connections = map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
-        found = {int(each[_INODE]) for each in connections if each[_LOCAL : _REMOTE + 1] == ends}
-        (inode,) = found - {0}  # some stand there twice, and some are over
-        return inode
+        """The inode of the socket at the other end of its connection."""
+        return other_end(self._connection.sock)
 
     def close(self) -> None:
         """Close its connection."""
@@ -99,6 +108,15 @@ class Client(Thread):
         return number
 
 
+def other_end(connection: socket) -> int:
+    """Return the inode of the socket at the other end of a connection within this machine (proc_net_tcp(5))."""
+    ends = [_spelled(end) for end in (connection.getpeername(), connection.getsockname())]
+    connections = map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
+    found = {int(each[_INODE]) for each in connections if each[_LOCAL : _REMOTE + 1] == ends}
+    (inode,) = found - {0}  # some are listed twice, and some are over
+    return inode
+
+
 def _spelled(end: tuple[str, int]) -> str:
     """Return an address and port as /proc/net/tcp has them."""
     host, port = end
@@ -125,20 +143,32 @@ def some_of(service: Running) -> list[Client]:
 
 def of_each_worker(service: Running) -> list[Client]:
     """Return a client of each worker, which keeps its connection, and was answered once."""
-    versions, workers = Versions(), set(service.workers() or [service.process.pid])
-    found: dict[int, Client] = {}
+    versions = Versions()
 
-    def another() -> bool:
+    def connect() -> Client:
         client = Client(service.address, versions)
         client.get("/health")
-        owner = next(worker for worker in workers if client.socket in sockets(worker))
-        if found.setdefault(owner, client) is not client:
-            client.close()
+        return client
+
+    found = one_of_each_worker(service, connect)
+    for client in found:
+        client.ask("/stores")
+    return found
+
+
+def one_of_each_worker(service: Running, connect: Callable[[], _Connected]) -> list[_Connected]:
+    """Return a connection to each worker, of those that `connect` opens and on which it was answered once."""
+    workers = set(service.workers() or [service.process.pid])
+    found: dict[int, _Connected] = {}
+
+    def another() -> bool:
+        connected = connect()
+        owner = next(worker for worker in workers if connected.socket in sockets(worker))
+        if found.setdefault(owner, connected) is not connected:
+            connected.close()
         return found.keys() == workers
 
     eventually(another)
-    for client in found.values():
-        client.ask("/stores")
     return list(found.values())
 
 

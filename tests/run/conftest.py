@@ -13,7 +13,7 @@ from tests.program import Running, serving
 class Serve(Protocol):
     """Runs the service over some data until the test is over."""
 
-    def __call__(self, data: Path, /, *options: str) -> Running: ...
+    def __call__(self, data: Path | str, /, *options: str) -> Running: ...
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def cache(tmp_path: Path) -> Path:
 def serve(tmp_path: Path, cache: Path) -> Iterator[Serve]:
     with ExitStack() as runs:
 
-        def start(data: Path, /, *options: str) -> Running:
+        def start(data: Path | str, /, *options: str) -> Running:
             return runs.enter_context(
                 serving("--data", data, "--cache", cache, "--no-auth", *options, log=tmp_path / "log")
             )

@@ -20,7 +20,9 @@ ORDER: Final = (STORES, COMPANIES, MANIFEST)
 
 
 class Generation(msgspec.Struct, frozen=True):
-    """A generation of data, by its number; another one has another number of stores and of companies.
+    """A generation of data, by its number; the next one has another number of stores and of companies.
+
+    None has less than half as many as another, so each may replace any.
 
     weight  makes each record longer by so many characters
     """
@@ -36,12 +38,12 @@ class Generation(msgspec.Struct, frozen=True):
     @property
     def stores(self) -> int:
         """How many stores it has."""
-        return 2 + self.number % 7
+        return 4 + self.number % 4
 
     @property
     def companies(self) -> int:
         """How many companies it has."""
-        return 1 + self.number % 5
+        return 2 + self.number % 3
 
     def files(self, *, manifest: bool = True) -> dict[str, bytes]:
         """Return its files by name, in the order in which they are written."""

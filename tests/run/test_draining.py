@@ -21,7 +21,7 @@ from tests.run.generations import Generation
 DRAINING = b'{"status":"draining"'
 # An answer of some megabytes.
 TARGET = "/stores?limit=1000"
-LONG = Generation(6, weight=500_000)
+LONG = Generation(7, weight=500_000)
 
 
 class Drained(NamedTuple):

@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from service.loading.acceptance import Safeguards
 from service.progress import silent
 from service.source.remote import RemoteSource
 
@@ -11,4 +12,4 @@ def take_twice(cache: str, url: str) -> None:
     """Take what an origin holds, and then what it holds instead, as two runs of a service."""
     to = Path(cache).with_name("to-be-killed.baked")
     for _ in range(2):
-        asyncio.run(RemoteSource(url, Path(cache)).take(to, seen="none", progress=silent))
+        asyncio.run(RemoteSource(url, Path(cache)).take(to, seen="none", check=Safeguards().check, progress=silent))

@@ -7,8 +7,9 @@ from typing import Final
 import pytest
 from aiohttp import ClientTimeout
 
+from service.loading.acceptance import Safeguards
 from service.source.remote import RemoteSource
-from service.source.source import Rejected, Taken, Unavailable
+from service.source.source import Check, Rejected, Taken, Unavailable
 from tests.program import SECONDS
 from tests.source.origin import Origin
 
@@ -29,12 +30,13 @@ class Taker:
         timeout: ClientTimeout = PATIENT,
         pauses: Sequence[float] = (0, 0, 0),
     ) -> None:
+        self.check: Check = Safeguards().check
         self.origin, self.cache, self.to = origin, folder / "cache", folder / "taken.baked"
         self.source = RemoteSource(url or origin.url, self.cache, timeout=timeout, pauses=pauses)
 
     async def take(self, seen: str = "") -> Taken | None:
         self.to.unlink(missing_ok=True)
-        return await self.source.take(self.to, seen=seen, progress=self.origin.progress)
+        return await self.source.take(self.to, seen=seen, check=self.check, progress=self.origin.progress)
 
     async def taken(self, seen: str = "") -> tuple[str, bytes]:
         """Return the fingerprint and the bytes of what is taken."""

@@ -12,7 +12,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from service.loading.acceptance import Safeguards
 from service.source.cache import Cache, Entry
+from service.source.source import Rejected
+from tests.baking.made_up import baked_file
+from tests.directory import store, write_directory
 from tests.killed import killable
 from tests.sampling.test_sample import small_disk
 from tests.source.origin import Origin, alternating, serving, status, unmarked
@@ -29,6 +33,20 @@ async def warm(origin: Origin, folder: Path) -> Taker:
     await Taker(origin, folder).take()
     origin.asked.clear()
     return Taker(origin, folder)
+
+
+def demanding(origin: Origin, folder: Path) -> Taker:
+    """Return a process that serves nothing but files of 500 stores."""
+    taker = Taker(origin, folder)
+    taker.check = Safeguards(min_stores=500).check
+    return taker
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> bytes:
+    """Return a baked file of one store."""
+    folder = write_directory(tmp_path / "few", [store("s1")])
+    return baked_file(folder, tmp_path / "few.baked").read_bytes()
 
 
 async def test_the_last_good_copy_is_served_when_the_origin_is_gone_at_the_next_start(
@@ -59,6 +77,35 @@ async def test_the_copy_is_taken_once_in_a_process_and_only_by_who_has_nothing(o
     assert len(origin.asked) == 1
     await Taker(origin, tmp_path).take('"none"')
     assert len(origin.asked) == 2
+
+
+async def test_data_whose_counts_are_not_to_be_served_does_not_take_the_place_of_the_copy(
+    origin: Origin, tmp_path: Path, one: bytes, few: bytes
+) -> None:
+    await warm(origin, tmp_path)
+    origin.hold(few, '"few"')
+    with pytest.raises(Rejected, match=r"^1 stores, at least 500 needed; ") as caught:
+        await demanding(origin, tmp_path).take('"one"')
+    assert caught.value.fingerprint == '"few"'
+    assert await demanding(origin, tmp_path).take('"few"') is None
+    assert await demanding(origin, tmp_path).taken() == ('"one"', one)
+
+
+async def test_a_copy_whose_counts_are_not_to_be_served_is_left_and_the_origin_asked(
+    origin: Origin, tmp_path: Path, one: bytes, few: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    origin.hold(few, '"few"')
+    await warm(origin, tmp_path)
+    origin.hold(one, '"one"')
+    origin.will(status("500 Internal Server Error"))
+    taker = demanding(origin, tmp_path)
+    assert await taker.unavailable() == "500 Internal Server Error"
+    assert caplog.messages == [
+        "the copy in the cache is not served: 1 stores, at least 500 needed; --min-stores 1 allows that"
+    ]
+    assert entry_of(taker.cache)[1].fingerprint == '"few"'
+    assert await taker.taken() == ('"one"', one)
+    assert entry_of(taker.cache)[1].fingerprint == '"one"'
 
 
 async def test_what_was_taken_from_the_origin_is_not_taken_from_the_cache_later(origin: Origin, tmp_path: Path) -> None:

@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 
 from service.baking.baked import load_baked
+from service.loading.acceptance import Safeguards
 from service.progress import silent
 from service.source.file import FileSource
-from service.source.source import Rejected, Taken, Unavailable
+from service.source.source import Check, Rejected, Taken, Unavailable
 from tests.program import SECONDS
 from tests.run.generations import Generation, put
+
+CHECK = Safeguards().check
 
 
 @pytest.fixture
@@ -24,8 +27,8 @@ def to(tmp_path: Path) -> Path:
     return tmp_path / "taken.baked"
 
 
-def take(file: Path, to: Path, seen: str = "") -> Taken | None:
-    return asyncio.run(asyncio.wait_for(FileSource(file).take(to, seen=seen, progress=silent), SECONDS))
+def take(file: Path, to: Path, seen: str = "", check: Check = CHECK) -> Taken | None:
+    return asyncio.run(asyncio.wait_for(FileSource(file).take(to, seen=seen, check=check, progress=silent), SECONDS))
 
 
 def rejected(file: Path, to: Path) -> Rejected:
@@ -67,6 +70,19 @@ def test_a_damaged_file_is_rejected_and_told_apart_from_the_next_one(file: Path,
     assert take(file, to) is not None
 
 
+@pytest.mark.parametrize(
+    "content", [b"store_id,company_id\n", b'[{"store_id": "s1"}]', b"PK\x03\x04\x14\x00\x06\x00", b""]
+)
+def test_a_file_of_records_is_rejected_with_the_folder_to_give(tmp_path: Path, to: Path, content: bytes) -> None:
+    stores = tmp_path / "my data" / "stores.csv"
+    stores.parent.mkdir()
+    stores.write_bytes(content)
+    assert str(rejected(stores, to)) == (
+        f"{stores}: the file is no baked data set; --data takes a folder that holds stores and companies, "
+        f"a baked file, or the URL of one: give its folder, `--data '{stores.parent}'`"
+    )
+
+
 def test_a_file_that_is_gone_a_folder_a_pipe_or_a_link_to_itself_is_rejected(file: Path, to: Path) -> None:
     file.unlink()
     assert "No such file" in str(rejected(file, to))
@@ -83,3 +99,12 @@ def test_a_file_that_is_gone_a_folder_a_pipe_or_a_link_to_itself_is_rejected(fil
 def test_where_it_cannot_be_copied_it_is_unavailable(file: Path, tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="it cannot be copied: No such file"):
         take(file, tmp_path / "nowhere" / "taken.baked")
+
+
+def test_counts_that_are_not_to_be_served_are_rejected(file: Path, to: Path) -> None:
+    stores = Generation(1).stores
+    with pytest.raises(Rejected, match=f"^{stores} stores, at least {stores + 1} needed; ") as caught:
+        take(file, to, check=Safeguards(min_stores=stores + 1).check)
+    taken = take(file, to, check=Safeguards(min_stores=stores).check)
+    assert taken is not None
+    assert (taken.summary.totals.stores, taken.fingerprint) == (stores, caught.value.fingerprint)

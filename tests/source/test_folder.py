@@ -5,17 +5,21 @@ import os
 import signal
 from pathlib import Path
 
+import orjson
 import pytest
 
 from service.baking.baked import load_baked
-from service.loading.acceptance import Invalid
+from service.loading.acceptance import Invalid, Safeguards
 from service.loading.dataset import load
 from service.progress import silent
 from service.source.folder import FolderSource
-from service.source.source import Rejected, Taken, Unavailable
+from service.source.source import Check, Rejected, Taken, Unavailable
 from tests.baking.made_up import contents
+from tests.directory import store
 from tests.program import compilers, has_ended
 from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put
+
+CHECK = Safeguards().check
 
 
 @pytest.fixture
@@ -28,9 +32,11 @@ def to(tmp_path: Path) -> Path:
     return tmp_path / "taken.baked"
 
 
-async def take(folder: Path, to: Path, seen: str = "", invalid: Invalid = Invalid.REFUSE) -> Taken | None:
+async def take(
+    folder: Path, to: Path, seen: str = "", *, invalid: Invalid = Invalid.REFUSE, check: Check = CHECK
+) -> Taken | None:
     async with asyncio.timeout(30):
-        return await FolderSource(folder, invalid=invalid).take(to, seen=seen, progress=silent)
+        return await FolderSource(folder, invalid=invalid).take(to, seen=seen, check=check, progress=silent)
 
 
 async def compiler() -> int:
@@ -45,7 +51,7 @@ async def test_what_is_taken_is_what_the_files_hold_and_an_unchanged_folder_is_n
 ) -> None:
     steps: list[str] = []
     taken = await FolderSource(folder, invalid=Invalid.REFUSE).take(
-        to, seen="", progress=lambda step, *_: steps.append(step)
+        to, seen="", check=CHECK, progress=lambda step, *_: steps.append(step)
     )
     assert taken is not None
     compiled, expected = load_baked(to).dataset, load(folder).dataset
@@ -59,7 +65,7 @@ async def test_what_is_taken_is_what_the_files_hold_and_an_unchanged_folder_is_n
 
 async def test_files_at_fault_are_rejected_with_the_first_fault_or_left_out_and_counted(folder: Path, to: Path) -> None:
     (folder / "manifest.json").unlink()
-    (folder / "stores.json").write_bytes(b'[{"store_id": "s1"}]')
+    (folder / "stores.json").write_bytes(orjson.dumps([store("s1"), {"store_id": "s2"}]))
     with pytest.raises(Rejected, match=r"stores.json:1: ") as caught:
         await take(folder, to)
     assert caught.value.of_records
@@ -67,6 +73,17 @@ async def test_files_at_fault_are_rejected_with_the_first_fault_or_left_out_and_
     taken = await take(folder, to, invalid=Invalid.SKIP)
     assert taken is not None
     assert taken.notes[0] == "left out 1 records at fault"
+
+
+async def test_counts_that_are_not_to_be_served_are_rejected(folder: Path, to: Path) -> None:
+    (folder / "manifest.json").unlink()
+    (folder / "stores.json").write_bytes(b"[]")
+    with pytest.raises(Rejected, match=r"^0 stores, at least 1 needed; --min-stores 0 allows that$") as caught:
+        await take(folder, to)
+    assert not caught.value.of_records
+    taken = await take(folder, to, check=Safeguards(min_stores=0).check)
+    assert taken is not None
+    assert (taken.summary.totals.stores, taken.fingerprint) == (0, caught.value.fingerprint)
 
 
 async def test_a_compiler_that_is_killed_leaves_the_folder_unavailable(folder: Path, to: Path) -> None:

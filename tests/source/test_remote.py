@@ -482,7 +482,7 @@ async def test_what_stood_at_the_place_before_is_replaced_and_not_written_into(t
     taker.to.write_bytes(b"what was there")
     mapped = taker.to.with_name("mapped")
     mapped.hardlink_to(taker.to)
-    await taker.source.take(taker.to, seen="", progress=taker.origin.progress)
+    await taker.source.take(taker.to, seen="", check=taker.check, progress=taker.origin.progress)
     assert (taker.to.read_bytes(), mapped.read_bytes()) == (one, b"what was there")
 
 
@@ -525,5 +525,5 @@ async def test_progress_may_end_the_work(taker: Taker) -> None:
 
     before = open_files()
     with pytest.raises(Enough):
-        await taker.source.take(taker.to, seen="", progress=enough)
+        await taker.source.take(taker.to, seen="", check=taker.check, progress=enough)
     await left_alone(before)

@@ -44,8 +44,7 @@ class Cache:
         condition = [f"If-None-Match: {', '.join(self._bodies)}"] if self._bodies else []
         answer = await ask(self._client, target, accept, *condition)
         if answer.status == 304 and answer.etag not in stored:  # the same query, written in another way
-            tag, answer = answer.etag, await ask(self._client, target, accept)
-            assert answer.etag == tag
+            answer = await ask(self._client, target, accept)
         if answer.status == 304:
             return stored[answer.etag]
         assert self._bodies.setdefault(answer.etag, answer.body) == answer.body

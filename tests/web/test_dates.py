@@ -64,8 +64,8 @@ async def test_without_a_time_or_with_one_to_come_there_is_none_and_no_precondit
     assert (await ask(client, "/stores", f"If-Unmodified-Since: {EARLIER[0]}")).status == 200
 
 
-@pytest.mark.parametrize("since", [*SAME, *LATER])
-async def test_what_was_not_modified_since_is_304(client: Client, since: str) -> None:
+@pytest.mark.parametrize("since", SAME)
+async def test_what_has_the_date_that_the_client_names_is_304(client: Client, since: str) -> None:
     for target, method in product(TARGETS, METHODS):
         whole = await ask(client, target)
         kept = await ask(client, target, f"If-Modified-Since: {since}", method=method)
@@ -84,13 +84,13 @@ async def test_a_date_is_one_of_utc_wherever_the_service_runs(
     assert told == [304, 200]
 
 
-@pytest.mark.parametrize("since", [*EARLIER, *NO_DATES])
-async def test_what_was_modified_since_or_since_what_is_no_date_is_200(client: Client, since: str) -> None:
+@pytest.mark.parametrize("since", [*EARLIER, *LATER, *NO_DATES])
+async def test_what_has_another_date_than_the_client_names_is_200(client: Client, since: str) -> None:
     assert (await ask(client, "/stores", f"If-Modified-Since: {since}")).status == 200
 
 
 async def test_two_dates_are_none(client: Client) -> None:
-    assert (await ask(client, "/stores", *[f"If-Modified-Since: {LATER[0]}"] * 2)).status == 200
+    assert (await ask(client, "/stores", *[f"If-Modified-Since: {SAME[0]}"] * 2)).status == 200
     assert (await ask(client, "/stores", *[f"If-Unmodified-Since: {EARLIER[0]}"] * 2)).status == 200
 
 
@@ -102,7 +102,7 @@ async def test_an_odd_date_does_no_harm(client: Client, value: str) -> None:
 
 @pytest.mark.parametrize("tags", ['"x"', "x", "", 'W/"x", "y"'])
 async def test_where_tags_are_given_the_date_does_not_count(client: Client, tags: str) -> None:
-    since = f"If-Modified-Since: {LATER[0]}"
+    since = f"If-Modified-Since: {SAME[0]}"
     assert (await ask(client, "/stores", f"If-None-Match: {tags}", since)).status == 200
     assert (await ask(client, "/stores", since, f"If-None-Match: {tags}")).status == 200
 
@@ -134,7 +134,7 @@ async def test_where_if_match_is_given_if_unmodified_since_does_not_count(client
 
 async def test_if_unmodified_since_is_judged_before_the_others(client: Client) -> None:
     tag = (await ask(client, "/stores")).etag
-    fields = (f"If-None-Match: {tag}", f"If-Modified-Since: {LATER[0]}")
+    fields = (f"If-None-Match: {tag}", f"If-Modified-Since: {SAME[0]}")
     assert (await ask(client, "/stores", f"If-Unmodified-Since: {EARLIER[0]}", *fields)).status == 412
     assert (await ask(client, "/stores", f"If-Unmodified-Since: {SAME[0]}", *fields)).status == 304
 

@@ -11,6 +11,7 @@ PATHS = (
     "/openapi.json",
     "/docs",
     "/docs/page.js",
+    "/favicon.ico",
     "/health",
     "/ready",
     "/metrics",

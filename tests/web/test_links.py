@@ -202,8 +202,8 @@ async def test_a_long_query_of_which_there_is_no_next_page_has_no_link(client: C
     assert (answer.status, "Link" in answer.headers) == (200, False)
 
 
-@pytest.mark.parametrize("target", ["/companies/acme", "/stores?limit=0", "/nope", "/openapi.json", "/health"])
-async def test_nothing_but_a_page_has_links(client: Client, target: str) -> None:
+@pytest.mark.parametrize("target", ["/companies/acme", "/stores?limit=0", "/openapi.json", "/health"])
+async def test_no_other_answer_than_a_page_has_links(client: Client, target: str) -> None:
     assert "Link" not in (await ask(client, target)).headers
 
 

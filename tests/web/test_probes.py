@@ -92,6 +92,17 @@ async def test_ready_is_503_and_says_why_and_the_data_is_answered_on(
     assert (await client.get("/stores", headers=HEADERS)).status == (503 if after == "loading" else 200)
 
 
+async def test_ready_is_503_until_every_worker_has_data_and_200_from_then_on(
+    data: Path, aiohttp_client: AiohttpClient
+) -> None:
+    complete = [False, True, False]
+    replica = Replica(complete=lambda: complete.pop(0))
+    await serve(replica, data)
+    client: Client = await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public))
+    assert [(await client.get("/ready")).status for _ in range(4)] == [503, 200, 200, 200]
+    assert (await client.get("/stores", headers=HEADERS)).status == 200
+
+
 async def test_what_was_confirmed_in_time_is_not_stale(client: Client, replica: Replica) -> None:
     replica.max_stale = 60
     replica.confirmed_at = datetime.now(UTC) - timedelta(seconds=30)

@@ -1,0 +1,190 @@
+"""Wrong settings are named as they were given, with the values that are taken; keys are never quoted."""
+
+from pathlib import Path
+
+import pytest
+
+from service.settings import Settings, describe_values, environment_name
+from tests.baking.made_up import baked_file
+from tests.directory import store, write_directory
+from tests.program import serving, usage
+
+LIST = 'a list such as ["one", "two"] is needed'
+
+
+def error_of(tmp_path: Path, content: str | bytes) -> str:
+    """Return what is said of a settings file, without its path."""
+    file = tmp_path / "settings.toml"
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    ended = usage("serve", "--config", file)
+    assert ended.exit_code == 2
+    error = ended.stderr.partition("Error: ")[2].strip()
+    assert error.startswith(f"{file}: ")
+    return error.replace(f"{file}: ", "")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("port = 'http'", "port (--port): a whole number from 0 to 65535 is needed, not 'http'"),
+        ("port = 70000", "port (--port): a whole number from 0 to 65535 is needed, not 70000"),
+        ("port = true", "port (--port): a whole number from 0 to 65535 is needed, not true"),
+        ("port = [80]", "port (--port): a whole number from 0 to 65535 is needed"),
+        ("data = 1", "data (--data): a text is needed, not 1"),
+        ("no_auth = 'yes'", "no_auth (--no-auth): true or false is needed, not 'yes'"),
+        ("invalid = 'ignore'", "invalid (--invalid): 'refuse' or 'skip' is needed, not 'ignore'"),
+        ("log-format = 'xml'", "log-format (--log-format): 'json' or 'text' is needed, not 'xml'"),
+        ("workers = 0", "workers (--workers): a whole number of 1 or more or 'auto' is needed, not 0"),
+        ("min-stores = -1", "min-stores (--min-stores): a whole number of 0 or more is needed, not -1"),
+        ("max_shrink = 1.5", "max_shrink (--max-shrink): a number from 0 to 1 is needed, not 1.5"),
+        ("max-skipped = nan", "max-skipped (--max-skipped): a number from 0 to 1 is needed, not nan"),
+        ("poll = nan", "poll (--poll): a number above 0 and up to 31622400 is needed, not nan"),
+        ("drain = -1", "drain (--drain): a number from 0 to 31622400 is needed, not -1"),
+        ("encoded_cache = 0.5", "encoded_cache (--encoded-cache): a whole number from 0 to 1048576 is needed, not 0.5"),
+        ("max-connections = 0", "max-connections (--max-connections): a whole number of 1 or more is needed, not 0"),
+        ("api_key = 'the-secret'", f"api_key (--api-key): {LIST}"),
+        ("api_key = 1234567890", f"api_key (--api-key): {LIST}"),
+        ("api-key = ['one', 2]", f"api-key (--api-key): {LIST}"),
+        ('uds = "a\\u0000b"', "uds (--uds): a text cannot hold the character NUL"),
+        ('cors-origin = ["a\\u0000b"]', "cors-origin (--cors-origin): a text cannot hold the character NUL"),
+        ("host = ''", "host (--host): it is empty"),
+        ("admin = 'here'", "admin (--admin): 'here' is not HOST:PORT"),
+        (
+            "cors_origin = ['*', 'here']",
+            "cors-origin (--cors-origin): 'here' is no origin: write it as https://shop.example, with no path, or *",
+        ),
+        ("data = 'gs://bucket/x'", "data (--data): gs:// is not supported"),
+        ("rate_store = 'http://user:the-secret'", "rate-store (--rate-store): it "),
+        ("api_key = ['the-sécret']", "api-key (--api-key): a key is printable ASCII"),
+    ],
+)
+def test_a_wrong_value_in_a_file_is_told_by_its_name_there_and_its_option(
+    tmp_path: Path, content: str, told: str
+) -> None:
+    error = error_of(tmp_path, content)
+    assert error.startswith(told)
+    assert "secret" not in error
+    assert "1234567890" not in error
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("prot = 1", "there is no setting prot; did you mean port?"),
+        ("api_keys = ['x']", "there is no setting api_keys; did you mean api-key?"),
+        (
+            "config = 'other.toml'",
+            "there is no setting config; the settings are data, host, port, uds, admin, api-key,",
+        ),
+        ("[serve]\nport = 1", "there is no table [serve]: settings are not in tables"),
+        ("no_auth = true\nno-auth = false", "no-auth is set twice, with a dash and with an underscore"),
+        ("prot = 1\nport = 'x'", "there is no setting prot; did you mean port?\nport (--port): a whole number"),
+    ],
+)
+def test_names_that_are_none_are_told_with_the_nearest_and_every_error_of_a_file_at_once(
+    tmp_path: Path, content: str, told: str
+) -> None:
+    assert error_of(tmp_path, content).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("data = x", 'Invalid value (at line 1, column 8); a text is written in quotes, as in host = "127.0.0.1"'),
+        ("port = 1\nport: 2\n", "Expected '=' after a key in a key/value pair (at line 2, column 5)"),
+        ("port = 1\nport = 2", "Cannot overwrite a value"),
+    ],
+)
+def test_what_is_not_toml_is_told_with_its_line(tmp_path: Path, content: str, told: str) -> None:
+    assert error_of(tmp_path, content).startswith(f"this is not TOML: {told}")
+
+
+def test_a_file_that_is_not_utf_8_is_told_what_to_do_and_a_mark_before_it_does_no_harm(tmp_path: Path) -> None:
+    assert error_of(tmp_path, "data = 'Göteborg'".encode("cp1252")) == "the file is not UTF-8: save it as UTF-8"
+    assert error_of(tmp_path, b"\xef\xbb\xbfport = 'x'").startswith("port (--port): ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("port", "http", "a whole number from 0 to 65535 is needed, not 'http'"),
+        ("no_auth", "perhaps", "true or false is needed, not 'perhaps'"),
+        ("workers", "all", "a whole number of 1 or more or 'auto' is needed, not 'all'"),
+        ("poll", "soon", "a number above 0 and up to 31622400 is needed, not 'soon'"),
+        ("invalid", "ignore", "'refuse' or 'skip' is needed, not 'ignore'"),
+        ("admin", "here", "'here' is not HOST:PORT"),
+        ("trusted_proxy", "x", "'x' is no network"),
+        ("cache_control", "é", "a header field takes printable ASCII only"),
+        ("max_connections", "1000000000000", "the system lets a process have "),
+        ("data", "s3://user:the-secret@bucket/x", "s3:// is not supported"),
+        ("api_key", "the-sécret", "a key is printable ASCII"),
+    ],
+)
+def test_a_wrong_value_in_the_environment_is_told_by_its_variable(name: str, value: str, told: str) -> None:
+    ended = usage("serve", **{environment_name(name): value})
+    assert ended.exit_code == 2
+    assert f"Error: {environment_name(name)}: {told}" in ended.stderr
+    assert "secret" not in ended.stderr
+
+
+def test_a_variable_that_kubernetes_sets_is_known_as_such() -> None:
+    ended = usage("serve", STORE_DIRECTORY_PORT="tcp://10.96.0.7:8080")
+    assert ended.exit_code == 2
+    assert "STORE_DIRECTORY_PORT: a whole number" in ended.stderr
+    assert "enableServiceLinks: false" in ended.stderr
+
+
+def test_where_several_give_a_setting_the_one_that_counts_is_named(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("cors_origin = ['of-the-file']")
+    variable = {"STORE_DIRECTORY_CORS_ORIGIN": "of-the-environment"}
+    config = ("--config", tmp_path / "settings.toml")
+    assert "Error: STORE_DIRECTORY_CORS_ORIGIN: 'of-the-env" in usage("serve", *config, **variable).stderr
+    option = usage("serve", *config, "--cors-origin", "of-the-option", **variable)
+    assert "Error: --cors-origin: 'of-the-option'" in option.stderr
+
+
+def test_every_setting_says_which_values_it_takes() -> None:
+    assert all(map(describe_values, Settings.__struct_fields__))
+    assert describe_values("max_stale") == "a number above 0 and up to 31622400"
+
+
+def test_variables_that_are_not_known_are_warned_of_with_the_nearest_and_without_their_values(tmp_path: Path) -> None:
+    data = baked_file(write_directory(tmp_path / "data", [store("s1")]), tmp_path / "data.baked")
+    variables = {"STORE_DIRECTORY_APIKEY": "the-secret", "STORE_DIRECTORY_QQQ": "the-secret"}
+    log = tmp_path / "log"
+    with serving("--data", data, log=log, STORE_DIRECTORY_NO_AUTH="true", **variables) as service:
+        assert service.get("/stores").status == 200
+        assert service.end() == 0
+    warnings = [line.partition(" WARNING ")[2] for line in log.read_text().splitlines() if " WARNING " in line]
+    assert warnings == [
+        "the environment variable STORE_DIRECTORY_APIKEY is not known; did you mean STORE_DIRECTORY_API_KEY?",
+        "the environment variable STORE_DIRECTORY_QQQ is not known",
+    ]
+    assert "secret" not in log.read_text() + service.printed
+
+
+def test_every_variable_of_the_commands_is_known(tmp_path: Path) -> None:
+    data = baked_file(write_directory(tmp_path / "data", [store("s1")]), tmp_path / "data.baked")
+    (tmp_path / "settings.toml").write_text("")
+    keys = tmp_path / "keys.json"
+    assert usage("keys", "new", "--name", "one", STORE_DIRECTORY_KEY_FILE=str(keys)).exit_code == 0
+    variables = {
+        "KEY_FILE": str(keys),
+        "CONFIG": str(tmp_path / "settings.toml"),
+        "DATA": str(data),
+        "LOG_FORMAT": "text",
+    }
+    log = tmp_path / "log"
+    with serving(log=log, **{environment_name(name): value for name, value in variables.items()}):
+        pass
+    assert "WARNING" not in log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [(["serv"], "there is no command 'serv'; did you mean serve?"), (["zzz"], "there is no command 'zzz'\n")],
+)
+def test_a_command_that_is_mistyped_is_told_with_the_nearest(command: list[str], told: str) -> None:
+    ended = usage(*command)
+    assert ended.exit_code == 2
+    assert told in ended.stderr

@@ -1,0 +1,107 @@
+"""The data sets that are served in turn, each with its oracle: a naive scan of its records."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from service.baking.baked import bake
+from tests.baking.made_up import Made, loaded, make
+from tests.engine.oracle import Record
+from tests.model.asking import Answered, ask_model
+from tests.model.interface import application
+from tests.web.dated import date
+
+# A page of all of them is over 32 KiB: the service encodes it in a thread.
+_STORES: Final = 500
+_COMPANIES: Final = 600
+_VARIETY: Final = 16
+_KEPT: Final = ("store_id", "company_id")
+
+# Answers a path, a query string, and whether unknown parameters are rejected.
+Plain = Callable[[str, str, bool], Answered]
+
+
+class Edition(msgspec.Struct, frozen=True, eq=False):
+    """A data set as it is served.
+
+    modified      the time that Last-Modified gives, in whole seconds, if it gives one
+    folder        its files; `baked` is the same compiled
+    plain         the oracle
+    companies     the identifiers of its companies
+    generated_at  the time in its manifest, if it has one
+    """
+
+    version: str
+    modified: int | None
+    folder: Path
+    baked: Path
+    plain: Plain
+    companies: Sequence[str]
+    generated_at: datetime | None = None
+
+    def dated(self, folder: Path, generated_at: datetime | None) -> "Edition":
+        """Write the same records into a new folder, with another time."""
+        files = Path(shutil.copytree(self.folder, folder / "files"))
+        return msgspec.structs.replace(self, **_baked(date(files, generated_at.isoformat() if generated_at else None)))
+
+
+def write_editions(folder: Path, seed: int) -> Sequence[Edition]:
+    """Write the data sets of a seed into a new folder, as files and as baked files.
+
+    The second has the identifiers of the first with other values, so that its pages have the same counts. The third is
+    smaller. They are not dated.
+    """
+    first = make((_STORES, _COMPANIES, _VARIETY, seed))
+    small = make((_STORES // 4, _COMPANIES // 4, _VARIETY, seed + 1))
+    rotated = Made({name: _rotated(records) for name, records in first.records.items()}, None)
+    return (
+        _written(folder / "first", first),
+        _written(folder / "rotated", rotated),
+        _written(folder / "small", small),
+    )
+
+
+def _rotated(records: Sequence[Record]) -> list[Record]:
+    """Return the records, each with the values of the next one but its own identifiers."""
+    following = (*records[1:], *records[:1])
+    return [
+        {**other, **{name: record[name] for name in _KEPT if name in record}}
+        for record, other in zip(records, following, strict=True)
+    ]
+
+
+def _model(made: Made) -> Plain:
+    """Return the model of the interface over some records, with a cache of its own answers."""
+    model = application(made)
+
+    def answer(path: str, query: str, strict: bool) -> Answered:  # noqa: FBT001 - a cache has positions
+        return asyncio.run(ask_model(model, path, query.encode(), strict=strict))
+
+    return cache(answer)
+
+
+def _written(folder: Path, made: Made) -> Edition:
+    companies = [str(record["company_id"]) for record in made.records["companies"]]
+    return Edition(plain=_model(made), companies=companies, **_baked(date(made.write(folder / "files"), None)))
+
+
+def _baked(files: Path) -> dict[str, Any]:
+    """Compile files into a baked file beside them; return what follows from them."""
+    dataset, totals = loaded(files)
+    baked = files.with_name("set.baked")
+    bake(dataset, totals, baked)
+    when = dataset.generated_at
+    modified = None if when is None else int(when.timestamp())
+    return {
+        "version": dataset.version,
+        "modified": modified,
+        "folder": files,
+        "baked": baked,
+        "generated_at": when,
+    }

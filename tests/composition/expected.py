@@ -1,0 +1,54 @@
+"""What a reply must be, and the forms of errors."""
+
+from collections.abc import Mapping, Set as AbstractSet
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from tests.composition.ledger import Variant
+from tests.model.asking import Answered
+
+# Any text but the empty one.
+SOME: Final = "(some text)"
+JSON: Final = "application/json"
+PROBLEM: Final = "application/problem+json"
+# Fields that a reply without data must not have.
+NO_CONTENT: Final[Mapping[str, None]] = dict.fromkeys(("Content-Encoding", "Link"))
+_NO_VALIDATORS: Final[Mapping[str, None]] = dict.fromkeys(("ETag", "Last-Modified"))
+
+
+class Expected(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reply must be.
+
+    fields   the values of header fields; None: the field must be absent
+    vary     what Vary must name, at least
+    plain    the decoded body, if it is known to the byte
+    members  the members of an error body; without either there is no body
+    tagged   the variants one of which the entity tag must identify
+    """
+
+    status: int
+    fields: Mapping[str, str | None]
+    vary: AbstractSet[str] = frozenset()
+    plain: bytes | None = None
+    members: Mapping[str, Any] | None = None
+    tagged: AbstractSet[Variant] = frozenset()
+
+
+def error(
+    status: int, *, problem: bool, plain: Answered | None = None, fields: Mapping[str, str | None] = NO_CONTENT
+) -> Expected:
+    """Return an error with further fields, as problem details or not, with the detail of the oracle or any."""
+    form = {"Cache-Control": "no-store", "Content-Type": PROBLEM if problem else JSON}
+    reply = Expected(status=status, fields={**form, **_NO_VALIDATORS, **NO_CONTENT, **fields}, vary={"accept"})
+    if plain is not None and not problem:
+        return msgspec.structs.replace(reply, plain=plain.body)
+    detail = SOME if plain is None else orjson.loads(plain.body)["detail"]
+    members = {"detail": detail}
+    if problem:
+        members = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+        if isinstance(detail, list):
+            members |= {"detail": SOME, "errors": detail}
+    return msgspec.structs.replace(reply, members=members)

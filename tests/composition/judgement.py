@@ -1,0 +1,149 @@
+"""The right reply to a request from one data set: the order of judgement, and what each header field changes."""
+
+from collections.abc import Callable, Sequence
+from email.utils import formatdate
+from typing import Final
+
+import msgspec
+
+from tests.composition.conditions import decide
+from tests.composition.editions import Edition
+from tests.composition.expected import JSON, NO_CONTENT, SOME, Expected, error
+from tests.composition.ledger import Ledger, Variant
+from tests.composition.links import help_link, links
+from tests.composition.mix import ACCEPTS, PREFERENCES
+from tests.composition.request import Request
+from tests.composition.target import PathKind
+from tests.composition.terms import FILED, KEY, PLAIN_KEY, Terms
+from tests.model.asking import Answered
+from tests.web.negotiation import acceptable, negotiated
+
+_VARY: Final = frozenset({"accept-encoding", "prefer", "x-dataset-version", "x-api-key"})
+_VERSION: Final = "X-Dataset-Version"
+
+
+class Case(msgspec.Struct, frozen=True):
+    """A request to a service that serves a data set; `limited` if the key is over its rate."""
+
+    request: Request
+    edition: Edition
+    terms: Terms
+    ledger: Ledger
+    limited: bool = False
+
+    @property
+    def answered(self) -> bool:
+        """Whether path and method are those of a resource, so that the key matters."""
+        return self.request.target.kind is PathKind.RESOURCE and self.request.method in ("GET", "HEAD")
+
+    @property
+    def strict(self) -> bool:
+        """Whether unknown parameters are rejected."""
+        return PREFERENCES.get(self.request.field("Prefer"), False)
+
+    @property
+    def problem(self) -> bool:
+        """Whether errors are problem details."""
+        return ACCEPTS.get(self.request.field("Accept"), False)
+
+    @property
+    def plain(self) -> Answered:
+        """The answer of the oracle; to the canonical query unless the one that is written may be rejected."""
+        target = self.request.target
+        as_written = target.invalid or (target.noisy and self.strict)
+        return self.edition.plain(
+            target.question.path, target.query if as_written else target.question.query, self.strict
+        )
+
+
+def judge(case: Case) -> Expected:
+    """Return the reply of the first step that gives one, with the fields that all replies have."""
+    answer = next(found for step in ORDER if (found := step(case)) is not None)
+    origin = case.terms.allowed_origin(case.request.field("Origin"))
+    rated = case.terms.rate_fields and case.answered and "rate" in FILED.get(case.request.field(KEY), {})
+    strict = case.strict and case.request.target.kind is PathKind.RESOURCE and answer.status in (200, 404, 422)
+    common = {
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Expose-Headers": origin and SOME,
+        **dict.fromkeys(("RateLimit", "RateLimit-Policy"), SOME if rated else None),
+        "Preference-Applied": "handling=strict" if strict else None,
+    }
+    vary = answer.vary | (set() if case.terms.origin == "*" else {"origin"})
+    return msgspec.structs.replace(answer, fields={**common, **answer.fields}, vary=vary)
+
+
+def _path(case: Case) -> Expected | None:
+    target = case.request.target
+    if target.kind is PathKind.UNKNOWN:
+        return error(404, problem=case.problem, fields={"Link": help_link(target)})
+    if target.kind is PathKind.RESOURCE:
+        return None
+    above = msgspec.structs.replace(target, path=target.path.removesuffix("/"))
+    return Expected(status=307, fields={**NO_CONTENT, "Location": str(above)})
+
+
+def _preflight(case: Case) -> Expected | None:
+    request, origin = case.request, case.request.field("Origin")
+    asks = request.method == "OPTIONS" and origin and request.field("Access-Control-Request-Method")
+    if not asks or not case.terms.allowed_origin(origin):
+        return None
+    return Expected(status=204, fields={**NO_CONTENT, "Access-Control-Allow-Methods": SOME, "Allow": None})
+
+
+def _method(case: Case) -> Expected | None:
+    return None if case.answered else error(405, problem=case.problem, fields={"Allow": "GET, HEAD"})
+
+
+def _key(case: Case) -> Expected | None:
+    known = case.request.field(KEY) in (PLAIN_KEY, *FILED)
+    if known:
+        return None
+    fields = {"WWW-Authenticate": SOME, "Link": help_link(case.request.target)}
+    return error(401, problem=case.problem, fields=fields)
+
+
+def _rate(case: Case) -> Expected | None:
+    return error(429, problem=case.problem, fields={"Retry-After": SOME}) if case.limited else None
+
+
+def _parameters(case: Case) -> Expected | None:
+    plain = case.plain
+    return error(422, problem=case.problem, plain=plain) if plain.status == 422 else None
+
+
+def _version(case: Case) -> Expected | None:
+    if case.request.field(_VERSION) in ("", case.edition.version):
+        return None
+    return error(412, problem=case.problem, fields={_VERSION: case.edition.version})
+
+
+def _record(case: Case) -> Expected | None:
+    plain = case.plain
+    return error(404, problem=case.problem, plain=plain) if plain.status == 404 else None
+
+
+def _variant(case: Case) -> Expected:
+    edition, body, accepted = case.edition, case.plain.body, case.request.field("Accept-Encoding")
+    sendable = {
+        coding: Variant(case.request.target.question, edition.version, coding)
+        for coding in acceptable(accepted) or ["identity"]
+    }
+    coding = negotiated(accepted, len(body))
+    status, tagged = decide(case.request, edition.modified, frozenset(sendable.values()), sendable[coding], case.ledger)
+    if status == 412:
+        return error(412, problem=case.problem, fields={_VERSION: None})
+    modified = None if edition.modified is None else formatdate(edition.modified, usegmt=True)
+    fields = {"Cache-Control": "private, no-cache", _VERSION: edition.version, "Last-Modified": modified}
+    if status == 304:
+        fields |= {**NO_CONTENT, "Content-Type": None, "Content-Length": None}
+        return Expected(status=304, fields=fields, vary=_VARY, tagged=tagged)
+    fields |= {"Content-Type": JSON, "Link": links(case.request.target, body)}
+    fields["Content-Encoding"] = None if coding == "identity" else coding
+    return Expected(status=200, fields=fields, vary=_VARY, plain=body, tagged=tagged)
+
+
+# The order of judgement; the last step always gives a reply.
+ORDER: Final[Sequence[Callable[[Case], Expected | None]]] = (
+    *(_path, _preflight, _method, _key, _rate, _parameters, _version, _record),
+    _variant,
+)

@@ -1,0 +1,28 @@
+"""The links of a page, and from an error to the documentation (RFC 8288), computed from the target as it is written."""
+
+import re
+from typing import Final
+from urllib.parse import unquote_plus
+
+from tests.composition.target import Target
+
+_PAGES: Final = re.compile(rb'"num_pages":([0-9]+),"page_num":([0-9]+),')
+_ENVELOPE: Final = 500
+
+
+def links(target: Target, page: bytes) -> str | None:
+    """Return the value of the Link field of a page; None if the body is not a page."""
+    found = _PAGES.search(page[:_ENVELOPE])
+    if found is None:
+        return None
+    count, number = max(int(found[1]), 1), int(found[2])
+    kept = "".join(f"{pair}&" for pair in target.pairs if unquote_plus(pair.partition("=")[0]) != "page_num")
+    pages = {"next": number + 1, "prev": min(number - 1, count), "first": 1, "last": count}
+    shown = [name for name in pages if (name != "next" or number < count) and (name != "prev" or number > 1)]
+    return ", ".join(f'<?{kept}page_num={pages[name]}>; rel="{name}"' for name in shown)
+
+
+def help_link(target: Target) -> str:
+    """Return the value of the Link field of an error: from below the root up to it, and to the documentation."""
+    _, *segments = target.path.split("/")
+    return f'<{"../" * len(segments[1:])}docs>; rel="help"'

@@ -1,0 +1,140 @@
+"""What requests are made of. A method, a header field or a value of one joins the mix by a line in a table here.
+
+`judgement.py` says what a field changes in replies; a field that changes nothing needs its line alone.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from email.utils import formatdate
+from itertools import product
+from typing import Final, TypeVar
+
+import msgspec
+
+from tests.composition.chance import Chance
+from tests.composition.editions import Edition
+from tests.composition.ledger import Ledger, Variant
+from tests.composition.questions import Question, Questions
+from tests.composition.request import Request
+from tests.composition.target import write
+from tests.composition.terms import (
+    FILED_KEY,
+    HIGH_RATE_KEY,
+    KEY,
+    LISTED_ORIGIN,
+    LOW_RATE_KEY,
+    OTHER_ORIGIN,
+    PLAIN_KEY,
+)
+from tests.web.negotiation import CODINGS
+
+# Key -> weight; the empty text is an empty field.
+KEYS: Final = {PLAIN_KEY: 70, FILED_KEY: 5, HIGH_RATE_KEY: 12, LOW_RATE_KEY: 4, "wrong-key": 3, "": 3}
+METHODS: Final = {"GET": 78, "HEAD": 18, "OPTIONS": 3, "POST": 2}
+# Accept -> whether it asks for problem details.
+ACCEPTS: Final = {
+    "application/json": False,
+    "*/*": False,
+    "application/problem+json": True,
+    "application/json, application/problem+json;q=0.1": True,
+    "application/problem+json;q=0, application/json": False,
+}
+ENCODINGS: Final = (
+    *("zstd", "zstd", "br", "br", "gzip", "zstd, br, gzip", "gzip;q=0.5, br;q=0.9", "x-gzip", "*", "deflate"),
+    *("identity", "", "identity;q=0, gzip", "br, *;q=0", "identity;q=0", "gzip;q=0, *;q=0.2", "identity, zstd;q=0.5"),
+)
+# Prefer -> whether unknown parameters are rejected.
+PREFERENCES: Final = {
+    "handling=strict": True,
+    "respond-async, handling=strict; x=1": True,
+    "handling=lenient": False,
+    "handling=lenient, handling=strict": False,
+}
+ORIGINS: Final = (LISTED_ORIGIN, LISTED_ORIGIN, OTHER_ORIGIN)
+
+
+class Context(msgspec.Struct, frozen=True):
+    """What draws depend on: the questions, data sets and dates of the run, and what replies have shown until now."""
+
+    questions: Questions
+    editions: Sequence[Edition]
+    dates: Sequence[int]
+    ledger: Ledger
+
+
+_Item = TypeVar("_Item")
+_CODINGS: Final = ("identity", *CODINGS)
+# How many of the dates of data are still named in conditions.
+_RECENT: Final = 4
+
+# Draws the value of a header field for a request that asks a question.
+Draw = Callable[[Chance, Question, Context], str]
+
+
+def _any(values: Sequence[str]) -> Draw:
+    return lambda chance, _question, _seen: chance.one(values)
+
+
+def _version(chance: Chance, _question: Question, seen: Context) -> str:
+    return chance.one([edition.version for edition in seen.editions] * 2 + ["", "of-no-data"])
+
+
+def _date(chance: Chance, _question: Question, seen: Context) -> str:
+    moment = chance.one([*seen.dates[-_RECENT:], 0])
+    return chance.one([formatdate(moment + late, usegmt=True) for late in (-1, 0, 0, 1)] + ["yesterday"])
+
+
+def _tag_list(chance: Chance, question: Question, seen: Context) -> str:
+    """Return one to three tags: mostly of this question, or of another resource asked the same query."""
+    return ", ".join(_tag(chance, question, seen) for _ in range(chance.weighted({1: 6, 2: 2, 3: 2})))
+
+
+def _tag(chance: Chance, question: Question, seen: Context) -> str:
+    """Return a tag of a question in a random version and coding among those that are known."""
+    others = (question, question, question, *seen.questions.like[question.pairs], chance.one(seen.questions.all))
+    asked, start = chance.one(others), chance.below(len(seen.editions) * len(_CODINGS))
+    known = (
+        seen.ledger.tag(Variant(asked, version, coding))
+        for version, coding in _rotated(list(product([each.version for each in seen.editions], _CODINGS)), start)
+    )
+    return ("W/" if chance.happens(0.2) else "") + next(filter(None, known), '"unknown"')
+
+
+def _rotated(items: Sequence[_Item], start: int) -> Sequence[_Item]:
+    return (*items[start:], *items[:start])
+
+
+def _condition(chance: Chance, question: Question, seen: Context) -> str:
+    tags, anything = _tag_list(chance, question, seen), chance.happens(0.05)
+    return "*" if anything else tags
+
+
+class FieldChoice(msgspec.Struct, frozen=True):
+    """A header field: the share of requests that have it, and how its value is drawn."""
+
+    name: str
+    share: float
+    draw: Draw
+
+
+FIELDS: Final[Sequence[FieldChoice]] = (
+    FieldChoice("Accept", 0.25, _any(list(ACCEPTS))),
+    FieldChoice("Accept-Encoding", 0.85, _any(ENCODINGS)),
+    FieldChoice("Prefer", 0.15, _any(list(PREFERENCES))),
+    FieldChoice("Origin", 0.3, _any(ORIGINS)),
+    FieldChoice("Access-Control-Request-Method", 0.5, _any(["GET"])),
+    FieldChoice("X-Dataset-Version", 0.1, _version),
+    FieldChoice("If-None-Match", 0.35, _condition),
+    FieldChoice("If-Match", 0.06, _condition),
+    FieldChoice("If-Modified-Since", 0.12, _date),
+    FieldChoice("If-Unmodified-Since", 0.05, _date),
+    FieldChoice(KEY, 0.97, lambda chance, _question, _seen: chance.weighted(KEYS)),
+)
+BODIES: Final[Mapping[str, bytes]] = {"POST": b'{"a": 1}'}
+
+
+def draw(chance: Chance, seen: Context) -> Request:
+    """Return a request."""
+    target = write(chance, chance.one(seen.questions.all))
+    method = chance.weighted(METHODS)
+    fields = {field.name: field.draw(chance, target.question, seen) for field in FIELDS if chance.happens(field.share)}
+    return Request(target, method, fields, BODIES.get(method, b""))

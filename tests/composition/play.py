@@ -1,0 +1,153 @@
+"""A run: mixed requests are sent to services while their data is replaced again and again."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import count, cycle
+from math import inf, isnan, nan
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+from tests.composition.chance import Chance
+from tests.composition.checker import Checker
+from tests.composition.editions import Edition, write_editions
+from tests.composition.mix import Context, draw
+from tests.composition.pipeline import Pipeline
+from tests.composition.questions import Question, Questions
+from tests.composition.request import Request, Sent
+from tests.composition.service import Service
+from tests.composition.tally import Tally
+from tests.composition.target import PathKind, Target
+from tests.composition.terms import KEY, PLAIN_KEY, SERVICES, write_keys
+from tests.program import eventually, serving
+
+_LISTS: Final = 25
+_BATCHES: Final = {1: 4, 2: 2, 3: 2, 8: 1}
+# Requests are sent in waves, several at once. The share of waves in which a service gets a short-lived connection:
+_SHORT_LIVED: Final = 0.15
+_WAVES_PER_RELOAD: Final = 40
+# The first data set that is dated has this time; each that follows comes so many seconds after the latest one, is not
+# dated (nan), or is what is served already (inf).
+_START: Final = datetime(2024, 5, 31, 8, tzinfo=UTC)
+_APART: Final = {1: 4, 1.5: 4, 3600: 2, 0.5: 1, 0: 1, -1: 1, nan: 1, inf: 1}
+_PAGE: Final = Question("/companies", "/companies", (("limit", "7"),))
+_PROBE: Final = Request(
+    Target(_PAGE, PathKind.RESOURCE, _PAGE.path, ("limit=7",), noisy=False, invalid=False), fields={KEY: PLAIN_KEY}
+)
+
+
+def play(folder: Path, seed: int, requests: int, *, deadline: float = inf) -> Tally:
+    """Start the services and send at least `requests` requests, until `deadline` at most (in `monotonic` seconds).
+
+    Returns what was mixed. Raises `Violation` or another `AssertionError`, with the seed in a note.
+    """
+    try:
+        editions = write_editions(folder / "data", seed)
+        with _services(folder, editions, checker := Checker()) as services:
+            return _Player(folder / "dated", seed, services, editions, checker).play(requests, deadline)
+    except AssertionError as error:
+        error.add_note(f"seed {seed}; to repeat it: make fuzz ARGS='--seed {seed} composition'")
+        raise
+
+
+@contextmanager
+def _services(folder: Path, editions: Sequence[Edition], checker: Checker) -> Iterator[Sequence[Service]]:
+    keys = write_keys(folder / "keys.json")
+    with ExitStack() as stack:
+        services = []
+        for terms in SERVICES:
+            link = folder / f"data of {terms.name}"
+            link.symlink_to(editions[0].baked if terms.baked else editions[0].folder)
+            arguments = terms.arguments(link, keys)
+            running = stack.enter_context(serving(*arguments, "--cache", folder / "cache", log=folder / terms.name))
+            services.append(Service(terms, running, link, editions[0], checker))
+            stack.callback(services[-1].close)
+        yield services
+
+
+class _Player:
+    def __init__(
+        self, folder: Path, seed: int, services: Sequence[Service], editions: Sequence[Edition], checker: Checker
+    ) -> None:
+        self._folder, self._numbers = folder, count()
+        self._chance, self._services, self._editions = Chance(seed), services, editions
+        known = [self._chance.one(edition.companies) for edition in editions]
+        questions = Questions(self._chance, [*dict.fromkeys(known), "nobody"], lists=_LISTS)
+        self._dates: list[int] = []
+        self._seen = Context(questions, editions, self._dates, checker.ledger)
+        self._sent = 0
+
+    def play(self, requests: int, deadline: float) -> Tally:
+        """Send waves until there are enough requests, reloading each service in turn; return what was mixed."""
+        reloads = cycle([(service, self._data_sets()) for service in self._services])
+        while self._sent < requests and monotonic() < deadline:
+            service, data_sets = next(reloads)
+            self._wait_for(service)
+            self._wave(partial(service.reload, self._dated(service, next(data_sets))))
+            for _ in range(_WAVES_PER_RELOAD):
+                self._wave()
+        for service in self._services:
+            service.allowance.check()
+        return Tally(sum((service.tally for service in self._services), Counter()))
+
+    def _data_sets(self) -> Iterator[Edition]:
+        """Yield the data sets that a service loads: all of them in random order, then again."""
+        while True:
+            yield from self._chance.shuffled(self._editions)
+
+    def _dated(self, service: Service, edition: Edition) -> Edition:
+        """Return a data set with a time that is new, that of data before, earlier, or none; or what is served again."""
+        apart = self._chance.weighted(_APART)
+        if apart == inf:
+            return service.loaded
+        when = None if isnan(apart) else (service.latest or _START) + timedelta(seconds=apart)
+        if when is not None:
+            self._dates.append(int(when.timestamp()))
+        return edition.dated(self._folder / str(next(self._numbers)), when)
+
+    def _wave(self, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Send requests to all services, do something meanwhile, and read all replies."""
+        asked = [(service, *asking) for service in self._services for asking in self._batches(service)]
+        for _, connection, batch in asked:
+            connection.send(batch)
+        meanwhile()
+        for service, connection, batch in asked:
+            for sent in batch:
+                service.receive(connection, sent)
+            service.tally["pipelined"] += len(batch) - 1
+            if batch[-1].closes:
+                assert connection.ends(), f"the connection stays open after {batch[-1]}"
+                service.forget(connection)
+
+    def _batches(self, service: Service) -> Iterator[tuple[Pipeline, list[Sent]]]:
+        """Yield connections to a service with the requests to send on each."""
+        for connection in service.persistent:
+            yield connection, self._batch(service)
+        if self._chance.happens(_SHORT_LIVED):
+            yield service.connect(), self._batch(service, closes=True)
+
+    def _batch(self, service: Service, *, closes: bool = False) -> list[Sent]:
+        drawn = [draw(self._chance, self._seen) for _ in range(self._chance.weighted(_BATCHES))]
+        first, self._sent = self._sent + 1, self._sent + len(drawn)
+        name, last = service.terms.name, drawn[-1]
+        return [Sent(number, name, each, closes and each is last) for number, each in enumerate(drawn, first)]
+
+    def _wait_for(self, waited: Service) -> None:
+        """Wait until a service serves what was published last, and keep all connections from timing out."""
+
+        def has_reloaded() -> bool:
+            for service in self._services:
+                for connection in service.persistent:
+                    sent = Sent(0, service.terms.name, _PROBE)
+                    connection.send([sent])
+                    service.receive(connection, sent)
+            return waited.has_reloaded()
+
+        try:
+            eventually(has_reloaded)
+        except AssertionError as error:
+            error.add_note(f"while waiting for {waited}")
+            raise

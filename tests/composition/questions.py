@@ -1,0 +1,120 @@
+"""What is asked: the resources, their parameters, and all spellings of each value.
+
+Two requests ask the same exactly if their `Question` is equal: then they have the same answer and the same tag.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from tests.composition.chance import Chance
+from tests.engine import oracle
+from tests.engine.made_up import VALUES
+from tests.engine.oracle import Collection, Form
+
+Pair = tuple[str, str]
+# The first spelling of a value -> all its spellings.
+Values = Mapping[str, Sequence[str]]
+
+COMPANY: Final = "/companies/{company_id}"
+# The first value of each is the default.
+PAGING: Final[Mapping[str, Values]] = {
+    "limit": {"1000": ("1000", "+1000", " 1_000"), "7": ("7", "07"), "40": ("40", "40.0"), "150": ("150",)},
+    "page_num": {"1": ("1", "+1", "001"), "2": ("2", " 2 "), "9" * 30: ("9" * 30,)},
+    "sort_order": {"asc": ("asc",), "desc": ("desc",)},
+}
+_PAGED: Final = 0.35
+_FILTERS: Final = {0: 0.7, 1: 0.2, 2: 0.1}
+
+
+def _values(form: Form) -> Values:
+    """Return the values of a form of field, with the spellings that are equal in that form."""
+    groups: dict[object, list[str]] = {}
+    for text in VALUES[form]:
+        groups.setdefault(form(text), []).append(text)
+    return {spellings[0]: spellings for spellings in groups.values()}
+
+
+def _list(collection: Collection) -> Mapping[str, Values]:
+    fields = sorted(collection.forms, key="created_at".__ne__)
+    return {
+        **{name: _values(collection.forms[name]) for name in collection.filters},
+        **PAGING,
+        "sort_by": {field: (field,) for field in fields},
+    }
+
+
+# Resource -> parameter -> values. Braces are for an identifier.
+RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
+    "/stores": _list(oracle.STORES),
+    "/companies": _list(oracle.COMPANIES),
+    COMPANY: {},
+}
+ONCE: Final = (*PAGING, "sort_by")
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A question in its canonical spelling."""
+
+    resource: str
+    path: str
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def query(self) -> str:
+        """The canonical query string."""
+        return urlencode(self.pairs)
+
+    def __str__(self) -> str:
+        """Return the question, for a message."""
+        return f"{self.path}?{self.query}" if self.pairs else self.path
+
+
+class Questions:
+    """The questions of a run: few, so that caches are hit.
+
+    all   all of them
+    like  pairs -> the questions of all resources with these pairs: caches must not confuse them
+    """
+
+    def __init__(self, chance: Chance, identifiers: Sequence[str], *, lists: int) -> None:
+        """Draw `lists` queries for lists, and one question for each identifier."""
+        drawn: set[Question] = set()
+        for pairs in ((), *(_pairs(chance, identifiers) for _ in range(lists))):
+            drawn |= {Question(resource, resource, pairs) for resource in RESOURCES if _takes(resource, pairs)}
+        drawn |= {Question(COMPANY, f"/companies/{quote(each, safe='')}") for each in identifiers}
+        self.all = sorted(drawn, key=lambda question: (question.path, question.pairs))
+        self.like: dict[tuple[Pair, ...], list[Question]] = {}
+        for question in self.all:
+            self.like.setdefault(question.pairs, []).append(question)
+
+
+def _pairs(chance: Chance, identifiers: Sequence[str]) -> tuple[Pair, ...]:
+    """Return the pairs of a query for one of the lists, sorted, without defaults."""
+    parameters = RESOURCES[chance.one([resource for resource, taken in RESOURCES.items() if taken])]
+    filters = [name for name in parameters if name not in ONCE]
+    pairs = set()
+    for _ in range(chance.weighted(_FILTERS)):
+        name = chance.one(filters)
+        values = identifiers if name == "company_id" else list(parameters[name])
+        pairs |= {(name, chance.one(values)) for _ in range(chance.weighted({1: 2, 2: 1}))}
+    for name in ONCE:
+        value = chance.one(list(parameters[name]))
+        if chance.happens(_PAGED) and value != next(iter(parameters[name])):
+            pairs.add((name, value))
+    return tuple(sorted(pairs))
+
+
+def _takes(resource: str, pairs: Sequence[Pair]) -> bool:
+    """Return whether a resource is a list with these parameters."""
+    parameters = RESOURCES[resource]
+    return bool(parameters) and all(
+        name in parameters and (name != "sort_by" or value in parameters[name]) for name, value in pairs
+    )
+
+
+def spellings(resource: str, name: str, value: str) -> Sequence[str]:
+    """Return all spellings of a value."""
+    return RESOURCES[resource][name].get(value, (value,))

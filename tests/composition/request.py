@@ -1,0 +1,67 @@
+"""A request, and its bytes on the wire."""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+
+from tests.composition.target import Target
+
+_TAG: Final = re.compile('"[^"]*"')
+REQUEST_ID: Final = "X-Request-Id"
+NO_FIELDS: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class Request(msgspec.Struct, frozen=True):
+    """A request without what depends on the connection."""
+
+    target: Target
+    method: str = "GET"
+    fields: Mapping[str, str] = NO_FIELDS
+    body: bytes = b""
+
+    def field(self, name: str) -> str:
+        """Return the value of a header field, the empty text if it is absent."""
+        return self.fields.get(name, "")
+
+    @property
+    def tags(self) -> list[str]:
+        """The entity tags that its conditions name."""
+        return _TAG.findall(self.field("If-Match") + self.field("If-None-Match"))
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """A request that was sent: its number in the run, 0 while waiting for a reload, and the name of the service."""
+
+    number: int
+    service: str
+    request: Request
+    closes: bool = False
+
+    @property
+    def identifier(self) -> str:
+        """The identifier of the request, which its reply repeats."""
+        return f"composition-{self.number}"
+
+    @property
+    def wire(self) -> bytes:
+        """Its bytes."""
+        return self.head.encode() + self.request.body
+
+    @property
+    def head(self) -> str:
+        """Its request line and header fields, up to the empty line."""
+        request = self.request
+        framing = {"Content-Length": str(len(request.body))} if request.body else {}
+        fields = {"Host": "test", REQUEST_ID: self.identifier, **request.fields, **framing}
+        if self.closes:
+            fields["Connection"] = "close"
+        lines = (f"{request.method} {request.target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items()))
+        return "".join(f"{line}\r\n" for line in (*lines, ""))
+
+    def __str__(self) -> str:
+        """Return the request for a message."""
+        lines = self.head.rstrip().splitlines()
+        return f"request {self.number}, to {self.service}:\n" + "\n".join(f"  > {line}" for line in lines)

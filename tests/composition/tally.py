@@ -1,0 +1,62 @@
+"""Counts of what was mixed: a run without some kind of reply proves nothing about it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from tests.composition.request import Sent
+from tests.composition.terms import KEY, LOW_RATE_KEY
+from tests.web.reply import Reply
+
+_LONG: Final = 32 << 10
+# Kind -> how many there must be at least in every thousand requests.
+NEEDED: Final[Mapping[str, float]] = {
+    **dict.fromkeys(("status 200", "method HEAD", "pipelined"), 100),
+    **dict.fromkeys(("coding identity", "coding gzip", "coding br", "coding zstd"), 20),
+    **dict.fromkeys(("304 by tag", "status 412"), 10),
+    **dict.fromkeys(("status 307", "status 401", "status 404", "status 405", "status 422", "status 429"), 3),
+    **dict.fromkeys(("304 by *", "304 by date", "coded over 32 KiB", "problem details", "strict"), 3),
+    **dict.fromkeys(("status 204", "low rate accepted", "connection closed", "reloads", "old data during a reload"), 1),
+}
+
+
+class Tally(Counter[str]):
+    """Counts by kind."""
+
+    def note(self, sent: Sent, reply: Reply, *, old: bool) -> None:
+        """Count a reply; `old` if it is from the data before a reload that is in progress."""
+        self.update(_kinds(sent, reply))
+        self["old data during a reload"] += old
+
+    def lacking(self) -> dict[str, int]:
+        """Return the counts that are too low."""
+        thousands = self["requests"] / 1000
+        return {kind: self[kind] for kind, least in NEEDED.items() if self[kind] < int(least * thousands)}
+
+    def __str__(self) -> str:
+        """Return the counts, sorted."""
+        return ", ".join(f"{kind}: {count:,}" for kind, count in sorted(self.items()))
+
+
+def _kinds(sent: Sent, reply: Reply) -> Iterator[str]:
+    request = sent.request
+    yield "requests"
+    yield f"requests to {sent.service}"
+    yield f"status {reply.status}"
+    yield f"method {request.method}"
+    yield f"resource {request.target.question.resource}"
+    if reply.status == 200:
+        yield f"coding {reply.coding}"
+    if reply.status == 304:
+        named = request.field("If-None-Match")
+        yield f"304 by {'tag' if named not in ('', '*') else named or 'date'}"
+    if reply.coding != "identity" and len(reply.body) and len(reply.plain) > _LONG:
+        yield "coded over 32 KiB"
+    if reply.headers.get("Content-Type") == "application/problem+json":
+        yield "problem details"
+    if "Preference-Applied" in reply.headers:
+        yield "strict"
+    if sent.closes:
+        yield "connection closed"
+    if request.field(KEY) == LOW_RATE_KEY and reply.status in (200, 304, 412, 422):
+        yield "low rate accepted"

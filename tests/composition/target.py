@@ -1,0 +1,108 @@
+"""How a question is written: a spelling of its path and query, with pairs that are ignored or invalid."""
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Final, NamedTuple
+from urllib.parse import quote, quote_plus, unquote
+
+import msgspec
+
+from tests.composition.chance import Chance
+from tests.composition.questions import ONCE, RESOURCES, Pair, Question, spellings
+
+# Unknown names and empty filters; `Prefer: handling=strict` rejects the former.
+NOISE: Final[Sequence[Pair]] = (
+    *(("unknown", "1"), ("City", "x"), ("", ""), ("limit[]", "5")),
+    *(("city", ""), ("country", "null"), ("company_id", " "), ("parent_company_id", "")),
+)
+# Pairs that are invalid for one of the lists at least.
+INVALID: Final[Sequence[Pair]] = (
+    *(("limit", "0"), ("limit", "x"), ("limit", "1001"), ("page_num", "0"), ("page_num", "")),
+    *(("sort_order", "up"), ("sort_by", "size"), ("is_open", "maybe")),
+)
+_PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz_"
+_NOISY, _INVALID, _EXPLICIT, _TWICE = 0.15, 0.05, 0.1, 0.2
+
+
+class PathKind(Enum):
+    """What a path is to the service."""
+
+    RESOURCE = "a resource"
+    REDIRECT = "a resource and a slash"
+    UNKNOWN = "unknown"
+
+
+def _escaped(path: str) -> str:
+    """Return a path with every byte of its last segment percent-encoded."""
+    above, _, last = path.rpartition("/")
+    return f"{above}/" + "".join(f"%{byte:02x}" for byte in unquote(last).encode())
+
+
+class PathForm(NamedTuple):
+    """A way to write a path, what the result is to the service, and a weight."""
+
+    write: Callable[[str], str]
+    kind: PathKind
+    weight: float
+
+
+PATHS: Final[Sequence[PathForm]] = (
+    PathForm(lambda path: path, PathKind.RESOURCE, 80),
+    PathForm(_escaped, PathKind.RESOURCE, 10),
+    PathForm(lambda path: f"{path}/", PathKind.REDIRECT, 3),
+    PathForm(lambda path: f"{path}//", PathKind.UNKNOWN, 1),
+    PathForm(lambda path: f"/{path}", PathKind.UNKNOWN, 1),
+    PathForm(lambda path: f"{path}/more/of/it", PathKind.UNKNOWN, 1),
+)
+
+
+class Target(msgspec.Struct, frozen=True):
+    """A question as it is written.
+
+    noisy    whether a pair of the query is in `NOISE`
+    invalid  whether one is in `INVALID`
+    """
+
+    question: Question
+    kind: PathKind
+    path: str
+    pairs: tuple[str, ...]
+    noisy: bool
+    invalid: bool
+
+    @property
+    def query(self) -> str:
+        """The query string as it is written."""
+        return "&".join(self.pairs)
+
+    def __str__(self) -> str:
+        """Return the target of the request line."""
+        return f"{self.path}?{self.query}" if self.pairs else self.path
+
+
+def write(chance: Chance, question: Question) -> Target:
+    """Return a question in a random spelling."""
+    path = chance.weighted({each: each.weight for each in PATHS})
+    pairs = [(name, spelling) for name, value in question.pairs for spelling in _spelled(chance, question, name, value)]
+    asked = {name for name, _ in pairs}
+    for name, values in RESOURCES[question.resource].items():
+        if chance.happens(_EXPLICIT) and name not in asked and name in ONCE:
+            pairs.append((name, chance.one(next(iter(values.values())))))
+    noisy, invalid = chance.happens(_NOISY), chance.happens(_INVALID)
+    pairs += [chance.one(NOISE)] * noisy + [chance.one(INVALID)] * invalid
+    written = (f"{chance.one(_WAYS)(name)}={chance.one(_WAYS)(value)}" for name, value in chance.shuffled(pairs))
+    return Target(question, path.kind, path.write(question.path), tuple(written), noisy, invalid)
+
+
+def _spelled(chance: Chance, question: Question, name: str, value: str) -> Sequence[str]:
+    """Return a spelling of a value, or two of a filter value: that means the same."""
+    found = spellings(question.resource, name, value)
+    twice = chance.happens(_TWICE) and name not in ONCE
+    return [chance.one(found) for _ in range(1 + twice)]
+
+
+def _quoted_in_lower_case(text: str) -> str:
+    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in text.encode())
+
+
+_WAYS: Final[Sequence[Callable[[str], str]]] = (quote, quote_plus, _quoted_in_lower_case)

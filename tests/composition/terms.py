@@ -1,0 +1,76 @@
+"""The services of a run, with the options and keys of each."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import orjson
+
+KEY: Final = "x-api-key"
+PLAIN_KEY: Final = "plain-key"
+FILED_KEY: Final = "filed-key"
+HIGH_RATE_KEY: Final = "high-rate-key"
+LOW_RATE_KEY: Final = "low-rate-key"
+# The burst of the low-rate key, of which one request a day is refilled.
+BURST: Final = 60
+# The keys of the key file -> rate and burst. `PLAIN_KEY` is given by --api-key.
+FILED: Final[Mapping[str, Mapping[str, object]]] = {
+    FILED_KEY: {},
+    HIGH_RATE_KEY: {"rate": "999999999/s"},
+    LOW_RATE_KEY: {"rate": "1/d", "burst": BURST},
+}
+LISTED_ORIGIN: Final = "https://shop.example"
+OTHER_ORIGIN: Final = "https://other.example"
+
+
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of a service.
+
+    baked        whether its source is a baked file, else a folder
+    origin       the origin that may read replies, `*` for any
+    rate_fields  whether replies have the fields of rates
+    """
+
+    name: str
+    workers: int
+    baked: bool
+    origin: str
+    rate_fields: bool
+    options: Sequence[str] = ()
+
+    def arguments(self, data: Path, keys: Path) -> list[str | Path]:
+        """Return the arguments of `serve`."""
+        common = ("--data", data, "--key-file", keys, "--api-key", PLAIN_KEY, "--workers", str(self.workers))
+        shrinking = ("--max-shrink", "1")  # one of the data sets is much smaller than the others
+        fields = ("--rate-limit-fields",) if self.rate_fields else ()
+        return [*common, *shrinking, "--cors-origin", self.origin, *fields, *self.options]
+
+    def allowed_origin(self, origin: str) -> str | None:
+        """Return the value of Access-Control-Allow-Origin for a request from an origin."""
+        return self.origin if self.origin in ("*", origin) else None
+
+
+SERVICES: Final[Sequence[Terms]] = (
+    Terms(
+        name="one worker",
+        workers=1,
+        baked=False,
+        origin=LISTED_ORIGIN,
+        rate_fields=False,
+        options=("--encoded-cache", "1"),  # smaller than the answers of a run: entries are evicted
+    ),
+    Terms(name="two workers", workers=2, baked=True, origin="*", rate_fields=True),
+)
+
+
+def write_keys(file: Path) -> Path:
+    """Write the key file, as docs/keys.md has it."""
+    entries = [
+        {"name": key, "sha256": sha256(key.encode()).hexdigest(), "created_at": "2026-01-01T00:00:00Z", **rate}
+        for key, rate in FILED.items()
+    ]
+    file.write_bytes(orjson.dumps({"format": 1, "keys": entries}))
+    file.chmod(0o600)
+    return file

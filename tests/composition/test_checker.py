@@ -1,0 +1,95 @@
+"""The checker accepts right replies and rejects forged ones: it can fail for each promise."""
+
+from itertools import product
+
+import pytest
+
+from tests.composition.allowance import Allowance
+from tests.composition.checker import Violation
+from tests.composition.forged import COMPANIES, NEW, OLD, STORES, Forger, altered, asked
+from tests.composition.request import REQUEST_ID, Request
+from tests.composition.tally import Tally
+from tests.composition.terms import BURST, HIGH_RATE_KEY, LOW_RATE_KEY
+
+REQUESTS = [
+    asked(STORES),
+    asked(COMPANIES, Accept_Encoding="br", Origin="https://shop.example"),
+    asked("/companies/acme", "HEAD", Accept_Encoding="br"),
+    asked(STORES, If_None_Match="*"),
+    asked(STORES, If_Modified_Since="Fri, 15 Jan 2100 08:00:00 GMT"),
+    asked(STORES, If_Match='"other"'),
+    asked(STORES, X_Dataset_Version="other"),
+    asked(STORES, query="unknown=1", Prefer="handling=strict"),
+    asked(STORES, query="unknown=1", Prefer="handling=strict", Accept="application/problem+json"),
+    asked("/companies/nobody", Accept="application/problem+json"),
+    asked(STORES, x_api_key="wrong"),
+    asked(STORES, x_api_key=HIGH_RATE_KEY),
+    asked(STORES, "POST"),
+    asked(STORES, "OPTIONS", Origin="https://shop.example", Access_Control_Request_Method="GET"),
+]
+each_request = pytest.mark.parametrize("request_", REQUESTS, ids=range(len(REQUESTS)))
+
+
+@each_request
+def test_right_replies_are_accepted_from_any_data_that_may_be_served(request_: Request) -> None:
+    forger = Forger()
+    for edition in (OLD, NEW, OLD):
+        forger.ask(request_, edition)
+
+
+@each_request
+def test_a_field_that_is_missing_or_another_is_rejected(request_: Request) -> None:
+    forger = Forger()
+    right = forger.ask(request_)
+    for name, value in product(set(right.headers) - {REQUEST_ID, "Content-Length"}, (None, "")):
+        sent = forger.send(request_)
+        with pytest.raises(Violation):
+            forger.check(sent, altered(right, {name: value, REQUEST_ID: sent.identifier}), NEW)
+
+
+@each_request
+def test_another_status_is_rejected(request_: Request) -> None:
+    forger = Forger()
+    right = forger.ask(request_)
+    for status in {200, 304, 401, 404, 405, 412, 422, 429, 500, 503} - {right.status}:
+        sent = forger.send(request_)
+        with pytest.raises(Violation):
+            forger.check(sent, altered(right, {REQUEST_ID: sent.identifier}, status=status), NEW)
+
+
+def test_the_reply_to_another_request_is_rejected() -> None:
+    forger = Forger()
+    sent, other = forger.send(asked(STORES)), forger.send(asked(STORES))
+    with pytest.raises(Violation, match=r"^order: "):
+        forger.check(sent, forger.right(other, NEW), NEW)
+
+
+def test_data_that_is_not_served_any_more_is_rejected() -> None:
+    forger = Forger()
+    sent = forger.send(asked(STORES))
+    with pytest.raises(Violation, match=r"^version: "):
+        forger.check(sent, forger.right(sent, OLD), NEW)
+
+
+def test_the_low_rate_key_gets_its_burst_and_no_more() -> None:
+    forger, allowance = Forger(), Allowance(workers=1)
+    sent = forger.send(asked(STORES, x_api_key=LOW_RATE_KEY))
+    right = forger.right(sent, NEW)
+    allowance.note(sent, altered(right, {}, status=429))
+    with pytest.raises(AssertionError, match="rate: "):
+        allowance.check()
+    for _ in range(BURST):
+        allowance.note(sent, right)
+    allowance.check()
+    with pytest.raises(AssertionError, match="rate: "):
+        allowance.note(sent, right)
+
+
+def test_a_run_without_some_kind_of_reply_fails() -> None:
+    tally, forger = Tally(), Forger()
+    sent = forger.send(asked(STORES))
+    for _ in range(1000):
+        tally.note(sent, forger.right(sent, NEW), old=False)
+    assert tally["status 200"] == 1000
+    assert {"reloads", "304 by tag", "coding gzip", "status 429"} <= tally.lacking().keys()
+    assert "status 200" not in tally.lacking()

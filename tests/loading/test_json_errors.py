@@ -1,0 +1,91 @@
+"""Of a text that is not JSON it is said in which record, and at which of its members, that shows."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from service.loading.json_errors import not_json
+from tests.loading.data_files import as_json, load_stores, refusal, store
+
+SIGNS = st.text('[]{}",:1\\uda tru\n', max_size=40)
+
+
+def why(folder: Path, text: bytes, name: str = "stores.json") -> str:
+    return refusal(load_stores(folder, text, name)).why
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [
+        (b'{"store_id": "s2", "city": nan}', "in record 2, at 'city'"),
+        (b'{"store_id": "s2", "city": tru}', "in record 2, at 'city'"),
+        (b'{"store_id": "s2", "city": "a"b"}', "in record 2, at 'city'"),
+        (b'{"store_id": "s2", "city": "[{,\\q"}', "in record 2, at 'city'"),
+        (b'{"store_id": "s2", "city": {"a": [1, {"b": 01}]}}', "in record 2, at 'city'"),
+        (b'{"store_id": "s2", "city": "\\ud800 and more"}', "in record 2, at 'city'"),
+        (b'{"store_id": "s2", city: "Ada"}', "in record 2"),
+        (b'{"store_id": "s2",}', "in record 2"),
+        (b"x", "in record 2"),
+    ],
+)
+@pytest.mark.parametrize("form", ["[%b, %b, {}]", '{"x": [{"y": [1, 2]}, 3], "stores": [%b, %b, {}]}'])
+def test_it_is_told_by_record_and_member_on_a_single_line(tmp_path: Path, form: str, wrong: bytes, place: str) -> None:
+    text = form.encode() % (as_json(store("s1", name='a ",[{}]: \\')), wrong)
+    fault = refusal(load_stores(tmp_path, text, "stores.json"))
+    assert fault.line == 1
+    assert fault.why.startswith("this is not JSON: ")
+    assert fault.why.endswith(f", {place}")
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (b'[{"store_id": "s1"}, {"store_id": "s2', ", in record 2, at 'store_id'"),
+        (b'[{"store_id": "s1"}, {"store_id": "\\ud800"}]', ", in record 2, at 'store_id'"),
+        (b'{"stores": [{"store_id": "s1"}', ", in record 1"),
+        (b"", ""),
+    ],
+)
+def test_of_a_text_that_is_cut_it_is_where_the_text_ends(tmp_path: Path, text: bytes, place: str) -> None:
+    assert why(tmp_path, text) == f"this is not JSON: it is cut short, or holds half a surrogate pair{place}"
+
+
+def test_outside_of_the_records_it_is_the_member_of_the_object_or_nothing(tmp_path: Path) -> None:
+    assert why(tmp_path, b'{"made": 01, "stores": []}').endswith(", at 'made'")
+    assert why(tmp_path, b"[{}] []").endswith(" (byte 6)")
+
+
+def test_a_line_of_json_lines_is_told_by_its_member(tmp_path: Path) -> None:
+    fault = refusal(load_stores(tmp_path, as_json(store()) + b'\n{"city": nan}\n', "stores.jsonl"))
+    assert (fault.line, fault.why.rpartition(", ")[2]) == (2, "at 'city'")
+
+
+def test_a_record_on_each_line_is_known_as_json_lines(tmp_path: Path) -> None:
+    lines = as_json(store("s1")) + b"\n" + as_json(store("s2")) + b"\n"
+    assert why(tmp_path, lines).endswith(
+        "; a file with one record on each line is JSON Lines, and its name ends in .jsonl"
+    )
+
+
+def test_a_long_name_is_cut(tmp_path: Path) -> None:
+    assert len(why(tmp_path, b'[{"' + b"x" * 10_000 + b'": nan}]')) < 200
+
+
+@given(SIGNS)
+@settings(deadline=None)
+def test_any_text_has_a_reason(text: str) -> None:
+    for shape in (list[msgspec.Raw], dict[str, msgspec.Raw], msgspec.Raw):
+        error = decoding_error(text.encode(), shape)
+        assert error is None or not_json(error, text.encode(), "1").startswith("this is not JSON: ")
+
+
+def decoding_error(text: bytes, shape: object) -> Exception | None:
+    try:
+        msgspec.json.decode(text, type=shape)
+    except msgspec.ValidationError:
+        return None
+    except msgspec.DecodeError as error:
+        return error
+    return None

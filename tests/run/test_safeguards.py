@@ -1,0 +1,163 @@
+"""A data set that looks like an accident is not served, and what was served stays; options or a restart allow it."""
+
+import os
+import signal
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from tests.baking.made_up import baked_file, write_manifest
+from tests.directory import store, write_directory
+from tests.program import Running, eventually, run
+from tests.run.conftest import Serve
+from tests.run.test_workers import compiling, kill_worker
+
+MANY, SOME, FEW = 100, 60, 20
+LATER = datetime(2099, 1, 1, tzinfo=UTC).timestamp()
+HEADER = b"store_id,company_id,address_1,city,country\n"
+EMPTIED = (
+    "0 stores, at least 1 needed; 0 of 100 stores left, 100 % fewer than served now; "
+    "--min-stores 0 --max-shrink 1 allows that"
+)
+SHRUNK = "20 of 100 stores left, 80 % fewer than served now; --max-shrink 0.8 allows that"
+NONE = "0 stores, at least 1 needed; --min-stores 0 allows that"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "companies.csv").write_text("company_id,name\nacme,Acme\n")
+    hold(folder, MANY)
+    return folder
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "empty", [])
+
+
+def hold(folder: Path, stores: int, city: str = "Toronto") -> None:
+    """Let a folder have so many stores."""
+    rows = b"".join(b"s%d,acme,1 Main St,%b,CA\n" % (number, city.encode()) for number in range(stores))
+    (folder / "stores.csv").write_bytes(HEADER + rows)
+
+
+def has_refused(service: Running, why: str, since: str = "") -> bool:
+    """Return whether the last reload was refused so, as /ready and the metrics have it."""
+    reload = service.ready()["last_reload"]
+    counted = service.metrics()["store_directory_reload_success"]
+    return (reload["ok"], reload["error"], counted) == (False, why, 0) and bool(reload["at"] > since)
+
+
+def serves(service: Running, stores: int) -> bool:
+    return {service.metrics()["store_directory_stores"], service.ready()["stores"]} == {stores}
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_file_that_is_emptied_to_its_header_changes_nothing_and_is_told_also_after_a_hang_up(
+    serve: Serve, folder: Path, workers: str
+) -> None:
+    service = serve(folder, "--workers", workers)
+    hold(folder, 0)
+    eventually(partial(has_refused, service, EMPTIED))
+    since = service.ready()["last_reload"]["at"]
+    service.process.send_signal(signal.SIGHUP)
+    eventually(partial(has_refused, service, EMPTIED, since))
+    assert serves(service, MANY)
+    (line,) = (line for line in service.logged() if "fewer" in line)
+    assert line.endswith(f" {EMPTIED}; what was served stays")
+    hold(folder, SOME)
+    eventually(partial(serves, service, SOME))
+    assert service.ready()["last_reload"]["ok"]
+
+
+def test_what_a_reload_loses_is_compared_with_what_is_served_whichever_worker_loads_and_a_restart_accepts_it(
+    serve: Serve, folder: Path
+) -> None:
+    service = serve(folder, "--workers", "2")
+    hold(folder, FEW)
+    ((leader, _),) = eventually(partial(compiling, service))
+    eventually(partial(has_refused, service, SHRUNK))
+    kill_worker(service, leader)
+    since = service.ready()["last_reload"]["at"]
+    hold(folder, FEW, "Ottawa")
+    eventually(partial(has_refused, service, SHRUNK, since))
+    assert serves(service, MANY)
+    service.end()
+    assert serves(serve(folder), FEW)
+
+
+def test_what_the_options_allow_is_served(serve: Serve, folder: Path) -> None:
+    service = serve(folder, "--min-stores", "0", "--max-shrink", "1")
+    hold(folder, 0)
+    eventually(partial(serves, service, 0))
+    assert service.ready()["last_reload"]["ok"]
+
+
+def test_a_start_without_stores_is_exit_1_and_a_clear_line_from_whatever_source(
+    empty: Path, tmp_path: Path, cache: Path
+) -> None:
+    baked = baked_file(empty, tmp_path / "empty.baked")
+    listed = write_directory(tmp_path / "listed", [])
+    write_manifest(listed, "2024-05-31T10:00:00Z", {"stores": 0, "companies": 1})
+    for data in (empty, baked, listed):
+        for workers in ("1", "2"):
+            ended = run("serve", "--port", "0", "--data", data, "--cache", cache, "--workers", workers)
+            assert (ended.returncode, ended.stderr) == (1, f"Error: the data set in {data} is refused: {NONE}\n")
+
+
+def test_settings_of_the_environment_and_of_a_file_are_limits_too(serve: Serve, empty: Path, tmp_path: Path) -> None:
+    faulty = write_directory(tmp_path / "faulty", [store("s1"), store("s2", city=None)])
+    (tmp_path / "settings.toml").write_text("invalid = 'skip'\nmax-skipped = 0.25\n")
+    ended = run("serve", "--port", "0", "--data", faulty, "--config", tmp_path / "settings.toml")
+    told = "1 of 3 records skipped, 33.3 %; --max-skipped 0.34 allows that"
+    assert ended.stderr == f"Error: the data set in {faulty} is refused: {told}\n"
+    ended = run(
+        "serve", "--port", "0", "--data", faulty, STORE_DIRECTORY_INVALID="skip", STORE_DIRECTORY_MIN_STORES="2"
+    )
+    assert "1 stores, at least 2 needed; --min-stores 1 allows that" in ended.stderr
+    assert serves(serve(baked_file(empty, tmp_path / "set.baked"), "--min-stores", "0"), 0)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files, and logs nothing."""
+
+    def log_message(self, *_: object) -> None:
+        """Do nothing."""
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[str]:
+    """Serve the folder `web`, and return its address."""
+    (tmp_path / "web").mkdir()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "web")))
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_file_of_an_origin_that_is_refused_does_not_take_the_place_of_the_last_good_copy(
+    serve: Serve, folder: Path, tmp_path: Path, web: str
+) -> None:
+    file, url = tmp_path / "web" / "set.baked", f"{web}/set.baked"
+    baked_file(folder, file)
+    service = serve(url, "--poll", "0.1")
+    hold(folder, FEW)
+    os.utime(baked_file(folder, file), (LATER, LATER))  # the origin tells the file by its time, in seconds
+    eventually(partial(has_refused, service, SHRUNK))
+    assert serves(service, MANY)
+    service.end()
+    file.rename(tmp_path / "gone.baked")
+    service = serve(url, "--poll", "0.1")
+    assert serves(service, MANY)
+    (tmp_path / "gone.baked").rename(file)
+    eventually(partial(serves, service, FEW))  # as the run began with the copy, and the origin never confirmed that
