@@ -1,5 +1,6 @@
 """A data set as arrays, and back."""
 
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ import msgspec
 import numpy as np
 
 from service.baking.layout import Array, Content, DamagedFile, map_file, write_file
+from service.baking.soundness import check_table
 from service.engine.column import Column
 from service.engine.table import Table
 from service.engine.texts import Texts
@@ -18,6 +20,7 @@ from service.loading.faults import RefusedError
 from service.records import COMPANIES, CREATED_AT, STORES, Resource
 
 FORMAT: Final = "store-directory 1"
+_VERSION: Final = re.compile("[0-9a-f]{16}")
 _COLUMN_PARTS: Final = ("codes", "order", "starts")
 
 
@@ -66,10 +69,10 @@ def load_baked(path: Path, *, checked: bool = False) -> Loaded:
 
 def read_baked(path: Path, *, checked: bool = False) -> Loaded:
     """Do as `load_baked`, but raise DamagedFile where the file is at fault, OSError where it cannot be read."""
-    return _loaded(map_file(path, checked=checked))
+    return _loaded(map_file(path, checked=checked), checked=checked)
 
 
-def _loaded(content: Content) -> Loaded:
+def _loaded(content: Content, *, checked: bool) -> Loaded:
     metadata, totals = _read_metadata(content.metadata)
     arrays = dict(content.arrays)
     stores, companies = (_table(resource, arrays) for resource in (STORES, COMPANIES))
@@ -77,6 +80,9 @@ def _loaded(content: Content) -> Loaded:
         raise DamagedFile(f"the array {min(arrays)} is not known")
     if (len(stores), len(companies)) != (totals.stores, totals.companies):
         raise DamagedFile("the tables are not as long as the file says")
+    if not checked:
+        check_table(STORES.name, stores)
+        check_table(COMPANIES.name, companies)
     generated_at = read_instant(metadata.generated_at) if metadata.generated_at else None
     return Loaded(Dataset(stores, companies, generated_at, metadata.version), Report([], [], totals))
 
@@ -92,6 +98,8 @@ def _read_metadata(texts: Mapping[str, str]) -> tuple[_Metadata, Totals]:
         totals = msgspec.json.decode(metadata.totals, type=Totals)
     except msgspec.DecodeError as error:
         raise DamagedFile(f"the metadata is not known: {error}") from None
+    if _VERSION.fullmatch(metadata.version) is None:
+        raise DamagedFile("the metadata is not known: the version is not 16 hexadecimal digits")
     if metadata.generated_at and read_instant(metadata.generated_at) is None:
         raise DamagedFile("the metadata is not known: generated_at is no date-time")
     return metadata, totals

@@ -115,6 +115,18 @@ def promised_length(beginning: bytes | bytearray) -> int | None:
     return start + max(entry.data_offsets[1] for entry in entries.values())
 
 
+def check_length(path: Path) -> None:
+    """Check that a file is as long as its header says, before it is copied. Raises DamagedFile, OSError."""
+    with path.open("rb") as file:
+        length, promised = os.fstat(file.fileno()).st_size, promised_length(file.read(_LARGEST_HEADER))
+    if length < _LENGTH_BYTES:
+        raise NotBaked
+    if promised is None or length < promised:
+        raise DamagedFile("the file is cut short")
+    if length > promised:
+        raise DamagedFile(f"{length - promised:,} bytes stand behind the last array")
+
+
 def _header_end(beginning: bytes | bytearray | memoryview) -> int:
     end = _LENGTH_BYTES + int.from_bytes(beginning[:_LENGTH_BYTES], "little")
     if not _LENGTH_BYTES < end <= _LARGEST_HEADER:

@@ -5,6 +5,8 @@ from pathlib import Path
 import click
 
 from service.baking.baked import bake as write_baked, load_baked
+from service.baking.layout import DamagedFile
+from service.baking.soundness import check_records
 from service.commands.data_folder import DataFolder
 from service.commands.options import Share
 from service.commands.refusal import refusal
@@ -12,6 +14,7 @@ from service.commands.terminal import shown_progress
 from service.loading.acceptance import Invalid, Refused, Safeguards, accept
 from service.loading.dataset import Dataset, load
 from service.loading.version import dataset_version
+from service.records import COMPANIES, STORES
 
 _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
@@ -54,7 +57,7 @@ def bake(folder: Path, file: Path, *, invalid: str, min_stores: int, max_skipped
         Safeguards(min_stores=min_stores, max_skipped=max_skipped).check(report.totals)
         write_baked(dataset, report.totals, file)
     except Refused as refused:
-        raise refusal(str(folder), refused, of_records=refused.of_records) from refused
+        raise refusal(str(folder), refused, refused.cause) from refused
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
     click.echo(f"{file}: {_described(dataset)}")
@@ -63,11 +66,16 @@ def bake(folder: Path, file: Path, *, invalid: str, min_stores: int, max_skipped
 @click.command()
 @click.argument("file", metavar="FILE", type=_FILE)
 def verify(file: Path) -> None:
-    """Check every byte of the baked FILE; exit 1 where one is not as it was baked."""
+    """Check every byte and every record of the baked FILE; exit 1 if anything is not as it was baked."""
     loaded = load_baked(file)
     if loaded.dataset is None:
         raise click.ClickException(str(Refused.by(loaded.report)))
     dataset = loaded.dataset
+    try:
+        check_records(STORES, dataset.stores)
+        check_records(COMPANIES, dataset.companies)
+    except DamagedFile as damage:
+        raise click.ClickException(f"{file}: {damage}; bake it again") from damage
     if dataset_version((dataset.stores, dataset.companies)) != dataset.version:
         raise click.ClickException(f"{file}: the records are not those of version {dataset.version}; bake it again")
     click.echo(f"{file}: sound, {_described(dataset)}")

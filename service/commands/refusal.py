@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from service.keys.register import BadKeys, NoKeys
-from service.loading.acceptance import advice
+from service.loading.acceptance import Cause, advice
 
 
-def refusal(source: str, why: Exception, *, of_records: bool) -> click.ClickException:
+def refusal(source: str, why: Exception, cause: Cause) -> click.ClickException:
     """Return the error that ends a command: what is wrong with the data set at `source`, and what to do."""
-    lines = [f"the data set in {source} is refused: {why}", advice(source, of_records=of_records)]
+    lines = [f"the data set in {source} is refused: {why}", advice(source, cause)]
     return click.ClickException("\n".join(filter(None, lines)))
 
 

@@ -207,7 +207,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         else:
             uvloop.run(run(plan, lone_seat(), Sockets(public.sockets, admin.sockets)))
     except Rejected as rejected:
-        raise refusal(source.name, rejected, of_records=rejected.of_records) from rejected
+        raise refusal(source.name, rejected, rejected.cause) from rejected
     finally:
         public.leave()
 

@@ -22,19 +22,28 @@ class Invalid(StrEnum):
     SKIP = "skip"
 
 
-class Refused(Exception):
-    """A data set that is not served: the first fault, how many more there are, and whether records are at fault."""
+class Cause(StrEnum):
+    """What refuses a data set: one of its files, invalid records, or a limit of `Safeguards`."""
 
-    def __init__(self, why: str, *, of_records: bool = False) -> None:
+    FILE = "file"
+    RECORDS = "records"
+    LIMIT = "limit"
+
+
+class Refused(Exception):
+    """A data set that is not served: the message says why, and how many more errors there are."""
+
+    def __init__(self, why: str, *, cause: Cause = Cause.FILE) -> None:
         super().__init__(why)
-        self.of_records = of_records
+        self.cause = cause
 
     @classmethod
     def by(cls, report: "Report") -> "Refused":
         """Return the refusal of a data set whose report has faults."""
         first, *others = report.faults
         why = f"{first} (and {len(others):,} more)" if others else str(first)
-        return cls(why, of_records=any(fault.record is not None for fault in report.faults))
+        of_records = any(fault.record is not None for fault in report.faults)
+        return cls(why, cause=Cause.RECORDS if of_records else Cause.FILE)
 
 
 def accept(loaded: "Loaded", invalid: Invalid) -> "tuple[Dataset, Report]":
@@ -44,11 +53,14 @@ def accept(loaded: "Loaded", invalid: Invalid) -> "tuple[Dataset, Report]":
     return loaded.dataset, loaded.report
 
 
-def advice(source: str, *, of_records: bool) -> str:
-    """Return what to do where the data set at `source` is refused, `of_records` that are invalid; "" for no folder."""
-    if not os.path.isdir(source):  # noqa: PTH112 - Path.is_dir raises where a name is too long
+def advice(source: str, cause: Cause) -> str:
+    """Return the command that reports more on the data set at `source`, which is refused.
+
+    That is "" where `source` is no folder, and for a limit: its refusal names the option that allows it.
+    """
+    if cause is Cause.LIMIT or not os.path.isdir(source):  # noqa: PTH112 - Path.is_dir raises where a name is too long
         return ""
-    skip = "; `--invalid skip` leaves out the invalid records" if of_records else ""
+    skip = "; `--invalid skip` leaves out the invalid records" if cause is Cause.RECORDS else ""
     return f"`store-directory check {shlex.quote(source)}` reports every error{skip}"
 
 
@@ -69,7 +81,7 @@ class Safeguards(msgspec.Struct, frozen=True, kw_only=True):
         found = [*self._breaches(totals), *(self._losses(totals, served) if served is not None else ())]
         if found:
             breaches, options = zip(*found, strict=True)
-            raise Refused("; ".join((*breaches, f"{' '.join(options)} allows that")))
+            raise Refused("; ".join((*breaches, f"{' '.join(options)} allows that")), cause=Cause.LIMIT)
 
     def _breaches(self, totals: "Totals") -> Iterator[tuple[str, str]]:
         """Yield what is beyond a limit, and the option that allows it."""

@@ -165,7 +165,7 @@ class Publisher:
         last, why = self._last, " ".join(str(error).split())[:_LONGEST_MESSAGE]
         if last.last_reload is None or last.last_reload.error != why:
             what_now = "what was served stays" if last.generation else "trying again"
-            hint = advice(self._source.name, of_records=error.of_records) if isinstance(error, Rejected) else ""
+            hint = advice(self._source.name, error.cause) if isinstance(error, Rejected) else ""
             _log.warning("%s", "; ".join(filter(None, (why, what_now, hint))))
         failed = Reload(datetime.now(UTC), ok=False, error=why)
         await self._tidy()

@@ -19,6 +19,7 @@ from typing import Final
 
 import msgspec
 
+from service.loading.acceptance import Cause
 from service.locks import try_lock
 from service.replica.publication import Publication
 from service.replica.seat import Seats
@@ -32,7 +33,7 @@ _COMPLETE: Final = "complete"
 class _Refusal(msgspec.Struct, frozen=True):
     why: str
     fingerprint: str
-    of_records: bool
+    cause: Cause
 
 
 class Workspace:
@@ -97,7 +98,7 @@ class Workspace:
 
     def refuse(self, rejected: Rejected) -> None:
         """Leave word for the process above the workers why there is nothing to serve."""
-        word = _Refusal(str(rejected), rejected.fingerprint, rejected.of_records)
+        word = _Refusal(str(rejected), rejected.fingerprint, rejected.cause)
         (self.folder / _REFUSAL).write_bytes(msgspec.json.encode(word))
 
     def refusal(self) -> Rejected | None:
@@ -106,7 +107,7 @@ class Workspace:
             word = msgspec.json.decode((self.folder / _REFUSAL).read_bytes(), type=_Refusal)
         except FileNotFoundError:
             return None
-        return Rejected(word.why, fingerprint=word.fingerprint, of_records=word.of_records)
+        return Rejected(word.why, fingerprint=word.fingerprint, cause=word.cause)
 
     def tidy(self, publication: Publication) -> None:
         """Remove all data but what is published: earlier generations, and what is left of attempts."""

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from service.baking.baked import bake
-from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.acceptance import Cause, Invalid, Refused, accept
 from service.loading.dataset import Report, Summary, load
 
 # Requests come first: nobody waits for a compilation but its result.
@@ -40,7 +40,7 @@ class NotServed(msgspec.Struct, frozen=True, tag=True):
     """The data set is refused."""
 
     why: str
-    of_records: bool
+    cause: Cause
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):
@@ -66,7 +66,7 @@ def compile_folder(folder: Path, to: Path, *, invalid: Invalid, fingerprint: str
         dataset, report = accept(loaded, invalid)
         bake(dataset, report.totals, to, durable=False)
     except Refused as refused:
-        return NotServed(str(refused), refused.of_records)
+        return NotServed(str(refused), refused.cause)
     except OSError as error:
         return Failed(error.strerror or str(error))
     except MemoryError:

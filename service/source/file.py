@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from service.baking.baked import read_baked
-from service.baking.layout import DamagedFile, NotBaked
+from service.baking.layout import DamagedFile, NotBaked, check_length
 from service.loading.acceptance import Invalid, Refused, accept
 from service.loading.dataset import Summary
 from service.loading.look import look_at_file, watched_folders
@@ -56,6 +56,7 @@ def _copy(file: Path, to: Path) -> Summary:
     except OSError as error:
         raise Refused(f"{file}: the file cannot be read: {error.strerror}") from None
     try:
+        check_length(file)
         shutil.copyfile(file, to)
         return Summary.of(*accept(read_baked(to), Invalid.REFUSE))
     except NotBaked as other:

@@ -60,8 +60,8 @@ class FolderSource:
     async def _compile(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Compiled:
         """Compile the files into one. Raises `Refused` and `Unavailable`."""
         match await self._message(to, fingerprint, progress):
-            case compiler.NotServed(why, of_records):
-                raise Refused(why, of_records=of_records)
+            case compiler.NotServed(why, cause):
+                raise Refused(why, cause=cause)
             case compiler.Failed(why):
                 raise Unavailable(f"the data cannot be compiled: {why}")
             case compiled:

@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from service.loading.acceptance import Refused
+from service.loading.acceptance import Cause, Refused
 from service.loading.dataset import Summary, Totals
 from service.progress import Progress
 
@@ -32,14 +32,14 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 class Rejected(Exception):
     """What the source holds is not served; it need not be looked at again until the source has another fingerprint."""
 
-    def __init__(self, why: str, *, fingerprint: str, of_records: bool = False) -> None:
+    def __init__(self, why: str, *, fingerprint: str, cause: Cause = Cause.FILE) -> None:
         super().__init__(why)
-        self.fingerprint, self.of_records = fingerprint, of_records
+        self.fingerprint, self.cause = fingerprint, cause
 
     @classmethod
     def by(cls, refused: Refused, fingerprint: str) -> "Rejected":
         """Return the rejection of a source whose data set is refused."""
-        return cls(str(refused), fingerprint=fingerprint, of_records=refused.of_records)
+        return cls(str(refused), fingerprint=fingerprint, cause=refused.cause)
 
 
 class Unavailable(Exception):

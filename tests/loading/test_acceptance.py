@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from service.loading.acceptance import Invalid, Refused, Safeguards, accept, advice
+from service.loading.acceptance import Cause, Invalid, Refused, Safeguards, accept, advice
 from service.loading.dataset import Totals
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_files, load_stores, store
 
@@ -40,14 +40,14 @@ def test_records_at_fault_refuse_the_set_with_the_first_fault_and_how_many_more_
         accept(load_stores(tmp_path, stores(*records)), Invalid.REFUSE)
     assert str(caught.value).startswith(f"stores.csv:{line}: city: ")
     assert str(caught.value).endswith(f"a value is needed{more}")
-    assert caught.value.of_records
+    assert caught.value.cause is Cause.RECORDS
 
 
 @pytest.mark.parametrize("invalid", Invalid)
 def test_a_file_that_is_refused_refuses_the_set_always(tmp_path: Path, invalid: Invalid) -> None:
     with pytest.raises(Refused, match=r"^companies: ") as caught:
         accept(load_files(tmp_path, {"stores.csv": stores(SOUND)}), invalid)
-    assert not caught.value.of_records
+    assert caught.value.cause is Cause.FILE
 
 
 def totals(stores: int, companies: int = 120, *, skipped: int = 0, repeated: int = 0) -> Totals:
@@ -58,7 +58,7 @@ def why(safeguards: Safeguards, found: Totals, served: Totals | None = None) -> 
     """Return why a data set is refused."""
     with pytest.raises(Refused) as caught:
         safeguards.check(found, served)
-    assert not caught.value.of_records
+    assert caught.value.cause is Cause.LIMIT
     return str(caught.value)
 
 
@@ -153,12 +153,14 @@ def test_the_options_that_are_said_to_allow_a_data_set_do(
 def test_where_a_folder_is_refused_the_advice_is_to_check_it(tmp_path: Path) -> None:
     (tmp_path / "it's data").mkdir()
     check = f"`store-directory check '{tmp_path}/it'\"'\"'s data'` reports every error"
-    assert advice(f"{tmp_path}/it's data", of_records=False) == check
-    assert (
-        advice(f"{tmp_path}/it's data", of_records=True) == f"{check}; `--invalid skip` leaves out the invalid records"
-    )
+    assert advice(f"{tmp_path}/it's data", Cause.FILE) == check
+    assert advice(f"{tmp_path}/it's data", Cause.RECORDS) == f"{check}; `--invalid skip` leaves out the invalid records"
+
+
+def test_there_is_no_such_advice_for_a_limit_which_names_its_option(tmp_path: Path) -> None:
+    assert advice(str(tmp_path), Cause.LIMIT) == ""
 
 
 @pytest.mark.parametrize("source", ["https://origin.example/set.baked", "/dev/null", "nowhere", "x" * 300, "nul\0"])
 def test_there_is_no_such_advice_for_what_is_no_folder(source: str) -> None:
-    assert advice(source, of_records=False) == ""
+    assert advice(source, Cause.FILE) == ""

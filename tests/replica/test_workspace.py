@@ -11,6 +11,7 @@ from time import time
 
 import pytest
 
+from service.loading.acceptance import Cause
 from service.replica.publication import Publication
 from service.replica.runs import workspace
 from service.replica.workspace import Workspace
@@ -175,10 +176,10 @@ def test_tidying_removes_all_data_but_what_is_published(tmp_path: Path) -> None:
 def test_why_there_is_nothing_to_serve_is_left_for_the_process_above(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
         assert work.refusal() is None
-        work.refuse(Rejected("a fault", fingerprint="f", of_records=True))
+        work.refuse(Rejected("a fault", fingerprint="f", cause=Cause.RECORDS))
         left = work.refusal()
         assert left is not None
-        assert (str(left), left.fingerprint, left.of_records) == ("a fault", "f", True)
+        assert (str(left), left.fingerprint, left.cause) == ("a fault", "f", Cause.RECORDS)
 
 
 def test_where_no_folder_can_be_made_the_system_error_is_raised(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.baking.baked import load_baked
-from service.loading.acceptance import Safeguards
+from service.loading.acceptance import Cause, Safeguards
 from service.progress import silent
 from service.source.file import FileSource
 from service.source.source import Check, Rejected, Taken, Unavailable
@@ -63,7 +63,7 @@ def test_a_damaged_file_is_rejected_and_told_apart_from_the_next_one(file: Path,
     put(sound[:-1], file)
     one = rejected(file, to)
     assert str(one).endswith("; bake it again")
-    assert not one.of_records
+    assert one.cause is Cause.FILE
     put(sound[:-2], file)
     assert (rejected(file, to)).fingerprint != one.fingerprint
     put(sound, file)
@@ -108,3 +108,12 @@ def test_counts_that_are_not_to_be_served_are_rejected(file: Path, to: Path) -> 
     taken = take(file, to, check=Safeguards(min_stores=stores).check)
     assert taken is not None
     assert (taken.summary.totals.stores, taken.fingerprint) == (stores, caught.value.fingerprint)
+
+
+@pytest.mark.parametrize("more", [1, 1 << 40])
+def test_a_file_that_is_longer_than_its_header_says_is_rejected_before_it_is_copied(
+    file: Path, to: Path, more: int
+) -> None:
+    os.truncate(file, file.stat().st_size + more)  # a hole, which takes no room until it is copied
+    assert f"{more:,} bytes stand behind the last array" in str(rejected(file, to))
+    assert not to.exists()

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from service.baking.baked import load_baked
-from service.loading.acceptance import Invalid, Safeguards
+from service.loading.acceptance import Cause, Invalid, Safeguards
 from service.loading.dataset import load
 from service.progress import silent
 from service.source.folder import FolderSource
@@ -68,7 +68,7 @@ async def test_files_at_fault_are_rejected_with_the_first_fault_or_left_out_and_
     (folder / "stores.json").write_bytes(orjson.dumps([store("s1"), {"store_id": "s2"}]))
     with pytest.raises(Rejected, match=r"stores.json:1: ") as caught:
         await take(folder, to)
-    assert caught.value.of_records
+    assert caught.value.cause is Cause.RECORDS
     assert not await asyncio.to_thread(to.exists)
     taken = await take(folder, to, invalid=Invalid.SKIP)
     assert taken is not None
@@ -80,7 +80,7 @@ async def test_counts_that_are_not_to_be_served_are_rejected(folder: Path, to: P
     (folder / "stores.json").write_bytes(b"[]")
     with pytest.raises(Rejected, match=r"^0 stores, at least 1 needed; --min-stores 0 allows that$") as caught:
         await take(folder, to)
-    assert not caught.value.of_records
+    assert caught.value.cause is Cause.LIMIT
     taken = await take(folder, to, check=Safeguards(min_stores=0).check)
     assert taken is not None
     assert (taken.summary.totals.stores, taken.fingerprint) == (0, caught.value.fingerprint)
