@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# Container images often turn bytecode off. The tests start a hundred processes, and each would compile its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 MINUTES ?= 60
 # Three processes for two cores: a third of the time tests wait, for processes, pauses and files left alone.
 SPREAD := -n 3 --dist worksteal

@@ -1,8 +1,16 @@
 """How property tests are run."""
 
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 
+# A machine may be slow: no example takes too long, nor does drawing one. All examples of a test share its fixtures.
+SUITE = settings(
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.register_profile("suite", SUITE)
+settings.load_profile("suite")
 # For the many runs of `make mutation`: the same few examples each time, and none made smaller once one has failed.
 settings.register_profile(
-    "mutation", max_examples=20, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
+    "mutation", SUITE, max_examples=20, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
 )

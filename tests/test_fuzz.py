@@ -1,7 +1,7 @@
 """What is fuzzed takes any bytes: what `make fuzz` tries at length, in short."""
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from fuzz.targets import TARGETS, Target
 
@@ -16,7 +16,6 @@ def test_what_fuzzing_starts_from_is_taken(target: Target) -> None:
 
 
 @each_target
-@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_any_bytes_are_read_or_refused(target: Target, data: st.DataObject) -> None:
     seed = data.draw(st.sampled_from(target.seeds))

@@ -12,8 +12,8 @@ PATH=$PATH:/usr/sbin
 mkdir "$work/origin"
 chmod 755 "$work" # for nginx that root starts: its worker is somebody else
 
-await() { # until a command succeeds, for 10 seconds
-    for _ in $(seq 100); do "$@" && return; sleep 0.1; done
+await() { # until a command succeeds, for a minute
+    for _ in $(seq 600); do "$@" && return; sleep 0.1; done
     cat "$work/log" >&2
     exit 1
 }

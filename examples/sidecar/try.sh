@@ -7,8 +7,8 @@ refresh= service=
 trap 'kill $refresh $service 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-await() { # until a command succeeds, for 10 seconds
-    for _ in $(seq 100); do "$@" && return; sleep 0.1; done
+await() { # until a command succeeds, for a minute
+    for _ in $(seq 600); do "$@" && return; sleep 0.1; done
     cat "$work/log" >&2
     exit 1
 }

@@ -28,8 +28,6 @@ from service.web.auth import Authenticate
 from service.web.connections.limits import Limits
 from service.web.policy import Policy
 
-# A page of scattered records makes some thousand objects for a moment: without cycles, so nothing is there to collect.
-_COLLECT_AFTER: Final = 50_000
 _BEAT_SECONDS: Final = 1
 _LOOK_SECONDS: Final = 0.02
 _log = logging.getLogger(__name__)
@@ -154,7 +152,6 @@ def import_web(*, rates: bool) -> None:
 async def _answer(plan: Plan, replica: Replica, ending: _Ending) -> None:
     """Answer from the data until told to end."""
     gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
-    gc.set_threshold(_COLLECT_AFTER)
     announcing = asyncio.create_task(_announce(plan, replica))
     await _first(ending.soon, ending.now)
     announcing.cancel()

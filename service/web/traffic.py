@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from http import HTTPStatus
-from itertools import accumulate, groupby, product
+from itertools import accumulate, groupby
 from operator import attrgetter
 from typing import Any, Final
 
@@ -17,10 +17,12 @@ from service.replica.seat import Seat
 from service.web.event import MEANINGS, Event
 
 # A client may write any token as a method: those beyond the standard's share the last label.
-_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "other")
+_OTHER: Final = "other"
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", _OTHER)
 # The route of what no route answers.
 UNMATCHED: Final = "unmatched"
 _STATUSES: Final = tuple(status.value for status in HTTPStatus)
+_PLACES: Final = {status: place for place, status in enumerate(_STATUSES)}
 _BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 _NANOSECONDS: Final = 1e9
 
@@ -38,24 +40,23 @@ class Traffic(Collector):
 
     def __init__(self, routes: Sequence[str], seat: Seat) -> None:
         """Count the answers of some routes."""
-        self._labels = tuple(product(_METHODS, routes, map(str, _STATUSES)))
         self._routes = routes
         self._counts, self._seat = seat.counts, seat
-        self._requests = {
-            (method, route, int(status)): place for place, (method, route, status) in enumerate(self._labels)
-        }
-        width = len(_BUCKETS) + 1
-        self._within = {route: len(self._labels) + place * width for place, route in enumerate(routes)}
-        self._took = {route: len(self._labels) + len(routes) * width + place for place, route in enumerate(routes)}
-        events = len(self._labels) + len(routes) * (width + 1)
+        per_method = len(routes) * len(_STATUSES)
+        self._of_method = {method: place * per_method for place, method in enumerate(_METHODS)}
+        self._of_route = {route: place * len(_STATUSES) for place, route in enumerate(routes)}
+        self._requests, width = len(_METHODS) * per_method, len(_BUCKETS) + 1
+        self._within = {route: self._requests + place * width for place, route in enumerate(routes)}
+        self._took = {route: self._requests + len(routes) * width + place for place, route in enumerate(routes)}
+        events = self._requests + len(routes) * (width + 1)
         self._events = {event: events + place for place, event in enumerate(Event)}
         self.length = events + len(Event)
 
     def observe(self, method: str, route: str, status: int, seconds: float | None) -> None:
         """Count an answered request, which took so long, if that is known."""
         counts = self._counts
-        place = self._requests.get((method, route, status))
-        counts[self._requests["other", route, status] if place is None else place] += 1
+        of_method = self._of_method.get(method, self._of_method[_OTHER])
+        counts[of_method + self._of_route[route] + _PLACES[status]] += 1
         if seconds is None:
             return
         counts[self._within[route] + bisect_left(_BUCKETS, seconds)] += 1
@@ -84,8 +85,10 @@ class Traffic(Collector):
         requests = CounterMetricFamily(
             "store_directory_http_requests", "Requests answered.", labels=["method", "route", "status"]
         )
-        for place in np.flatnonzero(counts[: len(self._labels)]).tolist():
-            requests.add_metric(self._labels[place], int(counts[place]))
+        by_labels = counts[: self._requests].reshape(len(_METHODS), len(self._routes), len(_STATUSES))
+        for method, route, status in np.argwhere(by_labels).tolist():
+            labels = _METHODS[method], self._routes[route], str(_STATUSES[status])
+            requests.add_metric(labels, int(by_labels[method, route, status]))
         return requests
 
     def _timed(self, counts: NDArray[Any]) -> Metric:

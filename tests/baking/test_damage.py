@@ -36,11 +36,10 @@ def rewritten(file: Path) -> Iterator[Callable[[int, int], int]]:
         os.close(descriptor)
 
 
-@pytest.mark.parametrize("flip", [0x01, 0xA5])
-def test_a_file_with_any_byte_changed_is_refused(file: Path, flip: int) -> None:
+def test_a_file_with_any_byte_changed_is_refused(file: Path) -> None:
     with rewritten(file) as put:
         for place, byte in enumerate(file.read_bytes()):
-            put(place, byte ^ flip)
+            put(place, byte ^ (0xA5 if place % 2 else 0x01))
             assert "bake it again" in refusal(file), place
             put(place, byte)
     assert load_baked(file).dataset is not None

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from service.commands.access_file import AccessFile, access_log, checked_access_log
-from tests.program import eventually
+from tests.program import SECONDS, eventually
 
 # Writes lines of its own number to a log as one of several processes.
 _WRITER = """
@@ -155,7 +155,7 @@ def test_a_reader_that_stalls_holds_nothing_up_and_costs_the_lines_beyond_the_ro
 
 def test_lines_of_several_processes_do_not_mix(tmp_path: Path, path: Path) -> None:
     writers = [subprocess.Popen([sys.executable, "-c", _WRITER, path, tmp_path / "turn", letter]) for letter in "abc"]
-    assert [writer.wait(30) for writer in writers] == [0, 0, 0]
+    assert [writer.wait(SECONDS) for writer in writers] == [0, 0, 0]
     lines = path.read_text().splitlines()
     assert sorted(lines) == sorted([letter * 300 for letter in "abc" for _ in range(3000)])
 

@@ -4,30 +4,15 @@ import sys
 import unicodedata
 from pathlib import Path
 from subprocess import CompletedProcess
-from urllib.parse import quote
 
 import numpy as np
-import orjson
 import pytest
 
+from service.baking.baked import load_baked
 from service.baking.layout import Array, map_file, write_file
-from service.sampling.sample import write_sample
+from service.loading.dataset import Totals
 from tests.directory import company, store, write_directory
-from tests.program import eventually, run, run_here, serving, usage
-
-REQUESTS = [
-    *(f"/stores?sort_by={field}&sort_order={order}&limit=7&page_num=3"
-      for field in ("store_id", "name", "city", "postal_code", "is_open", "latitude", "created_at", "updated_at")
-      for order in ("asc", "desc")),
-    *(f"/companies?sort_by={field}&sort_order=desc" for field in ("company_id", "domain", "created_at")),
-    *(f"/stores?{query}" for query in (
-        "", "limit=1", "page_num=2&limit=150", "page_num=99", "is_open=false", "country=CA&country=us&is_open=true",
-        "country=US&sort_by=name&sort_order=desc", "city=toronto", "city=Toronto&city=nowhere&province=on",
-        "latitude=0", "postal_code=+", "limit=0&sort_by=size", "sort_order=up",
-    )),
-    *(f"/companies?{query}" for query in ("", "name=nobody", "limit=1&page_num=2", "limit=x")),
-    "/companies/nobody",
-]  # fmt: skip
+from tests.program import run, run_here, usage
 
 
 def failed(ended: CompletedProcess[str], code: int = 1) -> str:
@@ -59,7 +44,7 @@ def faulty(tmp_path: Path) -> Path:
 
 def test_a_data_set_is_baked_verified_and_told_with_its_version(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
-    told = [run("bake", folder, file), run("verify", file)]
+    told = [run("bake", folder, file), run_here("verify", file)]
     assert [(ended.returncode, ended.stderr) for ended in told] == [(0, "")] * 2
     version = map_file(file).metadata["version"]
     described = f"2 stores of 2 companies, version {version}\n"
@@ -79,33 +64,8 @@ def test_baking_again_gives_the_same_bytes_and_takes_the_place_of_the_old_file(
     assert baked.read_bytes() == stored
 
 
-def test_files_and_their_baked_form_answer_byte_for_byte_alike(tmp_path: Path) -> None:
-    write_sample(tmp_path / "data", stores=400, companies=20, seed=11)
-    assert run_here("bake", tmp_path / "data", tmp_path / "set.baked").returncode == 0
-    identifiers = [quote(each["company_id"], safe="") for each in
-                   orjson.loads((tmp_path / "data" / "companies.json").read_bytes())]  # fmt: skip
-    targets = [*REQUESTS, *(f"/companies/{each}" for each in identifiers[:3]), f"/stores?company_id={identifiers[4]}"]
-    with (
-        serving("--data", tmp_path / "data", "--no-auth") as files,
-        serving("--data", tmp_path / "set.baked", "--no-auth") as mapped,
-    ):
-        for target in targets:
-            assert mapped.get(target) == files.get(target), target
-        told = [orjson.loads(each.get("/ready").body) for each in (files, mapped)]
-    assert files.printed.count("400 stores of 20 companies") == mapped.printed.count("400 stores of 20 companies") == 1
-    one, other = ({name: each[name] for name in ("version", "stores", "companies", "skipped")} for each in told)
-    assert one == other
-
-
-def test_a_file_that_is_baked_anew_while_it_is_served_is_served_anew(baked: Path, faulty: Path) -> None:
-    with serving("--data", baked, "--no-auth") as service:
-        before = service.get("/stores")
-        assert run_here("bake", faulty, baked, "--invalid", "skip").returncode == 0
-        eventually(lambda: service.get("/stores") != before)
-
-
 def test_faults_are_refused_with_a_hint_and_nothing_is_written(faulty: Path, tmp_path: Path) -> None:
-    ended = run("bake", faulty, tmp_path / "set.baked")
+    ended = run_here("bake", faulty, tmp_path / "set.baked")
     assert (ended.returncode, ended.stdout) == (1, "")
     assert f"the data set in {faulty} is refused: stores.json:1: record 2: city: " in ended.stderr
     assert "(and 1 more)" in ended.stderr
@@ -151,13 +111,11 @@ def test_what_was_found_is_told_for_each_code_in_a_line(tmp_path: Path) -> None:
     ]
 
 
-def test_faults_are_left_out_when_told_so_and_counted_wherever_it_is_served(faulty: Path, tmp_path: Path) -> None:
+def test_faults_are_left_out_when_told_so_and_counted_in_the_file(faulty: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     ended = run_here("bake", faulty, file, "--invalid", "skip")
     assert (ended.returncode, ended.stdout.count("1 stores of 1 companies")) == (0, 1)
-    with serving("--data", file, "--no-auth") as service:
-        assert orjson.loads(service.get("/ready").body)["skipped"] == 2
-        assert orjson.loads(service.get("/stores").body)["total_count"] == 1
+    assert load_baked(file).report.totals == Totals(stores=1, companies=1, skipped=2, repeated=0)
 
 
 @pytest.mark.parametrize("source", ["nowhere", ".", "x" * 300], ids=["nowhere", "empty", "too long"])
@@ -199,16 +157,15 @@ def test_bad_usage_is_exit_2_and_a_clear_line(arguments: tuple[str, ...], told: 
     assert told in ended.stderr.splitlines()[-1]
 
 
-def test_a_damaged_file_is_refused_by_verify_and_by_serve(baked: Path) -> None:
+def test_a_damaged_file_is_refused(baked: Path) -> None:
     with baked.open("r+b") as file:
         file.seek(-100, 2)
         (byte,) = file.read(1)
         file.seek(-100, 2)
         file.write(bytes([byte ^ 1]))
-    for ended in (run_here("verify", baked), run("serve", "--port", "0", "--data", baked)):
-        told = failed(ended)
-        assert f"{baked}: " in told
-        assert told.endswith(" is damaged; bake it again")
+    told = failed(run_here("verify", baked))
+    assert f"{baked}: " in told
+    assert told.endswith(" is damaged; bake it again")
 
 
 @pytest.mark.parametrize(
@@ -231,18 +188,16 @@ def test_a_file_of_a_python_with_other_characters_is_refused_with_what_to_do(
         assert failed(ended).endswith(why)
 
 
-@pytest.mark.parametrize("content", [b"", b"store_id,company_id\ns1,acme\n"], ids=["empty", "csv"])
-def test_a_file_that_is_no_baked_data_set_is_refused_by_verify_and_serve(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_baked_data_set_is_refused_by_verify_and_serve(tmp_path: Path) -> None:
     file = tmp_path / "stores.csv"
-    file.write_bytes(content)
+    file.write_bytes(b"store_id,company_id\ns1,acme\n")
     for ended in (run_here("verify", file), run("serve", "--port", "0", "--data", file)):
         assert f"{file}: the file is no baked data set" in failed(ended)
 
 
 @pytest.mark.parametrize("name", ["nowhere", "x" * 300], ids=["nowhere", "too long"])
-def test_a_source_that_is_not_there_is_refused_by_verify_and_by_serve(tmp_path: Path, name: str) -> None:
-    for ended in (run_here("verify", tmp_path / name), run("serve", "--port", "0", "--data", tmp_path / name)):
-        assert f"{tmp_path / name}: the f" in failed(ended)
+def test_a_source_that_is_not_there_is_refused_by_verify(tmp_path: Path, name: str) -> None:
+    assert f"{tmp_path / name}: the f" in failed(run_here("verify", tmp_path / name))
 
 
 def test_verify_refuses_records_that_are_not_those_of_the_version(baked: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import PROGRAM, SECONDS, environment, run
+from tests.program import PROGRAM, SECONDS, environment, run_here
 
 HINT = "--cache DIR or STORE_DIRECTORY_CACHE names another folder\n"
 
@@ -36,7 +36,7 @@ def test_without_any_folder_it_says_what_it_tried_and_which_settings_there_are()
 def test_the_folder_that_was_given_is_named_where_it_cannot_be_used(tmp_path: Path, cache: str, told: str) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "runs").touch()
-    ended = run("serve", "--port", "0", "--cache", cache.format(tmp_path=tmp_path))
+    ended = run_here("serve", "--port", "0", "--cache", cache.format(tmp_path=tmp_path))
     assert (ended.returncode, ended.stdout) == (1, "")
     why = told.format(tmp_path=tmp_path)
     assert ended.stderr == f"Error: no folder for compiled data can be made: {why}; {HINT}"

@@ -100,11 +100,12 @@ def test_a_folder_whose_name_is_no_text_is_told_in_json_too(tmp_path: Path) -> N
     assert orjson.loads(ended.stdout)["faults"][0]["file"].endswith("\ufffd")
 
 
-@pytest.mark.parametrize("command", [["check", "datasets"], ["--help"]])
-def test_an_output_that_is_full_is_exit_1_without_a_traceback(command: list[str]) -> None:
+@pytest.mark.parametrize("command", ["check {}", "--help"])
+def test_an_output_that_is_full_is_exit_1_without_a_traceback(sound: Path, command: str) -> None:
+    arguments = command.format(sound).split()
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
-            [*PROGRAM, *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=SECONDS
+            [*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=SECONDS
         )
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr

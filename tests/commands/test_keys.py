@@ -11,9 +11,12 @@ from pathlib import Path
 import orjson
 import pytest
 
+from service.commands.authentication import tell_of_keys
+from service.commands.serve import serve
 from service.keys.key import new_key
-from tests.directory import store, write_directory
+from service.settings import Settings
 from tests.program import PROGRAM, SECONDS, environment, run, run_here, serving, usage
+from tests.run.generations import Generation
 
 KEY = r"sd_[0-9A-Za-z]{49}"
 
@@ -21,11 +24,6 @@ KEY = r"sd_[0-9A-Za-z]{49}"
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "keys.json"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return write_directory(tmp_path / "data", [store("s1")])
 
 
 def made(file: Path, *options: str, name: str = "shop") -> str:
@@ -159,15 +157,14 @@ def test_a_key_that_cannot_be_shown_is_exit_1_and_told_to_be_revoked(file: Path)
 )
 def test_no_key_is_told_wherever_on_the_command_line_it_stands(arguments: tuple[str, ...]) -> None:
     key = new_key()
-    begins = {"--key-file", "--data"} & set(arguments[:2])  # which a service does with a log of its process
-    ended = (run if begins else run_here)(*(each.format(key) for each in arguments))
+    ended = (run if "--data" in arguments else run_here)(*(each.format(key) for each in arguments))
     assert ended.returncode in (1, 2)
     assert key not in ended.stderr + ended.stdout
 
 
-def test_keys_of_a_file_and_of_an_option_are_let_in_and_none_is_made(file: Path, folder: Path) -> None:
+def test_keys_of_a_file_and_of_an_option_are_let_in_and_none_is_made(file: Path, tmp_path: Path) -> None:
     key = made(file)
-    with serving("--data", folder, "--key-file", file, "--api-key", "given") as service:
+    with serving("--data", Generation(1).bake(tmp_path), "--key-file", file, "--api-key", "given") as service:
         assert [service.get("/stores", each).status for each in (key, "given", "other")] == [200, 200, 401]
         assert "Key: " not in service.printed
         assert key not in service.printed
@@ -175,35 +172,32 @@ def test_keys_of_a_file_and_of_an_option_are_let_in_and_none_is_made(file: Path,
     assert len(refused) == 1  # whatever is wrong with a key
 
 
-def test_a_file_without_a_living_key_is_served_with_a_warning(file: Path, folder: Path, tmp_path: Path) -> None:
+def test_a_file_without_a_living_key_or_open_to_everybody_is_told(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     made(file)
     usage("keys", "revoke", "--key-file", file, "shop")
     file.chmod(0o644)
-    with serving("--data", folder, "--key-file", file, log=tmp_path / "log") as service:
-        assert service.get("/stores", "any").status == 401
-        told = " ".join(service.logged())
-    assert "has no living key" in told
-    assert "is open to everybody on this machine" in told
+    tell_of_keys(Settings(key_file=str(file)))
+    open_to_everybody, no_key = caplog.messages
+    assert "is open to everybody on this machine" in open_to_everybody
+    assert "has no living key" in no_key
 
 
-def test_a_key_that_is_given_mistyped_is_let_in_with_a_warning_that_does_not_tell_it(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_key_that_is_given_mistyped_is_told_without_the_key(caplog: pytest.LogCaptureFixture) -> None:
     key = new_key()[:-1]
-    with serving("--data", folder, "--api-key", "fine", "--api-key", key, log=tmp_path / "log") as service:
-        assert service.get("/stores", key).status == 200
-        told = " ".join(service.logged())
+    with serve.make_context("serve", ["--api-key", "fine", "--api-key", key]):
+        tell_of_keys(Settings(api_key=("fine", key)))
+    (told,) = caplog.messages
     assert "key 2 looks like one of `keys new`, but is mistyped or cut" in told
     assert key not in told
 
 
 @pytest.mark.parametrize("content", [None, b"", b'{"format": 2, "keys": []}'])
 def test_a_key_file_that_is_missing_or_damaged_at_the_start_is_exit_1_and_a_clear_line(
-    file: Path, folder: Path, content: bytes | None
+    file: Path, content: bytes | None
 ) -> None:
     if content is not None:
         file.write_bytes(content)
-    ended = run("serve", "--port", "0", "--data", folder, "--key-file", file)
+    ended = run_here("serve", "--port", "0", "--key-file", file)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.startswith(f"Error: the key file {file}: ")
     assert len(ended.stderr.splitlines()) == 1
@@ -231,18 +225,6 @@ def test_a_new_key_without_a_folder_for_it_tells_how_to_make_one(tmp_path: Path)
     ended = run_here("keys", "new", "--key-file", tmp_path / "none" / "keys.json", "--name", "shop")
     assert ended.returncode == 1
     assert f"`mkdir -p -m 700 {tmp_path}/none && store-directory keys new" in ended.stderr
-
-
-def test_of_a_key_file_and_no_authentication_the_one_from_nearer_by_stands(file: Path, folder: Path) -> None:
-    key = made(file)
-    ended = run_here("serve", "--key-file", file, "--no-auth")
-    assert ended.returncode == 2
-    assert "not both" in ended.stderr
-    variables = {"STORE_DIRECTORY_KEY_FILE": str(file)}
-    with serving("--data", folder, "--no-auth", **variables) as service:
-        assert service.get("/stores").status == 200
-    with serving("--data", folder, "--key-file", file, STORE_DIRECTORY_NO_AUTH="true") as service:
-        assert [service.get("/stores", each).status for each in (None, key)] == [401, 200]
 
 
 def test_the_moment_at_which_a_key_was_made_is_told(file: Path) -> None:

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 
+from tests.program import SECONDS
+
 _LOGS = """
 import logging, sys
 from service.commands.logs import start_log
@@ -21,7 +23,7 @@ except ValueError:
 
 
 def logged(form: str) -> list[str]:
-    ran = subprocess.run([sys.executable, "-c", _LOGS, form], capture_output=True, check=True, timeout=30)
+    ran = subprocess.run([sys.executable, "-c", _LOGS, form], capture_output=True, check=True, timeout=SECONDS)
     return ran.stderr.decode().splitlines()
 
 

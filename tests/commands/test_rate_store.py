@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.program import eventually, run, run_here, serving
+from tests.run.generations import Generation
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
@@ -35,7 +36,7 @@ def test_a_store_that_is_not_there_keeps_no_service_from_starting_and_is_told_be
 ) -> None:
     log = tmp_path / "log"
     url = f"redis://user:the-secret@127.0.0.1:{unused_tcp_port}"
-    with serving("--rate-store", url, "--workers", "2", log=log) as service:
+    with serving("--data", Generation(1).bake(tmp_path), "--rate-store", url, "--workers", "2", log=log) as service:
         told = "the store of rates does not answer (ConnectionError)"
         eventually(lambda: told in log.read_text())
         assert sum(told in line for line in service.logged()) == 1

@@ -1,18 +1,23 @@
 """What becomes of data that is no longer served, in the service as a process."""
 
 import http.client
-import time
 from pathlib import Path
 
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
-from tests.program import SECONDS, serving
+from tests.program import SECONDS, eventually, serving
 
 
 def mapped(pid: int) -> set[str]:
     """Return the baked files that a process maps."""
     lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
     return {line.split(maxsplit=5)[5] for line in lines if ".baked" in line}
+
+
+def maps_another(pid: int, before: str) -> bool:
+    """Return whether a process maps a baked file, and the one of before no more, removed or not."""
+    files = mapped(pid)
+    return bool(files) and not any(file.startswith(before) for file in files)
 
 
 def test_an_open_connection_keeps_no_earlier_data_alive(tmp_path: Path) -> None:
@@ -25,8 +30,5 @@ def test_an_open_connection_keeps_no_earlier_data_alive(tmp_path: Path) -> None:
         idle.getresponse().read()
         (before,) = mapped(service.process.pid)
         baked_file(second, tmp_path / "beside.baked").replace(served)
-        until = time.monotonic() + SECONDS
-        while not (after := mapped(service.process.pid)) or any(file.startswith(before) for file in after):
-            assert time.monotonic() < until, after
-            time.sleep(0.01)
+        eventually(lambda: maps_another(service.process.pid, before))
         idle.close()

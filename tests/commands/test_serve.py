@@ -1,11 +1,13 @@
 """`store-directory serve`, as a process."""
 
+import os
 import shlex
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from email.message import Message
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,7 +21,8 @@ import pytest
 
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
-from tests.program import SECONDS, Running, environment, run, serving, started, usage
+from tests.program import SECONDS, Running, compilers, environment, eventually, run, serving, started, usage
+from tests.run.generations import Generation
 
 
 @pytest.fixture
@@ -57,16 +60,44 @@ class Ended(NamedTuple):
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> list[Ended]:
     """Return two runs that were asked with their key and with another, and ended by a signal each."""
-    folder = write_directory(tmp_path_factory.mktemp("ended") / "data", [store("s1")])
-    return [_ended(folder, number) for number in (signal.SIGTERM, signal.SIGINT)]
+    data = Generation(1).bake(tmp_path_factory.mktemp("ended"))
+    return [_ended(data, number) for number in (signal.SIGTERM, signal.SIGINT)]
 
 
-def _ended(folder: Path, number: signal.Signals) -> Ended:
-    with serving("--data", folder) as service:
+def _ended(data: Path, number: signal.Signals) -> Ended:
+    with serving("--data", data) as service:
         let_in = [service.get("/stores", key).status for key in (service.key, "sd_wrong")]
         service.process.send_signal(number)
         _, log = service.process.communicate(timeout=SECONDS)
     return Ended(service.key, let_in, service.process.returncode, log)
+
+
+class Configured(NamedTuple):
+    """A service that has its settings from everywhere, the headers of an answer of it, and its log."""
+
+    service: Running
+    headers: Message
+    log: Path
+
+
+@pytest.fixture(scope="module")
+def configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Configured]:
+    """Return a service over a data set with an invalid record, which it is told to leave out."""
+    folder = tmp_path_factory.mktemp("configured")
+    file, log = folder / "settings.toml", folder / "log"
+    file.write_text('api-key = ["of-the-file"]\ncache_control = "no-store"\nserver_timing = true\nencoded_cache = 0')
+    variables = {
+        "STORE_DIRECTORY_API_KEY": "of-the-environment another",
+        "STORE_DIRECTORY_CACHE_CONTROL": "public, max-age=60",
+        "STORE_DIRECTORY_DATA": str(write_directory(folder / "data", [store("s1"), store("s2", city=None)])),
+        "STORE_DIRECTORY_HOST": "127.0.0.2",
+        "STORE_DIRECTORY_INVALID": "skip",
+    }
+    options = ("--api-key", "first-key", "--api-key", "second-key", "--cors-origin", "HTTPS://Shop.Example:443")
+    with serving("--config", file, *options, log=log, **variables) as service:
+        fields = {"Origin": "https://shop.example", "x-api-key": "first-key"}
+        with urlopen(Request(f"{service.address}/stores", headers=fields), timeout=SECONDS) as answer:  # noqa: S310 - an address of our own
+            yield Configured(service, answer.headers, log)
 
 
 def test_with_nothing_said_it_serves_the_bundled_data_and_prints_a_curl_line_that_answers(bundled: Running) -> None:
@@ -119,21 +150,18 @@ def test_it_stops_with_0_when_told_to_end_or_interrupted(ended: list[Ended]) -> 
     assert [each.code for each in ended] == [0, 0]
 
 
-def test_keys_of_ones_own_are_let_in_and_not_printed(data: Path) -> None:
-    with serving("--data", data, "--api-key", "first-key", "--api-key", "second-key") as service:
-        assert [service.get("/stores", key).status for key in ("first-key", "second-key", "third-key")] == [
-            200,
-            200,
-            401,
-        ]
-        assert "first-key" not in service.printed
+def test_keys_of_ones_own_are_let_in_and_not_printed(configured: Configured) -> None:
+    service = configured.service
+    assert [service.get("/stores", key).status for key in ("first-key", "second-key", "third-key")] == [200, 200, 401]
+    assert "first-key" not in service.printed
 
 
-def test_it_stops_with_0_while_it_still_loads(tmp_path: Path) -> None:
-    assert usage("sample", tmp_path, "--stores", "50000").exit_code == 0
-    with started("--data", tmp_path) as process:
+def test_it_stops_with_0_while_it_still_loads(folder: Path, tmp_path: Path) -> None:
+    with started("--data", folder, "--cache", tmp_path / "cache") as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("Listening on ")
+        (compiler,) = eventually(lambda: compilers(process.pid))
+        os.kill(compiler, signal.SIGSTOP)  # it would end too soon
         process.send_signal(signal.SIGTERM)
         printed, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == 0
@@ -149,39 +177,24 @@ def test_a_faulty_data_set_is_refused_with_the_first_fault_and_what_to_do(faulty
     assert "Traceback" not in ended.stderr
 
 
-def test_a_faulty_data_set_is_served_without_the_faulty_records_when_told_so(faulty: Path) -> None:
-    with serving("--data", faulty, "--invalid", "skip", "--no-auth") as service:
-        assert orjson.loads(service.get("/stores").body)["total_count"] == 1
-        assert orjson.loads(service.get("/ready").body)["skipped"] == 1
-        service.process.terminate()
-        _, log = service.process.communicate(timeout=SECONDS)
-    assert "left out 1 records at fault" in log
+def test_a_faulty_data_set_is_served_without_the_faulty_records_when_told_so(configured: Configured) -> None:
+    service = configured.service
+    assert orjson.loads(service.get("/stores", "first-key").body)["total_count"] == 1
+    assert orjson.loads(service.get("/ready", "first-key").body)["skipped"] == 1
+    assert "left out 1 records at fault" in configured.log.read_text()
 
 
-def test_a_setting_is_taken_from_the_option_then_the_environment_then_the_file(data: Path, tmp_path: Path) -> None:
-    file = tmp_path / "settings.toml"
-    file.write_text(f'data = "{data}"\napi-key = ["of-the-file"]\n')
-    variables = {"STORE_DIRECTORY_API_KEY": "of-the-environment another"}
-
-    def let_in(*options: str, **settings: str) -> list[str]:
-        keys = ("of-the-file", "of-the-environment", "another", "of-the-option")
-        with serving("--config", file, *options, **settings) as service:
-            return [key for key in keys if service.get("/stores", key).status == 200]
-
-    assert let_in() == ["of-the-file"]
-    assert let_in(**variables) == ["of-the-environment", "another"]
-    assert let_in("--api-key", "of-the-option", **variables) == ["of-the-option"]
+def test_a_setting_is_taken_from_the_option_then_the_environment_then_the_file(configured: Configured) -> None:
+    keys = ("first-key", "of-the-environment", "another", "of-the-file")
+    assert [key for key in keys if configured.service.get("/stores", key).status == 200] == ["first-key"]
+    assert configured.service.address.startswith("http://127.0.0.2:")
+    assert configured.headers["Cache-Control"] == "public, max-age=60"
+    assert "Server-Timing" in configured.headers
 
 
-def test_of_keys_and_no_authentication_the_one_from_nearer_by_stands(data: Path, tmp_path: Path) -> None:
-    file = tmp_path / "settings.toml"
-    file.write_text(f'data = "{data}"\napi_key = ["of-the-file"]\n')
-    with serving("--config", file, "--no-auth") as service:
-        assert service.get("/stores").status == 200
-    with serving("--config", file, STORE_DIRECTORY_NO_AUTH="true") as service:
-        assert service.get("/stores").status == 200
-    with serving("--data", data, "--api-key", "near", STORE_DIRECTORY_NO_AUTH="true") as service:
-        assert [service.get("/stores").status, service.get("/stores", "near").status] == [401, 200]
+def test_who_may_read_answers_is_told_by_an_option(configured: Configured) -> None:
+    assert configured.headers["Access-Control-Allow-Origin"] == "https://shop.example"
+    assert "Origin" in configured.headers["Vary"]
 
 
 def test_it_goes_on_when_nobody_reads_what_it_prints(data: Path) -> None:
@@ -197,38 +210,6 @@ def test_it_goes_on_when_nobody_reads_what_it_prints(data: Path) -> None:
                 assert error.code == 503  # noqa: PT017 - it still loads
         process.terminate()
         assert process.wait(SECONDS) == 0
-
-
-def test_how_answers_may_be_stored_and_read_is_told_by_options(data: Path) -> None:
-    options = (
-        "--cache-control",
-        "public, max-age=60",
-        "--cors-origin",
-        "HTTPS://Shop.Example:443",
-        "--encoded-cache=0",
-        "--server-timing",
-    )
-    with serving("--data", data, "--no-auth", *options) as service:
-        asked = Request(f"{service.address}/stores", headers={"Origin": "https://shop.example"})  # noqa: S310 - ours
-        with urlopen(asked, timeout=SECONDS) as answer:  # noqa: S310 - as above
-            told = answer.headers
-    assert told["Cache-Control"] == "public, max-age=60"
-    assert told["Access-Control-Allow-Origin"] == "https://shop.example"
-    assert "x-api-key" not in told["Vary"]  # no answer depends on a key that nobody asks for
-    assert "Origin" in told["Vary"]
-    assert "Server-Timing" in told
-
-
-def test_every_option_is_an_environment_variable(data: Path) -> None:
-    settings = {
-        "STORE_DIRECTORY_DATA": str(data),
-        "STORE_DIRECTORY_HOST": "127.0.0.2",
-        "STORE_DIRECTORY_NO_AUTH": "true",
-        "STORE_DIRECTORY_INVALID": "skip",
-    }
-    with serving(**settings) as service:
-        assert service.address.startswith("http://127.0.0.2:")
-        assert orjson.loads(service.get("/stores").body)["total_count"] == 2
 
 
 @pytest.mark.parametrize(
@@ -280,29 +261,21 @@ def test_bad_usage_is_exit_2_and_a_clear_line(arguments: list[str], told: str) -
     assert told in ended.stderr
 
 
-def test_bad_usage_is_no_traceback(tmp_path: Path) -> None:
-    (tmp_path / "settings.toml").write_text("port = ")
-    for arguments in (("--port", "99999"), ("--config", tmp_path / "settings.toml")):
-        ended = run("serve", *arguments)
-        assert ended.returncode == 2
-        assert "Traceback" not in ended.stderr
-
-
-@pytest.mark.parametrize("data", ["{folder}", "{folder}/stores.json"])
-def test_a_folder_that_is_refused_and_a_file_of_one_are_told_with_what_to_do(folder: Path, data: str) -> None:
-    (folder / "stores.json").write_text('[{"store_id": ')
-    ended = run("serve", "--port", "0", "--data", data.format(folder=folder))
-    assert ended.returncode == 1
-    what_to_do = (
-        "give its folder, `--data {}`" if "stores" in data else "`store-directory check {}` reports every error"
-    )
-    assert what_to_do.format(folder) in ended.stderr
+def test_bad_usage_is_no_traceback() -> None:
+    ended = run("serve", "--port", "99999")
+    assert ended.returncode == 2
     assert "Traceback" not in ended.stderr
 
 
-@pytest.mark.parametrize("wrong", ["no-such-folder", "."])
-def test_a_folder_without_a_data_set_is_exit_1_and_a_clear_line(tmp_path: Path, wrong: str) -> None:
-    ended = run("serve", "--port", "0", "--data", tmp_path / wrong)
+def test_a_file_of_a_folder_is_refused_with_the_folder_that_can_be_given(folder: Path) -> None:
+    ended = run("serve", "--port", "0", "--data", folder / "stores.json")
+    assert ended.returncode == 1
+    assert f"give its folder, `--data {folder}`" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_folder_without_a_data_set_is_exit_1_and_a_clear_line(tmp_path: Path) -> None:
+    ended = run("serve", "--port", "0", "--data", tmp_path / "no-such-folder")
     assert ended.returncode == 1
     assert str(tmp_path) in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -313,13 +286,12 @@ def test_neither_password_nor_signature_of_an_address_is_told_where_its_data_is_
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(tmp_path)))
     Thread(target=server.serve_forever, daemon=True).start()
     try:
-        for scheme in ("http", "HTTP"):
-            address = f"{scheme}://user:hunter2@127.0.0.1:{server.server_port}/page.html?signature=topsecret"
-            ended = run("serve", "--port", "0", "--data", address, "--cache", tmp_path / "cache")
-            assert ended.returncode == 1
-            assert "is refused" in ended.stderr
-            assert "no baked data set" in ended.stderr
-            assert not any(secret in ended.stderr + ended.stdout for secret in ("hunter2", "topsecret"))
+        address = f"HTTP://user:hunter2@127.0.0.1:{server.server_port}/page.html?signature=topsecret"
+        ended = run("serve", "--port", "0", "--data", address, "--cache", tmp_path / "cache")
+        assert ended.returncode == 1
+        assert "is refused" in ended.stderr
+        assert "no baked data set" in ended.stderr
+        assert not any(secret in ended.stderr + ended.stdout for secret in ("hunter2", "topsecret"))
     finally:
         server.shutdown()
         server.server_close()

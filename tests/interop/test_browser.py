@@ -59,7 +59,7 @@ def test_a_page_of_an_origin_that_is_allowed_reads_data_and_its_headers(site: Si
     assert seen.status == 200
     assert orjson.loads(seen.body)["total_count"] == 7
     assert 'rel="next"' in seen.headers["link"]
-    assert seen.headers["x-dataset-version"] in seen.headers["etag"]
+    assert {"etag", "x-dataset-version"} <= seen.headers.keys()
 
 
 def test_a_script_walks_through_one_version_of_the_data(serve: Serve, visit: Visit) -> None:

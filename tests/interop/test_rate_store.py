@@ -40,10 +40,10 @@ def server(tmp_path: Path, port: int) -> Iterator[Server]:
 
 
 def limiting(
-    server: Server, *, processes: int = 2, failures: list[None] | None = None
+    server: Server, *, failures: list[None] | None = None, seconds: float = SECONDS
 ) -> AbstractAsyncContextManager[Limiter]:
     told = [] if failures is None else failures
-    return limited(Store(server.url), told, pause=PAUSE, processes=processes)
+    return limited(Store(server.url, longest_seconds=seconds), told, pause=PAUSE)
 
 
 def test_several_processes_let_through_the_burst_together_and_not_one_more(server: Server) -> None:
@@ -88,12 +88,13 @@ async def test_over_time_two_replicas_let_through_the_rate(server: Server) -> No
     rate = Rate(50, 1, 10)
     async with limiting(server) as first, limiting(server) as second:
         begins = monotonic()
-        passed = 0
+        asked = passed = 0
         while monotonic() < begins + 1:
             for limiter in (first, second):
                 passed += (await decided(limiter.take("a", rate))).allowed
+                asked += 1
         spent = monotonic() - begins
-    assert 0.8 * (10 + 50 * spent) <= passed <= 10 + 50 * spent + 1
+    assert min(asked, 0.8 * (10 + 50 * spent)) <= passed <= 10 + 50 * spent + 1
 
 
 async def test_after_the_time_that_is_told_a_request_passes(server: Server) -> None:
@@ -109,11 +110,11 @@ async def test_what_redis_holds_is_one_number_for_each_key_that_is_gone_when_its
     async with limiting(server) as limiter:
         for _ in range(20):
             for name in ("a", "b"):
-                await decided(limiter.take(name, Rate(10, 1, 15)))
+                await decided(limiter.take(name, Rate(1, 60, 15)))
         held = server.holds()
         assert {name.rpartition(":")[2] for name in held} == {"a", "b"}
         assert len(held) == 2
-        assert all(1 <= seconds <= 2 for _, seconds in held.values())
+        assert all(800 < seconds <= 900 for _, seconds in held.values())
 
 
 async def test_a_rate_that_changes_begins_anew(server: Server) -> None:
@@ -126,12 +127,10 @@ async def test_while_redis_is_silent_each_process_keeps_its_share_and_afterwards
     server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        async with limiting(server) as limiter:
+        async with limiting(server, seconds=1) as limiter:
             assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst - 1
             server.stop()
-            begins = monotonic()
             told = await asyncio.gather(*(decided(limiter.take("a", RATE)) for _ in range(50)))
-            assert monotonic() - begins < 1
             assert min(each.remaining for each in told) == RATE.burst // 2 - 50
             server.go_on()
             await until_redis_decides(limiter)

@@ -51,15 +51,16 @@ def test_curl_decodes_each_coding_to_the_same_bytes_stored_or_not(set_up: SetUp)
 
 
 def test_each_coding_is_stored_for_itself_with_a_tag_of_its_own(set_up: SetUp) -> None:
-    stand = set_up(*FRESH)
+    stand, codings, tags = set_up(*FRESH), (*CODINGS, "identity"), set()
     for expected in ("MISS", "HIT"):
-        for coding in (*CODINGS, "identity"):
+        for coding in codings:
             told = stand.ask("/stores", FIRST, *accepting(coding))
             assert told.cache == expected
             assert told.headers.get("content-encoding", "identity") == coding
             tag = told.headers["etag"]
-            assert tag.strip('"').split("-")[2:] == ([] if coding == "identity" else [coding])
+            tags.add(tag)
             assert stand.ask("/stores", FIRST, *accepting(coding), ("If-None-Match", tag)).status == 304
+    assert len(tags) == len(codings)
     assert stand.reached() == {200: 4}
 
 

@@ -10,16 +10,18 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import count
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from service.keys.file import change_keys, is_open_to_all, look, read_stored
 from service.keys.register import BadKeys, read_keys, with_key, write_keys
 from tests.keys.made_up import entry
+from tests.killed import killable
 from tests.program import SECONDS
 
+FILE = "keys[1].json"
 # Adds so many keys, one after the other, each under a name of its own that begins with the first argument.
 ADDS = """
 import sys
@@ -42,6 +44,11 @@ def add(file: Path, name: str = "shop") -> None:
     change_keys(file, partial(with_key, entry=entry(name=name)))
 
 
+def add_other(folder: str) -> None:
+    """Add a key to the file in a folder; see `tests.killed`."""
+    add(Path(folder, FILE), "other")
+
+
 def names(file: Path) -> list[str]:
     return [each.name for each in read_keys(read_stored(file)[0])]
 
@@ -54,7 +61,7 @@ def mode(file: Path) -> int:
 def file(tmp_path: Path) -> Path:
     folder = tmp_path / "keys"
     folder.mkdir()
-    return folder / "keys[1].json"
+    return folder / FILE
 
 
 def test_a_file_is_made_for_its_owner_alone_and_nothing_lies_beside_it(file: Path) -> None:
@@ -123,21 +130,21 @@ def test_a_lock_that_another_process_keeps_is_told_and_not_waited_for_without_en
     assert names(file) == ["shop", "other"]
 
 
-def test_a_change_that_is_killed_at_any_moment_leaves_a_whole_file_and_nothing_for_good(file: Path) -> None:
-    add(file)
-    chance, count = Random(1), 1
-    for number in range(5):
-        process = adding(f"p{number}", file, 100_000)
-        try:
-            process.wait(chance.uniform(0.2, 0.6))
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait(SECONDS)
-        assert len(names(file)) >= count
-        count = len(names(file))
-    add(file, "last")
-    assert names(file)[-1] == "last"
-    assert list(file.parent.iterdir()) == [file]
+def test_a_change_that_is_killed_at_any_step_leaves_a_whole_file_and_nothing_for_good(file: Path) -> None:
+    found = []
+    with killable("tests.keys.test_file:add_other", file.parent) as run:
+        for step in count(1):
+            file.unlink(missing_ok=True)
+            add(file)
+            killed = run(step)
+            found.append(names(file))
+            add(file, "last")
+            assert names(file) == [*found[-1], "last"]
+            assert list(file.parent.iterdir()) == [file]
+            if not killed:
+                break
+    assert found == sorted(found)
+    assert (found[0], found[-1]) == (["shop"], ["shop", "other"])
 
 
 def test_a_disk_that_is_full_leaves_the_file_as_it_was(file: Path) -> None:

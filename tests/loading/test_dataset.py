@@ -40,7 +40,7 @@ CONTENTS = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200)
 @given(st.sampled_from(NAMES), CONTENTS, st.booleans())
 def test_no_content_of_a_file_escapes_as_an_error(name: str, content: bytes, pack: bool) -> None:  # noqa: FBT001
     with TemporaryDirectory() as folder:
@@ -51,7 +51,6 @@ def test_no_content_of_a_file_escapes_as_an_error(name: str, content: bytes, pac
     assert len(refused) <= 1
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.one_of(st.binary(max_size=99), st.lists(PIECES | st.just(b'"files":'), max_size=9).map(b"".join)))
 def test_no_content_of_a_manifest_escapes_as_an_error(content: bytes) -> None:
     with TemporaryDirectory() as folder:

@@ -13,6 +13,16 @@ async def silent(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
         pass
 
 
+def hanging(until: asyncio.Event) -> Behaviour:
+    """Return what says nothing until an event, and hangs up then."""
+
+    async def hang(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await until.wait()
+        writer.close()
+
+    return hang
+
+
 async def closing(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Hang up at once."""
     writer.close()

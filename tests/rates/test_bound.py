@@ -12,7 +12,7 @@ from tests.rates.model import stopped
 RATES = st.builds(Rate, st.sampled_from((1, 2, 4)), st.sampled_from((1, 60)), st.integers(1, 6))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 @given(RATES, st.lists(st.tuples(st.integers(0, 200), st.booleans()), min_size=1, max_size=60))
 def test_what_is_refused_the_store_would_refuse_too_and_no_more_is_told_to_wait(
     rate: Rate, steps: list[tuple[int, bool]]

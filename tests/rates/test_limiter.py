@@ -12,10 +12,12 @@ from service.rates.memory import Memory
 from service.rates.store import MOST_AT_ONCE, Store
 from service.rates.taken import Taken
 from tests.rates.asking import decided, limited
-from tests.rates.fake_redis import Behaviour, Fake, closing, deciding, saying, silent
+from tests.rates.fake_redis import Behaviour, Fake, closing, deciding, hanging, saying, silent
 
 RATE = Rate(1, 3600, 4)
 SECONDS = 0.05
+# In which a test takes a hundred decisions, on a slow machine, too.
+PAUSE = 1.0
 # Not limited, two left, full in 7,200 seconds.
 PASSES = b"*4\r\n:0\r\n:2\r\n$4\r\n7200\r\n$1\r\n0\r\n"
 BEHAVIOURS = {
@@ -85,11 +87,11 @@ async def test_requests_that_ask_at_once_fail_together_and_one_line_is_logged(ca
 
 async def test_during_the_pause_nobody_asks_the_store_and_then_one_does() -> None:
     failures: list[None] = []
-    async with Fake(silent).serving() as fake, limiting(fake.url, failures, pause=3 * SECONDS) as limiter:
+    async with Fake(silent).serving() as fake, limiting(fake.url, failures, pause=PAUSE) as limiter:
         await decided(limiter.take("a", RATE))
         assert all(isinstance(limiter.take("a", RATE), Taken) for _ in range(50))
         before = fake.connections
-        await asyncio.sleep(3 * SECONDS)
+        await asyncio.sleep(PAUSE)
         asking, *others = [limiter.take("a", RATE) for _ in range(50)]
         assert not isinstance(asking, Taken)
         assert all(isinstance(each, Taken) for each in others)
@@ -100,7 +102,7 @@ async def test_during_the_pause_nobody_asks_the_store_and_then_one_does() -> Non
 async def test_where_a_store_works_it_decides(caplog: pytest.LogCaptureFixture) -> None:
     failures: list[None] = []
     stops = b"*4\r\n:1\r\n:0\r\n$4\r\n9000\r\n$4\r\n3600\r\n"
-    async with Fake(deciding(PASSES, stops)).serving() as fake, limiting(fake.url, failures, seconds=10) as limiter:
+    async with Fake(deciding(PASSES, stops)).serving() as fake, limiting(fake.url, failures, seconds=60) as limiter:
         told = [await decided(limiter.take("a", RATE)) for _ in range(2)]
     assert told[0].allowed
     assert told[0].remaining == 2
@@ -113,7 +115,7 @@ async def test_a_store_that_works_again_decides_again_and_that_is_told(caplog: p
     failures: list[None] = []
     async with (
         Fake(deciding(b"-LOADING\r\n", PASSES, PASSES)).serving() as fake,
-        limiting(fake.url, failures, pause=0, seconds=10) as limiter,
+        limiting(fake.url, failures, pause=0, seconds=60) as limiter,
     ):
         told = [await decided(limiter.take("a", RATE)) for _ in range(3)]
     assert [each.remaining for each in told] == [1, 2, 2]  # the first as this process decided
@@ -123,8 +125,9 @@ async def test_a_store_that_works_again_decides_again_and_that_is_told(caplog: p
 
 async def test_a_store_that_is_busy_has_not_failed_and_who_waits_too_long_gets_the_share() -> None:
     failures: list[None] = []
-    async with Fake(silent).serving() as fake:
-        store = Store(fake.url, longest_seconds=10 * SECONDS)
+    until = asyncio.Event()
+    async with Fake(hanging(until)).serving() as fake:
+        store = Store(fake.url, longest_seconds=60)
         limiter = Limiter(Memory(2), store, failed=lambda: failures.append(None), wait_seconds=SECONDS)
         asking = [asyncio.ensure_future(decided(limiter.take(f"{n}", RATE))) for n in range(MOST_AT_ONCE)]
         await asyncio.sleep(0)
@@ -132,6 +135,7 @@ async def test_a_store_that_is_busy_has_not_failed_and_who_waits_too_long_gets_t
         assert len(failures) == 1
         last = limiter.take("b", RATE)
         assert not isinstance(last, Taken)  # the store is asked on
+        until.set()
         await asyncio.gather(*asking, last)
         await limiter.close()
 

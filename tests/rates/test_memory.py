@@ -2,7 +2,7 @@
 
 from itertools import combinations_with_replacement
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from service.keys.rate import Rate
 from service.rates.memory import Memory
@@ -13,7 +13,6 @@ EXACT = st.builds(Rate, st.sampled_from((1, 2, 4, 8, 16)), st.sampled_from((1, 6
 ANY = st.builds(Rate, st.integers(1, 999), st.sampled_from((1, 60, 3600, 86_400)), st.integers(1, 40))
 
 
-@settings(max_examples=100, deadline=None)
 @given(EXACT, st.lists(st.integers(0, 400), min_size=1, max_size=60))
 def test_each_request_is_decided_as_the_model_decides_it(rate: Rate, steps: list[int]) -> None:
     memory, model = Memory(), Bucket(rate)
@@ -23,7 +22,6 @@ def test_each_request_is_decided_as_the_model_decides_it(rate: Rate, steps: list
             assert memory.take("a", rate) == model.take(clock.now)
 
 
-@settings(max_examples=100, deadline=None)
 @given(ANY, st.lists(st.floats(0, 30), min_size=1, max_size=60), st.integers(1, 4))
 def test_in_no_span_more_is_let_through_than_the_burst_and_the_rate(
     rate: Rate, steps: list[float], processes: int
@@ -39,7 +37,6 @@ def test_in_no_span_more_is_let_through_than_the_burst_and_the_rate(
         assert ends - begins + 1 <= burst + rate.requests / rate.seconds * (passed[ends] - passed[begins]) + 1e-6
 
 
-@settings(max_examples=50, deadline=None)
 @given(ANY)
 def test_after_the_time_that_is_told_a_request_passes(rate: Rate) -> None:
     memory = Memory()

@@ -13,6 +13,7 @@ from service.replica.publication import Publication
 from service.replica.publisher import Publisher
 from service.replica.workspace import Workspace
 from service.source.source import Check, Rejected, Taken
+from tests.program import SECONDS
 
 Step = Taken | Exception | None
 
@@ -81,7 +82,7 @@ class Published:
 
     async def until(self, count: int) -> list[Publication]:
         """Wait until there were so many publications, and return them."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(SECONDS):
             while len(self.told) < count:
                 self._news.clear()
                 await self._news.wait()

@@ -10,6 +10,7 @@ import pytest
 
 from service.loading.look import watched_folders
 from service.replica.watching import changes
+from tests.program import SECONDS
 from tests.run.generations import put, turn
 
 
@@ -26,7 +27,7 @@ class Watch:
 
     async def told(self) -> None:
         """Wait until a change is told."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(SECONDS):
             await self._told.wait()
         self._told.clear()
 

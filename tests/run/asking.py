@@ -19,7 +19,7 @@ from tests.run.generations import Generation
 # Places in a line of /proc/net/tcp.
 _LOCAL, _REMOTE, _INODE = 1, 2, 9
 # Between two questions: what is looked for lasts longer, and the processes that are looked at need the time.
-_PAUSE_SECONDS = 0.001
+_PAUSE_SECONDS = 0.01
 _TARGETS = ("/stores", "/companies/acme", "/companies")
 
 

@@ -3,36 +3,55 @@
 import os
 import re
 from pathlib import Path
+from typing import NamedTuple
 from urllib.request import urlopen
 
 import orjson
 import pytest
 
-from tests.directory import company, store, write_directory
-from tests.program import eventually, run, started
-from tests.run.conftest import Serve
+from tests.program import SECONDS, eventually, run, serving, started
+from tests.run.generations import Generation
 
 _REQUESTS = 200
 
 
+class Written(NamedTuple):
+    """The lines of both logs of a run."""
+
+    access_log: list[dict[str, object]]
+    log: list[dict[str, object]]
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    return write_directory(tmp_path / "data", [store("s1")], [company("acme")])
+    return Generation(1).bake(tmp_path)
 
 
 def lines(text: str) -> list[dict[str, object]]:
     return [orjson.loads(line) for line in text.splitlines()]
 
 
-def test_workers_write_a_line_for_each_request(data: Path, tmp_path: Path, serve: Serve) -> None:
-    log = tmp_path / "access.log"
-    running = serve(data, "--workers", "2", "--access-log", str(log))
-    for number in range(_REQUESTS):
-        running.get(f"/stores?limit={number + 1}")
-    running.end()
-    told = [line for line in lines(log.read_text()) if line["path"] == "/stores"]
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """Return what two workers wrote that answered some requests and ended."""
+    folder = tmp_path_factory.mktemp("written")
+    logs = ("--access-log", folder / "access.log", "--log-format", "json")
+    options = ("--cache", folder / "cache", "--no-auth", "--workers", "2", *logs)
+    with serving("--data", Generation(1).bake(folder), *options, log=folder / "log") as service:
+        for number in range(_REQUESTS):
+            service.get(f"/stores?limit={number + 1}")
+        service.end()
+        return Written(lines((folder / "access.log").read_text()), lines((folder / "log").read_text()))
+
+
+def test_workers_write_a_line_for_each_request(written: Written) -> None:
+    told = [line for line in written.access_log if line["path"] == "/stores"]
     assert len(told) == _REQUESTS
     assert len({line["request_id"] for line in told}) == _REQUESTS
+
+
+def test_a_log_of_json_has_nothing_but_json(written: Written) -> None:
+    assert {line["level"] for line in written.log} == {"info"}
 
 
 def test_on_standard_output_it_stands_alone(data: Path, tmp_path: Path, cache: Path) -> None:
@@ -43,7 +62,7 @@ def test_on_standard_output_it_stands_alone(data: Path, tmp_path: Path, cache: P
         with urlopen(f"{address[1]}/health") as response:  # noqa: S310 - an address of our own
             assert response.status == 200
         process.terminate()
-        printed, _ = process.communicate(timeout=30)
+        printed, _ = process.communicate(timeout=SECONDS)
     assert [line["path"] for line in lines(printed)] == ["/health"]
 
 
@@ -65,10 +84,3 @@ def test_a_pipe_without_a_reader_is_told_at_the_start(data: Path, tmp_path: Path
     ended = run("serve", "--data", data, "--access-log", pipe)
     assert ended.returncode == 1
     assert ended.stderr == f"Error: --access-log: {pipe}: it is a pipe or socket, and nobody reads from it\n"
-
-
-def test_a_log_of_json_has_nothing_but_json(data: Path, serve: Serve) -> None:
-    running = serve(data, "--workers", "2", "--log-format", "json")
-    eventually(running.logged)
-    running.end()
-    assert {line["level"] for line in lines("\n".join(running.logged()))} == {"info"}

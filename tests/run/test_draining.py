@@ -8,32 +8,54 @@ from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from time import monotonic
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.program import SECONDS, Running, eventually
+from tests.program import SECONDS, Running, eventually, serving
 from tests.run.asking import Client, of_each_worker
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
 
 DRAINING = b'{"status":"draining"'
+# An answer of some megabytes.
 TARGET = "/stores?limit=1000"
+LONG = Generation(7, weight=500_000)
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return Generation(1).bake(tmp_path).replace(tmp_path / "set.baked")
+class Drained(NamedTuple):
+    """A run that was told to end while it sent a long answer, was asked on, told again, and interrupted.
+
+    connections  status and Connection field of answers on new connections, after either SIGTERM
+    is_whole     whether the long answer arrived as it is
+    code         what it ended with
+    """
+
+    connections: tuple[list[tuple[int, str]], list[tuple[int, str]]]
+    is_whole: bool
+    code: int
 
 
-@pytest.fixture
-def long(tmp_path: Path) -> Path:
-    """Return a data set of which one answer is some megabytes."""
-    return Generation(7, weight=500_000).bake(tmp_path)
+@pytest.fixture(scope="module", params=[1, 2], ids=["one process", "two workers"])
+def drained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Drained:
+    folder = tmp_path_factory.mktemp("drained")
+    options = ("--cache", folder / "cache", "--no-auth", "--drain", "600", "--workers", str(request.param))
+    with serving("--data", LONG.bake(folder), *options, log=folder / "log") as service:
+        whole, kept = service.get(TARGET).body, of_each_worker(service)
+        with slow_reader(service) as client:
+            connections = told_to_end(service, kept), told_to_end(service, [])
+            is_whole = rest(client) == whole
+        return Drained(connections, is_whole, service.end(signal.SIGINT))
 
 
-def is_draining(service: Running) -> bool:
-    return service.get("/ready").body.startswith(DRAINING)
+def told_to_end(service: Running, kept: list[Client]) -> list[tuple[int, str]]:
+    """Send SIGTERM, wait until the worker of each client drains, and return what is answered on new connections."""
+    service.process.send_signal(signal.SIGTERM)
+    for client in kept:
+        with closing(client):
+            eventually(partial(is_told_draining, client))
+    return [answer_on_a_new_connection(service) for _ in range(10)]
 
 
 def is_told_draining(client: Client) -> bool:
@@ -43,12 +65,19 @@ def is_told_draining(client: Client) -> bool:
     return response.status == 503
 
 
+def answer_on_a_new_connection(service: Running) -> tuple[int, str]:
+    with closing(HTTPConnection(urlsplit(service.address).netloc, timeout=SECONDS)) as connection:
+        connection.request("GET", "/companies")
+        response = connection.getresponse()
+        return response.status, response.headers["Connection"]
+
+
 @contextmanager
 def slow_reader(service: Running) -> Iterator[socket.socket]:
     """Ask for a long answer on a connection of little room, and read nothing of it."""
     address = urlsplit(service.address)
     with socket.socket() as client:
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
         client.settimeout(SECONDS)
         client.connect((address.hostname, address.port))
         client.sendall(f"GET {TARGET} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
@@ -63,60 +92,30 @@ def rest(client: socket.socket) -> bytes:
         while (line := answer.readline()) != b"\r\n":
             if line.startswith(b"Content-Length: "):
                 length = int(line.removeprefix(b"Content-Length: "))
+        assert length > 3_000_000
         return answer.read(length)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_after_a_term_signal_ready_is_503_and_requests_are_answered_and_connections_closed_until_the_time_is_over(
-    serve: Serve, file: Path, workers: int
-) -> None:
-    service = serve(file, "--drain", "1.5", "--workers", str(workers))
-    kept = of_each_worker(service)
+def test_after_a_term_signal_requests_are_answered_on_and_connections_closed(drained: Drained) -> None:
+    first, _ = drained.connections
+    assert first == [(200, "close")] * 10
+
+
+def test_a_second_term_signal_changes_nothing(drained: Drained) -> None:
+    first, second = drained.connections
+    assert second == first
+
+
+def test_an_answer_that_is_under_way_arrives_whole(drained: Drained) -> None:
+    assert drained.is_whole
+
+
+def test_an_interrupt_ends_it_at_once(drained: Drained) -> None:
+    assert drained.code == 0
+
+
+def test_it_ends_by_itself_once_the_time_to_drain_is_over_and_not_before(serve: Serve, tmp_path: Path) -> None:
+    service = serve(Generation(1).bake(tmp_path), "--drain", "0.5", "--workers", "2")
     began = monotonic()
-    service.process.send_signal(signal.SIGTERM)
-    for client in kept:
-        with closing(client):
-            eventually(partial(is_told_draining, client))
-    answered = 0
-    while service.process.poll() is None and monotonic() < began + 1:
-        with closing(HTTPConnection(urlsplit(service.address).netloc, timeout=SECONDS)) as connection:
-            connection.request("GET", "/stores")
-            response = connection.getresponse()
-            assert (response.status, response.headers["Connection"]) == (200, "close")
-            assert is_draining(service)
-            answered += 1
-    assert answered > 10
-    assert service.process.wait(SECONDS) == 0
-    assert monotonic() >= began + 1.5
-
-
-@pytest.mark.parametrize(("drain", "workers"), [("0", 1), ("1", 2)])
-def test_an_answer_that_is_under_way_arrives_whole(serve: Serve, long: Path, drain: str, workers: int) -> None:
-    service = serve(long, "--drain", drain, "--workers", str(workers))
-    whole = service.get(TARGET).body
-    assert len(whole) > 3_000_000
-    with slow_reader(service) as client:
-        service.process.send_signal(signal.SIGTERM)
-        if drain != "0":
-            eventually(lambda: is_draining(service))
-        assert rest(client) == whole
-    assert service.process.wait(SECONDS) == 0
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_an_interrupt_ends_it_at_once(serve: Serve, file: Path, workers: int) -> None:
-    service = serve(file, "--drain", "600", "--workers", str(workers))
-    service.process.send_signal(signal.SIGTERM)
-    eventually(lambda: is_draining(service))
-    assert service.end(signal.SIGINT) == 0
-
-
-def test_a_second_term_signal_changes_nothing(serve: Serve, file: Path) -> None:
-    service = serve(file, "--drain", "1", "--workers", "2")
-    began = monotonic()
-    service.process.send_signal(signal.SIGTERM)
-    eventually(lambda: is_draining(service))
-    service.process.send_signal(signal.SIGTERM)
-    while monotonic() < began + 0.5:
-        assert service.get("/stores").status == 200
-    assert service.process.wait(SECONDS) == 0
+    assert service.end() == 0
+    assert monotonic() >= began + 0.5

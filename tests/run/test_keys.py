@@ -1,8 +1,8 @@
-"""A key file that is changed while the service runs: each of its processes heeds that within a second."""
+"""A key file that is changed while the service runs: each of its processes heeds that."""
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,8 @@ from tests.run.generations import Generation, put
 # So many connections reach both of two workers, but once in a million times.
 ASKED = 20
 FIRST, SECOND = new_key(), new_key()
+# Of a key that expires, in seconds: the first is enough, but on a machine that is slower than any.
+LIFETIMES = (1.5, 15, 45)
 
 
 class Kept:
@@ -31,9 +33,12 @@ class Kept:
         """Return the statuses with which the workers answer."""
         return {self.service.get("/companies/acme", key).status for _ in range(ASKED)}
 
-    def soon(self, look: Callable[[], bool]) -> None:
-        """Wait until a look is true; fail where it is not within the second that is promised."""
-        eventually(look, seconds=1)
+    def let_in_for(self, seconds: float) -> str:
+        """Add a key that expires after so many seconds; return it once all let it in, or "" if it expired before."""
+        key, expires_at = new_key(), datetime.now(UTC) + timedelta(seconds=seconds)
+        change_keys(self.file, partial(with_key, entry=entry(key, name=f"for-{seconds}", expires_at=expires_at)))
+        accepted = eventually(lambda: self.answers(key) == {200} or (datetime.now(UTC) > expires_at and "too late"))
+        return key if accepted is True else ""
 
     def told(self, what: str) -> int:
         """Return how many lines of the log tell something."""
@@ -54,21 +59,18 @@ def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         assert "Traceback" not in log
 
 
-def test_a_new_key_is_let_in_within_a_second_and_refused_within_one_once_it_is_revoked(kept: Kept) -> None:
+def test_a_new_key_is_let_in_and_refused_again_once_it_is_revoked(kept: Kept) -> None:
     assert (kept.answers(FIRST), kept.answers(SECOND)) == ({200}, {401})
     change_keys(kept.file, partial(with_key, entry=entry(SECOND, name="second")))
-    kept.soon(lambda: kept.answers(SECOND) == {200})
+    eventually(lambda: kept.answers(SECOND) == {200})
     change_keys(kept.file, partial(without_key, name="second"))
-    kept.soon(lambda: kept.answers(SECOND) == {401})
+    eventually(lambda: kept.answers(SECOND) == {401})
     assert kept.answers(FIRST) == {200}
 
 
-def test_a_key_that_expires_is_refused_within_a_second(kept: Kept) -> None:
-    key, expires_at = new_key(), datetime.now(UTC) + timedelta(seconds=1.5)
-    change_keys(kept.file, partial(with_key, entry=entry(key, name="short", expires_at=expires_at)))
-    eventually(lambda: kept.answers(key) == {200}, seconds=1.4)
-    eventually(lambda: datetime.now(UTC) >= expires_at)
-    kept.soon(lambda: kept.answers(key) == {401})
+def test_a_key_that_expires_is_refused(kept: Kept) -> None:
+    key = next(filter(None, map(kept.let_in_for, LIFETIMES)))
+    eventually(lambda: kept.answers(key) == {401})
 
 
 def test_a_damaged_file_leaves_the_keys_of_before_also_to_a_worker_that_is_replaced_meanwhile(kept: Kept) -> None:

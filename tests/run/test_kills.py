@@ -2,24 +2,13 @@
 
 import os
 import signal
-import subprocess
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
-from random import Random
-from time import sleep
+from typing import Final
 
-from service.baking.baked import load_baked
-from service.loading.acceptance import Invalid, accept
-from service.loading.version import dataset_version
-from tests.program import (
-    PROGRAM,
-    compilers,
-    environment,
-    eventually,
-    has_ended,
-    kill,
-    serving,
-    started,
-)
+from tests.killed import killable
+from tests.program import children, compilers, eventually, has_ended, kill, serving, started, usage
 from tests.run.asking import clients, some_of
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
@@ -27,13 +16,33 @@ from tests.run.generations import Generation
 HEAVY = 300_000
 
 
-def test_a_start_after_a_run_that_was_killed_at_any_moment_is_clean(cache: Path, tmp_path: Path) -> None:
-    folder, chance = Generation(1, weight=HEAVY).write(tmp_path / "data"), Random(3)
+def has_its_folder(_: int, cache: Path) -> bool:
+    return any(cache.glob("runs/run-*"))
+
+
+def compiles(service: int, _: Path) -> bool:
+    return any(map(compilers, (service, *children(service))))
+
+
+def has_compiled(_: int, cache: Path) -> bool:
+    return any(cache.glob("runs/*/*.baked"))
+
+
+# Moments of a start, by how they show, each with a number of workers.
+MOMENTS: Final[tuple[tuple[Callable[[int, Path], bool], int], ...]] = (
+    (has_its_folder, 1),
+    (compiles, 2),
+    (has_compiled, 2),
+)
+
+
+def test_a_start_after_runs_that_were_killed_over_their_start_is_clean(cache: Path, tmp_path: Path) -> None:
+    folder = Generation(1, weight=HEAVY).write(tmp_path / "data")
     options = ("--data", folder, "--cache", cache, "--no-auth")
-    for attempt in range(5):
-        with started(*options, "--workers", str(1 + attempt % 2)) as process:
+    for has_come, workers in MOMENTS:
+        with started(*options, "--workers", str(workers)) as process:
             try:
-                sleep(chance.uniform(0.2, 1.5))  # a moment of start, compilation or service
+                eventually(lambda: has_come(process.pid, cache))  # noqa: B023 - it is called at once
             finally:
                 kill(process)
     with serving(*options) as service:
@@ -51,17 +60,20 @@ def test_a_start_after_a_run_that_was_killed_at_any_moment_is_clean(cache: Path,
             assert {client.seen for client in asking} == {1}
 
 
-def test_a_start_after_a_run_that_was_killed_over_a_reload_serves_the_new_data(cache: Path, tmp_path: Path) -> None:
-    folder, chance = Generation(1).write(tmp_path / "data"), Random(4)
-    for number in (2, 4):
-        with serving("--data", folder, "--cache", cache, "--no-auth", "--workers", "2") as service:
-            Generation(number, weight=HEAVY).write(folder)
-            sleep(chance.uniform(0, 1))
-            kill(service.process)
-    with serving("--data", folder, "--cache", cache, "--no-auth") as service:
+def test_a_service_that_is_killed_over_a_reload_takes_its_compiler_along_and_the_next_one_serves_the_new_data(
+    cache: Path, tmp_path: Path
+) -> None:
+    folder = Generation(1).write(tmp_path / "data")
+    options = ("--data", folder, "--cache", cache, "--no-auth")
+    with serving(*options) as service:
+        Generation(2, weight=HEAVY).write(folder)
+        (compiler,) = eventually(lambda: compilers(service.process.pid))
+        service.process.kill()
+        eventually(lambda: has_ended(compiler))
+    with serving(*options) as service:
         assert len(list((cache / "runs").iterdir())) == 1
         with clients(*some_of(service)) as asking:
-            eventually(lambda: all(client.seen == 4 for client in asking))
+            eventually(lambda: all(client.seen == 2 for client in asking))
 
 
 def test_a_compiler_that_is_killed_is_told_and_started_again(serve: Serve, tmp_path: Path) -> None:
@@ -77,28 +89,21 @@ def test_a_compiler_that_is_killed_is_told_and_started_again(serve: Serve, tmp_p
         eventually(lambda: all(client.seen == 2 for client in asking))
 
 
-def test_a_compiler_ends_when_the_service_is_killed(cache: Path, tmp_path: Path) -> None:
-    folder = Generation(1, weight=HEAVY).write(tmp_path / "data")
-    with started("--data", folder, "--cache", cache) as process:
-        try:
-            (compiler,) = eventually(lambda: compilers(process.pid))
-            process.kill()
-            eventually(lambda: has_ended(compiler))
-        finally:
-            kill(process)
+def bake(folder: str) -> None:
+    """Bake what is in a folder; see `tests.killed`."""
+    usage("bake", Path(folder, "data"), Path(folder, "set.baked"))
 
 
-def test_baking_that_is_killed_at_any_moment_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
-    folder, file, chance = tmp_path / "data", tmp_path / "set.baked", Random(5)
-    Generation(1).bake(tmp_path).replace(file)
-    Generation(2, weight=HEAVY).write(folder)
-    for _ in range(5):
-        with subprocess.Popen(
-            [*PROGRAM, "bake", folder, file], stdout=subprocess.DEVNULL, env=environment({})
-        ) as process:
-            try:
-                process.wait(chance.uniform(0.35, 0.65))
-            except subprocess.TimeoutExpired:
-                process.kill()
-        dataset, _ = accept(load_baked(file), Invalid.REFUSE)
-        assert dataset_version((dataset.stores, dataset.companies)) == dataset.version
+def test_baking_that_is_killed_at_any_step_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
+    file, (old, new) = tmp_path / "set.baked", (Generation(number).bake(tmp_path).read_bytes() for number in (1, 2))
+    Generation(2).write(tmp_path / "data")
+    found = []
+    with killable("tests.run.test_kills:bake", tmp_path) as run:
+        for step in count(1):
+            file.write_bytes(old)
+            killed = run(step)
+            found.append(file.read_bytes())
+            if not killed:
+                break
+    assert set(found[:-1]) <= {old, new}
+    assert (found[0], found[-1]) == (old, new)

@@ -154,8 +154,7 @@ def test_where_the_worker_that_loads_is_killed_another_one_loads_and_answers_the
         assert start.statuses(TARGET) == start.statuses("/ready") == {200}
 
 
-@pytest.mark.parametrize("workers", ["2", "4"])
-@pytest.mark.parametrize("apart", [(), APART])
+@pytest.mark.parametrize(("workers", "apart"), [("2", ()), ("4", APART)])
 def test_once_ready_was_200_no_request_is_answered_that_the_data_is_being_loaded(
     cache: Path, large: Path, workers: str, apart: tuple[str, ...]
 ) -> None:

@@ -16,24 +16,25 @@ import pytest
 
 from service.commands.listen import CannotListen
 from service.commands.unix import bind_unix
+from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, eventually, has_ended, run, serving
 from tests.unix_socket import ask_socket
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return write_directory(tmp_path / "data", [store("s1"), store("s2")])
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    return baked_file(write_directory(folder / "data", [store("s1"), store("s2")]), folder / "set.baked")
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def shared(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Return a service that the tests share which only ask, and believes proxies on its socket."""
-    scratch = tmp_path_factory.mktemp("shared")
-    data = write_directory(scratch / "data", [store("s1"), store("s2")])
+    scratch = tmp_path_factory.mktemp("it's")
     options = ("--no-auth", "--uds", scratch / "socket", "--trusted-proxy", "unix", "--trusted-proxy", "10.0.0.0/8")
     variables = {"STORE_DIRECTORY_TRUSTED_PROXY": "ignored by the option"}
-    with serving("--data", data, *options, log=scratch / "log", **variables) as service:
+    with serving("--data", data, *options, "--admin", "127.0.0.1:0", log=scratch / "log", **variables) as service:
         yield service
 
 
@@ -43,12 +44,7 @@ def path_of(service: Running) -> Path:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "it's" / "service.sock"
-
-
-@pytest.fixture(autouse=True)
-def _folder_of_the_socket(path: Path) -> None:
-    path.parent.mkdir()
+    return tmp_path / "service.sock"
 
 
 def total(path: Path) -> int:
@@ -56,26 +52,19 @@ def total(path: Path) -> int:
     return count
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_it_answers_on_the_socket_alone_and_takes_the_file_away_at_the_end(
-    folder: Path, path: Path, workers: int
-) -> None:
-    options = ("--no-auth", "--uds", path, "--admin", "127.0.0.1:0", "--workers", str(workers))
-    with serving("--data", folder, *options) as service:
-        assert service.address == f"unix:{path}"
-        assert "Probes and metrics on http://127.0.0.1:" in service.printed
-        assert "Docs: " not in service.printed
-        (line,) = (line for line in service.printed.splitlines() if line.startswith("Try: "))
-        told = ["curl", "--unix-socket", str(path), "http://localhost/stores?limit=2"]
-        assert shlex.split(line.removeprefix("Try: ")) == told
-        assert [total(path) for _ in range(20)] == [2] * 20
-        assert stat.filemode(path.stat().st_mode) == "srw-rw----"
-        assert service.end() == 0
-    assert not path.exists()
+def test_it_answers_on_the_socket_alone_for_owner_and_group_and_tells_how_to_ask(shared: Running) -> None:
+    path = path_of(shared)
+    assert "Probes and metrics on http://127.0.0.1:" in shared.printed
+    assert "Docs: " not in shared.printed
+    (line,) = (line for line in shared.printed.splitlines() if line.startswith("Try: "))
+    told = ["curl", "--unix-socket", str(path), "http://localhost/stores?limit=2"]
+    assert shlex.split(line.removeprefix("Try: ")) == told
+    assert total(path) == 2
+    assert stat.filemode(path.stat().st_mode) == "srw-rw----"
 
 
-def test_all_workers_share_the_socket_and_it_outlives_each(folder: Path, path: Path) -> None:
-    with serving("--data", folder, "--no-auth", "--uds", path, "--workers", "2") as service:
+def test_all_workers_share_the_socket_and_it_outlives_each_and_goes_with_the_last(data: Path, path: Path) -> None:
+    with serving("--data", data, "--no-auth", "--uds", path, "--workers", "2") as service:
         for worker in service.workers():
             os.kill(worker, signal.SIGTERM)  # as nobody should: it ends as at the end of the run
             eventually(partial(has_ended, worker))
@@ -126,20 +115,25 @@ def test_a_path_where_no_socket_can_be_is_told(path: Path, name: str, told: str)
         bind_unix(str(path.parent / name))
 
 
-def test_the_socket_of_a_dead_service_is_replaced_and_a_file_that_took_its_place_is_not_taken_away(
-    folder: Path, path: Path
-) -> None:
-    with serving("--data", folder, "--no-auth", "--uds", path) as killed:
+def test_the_socket_of_a_dead_service_is_replaced_and_taken_away_at_the_end(data: Path, path: Path) -> None:
+    with serving("--data", data, "--no-auth", "--uds", path) as killed:
         killed.process.kill()
         killed.process.wait()
     assert path.is_socket()
-    with serving("--data", folder, "--no-auth", "--uds", path) as service:
+    with serving("--data", data, "--no-auth", "--uds", path) as service:
         assert total(path) == 2
-        path.unlink()
-        with socket.socket(socket.AF_UNIX) as another:
-            another.bind(str(path))
-            assert service.end() == 0
-            assert path.is_socket()
+        assert service.end() == 0
+    assert not path.exists()
+
+
+def test_a_file_that_took_its_place_is_not_taken_away(path: Path) -> None:
+    listener = bind_unix(str(path))
+    path.unlink()
+    with socket.socket(socket.AF_UNIX) as another:
+        another.bind(str(path))
+        listener.leave()
+        assert path.is_socket()
+    listener.sockets[0].close()
 
 
 def test_the_client_that_a_trusted_proxy_tells_is_no_part_of_an_answer(shared: Running) -> None:

@@ -2,16 +2,15 @@
 
 import os
 import signal
-import socket
+from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from tests.directory import store, write_directory
-from tests.program import Running, compilers, eventually, has_ended, kill, run, started
+from tests.program import Running, compilers, eventually, has_ended, kill, run, serving, started
 from tests.run.asking import of_each_worker
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
@@ -40,10 +39,6 @@ def generations(service: Running) -> list[int]:
     return [client.seen for client in asking]
 
 
-def all_answer_of(service: Running, generation: int) -> bool:
-    return generations(service) == [generation, generation]
-
-
 def is_served(service: Running, generation: int) -> bool:
     """Return whether the worker that is asked serves the data that the run loaded as that manieth."""
     return bool(service.ready()["generation"] == generation)
@@ -54,43 +49,64 @@ def compiling(service: Running) -> list[tuple[int, int]]:
     return [(worker, compiler) for worker in service.workers() for compiler in compilers(worker)]
 
 
+class Pair:
+    """Two workers that serve a file, which is replaced by one generation of data after the other.
+
+    generation  the one that the file holds, and which of this run it is
+    """
+
+    def __init__(self, service: Running, folder: Path) -> None:
+        self.service, self._folder = service, folder
+        self.generation = 1
+
+    def replace(self) -> None:
+        """Let the file hold the next generation."""
+        self.generation += 1
+        Generation(self.generation).bake(self._folder).replace(self._folder / "set.baked")
+
+    def all_answer(self) -> bool:
+        """Return whether each worker answers of the generation that the file holds."""
+        return generations(self.service) == [self.generation, self.generation]
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    folder = tmp_path_factory.mktemp("pair")
+    data = Generation(1).bake(folder).replace(folder / "set.baked")
+    with serving("--data", data, "--cache", folder / "cache", "--no-auth", *TWO, log=folder / "log") as service:
+        yield Pair(service, folder)
+
+
 def test_a_worker_that_is_killed_is_replaced_and_the_new_one_answers_of_what_is_served_from_the_first_request(
-    serve: Serve, file: Path, tmp_path: Path
+    pair: Pair,
 ) -> None:
-    service = serve(file, *TWO)
-    assert generations(service) == [1, 1]
-    Generation(2).bake(tmp_path).replace(file)
-    eventually(partial(all_answer_of, service, 2))
-    for worker in service.workers():
-        kill_worker(service, worker)
-        assert generations(service) == [2, 2]
-    assert service.metrics()["store_directory_workers"] == 2
+    pair.replace()
+    eventually(pair.all_answer)
+    for worker in pair.service.workers():
+        kill_worker(pair.service, worker)
+        assert pair.all_answer()
+    assert pair.service.metrics()["store_directory_workers"] == 2
 
 
 def test_where_the_worker_that_loads_is_killed_over_it_another_one_loads(serve: Serve, tmp_path: Path) -> None:
     folder = Generation(1).write(tmp_path / "data")
     service = serve(folder, *TWO)
-    for number in (2, 3):
-        Generation(number).write(folder)
-        ((leader, compiler),) = eventually(lambda: compiling(service))
-        kill_worker(service, leader)
-        eventually(partial(has_ended, compiler))
-        eventually(partial(all_answer_of, service, number))
+    Generation(2).write(folder)
+    ((leader, compiler),) = eventually(lambda: compiling(service))
+    kill_worker(service, leader)
+    eventually(partial(has_ended, compiler))
+    eventually(lambda: generations(service) == [2, 2])
 
 
-def test_workers_that_die_while_the_data_is_replaced_leave_none_behind_with_old_data(
-    serve: Serve, file: Path, tmp_path: Path
-) -> None:
-    service, chance = serve(file, *TWO), Random(1)
-    following = [Generation(number).bake(tmp_path) for number in range(2, 6)]
-    for number, baked in enumerate(following, 2):
-        baked.replace(file)
-        kill_worker(service, chance.choice(service.workers()))
-        eventually(partial(all_answer_of, service, number))
+def test_workers_that_die_while_the_data_is_replaced_leave_none_behind_with_old_data(pair: Pair) -> None:
+    for place in (0, 1, 0):
+        pair.replace()
+        kill_worker(pair.service, pair.service.workers()[place])
+        eventually(pair.all_answer)
 
 
-def test_metrics_are_those_of_all_workers_and_none_is_lost_with_a_worker(serve: Serve, file: Path) -> None:
-    service = serve(file, *TWO)
+def test_metrics_are_those_of_all_workers_and_none_is_lost_with_a_worker(pair: Pair) -> None:
+    service = pair.service
     before = service.metrics().get(ANSWERED, 0)
     for client in of_each_worker(service):
         with closing(client):
@@ -107,13 +123,12 @@ def test_metrics_are_those_of_all_workers_and_none_is_lost_with_a_worker(serve: 
     eventually(lambda: service.metrics()["store_directory_workers"] == 2)
 
 
-def test_a_hang_up_loads_the_data_anew_and_replaces_no_worker(serve: Serve, file: Path) -> None:
-    service = serve(file, *TWO)
-    workers = service.workers()
-    for generation in (2, 3):
-        service.process.send_signal(signal.SIGHUP)
-        eventually(partial(is_served, service, generation))
-    assert service.workers() == workers
+def test_a_hang_up_loads_the_data_anew_and_replaces_no_worker(pair: Pair) -> None:
+    workers, loaded = pair.service.workers(), pair.service.ready()["generation"]
+    for again in (1, 2):
+        pair.service.process.send_signal(signal.SIGHUP)
+        eventually(partial(is_served, pair.service, loaded + again))
+    assert pair.service.workers() == workers
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -149,14 +164,4 @@ def test_a_faulty_data_set_is_exit_1_and_a_clear_line(tmp_path: Path, cache: Pat
     assert first.startswith(f"Error: the data set in {faulty} is refused: stores.json:1: record 1: city: ")
     assert len(more) == 1
     assert more[0].startswith("`store-directory check ")
-    assert list((cache / "runs").iterdir()) == []
-
-
-def test_an_address_in_use_is_exit_1_and_a_clear_line(file: Path, cache: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        ended = run("serve", "--port", port, "--data", file, "--cache", cache, *TWO)
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr.startswith(f"Error: cannot listen on 127.0.0.1:{port}")
-    assert len(ended.stderr.splitlines()) == 1
     assert list((cache / "runs").iterdir()) == []

@@ -14,7 +14,7 @@ from service.loading.dataset import load
 from service.records import COMPANIES, STORES
 from service.sampling.sample import DataSetExists, Form, write_sample
 
-NUMBERS = [(0, 0), (0, 1), (1, 1), (5, 3), (3, 40), (2000, 120)]
+NUMBERS = [(0, 0), (0, 1), (1, 1), (5, 3), (3, 40), (600, 120)]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -152,12 +152,12 @@ def test_files_take_their_names_when_both_are_complete(tmp_path: Path) -> None:
         assert [path for path in tmp_path.iterdir() if not path.name.startswith(".")] == []
         seen.append((step, done, total))
 
-    write_sample(tmp_path, stores=20_000, companies=7, seed=1, progress=look)
+    write_sample(tmp_path, stores=10_001, companies=7, seed=1, progress=look)
     assert len(contents(tmp_path)) == 2
     assert seen == [
         ("Making companies", 0, 7),
         ("Making companies", 7, 7),
-        ("Making stores", 0, 20_000),
-        ("Making stores", 10_000, 20_000),
-        ("Making stores", 20_000, 20_000),
+        ("Making stores", 0, 10_001),
+        ("Making stores", 10_000, 10_001),
+        ("Making stores", 10_001, 10_001),
     ]

@@ -10,10 +10,12 @@ from aiohttp import ClientTimeout
 from service.loading.acceptance import Safeguards
 from service.source.remote import RemoteSource
 from service.source.source import Check, Rejected, Taken, Unavailable
+from tests.program import SECONDS
 from tests.source.origin import Origin
 
-PATIENT: Final = ClientTimeout(total=30, sock_connect=10, sock_read=10)
-IMPATIENT: Final = ClientTimeout(total=10, sock_connect=10, sock_read=0.1)
+PATIENT: Final = ClientTimeout(total=SECONDS)
+# Long enough for an origin in this process, on a slow machine, too.
+IMPATIENT: Final = ClientTimeout(total=SECONDS, sock_read=0.5)
 
 
 class Taker:

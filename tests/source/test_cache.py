@@ -2,11 +2,11 @@
 
 import asyncio
 import os
-import random
-import sys
+import shutil
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -17,11 +17,10 @@ from service.source.cache import Cache, Entry
 from service.source.source import Rejected
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
+from tests.killed import killable
 from tests.sampling.test_sample import small_disk
 from tests.source.origin import Origin, alternating, serving, status, unmarked
 from tests.source.taking import Taker
-
-ROOT = Path(__file__).parents[2]
 
 
 def entry_of(folder: Path) -> tuple[Path, Entry]:
@@ -358,28 +357,20 @@ async def test_several_that_renew_one_copy_at_once_leave_a_sound_one(
     assert (origin.asked, caplog.messages) == ([], [])
 
 
-async def test_a_process_killed_at_any_moment_leaves_a_sound_copy_or_none(
+async def test_a_process_killed_at_any_step_leaves_a_sound_copy_or_none(
     origin: Origin, tmp_path: Path, editions: tuple[bytes, bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
     origin.usual = alternating(*editions)
-    cache, draw, taken = Cache(tmp_path / "cache", origin.url, name=origin.url), random.Random(20), tmp_path / "taken"
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.source.killed", origin.url, str(tmp_path)),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    found = []
-    for _ in range(40):
-        process.stdin.write(b"%f\n" % draw.uniform(0, 0.06))
-        assert await process.stdout.readline() == b"killed\n"
-        entry = cache.load(taken)
-        found.append(entry is not None)
-        assert entry is None or taken.read_bytes() == editions[int(entry.fingerprint.strip('"'))]
-    process.stdin.close()
-    assert await process.wait() == 0
+    cache, taken, found = tmp_path / "cache", tmp_path / "taken", []
+    with killable("tests.source.killed:take_twice", cache, origin.url) as run:
+        for step in count(1):
+            killed = await asyncio.to_thread(run, step)
+            entry = Cache(cache, origin.url, name=origin.url).load(taken)
+            found.append(entry is not None)
+            assert entry is None or taken.read_bytes() == editions[int(entry.fingerprint.strip('"'))]
+            if not killed:
+                break
+            shutil.rmtree(cache, ignore_errors=True)
     assert found == sorted(found)  # once there is a copy, there is one
-    assert found[-1]
+    assert (found[0], found[-1]) == (False, True)
     assert caplog.messages == []

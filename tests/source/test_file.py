@@ -11,6 +11,7 @@ from service.loading.acceptance import Cause, Safeguards
 from service.progress import silent
 from service.source.file import FileSource
 from service.source.source import Check, Rejected, Taken, Unavailable
+from tests.program import SECONDS
 from tests.run.generations import Generation, put
 
 CHECK = Safeguards().check
@@ -27,7 +28,7 @@ def to(tmp_path: Path) -> Path:
 
 
 def take(file: Path, to: Path, seen: str = "", check: Check = CHECK) -> Taken | None:
-    return asyncio.run(asyncio.wait_for(FileSource(file).take(to, seen=seen, check=check, progress=silent), 30))
+    return asyncio.run(asyncio.wait_for(FileSource(file).take(to, seen=seen, check=check, progress=silent), SECONDS))
 
 
 def rejected(file: Path, to: Path) -> Rejected:

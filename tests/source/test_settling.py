@@ -4,6 +4,7 @@ from time import time
 
 from service.loading.look import Look
 from service.source.settling import settled
+from tests.program import SECONDS
 
 PATIENCE = Look("", 0, proven=True).patience
 
@@ -51,7 +52,7 @@ async def test_files_dated_in_the_future_are_taken_when_they_have_looked_the_sam
     began = time()
     files = Files(look("one", began + 3600), look("other", began + 3600))
     assert (await settled(files.look)).fingerprint == "other"
-    assert PATIENCE <= time() - began < 30
+    assert PATIENCE <= time() - began < SECONDS
 
 
 async def test_files_are_given_the_time_that_their_last_look_asks_for() -> None:

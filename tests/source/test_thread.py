@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from service.source.thread import finished
+from tests.program import SECONDS
 
 
 async def test_what_the_work_returns_and_raises_comes_through() -> None:
@@ -19,11 +20,11 @@ async def test_who_is_cancelled_waits_for_the_end_of_the_work() -> None:
 
     def work() -> None:
         begun.set()
-        go_on.wait(10)
+        go_on.wait(SECONDS)
         done.set()
 
     waiting = asyncio.create_task(finished(work))
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(begun.wait, SECONDS)
     waiting.cancel()
     for _ in range(10):
         await asyncio.sleep(0)

@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from service.web.coding import CODINGS, Coding
+from tests.program import SECONDS
 
-_SECONDS: Final = 5
 _LONG: Final = 32 << 10
 
 
@@ -33,7 +33,7 @@ class Codec:
 
     async def holds_one(self) -> None:
         """Return when a long body has come."""
-        assert await asyncio.to_thread(self.come.wait, _SECONDS)
+        assert await asyncio.to_thread(self.come.wait, SECONDS)
 
     def _watched(self, coding: Coding) -> Coding:
         return msgspec.structs.replace(coding, encode=self._watching(coding.encode))
@@ -43,7 +43,7 @@ class Codec:
             self.threads.append(threading.get_ident())
             if len(body) > _LONG:
                 self.come.set()
-                assert self.open.wait(_SECONDS), "nobody could let it go on"
+                assert self.open.wait(SECONDS), "nobody could let it go on"
             return encode(body)
 
         return watched

@@ -14,6 +14,7 @@ from service.web.connections.limits import Limits
 from service.web.connections.server import runner
 from service.web.policy import Policy
 from tests.directory import company, store
+from tests.program import SECONDS
 
 KEY = "the-key"
 HEADERS = {KEY_HEADER: KEY}
@@ -43,19 +44,19 @@ def lasting(headers: Mapping[str, str]) -> dict[str, str]:
 class ServiceServer(BaseTestServer):
     """The service as it runs, on a free port."""
 
-    def __init__(self, app: App, limits: Limits | None = None) -> None:
+    def __init__(self, app: App, limits: Limits | None = None, *, shutdown_seconds: float = 5) -> None:
         super().__init__()
-        self._app, self._limits = app, limits
+        self._app, self._limits, self._shutdown_seconds = app, limits, shutdown_seconds
 
     async def _make_runner(self, **_: Any) -> ServerRunner:
-        return runner(self._app, self._limits)
+        return runner(self._app, self._limits, shutdown_seconds=self._shutdown_seconds)
 
 
 async def exchange(client: Client, request: bytes) -> bytes:
     """Send bytes on a connection of their own and return all that comes back until the server closes it."""
     reader, writer = await asyncio.open_connection(client.host, client.port)
     writer.write(request)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(SECONDS):
         answer = await reader.read()
     writer.close()
     await writer.wait_closed()

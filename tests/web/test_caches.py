@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from service.replica.publication import Publication
 from service.replica.replica import Replica, Snapshot
@@ -72,7 +72,6 @@ Step = int | tuple[str, str]
 STEPS = st.sampled_from(range(len(ROWS))) | st.tuples(st.sampled_from(TARGETS), st.sampled_from(ACCEPTED))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEPS, min_size=5, max_size=25))
 async def test_over_any_reloads_a_cache_shows_what_a_fresh_answer_would_say(
     loading_client: Client, replica: Replica, editions: Sequence[Snapshot], steps: Sequence[Step]

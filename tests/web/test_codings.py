@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from service.replica.replica import Replica
 from tests.directory import company, store, write_directory
@@ -45,7 +45,7 @@ def data(tmp_path: Path) -> Path:
     return write_directory(tmp_path / "data", STORES)
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100)
 @given(members=members(), target=st.sampled_from(TARGETS), space=st.sampled_from((",", ", ", " ,\t")))
 @example(members=[], target=LONG, space=",")
 @example(members=["*"], target=LONG, space=",")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from service.replica.publication import Publication
 from service.replica.replica import Replica, Snapshot
@@ -15,7 +15,6 @@ from tests.web.reply import Reply, ask
 
 FIELD = "X-Dataset-Version"
 TARGETS = ("/stores", "/companies?limit=1", "/companies/acme")
-DRAWN = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture
@@ -100,7 +99,6 @@ async def _page(client: Client, page_num: int, version: str) -> Reply:
     return await ask(client, f"/stores?limit=2&page_num={page_num}", f"{FIELD}: {version}", "Accept-Encoding: gzip")
 
 
-@DRAWN
 @given(reloads=st.lists(st.sampled_from([None, 0, 1]), max_size=12))
 async def test_a_walk_that_says_which_version_it_means_never_mixes_two(
     loading_client: Client, replica: Replica, editions: Sequence[Snapshot], reloads: list[int | None]

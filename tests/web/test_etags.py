@@ -5,9 +5,10 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from service.replica.replica import Replica
+from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.program import SECONDS, serving
@@ -17,7 +18,6 @@ from tests.web.reply import ask
 
 TARGETS = ("/stores", "/stores?city=Toronto&limit=1", "/companies?sort_order=desc", "/companies/acme")
 DOCUMENTS = ("/openapi.json", "/docs", "/docs/page.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js")
-DRAWN = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def tag_told(address: str) -> str:
@@ -43,7 +43,6 @@ async def test_no_two_operations_have_one_tag_for_queries_alike(client: Client) 
         assert (await ask(client, f"/companies{query}", f"If-None-Match: {stores.etag}")).status == 200
 
 
-@DRAWN
 @given(st.data())
 async def test_however_a_question_is_written_its_tag_is_the_same_and_no_other_question_has_it(
     client: Client, told: dict[str, Question], data: st.DataObject
@@ -96,10 +95,10 @@ async def test_a_tag_changes_with_the_data_and_not_with_a_reload(
     assert (await ask(client, target)).etag == first
 
 
-async def test_every_process_has_the_same_tags(client: Client, data: Path) -> None:
+async def test_every_process_has_the_same_tags(client: Client, data: Path, tmp_path: Path) -> None:
     targets = (*TARGETS, "/stores?city=a&city=b&is_open=1&postal_code=x")
     tags = [(await ask(client, target)).etag for target in targets]
-    with serving("--data", data, "--no-auth") as service:
+    with serving("--data", baked_file(data, tmp_path / "set.baked"), "--no-auth") as service:
         assert [tag_told(service.address + target) for target in targets] == tags
 
 

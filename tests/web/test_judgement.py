@@ -18,14 +18,12 @@ PATHS = (
 )
 
 
-@pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("method", ["GET", "POST", "PROPFIND"])
-async def test_one_slash_behind_a_known_path_redirects_whatever_the_method(
-    client: Client, path: str, method: str
-) -> None:
-    answer = await ask(client, f"{path}/?limit=2&x=%2F", method=method)
-    assert answer.startswith(b"HTTP/1.1 307 ")
-    assert f"\r\nLocation: {path}?limit=2&x=%2F\r\n".encode() in answer
+async def test_one_slash_behind_a_known_path_redirects_whatever_the_method(client: Client, method: str) -> None:
+    for path in PATHS:
+        answer = await ask(client, f"{path}/?limit=2&x=%2F", method=method)
+        assert answer.startswith(b"HTTP/1.1 307 ")
+        assert f"\r\nLocation: {path}?limit=2&x=%2F\r\n".encode() in answer
 
 
 async def test_a_slash_redirects_before_the_key_is_asked_for(client: Client) -> None:
@@ -52,35 +50,33 @@ async def test_a_slash_redirects_before_the_key_is_asked_for(client: Client) -> 
         "/docs/nope.js",
     ],
 )
-@pytest.mark.parametrize("method", ["GET", "DELETE"])
-async def test_another_path_is_404(client: Client, target: str, method: str) -> None:
-    answer = await ask(client, target, method=method)
-    assert answer.startswith(b"HTTP/1.1 404 ")
-    assert answer.endswith(b'{"detail":"Not Found"}')
+async def test_another_path_is_404(client: Client, target: str) -> None:
+    for method in ("GET", "DELETE"):
+        answer = await ask(client, target, method=method)
+        assert answer.startswith(b"HTTP/1.1 404 ")
+        assert answer.endswith(b'{"detail":"Not Found"}')
 
 
-@pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])
-async def test_another_method_is_405_before_the_key_is_asked_for(client: Client, path: str, method: str) -> None:
-    response = await client.request(method, path)
-    assert (response.status, response.headers["Allow"]) == (405, "GET, HEAD")
-    assert await response.json() == {"detail": "Method Not Allowed"}
+async def test_another_method_is_405_before_the_key_is_asked_for(client: Client, method: str) -> None:
+    for path in PATHS:
+        response = await client.request(method, path)
+        assert (response.status, response.headers["Allow"]) == (405, "GET, HEAD")
+        assert await response.json() == {"detail": "Method Not Allowed"}
 
 
 @pytest.mark.parametrize(
     ("target", "status"),
     [("/stores", 405), ("/companies/acme?x=1", 405), ("/stores/?x=1", 307), ("/nope", 404), ("/companies//", 404)],
 )
-@pytest.mark.parametrize("method", ["BREW", "get", "M-SEARCH-2", "!"])
-async def test_a_method_that_nobody_knows_is_judged_like_any_other(
-    client: Client, method: str, target: str, status: int
-) -> None:
-    answer = await ask(client, target, method=method)
-    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
-    if status == 405:
-        assert b"\r\nAllow: GET, HEAD\r\n" in answer
-    if status == 307:
-        assert b"\r\nLocation: /stores?x=1\r\n" in answer
+async def test_a_method_that_nobody_knows_is_judged_like_any_other(client: Client, target: str, status: int) -> None:
+    for method in ("BREW", "get", "M-SEARCH-2", "!"):
+        answer = await ask(client, target, method=method)
+        assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+        if status == 405:
+            assert b"\r\nAllow: GET, HEAD\r\n" in answer
+        if status == 307:
+            assert b"\r\nLocation: /stores?x=1\r\n" in answer
 
 
 async def test_the_key_is_judged_before_the_parameters(client: Client) -> None:

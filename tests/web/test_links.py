@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 from yarl import URL
 
 from tests.directory import store, write_directory
@@ -17,7 +17,6 @@ from tests.web.reply import Reply, ask
 CITIES = ("Toronto", "Örebro", "a b&c")
 STORES = [store(f"s{number}", city=CITIES[number % 3], is_open=number % 2 == 0) for number in range(13)]
 RELATIONS = ("next", "prev", "first", "last")
-DRAWN = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 # A relative reference that is a query alone, in the characters of RFC 3986 appendix A.
 _LINK = re.compile(r"<(\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)>; rel=\"([a-z]+)\"")
 
@@ -85,7 +84,6 @@ async def test_the_other_pages_are_linked_to_in_one_order(
     assert answer.headers.getall("Link") == [link]
 
 
-@DRAWN
 @given(
     limit=st.integers(1, 14),
     page_num=st.integers(1, 16) | st.integers(1, 10**40),
@@ -104,7 +102,6 @@ async def test_the_links_follow_from_the_page(
         check(followed, query)
 
 
-@DRAWN
 @given(limit=st.integers(1, 14), order=st.sampled_from(["asc", "desc"]), city=st.sampled_from(["", "Toronto", "x"]))
 async def test_who_follows_next_sees_each_record_once_and_prev_leads_back(
     client: Client, limit: int, order: str, city: str

@@ -7,12 +7,16 @@ from pathlib import Path
 from time import time
 
 import pytest
+from pytest_aiohttp import AiohttpClient
 
 from service.replica.replica import Replica
 from service.web.answer import header_lines
+from service.web.auth import keyring
+from service.web.site import make_site
 from tests.directory import store, write_directory
 from tests.loaded import serve
-from tests.web.live import COMPANIES, HEADERS, KEY, Client, exchange
+from tests.program import SECONDS
+from tests.web.live import COMPANIES, HEADERS, KEY, POLICY, Client, ServiceServer, exchange
 
 
 def request(line: str, *fields: str) -> bytes:
@@ -69,6 +73,25 @@ async def test_short_and_long_answers_arrive_whole_however_slowly_they_are_read(
     writer.close()
     assert received.partition(b"\r\n\r\n")[2] == whole
     assert len(whole) > 5000 * limit
+
+
+async def test_an_answer_that_is_under_way_arrives_whole_when_the_server_closes(
+    replica: Replica, data: Path, aiohttp_client: AiohttpClient
+) -> None:
+    write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
+    await serve(replica, data)
+    server = ServiceServer(make_site(replica, keyring([KEY]), POLICY).public, shutdown_seconds=SECONDS)
+    client: Client = await aiohttp_client(server)
+    whole = await (await client.get("/stores", headers=HEADERS)).read()
+    reader, writer = await asyncio.open_connection(client.host, client.port, limit=2)
+    writer.write(request("GET /stores HTTP/1.1", "Connection: close"))
+    begin = await reader.read(1)
+    closing = asyncio.create_task(server.close())
+    assert await asyncio.wait([closing], timeout=0.1) == (set(), {closing})  # the process ends with it
+    received = b"".join([begin, *[part async for part in _parts(reader)]])
+    writer.close()
+    await closing
+    assert received.partition(b"\r\n\r\n")[2] == whole
 
 
 async def _parts(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:

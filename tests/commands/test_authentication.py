@@ -1,0 +1,66 @@
+"""Of keys and no authentication, the setting of higher precedence."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from service.commands.authentication import settle_authentication
+from service.commands.serve import serve
+
+KEY = ("--api-key", "k")
+KEY_FILE = ("--key-file", "keys.json")
+NO_AUTH = ("--no-auth",)
+VARIABLES = {KEY: ("API_KEY", "k"), KEY_FILE: ("KEY_FILE", "keys.json"), NO_AUTH: ("NO_AUTH", "true")}
+LINES = {KEY: 'api-key = ["k"]', KEY_FILE: 'key-file = "keys.json"', NO_AUTH: "no-auth = true"}
+KEYS = pytest.mark.parametrize("keys", [KEY, KEY_FILE], ids=["key", "key file"])
+
+
+@pytest.fixture(autouse=True)
+def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, _ in VARIABLES.values():
+        monkeypatch.delenv(f"STORE_DIRECTORY_{name}", raising=False)
+
+
+def settled(*options: str) -> dict[str, Any]:
+    """Return what `serve` takes of both settings from a command line, the environment and a settings file."""
+    context = serve.make_context("serve", [*options])
+    given = dict(context.params)
+    settle_authentication(context, given)
+    return {name: given[name] for name in ("api_key", "key_file", "no_auth") if given[name]}
+
+
+@KEYS
+def test_no_authentication_and_keys_of_one_source_are_bad_usage(keys: tuple[str, ...], tmp_path: Path) -> None:
+    with pytest.raises(click.UsageError, match="not both"):
+        settled(*keys, *NO_AUTH)
+    file = tmp_path / "settings.toml"
+    file.write_text(f"{LINES[keys]}\n{LINES[NO_AUTH]}")
+    with pytest.raises(click.UsageError, match="not both"):
+        settled("--config", str(file))
+
+
+@KEYS
+def test_an_option_overrides_the_environment(keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    for option, other in ((keys, NO_AUTH), (NO_AUTH, keys)):
+        alone = settled(*option)
+        name, value = VARIABLES[other]
+        with monkeypatch.context() as environment:
+            environment.setenv(f"STORE_DIRECTORY_{name}", value)
+            assert settled(*option) == alone != {}
+
+
+@KEYS
+def test_option_and_environment_override_the_settings_file(
+    keys: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "settings.toml"
+    for nearer, other in ((keys, NO_AUTH), (NO_AUTH, keys)):
+        alone = settled(*nearer)
+        file.write_text(LINES[other])
+        assert settled("--config", str(file), *nearer) == alone
+        name, value = VARIABLES[nearer]
+        with monkeypatch.context() as environment:
+            environment.setenv(f"STORE_DIRECTORY_{name}", value)
+            assert settled("--config", str(file)) == alone

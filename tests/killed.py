@@ -1,0 +1,71 @@
+"""Work that is killed at each of its steps: `python -m tests.killed WORK FOLDER [ARGUMENT]…`.
+
+A step is an access to files of the folder, such as to open, rename or remove one; Python announces each as an audit
+event just before it happens. Points in time would depend on the machine's speed, steps do not.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+_KILLED, _ENDED = "killed", "ended"
+
+
+def dies_at(step: int, folder: str) -> None:
+    """Let this process kill itself just before its access of that number, from 1, to files of a folder."""
+    steps = count(1)
+
+    def hook(_: str, arguments: tuple[Any, ...]) -> None:
+        path = arguments[0] if arguments else None
+        if isinstance(path, str | Path) and str(path).startswith(folder) and next(steps) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+
+
+@contextmanager
+def killable(work: str, folder: Path, *arguments: object) -> Iterator[Callable[[int], bool]]:
+    """Yield what runs some work and kills it at a step; it returns whether the work came that far.
+
+    `work` is a function, as `module:name`, of the folder and the arguments as texts. It has a new process for each
+    run, forked from one that has imported its module.
+    """
+    command = [sys.executable, "-m", "tests.killed", work, str(folder), *map(str, arguments)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        steps, outcomes = process.stdin, process.stdout
+
+        def run(step: int) -> bool:
+            print(step, file=steps, flush=True)
+            outcome = outcomes.readline().strip()
+            assert outcome in (_KILLED, _ENDED), outcome
+            return outcome == _KILLED
+
+        yield run
+        steps.close()
+        assert process.wait() == 0
+
+
+def main(work: Callable[..., object], folder: str, *arguments: str) -> None:
+    """Read step after step; tell of each whether the work was killed or ended before."""
+    for line in sys.stdin:
+        if (child := os.fork()) == 0:
+            dies_at(int(line), folder)
+            work(folder, *arguments)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        print(_KILLED if killed else _ENDED if status == 0 else f"failed: {status}", flush=True)  # noqa: T201 - as above
+
+
+if __name__ == "__main__":
+    main(resolve_name(sys.argv[1]), *sys.argv[2:])
