@@ -11,6 +11,8 @@ from service.keys.key import KEY_PREFIX, masked
 
 # Longer paths are cut: nobody wrote them to be read.
 _MAX_PATH: Final = 1024
+# A key is looked for under so many layers of percent-encoding; each layer costs as much as the path is long.
+_DECODINGS: Final = 4
 _NANOSECONDS: Final = 1_000_000_000
 
 
@@ -54,7 +56,11 @@ def line(entry: Entry) -> bytes:
 
 def shown_path(path: str) -> str:
     """Return a path as it may stand in a log: ASCII, of bounded length, with no key of ours in it, however written."""
-    read = unquote(path, errors="surrogateescape") if "%" in path else path
+    read = path
+    for _ in range(_DECODINGS):
+        if "%" not in read:
+            break
+        read = unquote(read, errors="surrogateescape")
     shown = masked(read) if KEY_PREFIX in read else path
     return shown[:_MAX_PATH].encode("ascii", "backslashreplace").decode()
 

@@ -6,6 +6,7 @@ import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 import orjson
@@ -14,6 +15,7 @@ from aiohttp.web import UnixSite
 from hypothesis import given, strategies as st
 from pytest_aiohttp import AiohttpClient
 
+from service.keys.key import new_key
 from service.replica.replica import Replica
 from service.web.access import shown_path, timestamp
 from service.web.auth import keyring
@@ -172,6 +174,17 @@ def test_a_path_is_told_in_printable_ascii_of_bounded_length(path: str) -> None:
     shown = shown_path(path)
     assert shown.isascii()
     assert len(shown) <= 10 * 1024
+
+
+@pytest.mark.parametrize("layers", [0, 1, 2, 3])
+def test_a_key_in_a_path_is_masked_however_often_it_is_percent_encoded(layers: int) -> None:
+    written = key = new_key()
+    for _ in range(layers):
+        written = "".join(f"%{ord(character):02X}" for character in written)
+    told = shown_path(f"/companies/{written}/x")
+    for _ in range(layers):
+        told = unquote(told)
+    assert key not in told
 
 
 @given(st.datetimes(min_value=datetime(1971, 1, 1), max_value=datetime(2100, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001 - of UTC
