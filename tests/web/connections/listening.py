@@ -11,6 +11,7 @@ from service.web.auth import anybody
 from service.web.connections.limits import Limits
 from service.web.event import Event
 from service.web.site import make_site, open_site
+from tests.program import SECONDS
 from tests.web.live import POLICY
 
 LIMITS = Limits(
@@ -58,7 +59,7 @@ def counted(replica: Replica, event: Event) -> int:
 async def until_closed(reader: asyncio.StreamReader) -> bytes:
     """Return what comes until the other side closes the connection."""
     received = b""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(SECONDS):
         with suppress(ConnectionError):
             while part := await reader.read(1 << 20):
                 received += part

@@ -10,6 +10,7 @@ from service.replica.replica import Replica
 from service.web.auth import anybody
 from service.web.event import Event
 from service.web.site import make_site, open_site
+from tests.program import SECONDS
 from tests.web.connections.listening import CLOSE, GET, LIMITS, counted, listening, until_closed
 from tests.web.live import POLICY
 
@@ -32,7 +33,7 @@ async def test_connections_over_the_limit_get_503_until_there_is_room(caplog: py
         assert replica.seat.open_connections() == LIMITS.connections
         for _, writer in admitted:
             writer.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(SECONDS):
             while replica.seat.open_connections():  # noqa: ASYNC110 - the server wakes nobody
                 await asyncio.sleep(0.01)
         reader, writer = await dial()

@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE_BYTES
+from tests.program import SECONDS
 from tests.web.live import KEY, Client, ask, exchange
 
 SECRET = b"s3cret-key"
@@ -140,7 +141,7 @@ async def test_a_client_that_ends_its_side_is_answered_and_the_connection_closed
     reader, writer = await asyncio.open_connection(client.host, client.port)
     writer.write(b"GET /health HTTP/1.1\r\nHost: t\r\n\r\n")
     writer.write_eof()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(SECONDS):
         answer = await reader.read()
     writer.close()
     assert answer.startswith(b"HTTP/1.1 200 ")

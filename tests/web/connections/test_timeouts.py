@@ -13,6 +13,7 @@ from service.web.connections.timeouts import State, TimeoutSweep, unsent_bytes
 from service.web.event import Event
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
+from tests.program import SECONDS
 from tests.web.connections import harness
 from tests.web.connections.listening import CLOSE, GET, LIMITS, Dial, counted, listening, trickle, until_closed
 
@@ -189,7 +190,7 @@ async def test_a_client_that_takes_too_long_is_disconnected(
 async def test_a_response_that_is_not_read_is_given_up(dial: Dial, replica: Replica) -> None:
     _, writer = await dial()
     writer.write(PAGE * 8)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(SECONDS):
         while not counted(replica, Event.WRITE_TIMEOUT):  # noqa: ASYNC110 - the server wakes nobody
             await asyncio.sleep(0.05)
 
