@@ -1,4 +1,6 @@
-"""How property tests are run."""
+"""How tests are run: property tests, and the memory of a process that runs many."""
+
+import gc
 
 from hypothesis import HealthCheck, Phase, settings
 
@@ -14,3 +16,9 @@ settings.load_profile("suite")
 settings.register_profile(
     "mutation", SUITE, max_examples=20, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
 )
+
+
+def pytest_collection_finish() -> None:
+    """Leave the tests and what they import out of garbage collection, as the service does with its data."""
+    gc.freeze()
+    gc.set_threshold(50_000)

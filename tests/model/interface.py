@@ -13,6 +13,7 @@ from tests.baking.made_up import Made
 from tests.engine import oracle
 from tests.engine.oracle import Collection, Pairs, Record
 from tests.loading.oracle import answered_date
+from tests.model.asking import STRICT
 from tests.model.questions import (
     CompaniesQuestion,
     NoQuestion,
@@ -20,8 +21,6 @@ from tests.model.questions import (
     StrictCompaniesQuestion,
     StrictStoresQuestion,
 )
-
-STRICT = "/strict"  # what stands before the paths of requests that prefer it
 
 
 class Store(BaseModel):

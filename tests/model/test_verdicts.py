@@ -4,11 +4,10 @@ import json
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 import pytest
-from fastapi import FastAPI
 from hypothesis import given, settings, strategies as st
 from pytest_aiohttp import AiohttpClient
 
@@ -18,9 +17,11 @@ from service.web.site import make_site
 from tests.baking.made_up import make
 from tests.loaded import serve
 from tests.model.asking import Asker, ask_model
-from tests.model.interface import application
 from tests.model.queries import anything, queries, values
 from tests.web.live import KEY, POLICY, ServiceServer
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 MADE: Final = make((60, 12, 16, 2026))
 IDENTIFIERS: Final = [str(each["company_id"]) for each in MADE.records["companies"]]
@@ -34,7 +35,9 @@ def drawn(share: int = 1) -> settings:
 
 
 @pytest.fixture(scope="session")
-def model() -> FastAPI:
+def model() -> "FastAPI":
+    from tests.model.interface import application  # noqa: PLC0415 - imported by the process that runs these tests alone
+
     return application(MADE)
 
 
@@ -50,7 +53,7 @@ async def asker(tmp_path: Path, aiohttp_client: AiohttpClient) -> AsyncIterator[
 @drawn()
 @given(path=st.sampled_from(["/stores", "/stores", "/companies"]), query=queries(), strict=st.booleans())
 async def test_a_list_is_answered_as_the_model_answers_it_to_the_byte(
-    asker: Asker, model: FastAPI, path: str, query: bytes, *, strict: bool
+    asker: Asker, model: "FastAPI", path: str, query: bytes, *, strict: bool
 ) -> None:
     answered = await asker.ask(path, query, strict=strict)
     assert answered == await ask_model(model, path, query, strict=strict)
@@ -60,7 +63,7 @@ async def test_a_list_is_answered_as_the_model_answers_it_to_the_byte(
 @drawn(share=3)
 @given(identifier=st.sampled_from(IDENTIFIERS) | values(), query=queries(), strict=st.booleans())
 async def test_a_company_is_answered_as_the_model_answers_it_to_the_byte(
-    asker: Asker, model: FastAPI, identifier: str, query: bytes, *, strict: bool
+    asker: Asker, model: "FastAPI", identifier: str, query: bytes, *, strict: bool
 ) -> None:
     path = f"/companies/{quote(identifier[:1_000] or 'x', safe='')}"
     answered = await asker.ask(path, query[:2_000], strict=strict)
