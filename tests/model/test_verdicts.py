@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MADE: Final = make((60, 12, 16, 2026))
 IDENTIFIERS: Final = [str(each["company_id"]) for each in MADE.records["companies"]]
 # How many questions are asked of the lists, and a part of them of the rest; `make fuzz` asks more.
-CASES: Final = int(os.environ.get("FUZZ_CASES", "600"))
+CASES: Final = int(os.environ.get("FUZZ_CASES", "450"))
 
 
 def drawn(share: int = 1) -> settings:

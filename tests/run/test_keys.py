@@ -16,8 +16,8 @@ from tests.keys.made_up import entry
 from tests.program import Running, eventually, has_ended, serving
 from tests.run.generations import Generation, put
 
-# So many connections reach both of two workers, but once in a million times.
-ASKED = 20
+# Of two workers so many connections reach both, but once in a million times.
+ASKED = {"1": 1, "2": 20}
 FIRST, SECOND = new_key(), new_key()
 # Of a key that expires, in seconds: the first is enough, but on a machine that is slower than any.
 LIFETIMES = (1.5, 15, 45)
@@ -26,12 +26,12 @@ LIFETIMES = (1.5, 15, 45)
 class Kept:
     """A service with a key file, in which its first key stands."""
 
-    def __init__(self, service: Running, file: Path) -> None:
-        self.service, self.file = service, file
+    def __init__(self, service: Running, file: Path, asked: int) -> None:
+        self.service, self.file, self._asked = service, file, asked
 
     def answers(self, key: str) -> set[int]:
         """Return the statuses with which the workers answer."""
-        return {self.service.get("/companies/acme", key).status for _ in range(ASKED)}
+        return {self.service.get("/companies/acme", key).status for _ in range(self._asked)}
 
     def let_in_for(self, seconds: float) -> str:
         """Add a key that expires after so many seconds; return it once all let it in, or "" if it expired before."""
@@ -45,15 +45,15 @@ class Kept:
         return sum(what in line for line in self.service.logged())
 
 
-@pytest.fixture(scope="module", params=[1, 2], ids=["one process", "two workers"])
+@pytest.fixture(scope="module", params=ASKED, ids=["one process", "two workers"])
 def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     folder = tmp_path_factory.mktemp("kept")
     file = folder / "keys.json"
     change_keys(file, partial(with_key, entry=entry(FIRST, name="first")))
     data = Generation(1).bake(folder)
-    options = ("--data", data, "--cache", folder / "cache", "--key-file", file, "--workers", str(request.param))
+    options = ("--data", data, "--cache", folder / "cache", "--key-file", file, "--workers", request.param)
     with serving(*options, log=folder / "log") as service:
-        yield Kept(service, file)
+        yield Kept(service, file, ASKED[request.param])
         log = (folder / "log").read_text()
         assert not any(key in log + service.printed for key in (FIRST, SECOND))
         assert "Traceback" not in log

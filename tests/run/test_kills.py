@@ -16,10 +16,6 @@ from tests.run.generations import Generation
 HEAVY = 300_000
 
 
-def has_its_folder(_: int, cache: Path) -> bool:
-    return any(cache.glob("runs/run-*"))
-
-
 def compiles(service: int, _: Path) -> bool:
     return any(map(compilers, (service, *children(service))))
 
@@ -30,9 +26,8 @@ def has_compiled(_: int, cache: Path) -> bool:
 
 # Moments of a start, by how they show, each with a number of workers.
 MOMENTS: Final[tuple[tuple[Callable[[int, Path], bool], int], ...]] = (
-    (has_its_folder, 1),
     (compiles, 2),
-    (has_compiled, 2),
+    (has_compiled, 1),
 )
 
 

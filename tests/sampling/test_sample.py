@@ -55,8 +55,9 @@ def test_another_seed_gives_other_bytes(tmp_path: Path) -> None:
     assert all(one[name] != other[name] for name in one)
 
 
-@pytest.mark.parametrize("form", list(Form))
-@pytest.mark.parametrize(("stores", "companies"), NUMBERS)
+@pytest.mark.parametrize(
+    ("stores", "companies", "form"), [*((*each, Form.JSON) for each in NUMBERS), *((9, 4, form) for form in Form)]
+)
 def test_a_sample_of_any_size_and_form_loads_without_a_fault_or_a_warning(
     tmp_path: Path, *, stores: int, companies: int, form: Form
 ) -> None:
