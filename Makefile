@@ -7,8 +7,8 @@ ARGS ?=
 # Container images often turn bytecode off. The tests start a hundred processes, and each would compile its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 MINUTES ?= 60
-# Three processes for two cores: a third of the time tests wait, for processes, pauses and files left alone.
-SPREAD := -n 3 --dist worksteal
+# Four processes for two cores: much of the time tests wait, for processes, pauses and files left alone.
+SPREAD := -n 4 --dist worksteal
 # The tests in process of the rooms that are held to all of their branches.
 ROOMS := tests/engine tests/keys tests/loading tests/rates tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
