@@ -20,6 +20,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from service.loading.faults import printable
+
 Array = NDArray[Any]
 
 _DTYPES: Final = {
@@ -38,7 +40,7 @@ class DamagedFile(Exception):
     """A file that cannot be served: the message says why, `remedy` what to do."""
 
     def __init__(self, why: str, *, remedy: str = "bake it again") -> None:
-        super().__init__(why)
+        super().__init__(printable(why))  # names may be from the file, which anybody may have written
         self.remedy = remedy
 
 

@@ -65,13 +65,16 @@ def _check_offsets(name: str, texts: Texts) -> None:
 def _check_column(name: str, column: Column) -> None:
     """Check that `order` has every row once, by code and then by row, and that `starts` says where each code begins."""
     codes, order, starts = column.codes, column.order, column.starts
-    length, counts = len(codes), np.diff(starts)
-    if starts[0] != 0 or starts[-1] > length or (counts < 1).any():
+    length = len(codes)
+    # Compared, not subtracted: a difference may overflow, and what is repeated below must be no longer than the table.
+    if starts[0] != 0 or starts[-1] > length or (starts[1:] <= starts[:-1]).any():
         raise DamagedFile(f"the values of {name} do not divide its rows")
     if length and (int(order.min()) < 0 or int(order.max()) >= length):
         raise DamagedFile(f"the order of {name} names rows that there are not")
+    if codes.dtype != np.min_scalar_type(len(starts) - 1):  # a narrower one would wrap around
+        raise DamagedFile(f"the values of {name} are too many or too few for its codes")
     sorted_codes = codes.take(order)
-    expected = np.repeat(np.arange(len(starts), dtype=codes.dtype), np.append(counts, length - starts[-1]))
+    expected = np.repeat(np.arange(len(starts), dtype=codes.dtype), np.diff(starts, append=length))
     if not np.array_equal(sorted_codes, expected):
         raise DamagedFile(f"the order of {name} is not that of its values")
     if not ((order[1:] > order[:-1]) | (sorted_codes[1:] != sorted_codes[:-1])).all():

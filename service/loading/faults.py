@@ -50,13 +50,18 @@ class Fault(msgspec.Struct, frozen=True):
     def _shown_value(self) -> str | None:
         """Return the value in quotes; one of a wrong type as it is written in JSON, where 0 and "0" differ."""
         if self.value and self.code == "type" and "json" in _format(self.file):
-            return "".join(c if c.isprintable() else repr(c)[1:-1] for c in self.value)
+            return printable(self.value)
         return self.value and repr(self.value)
 
 
 def cut(text: str) -> str:
     """Return a text as a report has it: cut, with an ellipsis, if it is long."""
     return text if len(text) <= _LONGEST_TEXT else text[:_LONGEST_TEXT] + "…"
+
+
+def printable(text: str) -> str:
+    """Return a text for a terminal: what cannot be printed, such as an escape sequence, is written as in Python."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 class Place(msgspec.Struct, frozen=True):

@@ -71,8 +71,7 @@ def probe_routes(replica: Replica) -> tuple[Route, ...]:
         operation_id="ready",
         summary="Tell whether requests can be answered",
         description="Answers 503 until every worker has loaded the data, then what is served: in full where a key is "
-        "given. "
-        "503 again where the data is stale, or the process about to end.",
+        "given. 503 again where the data is stale, or the process about to end.",
         answers={HTTPStatus.OK: Ready, HTTPStatus.SERVICE_UNAVAILABLE: Unready},
     )
     return (described(health, lambda _: _probe(Health("ok"))), described(ready, _readiness(replica)))

@@ -16,6 +16,7 @@ from service.engine.texts import Texts
 from service.records import STORES
 from tests.baking.made_up import loaded, make
 from tests.baking.test_damage import refusal
+from tests.directory import store, write_directory
 
 TEXTS = st.lists(st.binary(max_size=20) | st.text("\0ab", max_size=20).map(str.encode), max_size=6)
 
@@ -56,6 +57,34 @@ def test_any_item_changed_in_an_array_that_orders_rows_is_refused(
                 other = array.copy()
                 other[place] = value
                 assert "bake it again" in refusal(forged({name: other})), (name, place, value)
+
+
+def test_starts_whose_differences_overflow_are_refused_before_any_memory_is_taken(forged: Callable[..., Path]) -> None:
+    largest = np.iinfo(np.int32).max
+    for starts in ([0, largest, -2, 40], [0, largest, -2, largest, -2, 40]):  # in 32 bits each difference is positive
+        changed = {"stores/name/starts": np.array(starts, np.int32)}
+        assert refusal(forged(changed)) == "the values of stores/name do not divide its rows; bake it again"
+
+
+def test_codes_too_narrow_for_the_number_of_values_are_refused(tmp_path: Path) -> None:
+    stores = [store(f"s{number}", name=f"name {number}") for number in range(300)]
+    write_directory(tmp_path / "files", stores)
+    dataset, totals = loaded(tmp_path / "files")
+    bake(dataset, totals, tmp_path / "sound.baked")
+    content = map_file(tmp_path / "sound.baked")
+    codes = content.arrays["stores/name/codes"]
+    assert codes.max() > np.iinfo(np.uint8).max
+    narrow = {"stores/name/codes": codes.astype(np.uint8)}  # in order still, but wrapped around
+    write_file(tmp_path / "forged.baked", content.arrays | narrow, content.metadata)
+    why = "the values of stores/name are too many or too few for its codes; bake it again"
+    assert refusal(tmp_path / "forged.baked") == why
+
+
+@pytest.mark.parametrize("name", ["\x1b[2J", "a\nb", "\u202e"])
+def test_a_name_in_a_forged_file_cannot_control_a_terminal(forged: Callable[..., Path], name: str) -> None:
+    why = refusal(forged({name: np.zeros(1, np.uint8)}))
+    assert why == f"the array {repr(name)[1:-1]} is not known; bake it again"
+    assert refusal(forged(**{name: "text"})).isprintable()
 
 
 @pytest.mark.parametrize("field", ["stores/city", "companies/name"])
