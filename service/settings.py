@@ -32,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     min_stores, max_skipped, max_shrink  the limits of `Safeguards`
     workers    how many processes answer; as many as there are cores with "auto"
     poll       how often the source is looked at, in seconds, where nothing tells of a change
+    compile_timeout  how long compiling a folder may take, in seconds; what was served stays
     max_stale  for how many seconds the source may be out of reach before /ready answers 503
     drain      for how many seconds requests are answered on after SIGTERM
     cache      folder of compiled data, and of the last good copy of a URL; the user's cache where it is empty
@@ -64,6 +65,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_shrink: Share = Safeguards().max_shrink
     workers: Annotated[int, msgspec.Meta(ge=1)] | Literal["auto"] = 1
     poll: PositiveSeconds = 10.0
+    compile_timeout: PositiveSeconds = 900.0
     max_stale: PositiveSeconds | None = None
     drain: Seconds = 0.0
     cache: str = ""

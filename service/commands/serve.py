@@ -104,6 +104,12 @@ from service.web.policy import Policy, read_origin
     help=f"Look at the data this often where nothing tells of a change.  [default: {Settings().poll:g}]",
 )
 @option(
+    "--compile-timeout",
+    type=Seconds(positive=True),
+    help="Give up compiling a folder after this time, keep serving, and try again later.  "
+    f"[default: {Settings().compile_timeout:g}]",
+)
+@option(
     "--max-stale", type=Seconds(positive=True), help="Answer /ready with 503 where the data is unconfirmed for so long."
 )
 @option(
@@ -170,7 +176,9 @@ def serve(context: click.Context, /, **given: Any) -> None:
 
 def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> None:
     try:
-        source = choose_source(_data(settings), invalid=settings.invalid, cache=cache)
+        source = choose_source(
+            _data(settings), invalid=settings.invalid, compile_timeout=settings.compile_timeout, cache=cache
+        )
     except ValueError as error:
         raise bad_setting("data", error) from error
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to take anew

@@ -14,7 +14,7 @@ _URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://.*", re.IGNORECASE | 
 _SCHEMES: Final = ("http", "https")
 
 
-def choose_source(data: str, *, invalid: Invalid, cache: Path) -> Source:
+def choose_source(data: str, *, invalid: Invalid, compile_timeout: float, cache: Path) -> Source:
     """Return the source that a text means: a URL, a baked file, or else a folder.
 
     Raises ValueError for a URL that cannot be fetched, without quoting it: it may hold a password.
@@ -25,7 +25,7 @@ def choose_source(data: str, *, invalid: Invalid, cache: Path) -> Source:
 
         return RemoteSource(data, cache / "origins")
     path = Path(data)
-    return FileSource(path) if is_file(path) else FolderSource(path, invalid=invalid)
+    return FileSource(path) if is_file(path) else FolderSource(path, invalid=invalid, timeout=compile_timeout)
 
 
 def _check(scheme: str) -> None:

@@ -29,10 +29,13 @@ _PACKAGES: Final = str(Path(service.__file__).parents[1])
 
 
 class FolderSource:
-    """A folder of data files. It is compiled in a process of its own: nobody who answers requests waits for that."""
+    """A folder of data files. It is compiled in a process of its own: nobody who answers requests waits for that.
 
-    def __init__(self, folder: Path, *, invalid: Invalid) -> None:
-        self._folder, self._invalid = folder, invalid
+    timeout  seconds after which that process is killed: a file on a broken network mount may never be read to its end
+    """
+
+    def __init__(self, folder: Path, *, invalid: Invalid, timeout: float) -> None:
+        self._folder, self._invalid, self._timeout = folder, invalid, timeout
         self._look = partial(look_at_folder, folder)
         self.name = str(folder)
 
@@ -73,7 +76,10 @@ class FolderSource:
         # In a session of its own: a signal of the terminal is for the service, which ends this with its standard input.
         process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, start_new_session=True)
         try:
-            return await _end(process, progress)
+            async with asyncio.timeout(self._timeout):
+                return await _end(process, progress)
+        except TimeoutError:
+            return compiler.Failed(f"compiling took longer than --compile-timeout {self._timeout:g} s")
         finally:
             with suppress(ProcessLookupError):
                 process.kill()

@@ -239,6 +239,7 @@ def test_it_goes_on_when_nobody_reads_what_it_prints(data: Path) -> None:
         (["--workers", "0"], "--workers: a whole number of 1 or more or 'auto' is needed, not '0'"),
         (["--poll", "0"], "--poll: a number above 0 and up to 31622400 is needed, not '0'"),
         (["--poll", "nan"], "--poll: a number above 0 and up to 31622400 is needed, not 'nan'"),
+        (["--compile-timeout", "0"], "--compile-timeout: a number above 0 and up to 31622400 is needed, not '0'"),
         (["--max-stale", "inf"], "--max-stale: a number above 0"),
         (["--drain", "-1"], "--drain: a number from 0 to 31622400 is needed, not '-1'"),
         (["--cache", ""], "--cache: it is empty"),

@@ -13,7 +13,7 @@ from service.source.source import Source
 
 
 def choose(text: str, cache: Path) -> Source:
-    return choose_source(text, invalid=Invalid.REFUSE, cache=cache)
+    return choose_source(text, invalid=Invalid.REFUSE, compile_timeout=60, cache=cache)
 
 
 def test_a_url_a_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:

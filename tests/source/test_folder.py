@@ -16,7 +16,7 @@ from service.source.folder import FolderSource
 from service.source.source import Check, Rejected, Taken, Unavailable
 from tests.baking.made_up import contents
 from tests.directory import store
-from tests.program import compilers, has_ended
+from tests.program import SECONDS, compilers, has_ended
 from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put
 
 CHECK = Safeguards().check
@@ -35,8 +35,9 @@ def to(tmp_path: Path) -> Path:
 async def take(
     folder: Path, to: Path, seen: str = "", *, invalid: Invalid = Invalid.REFUSE, check: Check = CHECK
 ) -> Taken | None:
-    async with asyncio.timeout(30):
-        return await FolderSource(folder, invalid=invalid).take(to, seen=seen, check=check, progress=silent)
+    source = FolderSource(folder, invalid=invalid, timeout=SECONDS)
+    async with asyncio.timeout(SECONDS):
+        return await source.take(to, seen=seen, check=check, progress=silent)
 
 
 async def compiler() -> int:
@@ -50,7 +51,7 @@ async def test_what_is_taken_is_what_the_files_hold_and_an_unchanged_folder_is_n
     folder: Path, to: Path
 ) -> None:
     steps: list[str] = []
-    taken = await FolderSource(folder, invalid=Invalid.REFUSE).take(
+    taken = await FolderSource(folder, invalid=Invalid.REFUSE, timeout=SECONDS).take(
         to, seen="", check=CHECK, progress=lambda step, *_: steps.append(step)
     )
     assert taken is not None
@@ -93,6 +94,17 @@ async def test_a_compiler_that_is_killed_leaves_the_folder_unavailable(folder: P
     os.kill(await compiler(), signal.SIGKILL)
     with pytest.raises(Unavailable, match="the compiler was ended by SIGKILL"):
         await taking
+
+
+async def test_a_compiler_that_takes_too_long_is_killed_and_leaves_the_folder_unavailable(
+    folder: Path, to: Path
+) -> None:
+    source = FolderSource(folder, invalid=Invalid.REFUSE, timeout=0.5)
+    taking = asyncio.create_task(source.take(to, seen="", check=CHECK, progress=silent))
+    os.kill(started := await compiler(), signal.SIGSTOP)  # as one that reads from a file server that is gone
+    with pytest.raises(Unavailable, match=r"compiling took longer than --compile-timeout 0\.5 s"):
+        await taking
+    assert has_ended(started)
 
 
 async def test_a_compiler_ends_with_who_waits_for_it(folder: Path, to: Path) -> None:
