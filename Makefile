@@ -10,7 +10,7 @@ MINUTES ?= 60
 # Four processes for two cores: much of the time tests wait, for processes, pauses and files left alone.
 SPREAD := -n 4 --dist worksteal
 # The tests in process of the rooms that are held to all of their branches.
-ROOMS := tests/engine tests/keys tests/loading tests/rates tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
+ROOMS := tests/engine tests/access tests/loading tests/model tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
 .PHONY: serve test coverage mutation soak interop fuzz audit check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica hostile clean help
 

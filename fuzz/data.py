@@ -12,15 +12,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from fuzz.seeds import baked
-from service.baking.baked import read_baked
+from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile, promised_length
-from service.kinds import POSTAL, WORDS, rank_number, read_instant, write_instant
 from service.loading.compiler import Compiler
+from service.loading.decompression import LARGEST_RATIO, LARGEST_UNBOUNDED, count_breaks, unpack
 from service.loading.faults import RefusedError
 from service.loading.formats import FORMATS
 from service.loading.manifest import parse_manifest
-from service.loading.unpack import LARGEST_RATIO, LARGEST_UNBOUNDED, count_breaks, unpack
-from service.records import COMPANIES, STORES, Resource
+from service.model.kinds import POSTAL, WORDS, rank_number, read_instant, write_instant
+from service.model.records import COMPANIES, STORES, Resource
 from tests.engine import oracle
 
 

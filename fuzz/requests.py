@@ -13,28 +13,28 @@ from urllib.parse import quote
 from aiohttp import hdrs
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from service.errors import NotFound, PreconditionFailed, RequestError, UnprocessableContent
-from service.keys.rate import read_rate
-from service.keys.register import BadKeys, read_keys, write_keys
-from service.keys.ring import living
-from service.query import Reader
-from service.records import COMPANIES, STORES
-from service.web.access import shown_path
-from service.web.coding import IDENTITY, acceptable
-from service.web.conditional import unchanged
+from service.access.key_entries import BadKeys, read_keys, write_keys
+from service.access.keyring import living
+from service.access.request_rate import read_rate
+from service.model.errors import NotFound, PreconditionFailed, RequestError, UnprocessableContent
+from service.model.query import Reader
+from service.model.records import COMPANIES, STORES
 from service.web.connections.body import ChunkedBody
 from service.web.connections.heads import HeadReader
-from service.web.connections.refusals import Refusal
+from service.web.connections.parse_errors import Refusal
 from service.web.connections.request import read_request
-from service.web.fields import weights
-from service.web.forwarding import FORWARDED, X_FORWARDED_FOR, read_forwarding
+from service.web.headers.conditional import unchanged
+from service.web.headers.content_coding import IDENTITY, acceptable
+from service.web.headers.forwarded import FORWARDED, X_FORWARDED_FOR, read_forwarding
+from service.web.headers.list_fields import weights
+from service.web.headers.prefer import is_strict
+from service.web.headers.request_id import RequestIds, trace_id
 from service.web.identity import Identity, entity_tag
 from service.web.parsed_query import ParsedQuery
 from service.web.policy import read_origin
-from service.web.prefer import is_strict
-from service.web.problem import refusal
-from service.web.target import path_segments, query_pairs, without_slash
-from service.web.tracing import RequestIds, trace_id
+from service.web.problems import refusal
+from service.web.request_target import path_segments, query_pairs, without_slash
+from service.web.telemetry.access_log import shown_path
 
 _READERS: Final = (Reader(STORES), Reader(COMPANIES), Reader())
 _CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH, hdrs.IF_MODIFIED_SINCE, hdrs.IF_UNMODIFIED_SINCE)

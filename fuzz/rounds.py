@@ -42,7 +42,7 @@ class Round(msgspec.Struct, frozen=True):
 def ask_model(cases: int) -> Round:
     """Compare so many answers of the service with those of its model."""
     started = perf_counter()
-    command = [sys.executable, "-m", "pytest", "--show-capture=no", "tests/model"]
+    command = [sys.executable, "-m", "pytest", "--show-capture=no", "tests/fastapi_model"]
     ended = _run(command, {**os.environ, "FUZZ_CASES": str(cases)})
     return Round("model", cases, perf_counter() - started, finding=ended.stdout if ended.returncode else "")
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import orjson
 
-from service.keys.register import Entry, write_keys
+from service.access.key_entries import Entry, write_keys
 from tests.baking.made_up import baked_file, make
 from tests.engine.made_up import VALUES
 from tests.engine.oracle import Record

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from service.loading.acceptance import Invalid, accept
 from service.loading.dataset import Summary, load
-from service.replica.publication import Publication, Reload, last_modified
-from service.replica.replica import Replica, Snapshot
+from service.snapshot.publication import Publication, Reload, last_modified
+from service.snapshot.snapshot import Replica, Snapshot
 
 
 def snapshot(folder: Path) -> Snapshot:

@@ -20,7 +20,7 @@ import click
 import msgspec
 import orjson
 
-from service.records import COMPANIES, STORES
+from service.model.records import COMPANIES, STORES
 from tests.baking.scripts import write_scripts
 from tests.program import Running, run, serving
 

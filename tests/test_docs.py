@@ -14,33 +14,32 @@ import msgspec
 import orjson
 import pytest
 
-from service import kinds
-from service.baking.baked import FORMAT
+from service.access import key_entries as register
+from service.access.api_key import KEY_PREFIX
+from service.baking.baked_file import FORMAT
 from service.baking.layout import Content, map_file
 from service.commands import main
 from service.commands.settings_file import read_settings
-from service.envelope import PaginatedResponse
-from service.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
-from service.keys import register
-from service.keys.key import KEY_PREFIX
-from service.kinds import FALSE, TRUE
 from service.loading.acceptance import Invalid
 from service.loading.dataset import Report, Totals, load
+from service.loading.decompression import LARGEST_RATIO, LARGEST_UNBOUNDED
 from service.loading.faults import Fault, FaultCode, WarningCode
+from service.loading.field_names import MOST_UNUSED
 from service.loading.formats import COMPRESSIONS, FORMATS
 from service.loading.manifest import parse_manifest
-from service.loading.names import MOST_UNUSED
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
-from service.loading.tally import MOST_LISTED
-from service.loading.unpack import LARGEST_RATIO, LARGEST_UNBOUNDED
-from service.parameters import MAX_DIGITS, parameters_of
-from service.query import Reader
-from service.records import COMPANIES, STORES, Company, Resource, Store
-from service.replica.publication import Reload
-from service.replica.replica import Replica
+from service.loading.warning_counts import MOST_LISTED
+from service.model import kinds
+from service.model.envelope import PaginatedResponse
+from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
+from service.model.kinds import FALSE, TRUE
+from service.model.parameters import MAX_DIGITS, parameters_of
+from service.model.query import Reader
+from service.model.records import COMPANIES, STORES, Company, Resource, Store
 from service.sampling.sample import write_sample
 from service.settings import Settings
-from service.web.access import Entry
+from service.snapshot.publication import Reload
+from service.snapshot.snapshot import Replica
 from service.web.answer import Answer
 from service.web.auth import anybody
 from service.web.connections.limits import (
@@ -56,13 +55,14 @@ from service.web.connections.limits import (
     Limits,
 )
 from service.web.connections.server import runner
-from service.web.fields import MAX_CHARACTERS
-from service.web.metrics import metrics_route
-from service.web.probes import Health, Ready, Unready
+from service.web.endpoints.metrics import metrics_route
+from service.web.endpoints.probes import Health, Ready, Unready
+from service.web.headers.list_fields import MAX_CHARACTERS
+from service.web.request_target import query_pairs
 from service.web.routes import Call
 from service.web.site import make_site
-from service.web.target import query_pairs
-from service.web.traffic import Traffic
+from service.web.telemetry.access_log import Entry
+from service.web.telemetry.counters import Traffic
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 from tests.web.live import POLICY
@@ -194,7 +194,7 @@ def test_every_status_of_an_error_stands_in_the_interface_with_its_headers() -> 
 
 
 def test_every_type_of_a_422_stands_in_the_interface() -> None:
-    types = first_texts(ROOT / "service", "Invalid")
+    types = first_texts(ROOT / "service" / "model", "Invalid")
     assert {row["`type`"].strip("`") for row in rows(INTERFACE, "Given")} == types
     assert f"{MAX_DIGITS:,} digits" in section(INTERFACE, "422")
 

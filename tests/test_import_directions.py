@@ -15,46 +15,44 @@ PACKAGE: Final = Path(__file__).parents[1] / "service"
 LAYERS: Final = (
     {"__main__"},
     {"commands"},
+    {"server"},
     {"web", "settings"},
-    {"replica"},
-    {"source"},
+    {"snapshot"},
+    {"sources"},
     {"baking"},
     {"loading", "sampling"},
-    {"rates"},
-    {"engine", "envelope", "openapi", "bundled", "keys"},
-    {"operation", "query"},
-    {"parameters"},
-    {"records"},
-    {"kinds", "errors", "progress", "locks"},
+    {"access", "engine", "bundled"},
+    {"model"},
+    {"files", "progress"},
     {""},  # the package itself: its version
 )
 # Libraries that belong to some rooms alone.
 RESERVED: Final = {
-    "aiohttp": {"web", "commands", "source"},
-    "gunicorn": {"commands"},
-    "watchfiles": {"replica"},
+    "aiohttp": {"web", "server", "sources"},
+    "gunicorn": {"server"},
+    "watchfiles": {"snapshot"},
     "prometheus_client": {"web"},
     "click": {"commands"},
-    "rich": {"commands"},
-    "uvloop": {"commands"},
-    "throttled": {"rates"},
-    "redis": {"rates"},
+    "rich": {"commands", "server"},
+    "uvloop": {"commands", "server"},
+    "throttled": {"access"},
+    "redis": {"access"},
 }
 # The engine computes: no files, no HTTP, no clock, no await.
 NOT_IN_ENGINE: Final = {"aiohttp", "asyncio", "datetime", "http", "io", "mmap", "os", "pathlib", "socket", "time"}
 OPENING: Final = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "fdopen", "mkstemp", "mmap"}
 # Where files are opened: those of data, keys, what the processes of a run share, settings, and the docs page.
 OPENERS: Final = (
+    "service.access.key_file",
     "service.baking",
-    "service.commands.access_file",
     "service.commands.settings_file",
-    "service.keys.file",
+    "service.files",
     "service.loading",
-    "service.locks",
-    "service.replica",
     "service.sampling",
-    "service.source",
-    "service.web.documents",
+    "service.server.access_log_file",
+    "service.snapshot",
+    "service.sources",
+    "service.web.endpoints.documents",
 )
 
 Modules = Mapping[str, ast.Module]
@@ -178,18 +176,26 @@ def test_only_the_rooms_of_files_open_files() -> None:
         ("engine/page.py", "from service.web import app", "service.engine.page imports service.web.app, above it"),
         ("engine/page.py", "def f():\n import service.web", "service.engine.page imports service.web, above it"),
         ("loading/x.py", "import service.sampling.y", "service.loading.x imports service.sampling.y, beside it"),
-        ("records.py", "from service import query", "service.records imports service.query, above it"),
+        ("files/x.py", "from service.model import query", "service.files.x imports service.model.query, above it"),
         ("engine/page.py", "from ..web import app", "service.engine.page imports ..web, not by its full name"),
         ("attic.py", "", "service.attic stands in no layer"),
-        ("openapi.py", "import click.core", "service.openapi imports click.core, which is for commands alone"),
+        (
+            "model/openapi.py",
+            "import click.core",
+            "service.model.openapi imports click.core, which is for commands alone",
+        ),
         ("engine/page.py", "from os.path import join", "service.engine.page imports os.path"),
         ("engine/page.py", "async def f(): ...", "service.engine.page waits"),
         ("engine/page.py", "open('x')", "service.engine.page, line 1, calls open"),
-        ("envelope.py", "import pathlib\npathlib.Path('x').read_text()", "service.envelope, line 2, calls read_text"),
+        (
+            "model/e.py",
+            "import pathlib\npathlib.Path('x').read_text()",
+            "service.model.e, line 2, calls read_text",
+        ),
     ],
 )
 def test_what_stands_in_the_wrong_room_is_named(tmp_path: Path, file: str, line: str, told: str) -> None:
-    for name in ("web/app.py", "web/__init__.py", "sampling/y.py", "query.py", file):
+    for name in ("web/app.py", "web/__init__.py", "sampling/y.py", "model/query.py", file):
         (tmp_path / "service" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "service" / name).write_text(line if name == file else "")
     parsed = modules(tmp_path / "service")

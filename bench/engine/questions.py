@@ -7,12 +7,12 @@ import msgspec
 
 from bench.wire.sample import Sample
 from bench.wire.shapes import Request, read_shapes
-from service.baking.baked import load_baked
+from service.baking.baked_file import load_baked
 from service.engine.table import Table
 from service.loading.acceptance import Invalid, accept
-from service.query import Query, Reader
-from service.records import STORES
-from service.web.target import query_pairs
+from service.model.query import Query, Reader
+from service.model.records import STORES
+from service.web.request_target import query_pairs
 
 SHAPES: Final = ("city", "city-open", "page", "dense", "scattered")
 

@@ -10,11 +10,11 @@ from service.engine.select import select
 from service.engine.selection import Selection
 from service.engine.sort import window
 from service.engine.table import Table
-from service.envelope import opening, wrap
-from service.query import Query, Reader
-from service.records import STORES
+from service.model.envelope import opening, wrap
+from service.model.query import Query, Reader
+from service.model.records import STORES
 from service.web.parsed_query import parser
-from service.web.target import query_pairs
+from service.web.request_target import query_pairs
 
 _MOST_ROUNDS = 1000
 

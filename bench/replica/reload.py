@@ -14,7 +14,7 @@ from bench.replica.workers import Connection
 from bench.wire import processes
 from bench.wire.servers import Failed, Server
 from bench.wire.shapes import KEY
-from service.source import compile as compiler
+from service.sources import compiler_process as compiler
 
 _AFTER_SECONDS: Final = 1
 _LONGEST_SECONDS: Final = 120

@@ -10,7 +10,7 @@ import msgspec
 
 from bench.markdown import table
 from bench.wire import processes
-from service.source import compile as compiler
+from service.sources import compiler_process as compiler
 
 # Less than what a worker takes for kept answers and selections, and than what a leak of 10 bytes a request would be.
 MOST_GROWTH: Final = 8e6  # bytes an hour

@@ -14,7 +14,7 @@ import msgspec
 
 from bench.wire.contender import ROOT
 from service import __version__
-from service.web.coding import CODINGS
+from service.web.headers.content_coding import CODINGS
 
 _PACKAGES: Final = ("aiohttp", "uvloop", "msgspec", "orjson", "numpy", "prometheus-client")
 

@@ -10,7 +10,7 @@ from bench.wire.contender import HOME, same_targets
 from bench.wire.servers import Failed, Server
 from bench.wire.shapes import ACCEPT_ENCODING, Shape
 from service.settings import Settings
-from service.web.coding import CODINGS
+from service.web.headers.content_coding import CODINGS
 
 _NOT_MODIFIED: Final = 304
 _LEAST_NOT_MODIFIED: Final = 0.85

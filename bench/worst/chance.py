@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from bench.worst.directory import Directory
 from bench.worst.values import FILTERS, Params, Values
-from service.parameters import SORT_ORDERS
-from service.records import STORES
+from service.model.parameters import SORT_ORDERS
+from service.model.records import STORES
 
 _LIMITS: Final = (1, 10, 50, 100, 500, 999, 1000, 1000)
 _FILTERED: Final = (0, 1, 1, 2, 2, 2, 3, 3, 4, 5, 9)

@@ -9,16 +9,16 @@ from typing import Any
 
 import msgspec
 
-from service.baking.baked import load_baked
+from service.baking.baked_file import load_baked
 from service.engine.bounded_cache import BoundedCache
 from service.engine.page import page
-from service.envelope import opening, wrap
-from service.errors import UnprocessableContent
 from service.loading.acceptance import Invalid, accept
 from service.loading.dataset import load
-from service.query import Query, Reader
-from service.records import STORES
-from service.web.target import query_pairs
+from service.model.envelope import opening, wrap
+from service.model.errors import UnprocessableContent
+from service.model.query import Query, Reader
+from service.model.records import STORES
+from service.web.request_target import query_pairs
 
 
 class Directory:

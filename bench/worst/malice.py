@@ -7,8 +7,8 @@ from typing import Final
 from urllib.parse import quote_plus, urlencode
 
 from bench.worst.values import FILTERS, Values
-from service.parameters import MAX_DIGITS, SORT_ORDERS
-from service.records import STORES
+from service.model.parameters import MAX_DIGITS, SORT_ORDERS
+from service.model.records import STORES
 
 # What a request line of 8,190 bytes leaves to a query behind `/stores?`; an order and a page take some of it.
 _LONGEST: Final = 8190 - len("/stores?")

@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from bench.worst.directory import Directory
-from service.parameters import MAX_LIMIT
-from service.records import STORES
+from service.model.parameters import MAX_LIMIT
+from service.model.records import STORES
 
 FILTERS: Final = tuple(field.name for field in STORES.filters)
 _PAGES: Final = 50

@@ -8,8 +8,8 @@ from typing import Any, Final
 import click
 
 from service import __version__
+from service.access.api_key import masked
 from service.commands.suggestion import did_you_mean
-from service.keys.key import masked
 
 # Where each command stands: the modules of the others are not imported, which takes half a second.
 _MODULES: Final = {

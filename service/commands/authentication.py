@@ -7,13 +7,13 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from service.commands.listen import Listener
+from service.access.api_key import is_mistyped
+from service.access.key_entries import BadKeys, read_keys
+from service.access.key_file import is_open_to_all, read_stored
+from service.access.keyring import living
 from service.commands.options import bad_setting, given_as
 from service.commands.refusal import bad_key_file
-from service.keys.file import is_open_to_all, read_stored
-from service.keys.key import is_mistyped
-from service.keys.register import BadKeys, read_keys
-from service.keys.ring import living
+from service.server.listener import Listener
 from service.settings import Settings
 
 _log = logging.getLogger(__name__)

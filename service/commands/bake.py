@@ -4,18 +4,18 @@ from pathlib import Path
 
 import click
 
-from service.baking.baked import bake as write_baked, load_baked
+from service.baking.baked_file import bake as write_baked, load_baked
 from service.baking.layout import DamagedFile
-from service.baking.soundness import check_records
+from service.baking.validation import check_records
 from service.commands.data_folder import DataFolder
 from service.commands.options import Share
 from service.commands.refusal import refusal
-from service.commands.terminal import shown_progress
 from service.loading.acceptance import Invalid, Refused, Safeguards, accept
+from service.loading.data_version import dataset_version
 from service.loading.dataset import Dataset, load
-from service.loading.overview import notes
-from service.loading.version import dataset_version
-from service.records import COMPANIES, STORES
+from service.loading.summary import notes
+from service.model.records import COMPANIES, STORES
+from service.server.progress_bar import shown_progress
 
 _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 

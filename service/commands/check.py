@@ -9,10 +9,10 @@ import click
 import msgspec
 
 from service.commands.data_folder import DataFolder
-from service.commands.terminal import shown_progress
 from service.loading.dataset import Loaded, load
 from service.loading.faults import Fault
-from service.loading.overview import groups
+from service.loading.summary import groups
+from service.server.progress_bar import shown_progress
 
 _EXAMPLES: Final = 5
 

@@ -10,12 +10,8 @@ from typing import Any, Final
 import click
 import msgspec
 
-from service.commands.options import option
-from service.commands.refusal import bad_key_file
-from service.keys.file import Change, change_keys, look, read_stored
-from service.keys.key import digest, new_key
-from service.keys.rate import MOST_REQUESTS, read_rate
-from service.keys.register import (
+from service.access.api_key import digest, new_key
+from service.access.key_entries import (
     NAME_PATTERN,
     BadKeys,
     Entry,
@@ -26,7 +22,11 @@ from service.keys.register import (
     with_key,
     without_key,
 )
-from service.kinds import read_instant, write_instant
+from service.access.key_file import Change, change_keys, look, read_stored
+from service.access.request_rate import MOST_REQUESTS, read_rate
+from service.commands.options import option
+from service.commands.refusal import bad_key_file
+from service.model.kinds import read_instant, write_instant
 from service.web.auth import KEY_HEADER
 
 _key_file: Final = option(

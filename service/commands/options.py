@@ -10,9 +10,9 @@ from typing import Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 
-from service.commands.listen import split_address
 from service.commands.settings_file import BadSettings, read_settings
 from service.commands.suggestion import did_you_mean
+from service.server.listener import split_address
 from service.settings import (
     ENVIRONMENT_PREFIX,
     LONGEST_SECONDS,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from service.keys.register import BadKeys, NoKeys
+from service.access.key_entries import BadKeys, NoKeys
 from service.loading.acceptance import Cause, advice
 
 

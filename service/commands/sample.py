@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from service.commands.terminal import shown_progress
 from service.sampling.sample import DataSetExists, Form, write_sample
+from service.server.progress_bar import shown_progress
 
 
 @click.command()

@@ -11,19 +11,17 @@ import click
 import msgspec
 import uvloop
 
+from service.access.api_key import new_key
+from service.access.key_file_follower import Follower
+from service.access.keyring import Ring
+from service.access.principal import given_principals
 from service.bundled import bundled_folder
-from service.commands.access_file import STANDARD_OUTPUT, checked_access_log
-from service.commands.announcement import Announcement
 from service.commands.authentication import (
     check_keys,
     settle_authentication,
     tell_of_keys,
     warn_of_open_address,
 )
-from service.commands.cache import NoCache, cache_folder, run_workspace
-from service.commands.descriptors import TooFewDescriptors, room_for
-from service.commands.listen import CannotListen, Listener, bind, split_address
-from service.commands.logs import start_log
 from service.commands.options import (
     Address,
     Count,
@@ -36,21 +34,23 @@ from service.commands.options import (
     warn_of_unknown_variables,
 )
 from service.commands.refusal import refusal
-from service.commands.run import Plan, Sockets, run
-from service.commands.unix import bind_unix
-from service.keys.following import Follower
-from service.keys.key import new_key
-from service.keys.principal import given_principals
-from service.keys.ring import Ring
 from service.loading.acceptance import Invalid
-from service.replica.seat import lone_seat
-from service.replica.workspace import Workspace
+from service.server.access_log_file import STANDARD_OUTPUT, checked_access_log
+from service.server.cache_folder import NoCache, cache_folder, run_workspace
+from service.server.descriptor_limit import TooFewDescriptors, room_for
+from service.server.listener import CannotListen, Listener, bind, split_address
+from service.server.log import start_log
+from service.server.process import Plan, Sockets, run
+from service.server.startup_message import Announcement
+from service.server.unix_socket import bind_unix
 from service.settings import HIGHEST_PORT, MOST_MEBIBYTES, Settings, make_settings
-from service.source.choice import choose_source
-from service.source.source import Rejected
+from service.snapshot.worker_slots import lone_seat
+from service.snapshot.workspace import Workspace
+from service.sources.choice import choose_source
+from service.sources.source import Rejected
 from service.web.auth import anybody, recognising
 from service.web.connections.limits import Limits
-from service.web.forwarding import read_forwarding
+from service.web.headers.forwarded import read_forwarding
 from service.web.policy import Policy, read_origin
 
 
@@ -209,7 +209,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     )
     try:
         if several:
-            from service.commands.workers import run_workers  # noqa: PLC0415 - one process needs no gunicorn
+            from service.server.workers import run_workers  # noqa: PLC0415 - one process needs no gunicorn
 
             run_workers(plan, public, admin)
         else:
@@ -267,7 +267,7 @@ def _policy(settings: Settings) -> Policy:
 
 
 def _check_rate_store(url: str) -> None:
-    from service.rates.store import Store  # noqa: PLC0415 - of few runs
+    from service.access.redis_limiter import Store  # noqa: PLC0415 - of few runs
 
     try:
         Store(url)

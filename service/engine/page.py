@@ -5,7 +5,7 @@ import msgspec
 from service.engine.select import select
 from service.engine.sort import window
 from service.engine.table import Table
-from service.query import Query
+from service.model.query import Query
 
 
 class Page(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from service.engine.bitmap import Words, members, pack
 from service.engine.column import Column, Rows, merge
 from service.engine.selection import Selection
 from service.engine.table import Table
-from service.query import Filter, nbytes
+from service.model.query import Filter, nbytes
 
 # Below this part of the rows, intersecting lists of rows and sorting what is left costs less than bits of all rows.
 _FEW: Final = 64

@@ -10,7 +10,7 @@ from service.engine.bounded_cache import BoundedCache
 from service.engine.column import Column, ColumnBuilder, build_column
 from service.engine.selection import Selection
 from service.engine.texts import Texts
-from service.query import Filter
+from service.model.query import Filter
 
 # Bitmaps and selections are cached up to so many bytes each, but a few of them however long the table is: a row takes
 # 4 bytes in a selection.

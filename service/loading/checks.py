@@ -8,7 +8,11 @@ import msgspec
 from msgspec import UNSET
 
 from service.engine.column import ABSENT, join_keys
-from service.kinds import (
+from service.loading.batch import Cell, Mistyped, Value
+from service.loading.fast_path import read_plain
+from service.loading.faults import Flaw
+from service.loading.placeholders import check_text, check_texts
+from service.model.kinds import (
     FLAG,
     INSTANT,
     NUMBER,
@@ -19,11 +23,7 @@ from service.kinds import (
     read_instant,
     write_instant,
 )
-from service.loading.batch import Cell, Mistyped, Value
-from service.loading.faults import Flaw
-from service.loading.placeholders import check_text, check_texts
-from service.loading.plain import read_plain
-from service.records import Field
+from service.model.records import Field
 
 PARENT: Final = "parent_company_id"
 UNKNOWN_PARENT: Final = Flaw("parent", "no company has this identifier")

@@ -12,11 +12,11 @@ from service.engine.table import Table, TableBuilder
 from service.loading.batch import Batch, spread
 from service.loading.checks import PARENT, Column, check_column
 from service.loading.faults import Fault, Flaw
+from service.loading.field_names import Names
 from service.loading.findings import Findings
-from service.loading.names import Names
-from service.loading.parents import Claim, parent_warnings
-from service.loading.tally import Tally
-from service.records import COMPANIES, CREATED_AT, Resource
+from service.loading.parent_companies import Claim, parent_warnings
+from service.loading.warning_counts import Tally
+from service.model.records import COMPANIES, CREATED_AT, Resource
 
 _T = TypeVar("_T")
 _REPEATED: Final = Flaw("repeated", "an earlier record is the same; it is kept once")

@@ -13,8 +13,8 @@ import msgspec
 
 from service.loading.batch import BATCH_SIZE, Batch, Broken, Unused
 from service.loading.faults import Flaw, RefusedError
-from service.loading.names import MOST_UNUSED, meant_field
-from service.records import Resource
+from service.loading.field_names import MOST_UNUSED, meant_field
+from service.model.records import Resource
 
 Row: TypeAlias = list[str]
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")

@@ -12,12 +12,12 @@ import msgspec
 
 from service.engine.table import Table
 from service.loading.compiler import Compiler
+from service.loading.data_files import FileSet, StoredFile, read_folder
+from service.loading.data_version import dataset_version
+from service.loading.decompression import count_breaks, unpack
 from service.loading.faults import Code, Fault, RefusedError
-from service.loading.folder import FileSet, StoredFile, read_folder
-from service.loading.unpack import count_breaks, unpack
-from service.loading.version import dataset_version
+from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
-from service.records import COMPANIES, STORES, Resource
 
 _UNTERMINATED: Final = "the last line has no end, as in a file that was cut"
 

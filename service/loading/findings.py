@@ -7,7 +7,7 @@ from typing import Final
 from service.loading.batch import Batch, Cell, Mistyped
 from service.loading.checks import Column
 from service.loading.faults import Fault, Flaw, Place
-from service.loading.tally import Tally
+from service.loading.warning_counts import Tally
 
 _NO_FIELD: Final = -1  # what is told of a whole record comes before its fields
 

@@ -8,7 +8,7 @@ import msgspec
 from service.loading.batch import Batch
 from service.loading.csv_reader import read_csv
 from service.loading.json_reader import read_json, read_json_lines
-from service.records import Resource
+from service.model.records import Resource
 
 
 class Format(msgspec.Struct, frozen=True):

@@ -8,10 +8,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import DecodeError, Raw
 
-from service.kinds import FLAG, NUMBER
 from service.loading.batch import Unused
-from service.loading.names import MOST_UNUSED
-from service.records import Field
+from service.loading.field_names import MOST_UNUSED
+from service.model.kinds import FLAG, NUMBER
+from service.model.records import Field
 
 _NULL: Final = Raw(b"null")
 _ABSENT: Final = Raw(b"")

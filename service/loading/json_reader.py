@@ -12,11 +12,11 @@ import numpy as np
 from msgspec import DecodeError, Raw, ValidationError
 
 from service.loading.batch import BATCH_SIZE, Batch
+from service.loading.decompression import count_breaks
 from service.loading.faults import RefusedError
 from service.loading.json_errors import error_offset, not_json
 from service.loading.json_records import RecordDecoder
-from service.loading.unpack import count_breaks
-from service.records import Resource
+from service.model.records import Resource
 
 _T = TypeVar("_T")
 _BLANK: Final = b" \t\r\n"  # RFC 8259 section 2

@@ -8,12 +8,12 @@ import msgspec
 from msgspec import DecodeError, Raw, ValidationError
 from msgspec.structs import astuple
 
-from service.kinds import FLAG, NUMBER, Kind
 from service.loading.batch import Batch, Broken, Cell, Mistyped
 from service.loading.faults import Flaw, RefusedError
 from service.loading.json_errors import not_json
 from service.loading.json_members import Members
-from service.records import Resource
+from service.model.kinds import FLAG, NUMBER, Kind
+from service.model.records import Resource
 
 _NO_OBJECT: Final = Flaw("type", "a record is an object")
 _FLAGS: Final[dict[bytes, bool | None]] = {b"true": True, b"false": False, b"null": None}

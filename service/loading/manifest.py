@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from service.kinds import read_instant
+from service.loading.decompression import read_text
 from service.loading.faults import RefusedError
-from service.loading.unpack import read_text
+from service.model.kinds import read_instant
 
 MANIFEST: Final = "manifest.json"
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from service.engine.column import KEY_END
-from service.kinds import IDENTIFIER, fold
 from service.loading.batch import Cell
 from service.loading.faults import Flaw
-from service.records import Field
+from service.model.kinds import IDENTIFIER, fold
+from service.model.records import Field
 
 # What programs and people write where there is no value; compared as words are.
 PLACEHOLDERS: Final = frozenset(

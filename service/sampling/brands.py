@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from service.sampling.chance import Draw, pick
+from service.sampling.seeded_random import Draw, pick
 from service.sampling.words import listed
 
 

@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
-from service.sampling.chance import Pattern, Weighted
 from service.sampling.countries import COUNTRIES
 from service.sampling.postal import postal_patterns
+from service.sampling.seeded_random import Pattern, Weighted
 
 _FILES: Final = ("cities-west.csv", "cities-east.csv")
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from service.sampling.chance import patterns
+from service.sampling.seeded_random import patterns
 from service.sampling.words import listed
 
 _NORTH_AMERICA: Final = patterns(

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from service.sampling.chance import Pattern, patterns
+from service.sampling.seeded_random import Pattern, patterns
 
 
 def _first_characters(states: dict[str, str]) -> dict[str, str]:

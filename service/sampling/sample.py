@@ -6,12 +6,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, TypeVar
 
+from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
-from service.records import COMPANIES, STORES, Resource
-from service.sampling.chance import shuffled, stream
-from service.sampling.firms import found_firms
-from service.sampling.form import Form, Record
+from service.sampling.companies import found_firms
+from service.sampling.file_formats import Form, Record
 from service.sampling.gazetteer import read_gazetteer
+from service.sampling.seeded_random import shuffled, stream
 from service.sampling.stores import stores_of
 
 __all__ = ["DataSetExists", "Form", "write_sample"]

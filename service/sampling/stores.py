@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import Final
 
-from service.records import Store
+from service.model.records import Store
 from service.sampling.brands import BRANDS
-from service.sampling.chance import Draw, Weighted, pick
+from service.sampling.companies import Firm
 from service.sampling.countries import COUNTRIES
-from service.sampling.firms import Firm
 from service.sampling.gazetteer import City
-from service.sampling.moments import history
 from service.sampling.phones import PHONES
+from service.sampling.seeded_random import Draw, Weighted, pick
 from service.sampling.streets import STREETS
+from service.sampling.timestamps import history
 
 _NAMES: Final = Weighted.of(
     [

@@ -8,25 +8,25 @@ from typing import Final
 
 from aiohttp import hdrs
 
-from service.errors import InternalServerError, MethodNotAllowed, RequestError, Unauthorized, UnknownPath
-from service.operation import VERSION_HEADER
-from service.replica.replica import Replica
-from service.web import prefer
+from service.model.errors import InternalServerError, MethodNotAllowed, RequestError, Unauthorized, UnknownPath
+from service.model.operation import VERSION_HEADER
+from service.snapshot.snapshot import Replica
 from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER, Authenticate
 from service.web.connections.request import Request
-from service.web.cors import Cors
-from service.web.links import HELP_LINE, HELP_PATH
-from service.web.observer import Exchange, Observer
+from service.web.headers import prefer
+from service.web.headers.cors import Cors
+from service.web.headers.links import HELP_LINE, HELP_PATH
+from service.web.headers.request_id import REQUEST_ID, RequestIds
 from service.web.policy import Policy
-from service.web.problem import refusal
-from service.web.rate_limits import make_rate_limits
+from service.web.problems import refusal
+from service.web.rate_limiting import make_rate_limits
 from service.web.representation import Representation, Sender
+from service.web.request_target import without_slash
 from service.web.response import Response
 from service.web.routes import Call, Route, Routes
-from service.web.target import without_slash
-from service.web.tracing import REQUEST_ID, RequestIds
-from service.web.traffic import UNMATCHED
+from service.web.telemetry.counters import UNMATCHED
+from service.web.telemetry.observer import Exchange, Observer
 
 _METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
 _MILLISECONDS: Final = 1e3

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from service.errors import Unauthorized
-from service.keys.key import digest
-from service.keys.principal import Principal, given_principals
-from service.keys.ring import Ring
+from service.access.api_key import digest
+from service.access.keyring import Ring
+from service.access.principal import Principal, given_principals
+from service.model.errors import Unauthorized
 
 KEY_HEADER: Final = "x-api-key"
 

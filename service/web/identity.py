@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from service.query import Query, nbytes
+from service.model.query import Query, nbytes
 from service.web.answer import JSON
-from service.web.coding import Coding
+from service.web.headers.content_coding import Coding
 
 # To be raised where an identity that is otherwise equal has another body than in an earlier release.
 OUTPUT: Final = 2

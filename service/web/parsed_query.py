@@ -6,11 +6,11 @@ from typing import Final
 
 import msgspec
 
-from service.envelope import opening
-from service.errors import UnprocessableContent
-from service.query import Query, Reader
-from service.web.links import base_of, link_line
-from service.web.target import query_pairs
+from service.model.envelope import opening
+from service.model.errors import UnprocessableContent
+from service.model.query import Query, Reader
+from service.web.headers.links import base_of, link_line
+from service.web.request_target import query_pairs
 
 # So many query strings of at most so many characters are cached.
 _CACHED: Final = 8192

@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from service.operation import VERSION_HEADER
+from service.model.operation import VERSION_HEADER
 from service.web.auth import KEY_HEADER
-from service.web.forwarding import NOBODY, Forwarding
+from service.web.headers.forwarded import NOBODY, Forwarding
 
 ANY_ORIGIN: Final = "*"
 _HIGHEST_PORT: Final = 65535

@@ -11,11 +11,11 @@ from aiohttp import hdrs
 
 from service.engine.bounded_cache import BoundedCache
 from service.web.answer import Answer
-from service.web.coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding, acceptable
-from service.web.conditional import Headers, is_conditional, unchanged
-from service.web.event import Event
-from service.web.fields import readable
+from service.web.headers.conditional import Headers, is_conditional, unchanged
+from service.web.headers.content_coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding, acceptable
+from service.web.headers.list_fields import readable
 from service.web.identity import Identity, entity_tag
+from service.web.telemetry.events import Event
 
 # Of its own, so that a reload does not wait behind long bodies.
 _THREADS: Final = 2

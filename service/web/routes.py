@@ -5,11 +5,11 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from service.errors import RequestError
-from service.operation import Operation
+from service.model.errors import RequestError
+from service.model.operation import Operation
 from service.web.answer import Answer
 from service.web.representation import Representation
-from service.web.target import path_segments
+from service.web.request_target import path_segments
 
 _ANY: Final = "{}"
 

@@ -8,21 +8,21 @@ from typing import Final
 import msgspec
 from aiohttp import web
 
-from service.openapi import openapi_document
-from service.replica.replica import Replica
-from service.web.access import Lines
+from service.model.openapi import openapi_document
+from service.snapshot.snapshot import Replica
 from service.web.app import App
 from service.web.auth import Authenticate, anybody
-from service.web.callers import Callers
 from service.web.connections.limits import ADMIN_CONNECTIONS, Limits
 from service.web.connections.server import limit_unacknowledged, runner
-from service.web.documents import document_routes
-from service.web.metrics import METRICS_PATH, metrics_route
-from service.web.observer import Observer
+from service.web.endpoints.documents import document_routes
+from service.web.endpoints.metrics import METRICS_PATH, metrics_route
+from service.web.endpoints.probes import probe_routes
+from service.web.endpoints.resources import record_routes
 from service.web.policy import Policy
-from service.web.probes import probe_routes
-from service.web.records import record_routes
-from service.web.traffic import UNMATCHED, Traffic
+from service.web.telemetry.access_log import Lines
+from service.web.telemetry.counters import UNMATCHED, Traffic
+from service.web.telemetry.key_counters import Callers
+from service.web.telemetry.observer import Observer
 
 # Connections that wait to be accepted; the system may allow fewer.
 _BACKLOG: Final = 1024

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import orjson
 from hypothesis import strategies as st
 
-from service.baking.baked import bake
+from service.baking.baked_file import bake
 from service.engine.table import Table
 from service.engine.texts import Texts
 from service.loading.dataset import Dataset, Totals, load
-from service.records import COMPANIES, STORES, Resource
+from service.model.records import COMPANIES, STORES, Resource
 from tests.directory import company, store, write_directory
 from tests.engine import made_up
 from tests.engine.oracle import Record, flag

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.baking.baked import bake, load_baked, read_baked
+from service.baking.baked_file import bake, load_baked, read_baked
 from service.baking.characters import Characters, OtherTables, Tables
 from service.baking.layout import DamagedFile, map_file, write_file
 from tests.baking.made_up import contents, loaded

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.baking.baked import load_baked
+from service.baking.baked_file import load_baked
 from tests.baking.made_up import small_file
 
 

@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from service.engine.page import page
-from service.kinds import fold
 from service.loading.dataset import load
-from service.query import Reader
-from service.records import STORES
+from service.model.kinds import fold
+from service.model.query import Reader
+from service.model.records import STORES
 from tests.baking.made_up import baked_file, loaded
 from tests.baking.scripts import PLACES, write_scripts
 

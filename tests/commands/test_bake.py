@@ -8,7 +8,7 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from service.baking.baked import load_baked
+from service.baking.baked_file import load_baked
 from service.baking.layout import Array, map_file, write_file
 from service.loading.dataset import Totals
 from tests.directory import company, store, write_directory

@@ -11,9 +11,9 @@ from pathlib import Path
 import orjson
 import pytest
 
+from service.access.api_key import new_key
 from service.commands.authentication import tell_of_keys
 from service.commands.serve import serve
-from service.keys.key import new_key
 from service.settings import Settings
 from tests.program import PROGRAM, SECONDS, environment, run, run_here, serving, usage
 from tests.run.generations import Generation

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import msgspec
 
-from service.baking.baked import bake
+from service.baking.baked_file import bake
 from tests.baking.made_up import Made, loaded, make
 from tests.engine.oracle import Record
-from tests.model.asking import Answered, ask_model
-from tests.model.interface import application
+from tests.fastapi_model.asking import Answered, ask_model
+from tests.fastapi_model.interface import application
 from tests.web.dated import date
 
 # A page of all of them is over 32 KiB: the service encodes it in a thread.

@@ -8,7 +8,7 @@ import msgspec
 import orjson
 
 from tests.composition.ledger import Variant
-from tests.model.asking import Answered
+from tests.fastapi_model.asking import Answered
 
 # Any text but the empty one.
 SOME: Final = "(some text)"

@@ -18,7 +18,7 @@ from tests.composition.questions import Question
 from tests.composition.request import REQUEST_ID, Request, Sent
 from tests.composition.target import PathKind, Target
 from tests.composition.terms import KEY, PLAIN_KEY, Terms
-from tests.model.asking import Answered
+from tests.fastapi_model.asking import Answered
 from tests.web.reply import Reply
 
 STORES: Final = "/stores"

@@ -15,7 +15,7 @@ from tests.composition.mix import ACCEPTS, PREFERENCES
 from tests.composition.request import Request
 from tests.composition.target import PathKind
 from tests.composition.terms import FILED, KEY, PLAIN_KEY, Terms
-from tests.model.asking import Answered
+from tests.fastapi_model.asking import Answered
 from tests.web.negotiation import acceptable, negotiated
 
 _VARY: Final = frozenset({"accept-encoding", "prefer", "x-dataset-version", "x-api-key"})

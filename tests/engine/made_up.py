@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from service.engine.column import join_keys
 from service.engine.page import page
 from service.engine.table import Table, TableBuilder
-from service.query import Reader
-from service.records import COMPANIES, CREATED_AT, STORES, Resource
+from service.model.query import Reader
+from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 from tests.engine import oracle
 from tests.engine.oracle import Answer, Collection, Form, Pairs, Record
 

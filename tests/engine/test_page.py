@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.engine.table import Table
-from service.records import COMPANIES, STORES, Resource
+from service.model.records import COMPANIES, STORES, Resource
 from tests.engine.made_up import COLLECTIONS, ask, build, queries, records
 from tests.engine.oracle import Pairs, answer, backwards
 

@@ -11,8 +11,8 @@ from service.engine.select import select
 from service.engine.selection import Selection
 from service.engine.table import Table, TableBuilder
 from service.engine.texts import Texts
-from service.query import Filter
-from service.records import COMPANIES
+from service.model.query import Filter
+from service.model.records import COMPANIES
 from tests.engine.made_up import build, records
 from tests.engine.oracle import COMPANIES as COLLECTION, answer
 

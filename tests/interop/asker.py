@@ -6,8 +6,8 @@ Prints how many requests passed.
 import asyncio
 import sys
 
-from service.keys.rate import Rate
-from service.rates.store import Store
+from service.access.redis_limiter import Store
+from service.access.request_rate import Rate
 
 RATE = Rate(1, 3600, 200)
 AT_ONCE = 8

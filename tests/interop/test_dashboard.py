@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import orjson
 import pytest
 
-from service.keys.file import change_keys
+from service.access.key_file import change_keys
 from tests.interop.asking import FIRST, ask
 from tests.interop.fronts import HOST
 from tests.interop.software import found, running

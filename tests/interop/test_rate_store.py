@@ -12,13 +12,13 @@ from time import monotonic, sleep, time
 
 import pytest
 
-from service.keys.rate import Rate
-from service.rates.limiter import Limiter
-from service.rates.store import LONGEST_SECONDS, Store, StoreFailed
+from service.access.rate_limiter import Limiter
+from service.access.redis_limiter import LONGEST_SECONDS, Store, StoreFailed
+from service.access.request_rate import Rate
+from tests.access.asking import decided, limited
 from tests.interop.asker import RATE
 from tests.interop.redis_server import PASSWORD, Server, redis_server
 from tests.program import SECONDS
-from tests.rates.asking import decided, limited
 
 ROOT = Path(__file__).parents[2]
 PAUSE = 0.2

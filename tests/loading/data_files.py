@@ -10,7 +10,7 @@ from pathlib import Path
 
 from service.loading.dataset import Loaded, load
 from service.loading.faults import Fault
-from service.records import COMPANIES, STORES
+from service.model.records import COMPANIES, STORES
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -1,4 +1,4 @@
-"""The quick way through a column gives what `service.kinds` gives for each cell, or gives it up."""
+"""The quick way through a column gives what `service.model.kinds` gives for each cell, or gives it up."""
 
 import datetime as dt
 import sys
@@ -9,7 +9,10 @@ from hypothesis import given, strategies as st
 from msgspec import UNSET
 
 from service.engine.column import join_keys
-from service.kinds import (
+from service.loading.batch import Mistyped
+from service.loading.date_times import read_instants
+from service.loading.fast_path import Plain, read_plain
+from service.model.kinds import (
     IDENTIFIER,
     INSTANT,
     NUMBER,
@@ -23,9 +26,6 @@ from service.kinds import (
     read_instant,
     write_instant,
 )
-from service.loading.batch import Mistyped
-from service.loading.instants import read_instants
-from service.loading.plain import Plain, read_plain
 
 TEXTS = st.lists(
     st.text(max_size=5) | st.sampled_from(["Ada", "A  B", " A", "\u3000", "ｶﾞ", "\u0301a", "¨a", "1.50"]) | st.none()

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.engine.column import join_keys
-from service.kinds import IDENTIFIER, POSTAL, WORDS
 from service.loading.faults import Fault
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES, check_text, check_texts
-from service.records import COMPANIES, STORES, Field
+from service.model.kinds import IDENTIFIER, POSTAL, WORDS
+from service.model.records import COMPANIES, STORES, Field
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 import orjson
 
-from service.baking.baked import bake
+from service.baking.baked_file import bake
 from tests.baking.made_up import loaded
 from tests.directory import company, store
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from service.keys.file import change_keys
-from service.keys.key import new_key
-from service.keys.register import with_key, without_key
-from tests.keys.made_up import entry
+from service.access.api_key import new_key
+from service.access.key_entries import with_key, without_key
+from service.access.key_file import change_keys
+from tests.access.made_up_keys import entry
 from tests.program import Running, eventually, has_ended, serving
 from tests.run.generations import Generation, put
 

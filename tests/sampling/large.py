@@ -4,8 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from service.records import Store
-from service.sampling.firms import CompanyEntry
+from service.model.records import Store
+from service.sampling.companies import CompanyEntry
 
 
 class Sample(msgspec.Struct, frozen=True):

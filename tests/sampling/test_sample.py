@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from service.loading.dataset import load
-from service.records import COMPANIES, STORES
+from service.model.records import COMPANIES, STORES
 from service.sampling.sample import DataSetExists, Form, write_sample
 
 NUMBERS = [(0, 0), (0, 1), (1, 1), (5, 3), (3, 40), (600, 120)]

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 from msgspec import UNSET
 
-from service.kinds import read_instant
-from service.records import Store
+from service.model.kinds import read_instant
+from service.model.records import Store
 from service.sampling.gazetteer import read_gazetteer
 from tests.sampling.large import Sample
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.replica.replica import Replica
+from service.snapshot.snapshot import Replica
 from service.web.auth import anybody, keyring
 from service.web.site import make_site
 from tests.directory import write_directory

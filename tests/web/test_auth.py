@@ -3,8 +3,8 @@
 import pytest
 from multidict import CIMultiDict
 
-from service.errors import Unauthorized
-from service.keys.principal import Principal
+from service.access.principal import Principal
+from service.model.errors import Unauthorized
 from service.web.auth import KEY_HEADER, anybody, keyring
 from tests.web.live import KEY, Client, exchange
 

@@ -6,7 +6,7 @@ from typing import NoReturn
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.replica.replica import Replica
+from service.snapshot.snapshot import Replica
 from service.web.auth import KEY_HEADER, anybody
 from service.web.site import make_site
 from tests.web.live import HEADERS, POLICY, Client, ServiceServer

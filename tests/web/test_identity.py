@@ -5,8 +5,8 @@ from itertools import combinations
 import msgspec
 import pytest
 
-from service.query import Filter, Query
-from service.web.coding import CODINGS, IDENTITY
+from service.model.query import Filter, Query
+from service.web.headers.content_coding import CODINGS, IDENTITY
 from service.web.identity import Identity, entity_tag
 
 QUERY = Query((Filter("city", ("toronto",)),), limit=50)

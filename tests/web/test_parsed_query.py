@@ -1,9 +1,9 @@
 """Query strings are parsed once, and the frame of a page is made once while as many rows match."""
 
-from service.envelope import opening
-from service.errors import UnprocessableContent
-from service.query import Reader
-from service.records import STORES
+from service.model.envelope import opening
+from service.model.errors import UnprocessableContent
+from service.model.query import Reader
+from service.model.records import STORES
 from service.web.parsed_query import ParsedQuery, parser
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from service.replica.publication import Publication
-from service.replica.replica import Replica
+from service.snapshot.publication import Publication
+from service.snapshot.snapshot import Replica
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_LINE_BYTES
 from tests.web.live import Client, lasting
 from tests.web.reply import Asked, Reply, ask, ask_all, request

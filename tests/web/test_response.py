@@ -9,7 +9,7 @@ from time import time
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.replica.replica import Replica
+from service.snapshot.snapshot import Replica
 from service.web.answer import header_lines
 from service.web.auth import keyring
 from service.web.site import make_site

@@ -4,7 +4,7 @@ import re
 from enum import Enum, auto
 from typing import Final, Protocol
 
-from service.errors import BadRequest, ContentTooLarge
+from service.model.errors import BadRequest, ContentTooLarge
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_LINES, MAX_LINE_BYTES
 
 _LINE_END: Final = b"\r\n"

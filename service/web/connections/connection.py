@@ -6,20 +6,20 @@ from typing import Final, Protocol, cast
 
 from aiohttp import HttpVersion, HttpVersion11
 
-from service.errors import InternalServerError, RequestError
+from service.model.errors import InternalServerError, RequestError
 from service.web.app import App
 from service.web.connections.aiohttp_names import RawRequestMessage
+from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.body import Body
 from service.web.connections.heads import HeadReader
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES
 from service.web.connections.log_throttling import LogThrottle
-from service.web.connections.refusals import Refusal
+from service.web.connections.parse_errors import Refusal
 from service.web.connections.request import Request, read_request
 from service.web.connections.timeouts import TIMEOUT_EVENTS, State, unsent_bytes
-from service.web.connections.unsent import UnsentResponses
-from service.web.event import Event
-from service.web.forwarding import UNIX
+from service.web.headers.forwarded import UNIX
 from service.web.response import Pieces, Response
+from service.web.telemetry.events import Event
 
 # All connections receive into the same memory: what came is taken from it before anything else can be received.
 _RECEIVE: Final = memoryview(bytearray(RECEIVE_BYTES))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from service.errors import BadRequest, HeaderFieldsTooLarge
+from service.model.errors import BadRequest, HeaderFieldsTooLarge
 from service.web.connections.aiohttp_names import HttpProcessingError, HttpRequestParser, RawRequestMessage
 from service.web.connections.limits import (
     MAX_FIELD_BYTES,
@@ -12,7 +12,7 @@ from service.web.connections.limits import (
     MAX_LINE_BYTES,
     MAX_LINE_END_BYTES,
 )
-from service.web.connections.refusals import ParserRefusal, Refusal, refusal
+from service.web.connections.parse_errors import ParserRefusal, Refusal, refusal
 
 _END: Final = b"\r\n\r\n"
 _LINE_ENDS: Final = (b"\r", b"\n")

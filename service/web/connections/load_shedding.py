@@ -4,9 +4,9 @@ import asyncio
 import logging
 from typing import Final, cast
 
-from service.errors import ServiceUnavailable
+from service.model.errors import ServiceUnavailable
 from service.web.connections.log_throttling import THROTTLE_SECONDS, LogThrottle
-from service.web.problem import refusal
+from service.web.problems import refusal
 
 _log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from aiohttp import HttpVersion, HttpVersion10, HttpVersion11, hdrs
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-from service.errors import BadRequest, ContentTooLarge, RequestError
+from service.model.errors import BadRequest, ContentTooLarge, RequestError
 from service.web.connections.aiohttp_names import RawRequestMessage
 from service.web.connections.body import Body, ChunkedBody, SizedBody
 from service.web.connections.limits import MAX_BODY_BYTES

@@ -9,13 +9,13 @@ from typing import cast
 from aiohttp import web
 
 from service.web.app import App
+from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.connection import Connection
 from service.web.connections.limits import Limits
 from service.web.connections.load_shedding import Overload
 from service.web.connections.log_throttling import THROTTLE_SECONDS, LogThrottle
 from service.web.connections.timeouts import TimeoutSweep, timeouts
-from service.web.connections.unsent import UnsentResponses
-from service.web.event import Event
+from service.web.telemetry.events import Event
 
 
 class Server:

@@ -10,7 +10,7 @@ from termios import TIOCOUTQ
 from typing import Final, Protocol
 
 from service.web.connections.limits import Limits
-from service.web.event import Event
+from service.web.telemetry.events import Event
 
 # Connections that are checked in one go. Thousands at once would hold up requests for 10 ms or more.
 _BATCH: Final = 20

@@ -5,20 +5,20 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-from service.replica.replica import Replica
+from service.snapshot.snapshot import Replica
 from service.web.app import App
 from service.web.auth import anybody
+from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.connection import Connection
 from service.web.connections.limits import RECEIVE_BYTES, Limits
 from service.web.connections.log_throttling import LogThrottle
 from service.web.connections.request import Request
 from service.web.connections.timeouts import timeouts
-from service.web.connections.unsent import UnsentResponses
-from service.web.event import Event
-from service.web.observer import Observer
-from service.web.probes import probe_routes
+from service.web.endpoints.probes import probe_routes
 from service.web.response import Response
-from service.web.traffic import UNMATCHED, Traffic
+from service.web.telemetry.counters import UNMATCHED, Traffic
+from service.web.telemetry.events import Event
+from service.web.telemetry.observer import Observer
 from tests.web.live import POLICY
 
 LIMITS = Limits()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from service.errors import BadRequest, ContentTooLarge, RequestError
+from service.model.errors import BadRequest, ContentTooLarge, RequestError
 from service.web.connections.body import Body, ChunkedBody, SizedBody
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_LINES, MAX_LINE_BYTES
 

@@ -5,13 +5,13 @@ import logging
 
 import pytest
 
-from service.errors import NotFound
+from service.model.errors import NotFound
 from service.web.answer import Answer
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, Limits
 from service.web.connections.request import Request
 from service.web.connections.timeouts import State
-from service.web.event import Event
 from service.web.response import Response
+from service.web.telemetry.events import Event
 from tests.web.connections.harness import GET, GatedApp, Wire, settle
 
 LARGE = GET[:-2] + (b"a: " + b"b" * 8000 + b"\r\n") * 2 + b"\r\n"

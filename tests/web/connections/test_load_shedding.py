@@ -6,10 +6,10 @@ import socket
 import msgspec
 import pytest
 
-from service.replica.replica import Replica
+from service.snapshot.snapshot import Replica
 from service.web.auth import anybody
-from service.web.event import Event
 from service.web.site import make_site, open_site
+from service.web.telemetry.events import Event
 from tests.program import SECONDS
 from tests.web.connections.listening import CLOSE, GET, LIMITS, counted, listening, until_closed
 from tests.web.live import POLICY

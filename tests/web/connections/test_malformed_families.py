@@ -7,7 +7,7 @@ import orjson
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.replica.replica import Replica
+from service.snapshot.snapshot import Replica
 from service.web.auth import keyring
 from service.web.connections.limits import Limits
 from service.web.site import make_site

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from service.web.connections.limits import Limits
 from service.web.connections.timeouts import State
-from service.web.event import Event
+from service.web.telemetry.events import Event
 from tests.web.connections.harness import GET, GatedApp, Wire
 
 LIMITS: Final = Limits(head_seconds=10, idle_seconds=30, write_seconds=15, discard_seconds=1)

@@ -5,7 +5,7 @@ from aiohttp import HttpVersion, HttpVersion11
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from service.errors import BadRequest, ContentTooLarge
+from service.model.errors import BadRequest, ContentTooLarge
 from service.web.connections.aiohttp_names import RawRequestMessage
 from service.web.connections.limits import MAX_BODY_BYTES
 from service.web.connections.request import Request, read_request

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from service.replica.replica import Replica
+from service.snapshot.snapshot import Replica
 from service.web.connections.limits import MAX_BODY_BYTES, Limits
 from service.web.connections.timeouts import State, TimeoutSweep, unsent_bytes
-from service.web.event import Event
+from service.web.telemetry.events import Event
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
 from tests.program import SECONDS

@@ -1,0 +1,1 @@
+"""What several rooms do with files: locks and signatures."""

@@ -1,0 +1,1 @@
+"""The vocabulary: records, kinds, parameters, queries, errors, envelopes, operations."""

@@ -1,0 +1,170 @@
+"""The OpenAPI 3.1 document, generated from the operations and the types that answer requests."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+import orjson
+
+from service.model.errors import (
+    HTTPError,
+    HTTPValidationError,
+    PreconditionFailed,
+    ProblemDetails,
+    RequestError,
+    Unauthorized,
+    UnprocessableContent,
+    ValidationError,
+)
+from service.model.operation import (
+    ALWAYS,
+    PREFERENCE_STATUSES,
+    PROBLEM,
+    RATE_LIMIT,
+    RATE_LIMIT_POLICY,
+    REQUEST_ID_HEADER,
+    VERSION_HEADER,
+    Operation,
+)
+from service.model.parameters import Parameter
+from service.model.records import Company, Store
+
+# The version of the interface, which its description carries.
+INTERFACE_VERSION: Final = "0.1.0"
+
+_REFERENCE: Final = "#/components/schemas/{name}"
+_SCHEME: Final = "APIKeyHeader"
+_TITLE: Final = "Store Directory"
+_DESCRIPTION: Final = "A read-only directory of retail stores and the companies that own them."
+# What a request for data may say in its head, beside its key.
+_REQUEST_HEADERS: Final = {
+    "Prefer": "`handling=strict` refuses unknown query parameters, which are ignored otherwise (RFC 7240).",
+    VERSION_HEADER: "The version of the data that is meant: where it is no longer served, the answer is 412.",
+    "If-None-Match": "Entity tags of answers that the client has: where one of them still holds, the answer is 304.",
+    "If-Modified-Since": "If it is the date in Last-Modified, and there is no If-None-Match, the answer is 304.",
+    "If-Match": "Entity tags: where none of them holds any longer, the answer is 412.",
+    "If-Unmodified-Since": "Where the data is newer, and there is no If-Match, the answer is 412.",
+}
+# What the head of an answer tells, or may tell.
+_REQUEST_ID: Final = {REQUEST_ID_HEADER: "The identifier of the request: its own, or one made for it."}
+_PREFERENCE_APPLIED: Final = {"Preference-Applied": "Stands where `Prefer: handling=strict` was heeded."}
+_DATASET_VERSION: Final = {VERSION_HEADER: "The version of the data: the same records have the same one."}
+_VALIDATORS: Final = {
+    **_DATASET_VERSION,
+    "ETag": "The entity tag, strong: the same answer has the same one.",
+    "Last-Modified": "The time of the data, if its manifest has one that follows those of the data served before.",
+    "Cache-Control": "Who may store the answer, and for how long.",
+    "Vary": "The headers of the request by which answers differ.",
+}
+_RATE_LIMIT: Final = {
+    RATE_LIMIT_POLICY: "Where the service tells it: the key may ask `q` requests in `w` seconds.",
+    RATE_LIMIT: "Where the service tells it: requests `r` are left, and in `t` seconds there is one more.",
+}
+_LINK: Final = {"Link": "The pages `next`, `prev`, `first` and `last` (RFC 8288), relative to the address asked."}
+_HELP: Final = {"Link": "The documentation, `help` (RFC 8288)."}
+_JSON: Final = "application/json"
+
+
+def openapi_document(operations: Sequence[Operation]) -> bytes:
+    """Return the document of some operations, as JSON."""
+    types = [Store, Company, HTTPError, HTTPValidationError, ValidationError, ProblemDetails]
+    types += [answer for operation in operations for answer in operation.answers.values()]
+    _, schemas = msgspec.json.schema_components(types, ref_template=_REFERENCE)
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": _TITLE, "description": _DESCRIPTION, "version": INTERFACE_VERSION},
+        "paths": {operation.path: {"get": _operation(operation)} for operation in operations},
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {_SCHEME: {"type": "apiKey", "in": "header", "name": "x-api-key"}},
+        },
+    }
+    return orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "tags": [operation.tag],
+        "operationId": operation.operation_id,
+        "summary": operation.summary,
+        "description": operation.description,
+        "parameters": list(_parameters(operation)),
+        "responses": dict(_responses(operation)),
+    }
+    if operation.protected:
+        described["security"] = [{_SCHEME: []}]
+    return described
+
+
+def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
+    if operation.segment:
+        name = operation.path.partition("{")[2].rstrip("}")
+        described = {"description": operation.segment, "schema": {"type": "string"}}
+        yield {"name": name, "in": "path", "required": True, **described}
+    yield from map(_parameter, operation.parameters)
+    if operation.protected:
+        for name, description in _REQUEST_HEADERS.items():
+            yield {"name": name, "in": "header", "required": False, **_text(description)}
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"description": description, "schema": {"type": "string"}}
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "in": "query",
+        "required": False,
+        "description": parameter.description,
+        "schema": parameter.schema,
+    }
+
+
+def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
+    for status, body in operation.answers.items():
+        yield str(status.value), _answer(operation, status, body)
+    if operation.protected:
+        told = _headers({**_REQUEST_ID, **_VALIDATORS, **_RATE_LIMIT})
+        unchanged = {"description": "The client has this answer already.", "headers": told}
+        yield str(HTTPStatus.NOT_MODIFIED.value), unchanged
+    errors: Iterable[type[RequestError]] = (*operation.errors, *ALWAYS)
+    for error in sorted(errors, key=lambda error: error.status):
+        yield str(error.status.value), _error(operation, error)
+
+
+def _answer(operation: Operation, status: HTTPStatus, body: Any) -> dict[str, Any]:
+    told = _REQUEST_ID
+    if operation.protected:
+        links = _LINK if operation.parameters else {}
+        told = {**told, **_PREFERENCE_APPLIED, **_VALIDATORS, **links, **_RATE_LIMIT}
+    return {"description": status.phrase, "headers": _headers(told), "content": {_JSON: _schema(body)}}
+
+
+def _error(operation: Operation, error: type[RequestError]) -> dict[str, Any]:
+    content = {_JSON: _schema(HTTPValidationError if error is UnprocessableContent else HTTPError)}
+    if error.may_be_problem:
+        content[PROBLEM] = _schema(ProblemDetails)
+    described = _REQUEST_ID | dict.fromkeys(error.headers, "")
+    if operation.protected and error.status in PREFERENCE_STATUSES:
+        described |= _PREFERENCE_APPLIED
+    if error.helped:
+        described |= _HELP
+    if error is PreconditionFailed:
+        described |= _DATASET_VERSION
+    if operation.protected and error in operation.errors and error is not Unauthorized:
+        described |= _RATE_LIMIT
+    return {"description": error.meaning, "headers": _headers(described), "content": content}
+
+
+def _headers(described: Mapping[str, str]) -> dict[str, Any]:
+    schema = {"schema": {"type": "string"}}
+    return {name: _text(text) if text else schema for name, text in described.items()}
+
+
+@cache  # the same types stand under many statuses
+def _schema(body: Any) -> dict[str, Any]:
+    (schema,), _ = msgspec.json.schema_components([body], ref_template=_REFERENCE)
+    return {"schema": schema}

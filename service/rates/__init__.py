@@ -1,1 +1,0 @@
-"""Rates: whether a key may ask once more."""

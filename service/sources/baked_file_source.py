@@ -1,0 +1,69 @@
+"""A baked file as a source."""
+
+import shlex
+import shutil
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from service.baking.baked_file import read_baked
+from service.baking.layout import DamagedFile, NotBaked, check_length
+from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.dataset import Summary
+from service.loading.folder_signature import look_at_file, watched_folders
+from service.progress import Progress
+from service.sources.blocking import finished
+from service.sources.debounce import settled
+from service.sources.source import Check, Rejected, Taken, Unavailable
+
+
+class FileSource:
+    """A baked file. It is copied, so that whoever writes into it while it is served harms nobody."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._look = partial(look_at_file, file)
+        self.name = str(file)
+
+    @property
+    def watched(self) -> Sequence[Path]:
+        """Where the file can be replaced."""
+        return watched_folders(self._file)
+
+    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Taken | None:  # noqa: ARG002 - a copy is quick
+        """Copy the file and check the copy; see `Source`."""
+        while True:
+            look = await settled(self._look)
+            if look.fingerprint == seen:
+                return None
+            try:
+                summary = await finished(_copy, self._file, to)
+                check(summary.totals)
+            except Refused as refused:
+                if (await settled(self._look)).fingerprint == look.fingerprint:
+                    raise Rejected.by(refused, look.fingerprint) from None
+            else:
+                return Taken(fingerprint=look.fingerprint, summary=summary)
+
+
+def _copy(file: Path, to: Path) -> Summary:
+    """Copy a baked file; return its summary. Raises `Refused` if it is none, `Unavailable` if it cannot be copied."""
+    try:
+        if file.exists() and not (file.is_file() or file.is_dir()):  # a pipe would keep us waiting
+            raise Refused(f"{file}: it is no regular file; bake it again")
+        with file.open("rb"):
+            pass
+    except OSError as error:
+        raise Refused(f"{file}: the file cannot be read: {error.strerror}") from None
+    try:
+        check_length(file)
+        shutil.copyfile(file, to)
+        return Summary.of(*accept(read_baked(to), Invalid.REFUSE))
+    except NotBaked as other:
+        folder = shlex.quote(str(file.parent))
+        known = "a folder that holds stores and companies, a baked file, or the URL of one"
+        raise Refused(f"{file}: {other}; --data takes {known}: give its folder, `--data {folder}`") from None
+    except DamagedFile as damage:
+        raise Refused(f"{file}: {damage}; {damage.remedy}") from None
+    except OSError as error:
+        raise Unavailable(f"{file}: it cannot be copied: {error.strerror or error}") from None

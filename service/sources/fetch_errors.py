@@ -1,0 +1,69 @@
+"""Why nothing came from an origin, in one line. The texts of libraries may quote an address with its secrets."""
+
+import os
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from aiohttp import (
+    ClientConnectorCertificateError,
+    ClientConnectorError,
+    ClientError,
+    ClientHttpProxyError,
+    ClientPayloadError,
+    ClientResponseError,
+    ConnectionTimeoutError,
+    InvalidURL,
+    RedirectClientError,
+    ServerDisconnectedError,
+    TooManyRedirects,
+)
+
+from service.sources.source import Unavailable
+
+# The first that fits.
+_REASONS: Final[tuple[tuple[type[Exception], str], ...]] = (
+    (TooManyRedirects, "it redirects too often"),
+    (RedirectClientError, "it redirects to what is no http or https address"),
+    (InvalidURL, "the address is not valid"),
+    (ClientHttpProxyError, "cannot connect: the proxy refuses"),
+    (ClientResponseError, "the answer is no valid HTTP"),
+    (ConnectionTimeoutError, "cannot connect: timed out"),
+    (TimeoutError, "timed out"),
+    (ServerDisconnectedError, "the connection was closed without an answer"),
+    (ClientPayloadError, "the answer was cut off"),
+)
+
+
+@contextmanager
+def unavailable(name: str) -> Iterator[None]:
+    """Let what goes wrong between us and an origin be `Unavailable`."""
+    try:
+        yield
+    except (ClientError, OSError, ValueError) as error:
+        raise Unavailable(f"{name}: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    for kind, reason in _REASONS:
+        if isinstance(error, kind):
+            return reason
+    if isinstance(error, ClientConnectorCertificateError):
+        return f"cannot connect: {_cause(error.certificate_error)}"
+    if isinstance(error, ClientConnectorError):
+        return f"cannot connect: {_cause(error.os_error)}"
+    return _cause(error)
+
+
+def _cause(error: Exception) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"TLS: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS: {error.reason}"
+    if isinstance(error, socket.gaierror):
+        return f"{error.strerror}"
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno)
+    return f"it cannot be asked ({type(error).__name__})"

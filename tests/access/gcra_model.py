@@ -1,0 +1,49 @@
+"""GCRA in its plainest form, and a clock that stands until it is told to go."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from math import ceil
+
+import pytest
+
+from service.access.rate_decision import Taken
+from service.access.request_rate import Rate
+
+
+class Clock:
+    """Tells the seconds since some moment; those are exact as long as it goes by parts of powers of two."""
+
+    def __init__(self) -> None:
+        self.now = 4096.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@contextmanager
+def stopped() -> Iterator[Clock]:
+    """Give the library a clock of ours: it takes none, so its own is put aside."""
+    clock = Clock()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("throttled.utils.now_mono_f", clock)
+        yield clock
+
+
+class Bucket:
+    """Lets requests through as a rate has it: `full` is when all of the burst is there again."""
+
+    def __init__(self, rate: Rate) -> None:
+        self._interval = Fraction(rate.seconds, rate.requests)
+        self._burst = rate.burst
+        self._full = Fraction(0)
+
+    def take(self, now: float) -> Taken:
+        """Decide about a request, without any rounding but of the seconds that are told."""
+        full = max(self._full, Fraction(now)) + self._interval
+        remaining = self._burst - (full - Fraction(now)) / self._interval
+        if remaining < 0:
+            return Taken(allowed=False, remaining=0, seconds=max(1, ceil(-remaining * self._interval)))
+        self._full = full
+        until_more = (1 - remaining % 1) * self._interval
+        return Taken(allowed=True, remaining=int(remaining), seconds=max(1, ceil(until_more)))

@@ -1,0 +1,119 @@
+"""A baked data set is the one that its files are."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, strategies as st
+
+from service.baking.baked_file import bake, load_baked
+from service.engine.page import page
+from service.engine.table import Table
+from service.model.query import Reader
+from service.model.records import COMPANIES, STORES, Resource
+from service.sampling.sample import write_sample
+from tests.baking.made_up import Made, baked_file, contents, data_sets, loaded, write_manifest
+from tests.directory import company, store, write_directory
+from tests.engine.made_up import COLLECTIONS, queries
+from tests.engine.oracle import Pairs
+from tests.loading.data_files import (
+    COMPANY_FIELDS,
+    STORE_FIELDS,
+    Record,
+    as_csv,
+    as_json,
+    as_lines,
+    load_files,
+    packed,
+)
+
+COMPANY_RECORDS: list[Record] = [
+    company("nord", created_at="2020-02-02"),
+    company(),
+    company("東京", domain="ü.example"),
+]
+STORE_RECORDS: list[Record] = [
+    store("s3", company_id="nord", name='A "quoted",\r\nbroken name', latitude="43.70", created_at="2024-05-31"),
+    store("é", city="東京", created_at="2024-05-31T00:00:01Z", updated_at="2024-05-31 10:00", longitude="1e2x"),
+    store("s1", parent_company_id="nord", province="ON", postal_code="M5V 2T6", is_open=False),
+]
+FORMS: dict[str, Callable[[Sequence[Record], Sequence[str]], bytes]] = {
+    "json": lambda records, _: as_json(records),
+    "jsonl": lambda records, _: as_lines(records),
+    "csv": as_csv,
+}
+
+
+def asked(table: Table, resource: Resource, asking: Sequence[Pairs]) -> list[object]:
+    """Return what a table answers to queries, and to a look-up of each identifier and of one that no record has."""
+    reader = Reader(resource)
+    pages = [page(table, reader.read(pairs, strict=True)) for pairs in asking]
+    values = table.columns[table.key].values
+    keys = [] if values is None else [values[place].decode() for place in range(len(values))]
+    return [*pages, *map(table.find, [*keys, "nobody"])]
+
+
+@given(st.data(), data_sets())
+def test_a_baked_data_set_has_the_arrays_of_its_files_and_gives_their_answers(data: st.DataObject, made: Made) -> None:
+    with TemporaryDirectory() as scratch:
+        folder = made.write(Path(scratch, "data"))
+        dataset, totals = loaded(folder)
+        mapped = load_baked(baked_file(folder, Path(scratch, "set.baked")))
+        assert mapped.dataset is not None
+        assert (mapped.report.faults, mapped.report.warnings, mapped.report.totals) == ([], [], totals)
+        assert contents(mapped.dataset) == contents(dataset)
+        for resource in (STORES, COMPANIES):
+            one, other = (getattr(each, resource.name) for each in (dataset, mapped.dataset))
+            wishes = queries(COLLECTIONS[resource.name], made.records[resource.name], [1, 3, 8, 1000])
+            asking = data.draw(st.lists(wishes, min_size=3, max_size=3))
+            assert asked(one, resource, asking) == asked(other, resource, asking)
+
+
+def test_a_sample_with_every_width_of_code_is_the_same_baked(tmp_path: Path) -> None:
+    write_sample(tmp_path / "data", stores=3000, companies=40, seed=4)
+    dataset, _ = loaded(tmp_path / "data")
+    mapped = load_baked(baked_file(tmp_path / "data", tmp_path / "set.baked"))
+    assert mapped.dataset is not None
+    assert contents(mapped.dataset) == contents(dataset)
+    assert {column.codes.itemsize for column in mapped.dataset.stores.columns.values()} == {1, 2}
+
+
+def test_the_same_data_gives_the_same_bytes_each_time(tmp_path: Path) -> None:
+    write_sample(tmp_path / "data", stores=300, companies=9, seed=4)
+    files = [baked_file(tmp_path / "data", tmp_path / name) for name in ("one.baked", "other.baked")]
+    one, other = (file.read_bytes() for file in files)
+    assert one == other
+
+
+def test_a_baked_data_set_baked_again_gives_the_same_bytes(tmp_path: Path) -> None:
+    folder = write_directory(tmp_path / "data", STORE_RECORDS, COMPANY_RECORDS)
+    write_manifest(folder, "2024-05-31T10:00:00.5+02:00", {"stores": 3, "companies": 3})
+    file = baked_file(folder, tmp_path / "set.baked")
+    mapped = load_baked(file)
+    assert mapped.dataset is not None
+    bake(mapped.dataset, mapped.report.totals, tmp_path / "again.baked")
+    assert (tmp_path / "again.baked").read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_data_gives_the_same_bytes_from_every_format(tmp_path: Path, form: str, packing: str) -> None:
+    given_as = {
+        f"stores.{form}{packing}": packed(FORMS[form](STORE_RECORDS, STORE_FIELDS), packing),
+        f"companies.{form}{packing}": packed(FORMS[form](COMPANY_RECORDS, COMPANY_FIELDS), packing),
+    }
+    found = load_files(tmp_path / "given", given_as)
+    assert found.dataset is not None
+    bake(found.dataset, found.report.totals, tmp_path / "given.baked")
+    plain = write_directory(tmp_path / "plain", STORE_RECORDS, COMPANY_RECORDS)
+    assert (tmp_path / "given.baked").read_bytes() == baked_file(plain, tmp_path / "plain.baked").read_bytes()
+
+
+def test_what_was_left_out_of_the_data_set_is_still_told_by_the_baked_one(tmp_path: Path) -> None:
+    stores = [store("s1"), store("s1"), store("s2", city=None)]
+    found = load_files(tmp_path / "data", {"stores.json": as_json(stores), "companies.json": as_json([company()])})
+    assert found.dataset is not None
+    bake(found.dataset, found.report.totals, tmp_path / "set.baked")
+    totals = load_baked(tmp_path / "set.baked").report.totals
+    assert (totals.stores, totals.companies, totals.skipped, totals.repeated) == (1, 1, 1, 1)

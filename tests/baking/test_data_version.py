@@ -1,0 +1,76 @@
+"""The version of a data set: the same for the same data, another one for any other."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from service.baking.baked_file import load_baked
+from service.loading.data_version import dataset_version
+from service.model.records import COMPANIES, STORES, Field
+from tests.baking.made_up import COMPANY, STORE, baked_file, loaded, write_manifest
+from tests.directory import Record, company, store, write_directory
+from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, as_csv, load_files
+
+SECOND = company("nord")
+OTHERS: dict[str, object] = {"company_id": "nord", "flag": False, "number": "7.5", "instant": "2001-01-01"}
+
+each_store_field = pytest.mark.parametrize("field", STORES.fields, ids=lambda field: field.name)
+each_company_field = pytest.mark.parametrize(
+    "field", [field for field in COMPANIES.fields if field.answered], ids=lambda field: field.name
+)
+
+
+def version(folder: Path, stores: Sequence[Record], companies: Sequence[Record]) -> str:
+    return loaded(write_directory(folder, stores, companies))[0].version
+
+
+def others(field: Field, record: Record) -> list[Record]:
+    """Return a record with another value in a field, and where none is needed with no value."""
+    other = OTHERS.get(field.name, OTHERS.get(field.kind.name, "other"))
+    values = [other] if field.required or field.kind.name == "flag" else [other, None]
+    return [{**record, field.name: value} for value in values]
+
+
+def test_the_same_data_has_the_same_version_by_every_road(tmp_path: Path) -> None:
+    stores, companies = [STORE, store("s2")], [COMPANY, SECOND]
+    folder = write_directory(tmp_path / "json", stores, companies)
+    told = loaded(folder)[0].version
+    rows = {"stores.csv": as_csv(stores[::-1], STORE_FIELDS), "companies.csv": as_csv(companies, COMPANY_FIELDS)}
+    other_files = load_files(tmp_path / "csv", rows).dataset
+    mapped = load_baked(baked_file(folder, tmp_path / "set.baked")).dataset
+    assert other_files is not None
+    assert mapped is not None
+    assert [other_files.version, mapped.version, dataset_version((mapped.stores, mapped.companies))] == [told] * 3
+    write_manifest(folder, "2024-05-31", {"stores": 2, "companies": 2})
+    assert loaded(folder)[0].version == told
+
+
+@each_store_field
+def test_another_value_in_a_store_is_another_version(tmp_path: Path, field: Field) -> None:
+    records = [STORE, *others(field, STORE)]
+    told = {version(tmp_path / str(number), [each], [COMPANY, SECOND]) for number, each in enumerate(records)}
+    assert len(told) == len(records)
+
+
+@each_company_field
+def test_another_value_in_a_company_is_another_version(tmp_path: Path, field: Field) -> None:
+    records = [COMPANY, *others(field, COMPANY)]
+    told = {version(tmp_path / str(number), [], [each, company("b")]) for number, each in enumerate(records)}
+    assert len(told) == len(records)
+
+
+def test_a_record_more_or_less_is_another_version(tmp_path: Path) -> None:
+    sets = [([], []), ([], [COMPANY]), ([], [COMPANY, SECOND]), ([STORE], [COMPANY, SECOND])]
+    told = {version(tmp_path / str(number), *each) for number, each in enumerate(sets)}
+    assert len(told) == len(sets)
+
+
+# It is not answered, yet it orders: each of these is answered in another order, ascending or descending.
+def test_another_order_of_companies_is_another_version(tmp_path: Path) -> None:
+    dates = [("2020-01-01", "2021-01-01"), ("2021-01-01", "2020-01-01"), ("2020-01-01", "2020-01-01")]
+    told = [
+        version(tmp_path / str(number), [], [company("a", created_at=one), company("b", created_at=other)])
+        for number, (one, other) in enumerate([*dates, ("2020-01-01", None)])
+    ]
+    assert len(set(told)) == len(told)

@@ -1,0 +1,134 @@
+"""A baked file whose checksums are right but whose arrays mean nothing is refused: checksums do not prove an author."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from service.baking.baked_file import bake, load_baked
+from service.baking.layout import Array, DamagedFile, map_file, write_file
+from service.baking.validation import check_records, is_rising
+from service.engine.texts import Texts
+from service.model.records import STORES
+from tests.baking.made_up import loaded, make
+from tests.baking.test_damage import refusal
+from tests.directory import store, write_directory
+
+TEXTS = st.lists(st.binary(max_size=20) | st.text("\0ab", max_size=20).map(str.encode), max_size=6)
+
+
+@pytest.fixture(scope="module")
+def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
+    """Return the arrays of a sound file, of which each has several items."""
+    folder = tmp_path_factory.mktemp("sound")
+    dataset, totals = loaded(make((40, 12, 5, 1)).write(folder / "files"))
+    bake(dataset, totals, folder / "sound.baked")
+    return dict(map_file(folder / "sound.baked").arrays)
+
+
+@pytest.fixture(scope="module")
+def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Return what writes a file like a sound one, but for some arrays and texts, with right checksums."""
+    folder = tmp_path_factory.mktemp("forged")
+    dataset, totals = loaded(make((40, 12, 5, 1)).write(folder / "files"))
+    bake(dataset, totals, folder / "sound.baked")
+    content = map_file(folder / "sound.baked")
+
+    def forge(changed: dict[str, Array] | None = None, **texts: str) -> Path:
+        file = folder / "forged.baked"
+        write_file(file, content.arrays | (changed or {}), content.metadata | texts)
+        return file
+
+    return forge
+
+
+def test_any_item_changed_in_an_array_that_orders_rows_is_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path]
+) -> None:
+    for name, array in arrays.items():
+        if not name.endswith(("/codes", "/order", "/starts", "/rows/offsets")):
+            continue
+        for place in {0, len(array) // 2, len(array) - 1}:
+            for value in {0, 1, len(array) - 1, len(array), np.iinfo(array.dtype).max} - {int(array[place])}:
+                other = array.copy()
+                other[place] = value
+                assert "bake it again" in refusal(forged({name: other})), (name, place, value)
+
+
+def test_starts_whose_differences_overflow_are_refused_before_any_memory_is_taken(forged: Callable[..., Path]) -> None:
+    largest = np.iinfo(np.int32).max
+    for starts in ([0, largest, -2, 40], [0, largest, -2, largest, -2, 40]):  # in 32 bits each difference is positive
+        changed = {"stores/name/starts": np.array(starts, np.int32)}
+        assert refusal(forged(changed)) == "the values of stores/name do not divide its rows; bake it again"
+
+
+def test_codes_too_narrow_for_the_number_of_values_are_refused(tmp_path: Path) -> None:
+    stores = [store(f"s{number}", name=f"name {number}") for number in range(300)]
+    write_directory(tmp_path / "files", stores)
+    dataset, totals = loaded(tmp_path / "files")
+    bake(dataset, totals, tmp_path / "sound.baked")
+    content = map_file(tmp_path / "sound.baked")
+    codes = content.arrays["stores/name/codes"]
+    assert codes.max() > np.iinfo(np.uint8).max
+    narrow = {"stores/name/codes": codes.astype(np.uint8)}  # in order still, but wrapped around
+    write_file(tmp_path / "forged.baked", content.arrays | narrow, content.metadata)
+    why = "the values of stores/name are too many or too few for its codes; bake it again"
+    assert refusal(tmp_path / "forged.baked") == why
+
+
+@pytest.mark.parametrize("name", ["\x1b[2J", "a\nb", "\u202e"])
+def test_a_name_in_a_forged_file_cannot_control_a_terminal(forged: Callable[..., Path], name: str) -> None:
+    why = refusal(forged({name: np.zeros(1, np.uint8)}))
+    assert why == f"the array {repr(name)[1:-1]} is not known; bake it again"
+    assert refusal(forged(**{name: "text"})).isprintable()
+
+
+@pytest.mark.parametrize("field", ["stores/city", "companies/name"])
+def test_values_that_are_not_in_order_are_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path], field: str
+) -> None:
+    data, offsets = arrays[f"{field}/values/data"], arrays[f"{field}/values/offsets"]
+    late, falling = data.copy(), offsets.copy()
+    late[0], falling[1] = 0xFF, offsets[2] + 1
+    for changed in ({f"{field}/values/data": late}, {f"{field}/values/offsets": falling}):
+        assert field in refusal(forged(changed))
+
+
+def test_rows_that_are_no_objects_are_refused(arrays: dict[str, Array], forged: Callable[..., Path]) -> None:
+    for place in (0, -1, -2):
+        data = arrays["stores/rows/data"].copy()
+        data[place] = ord("x")
+        assert refusal(forged({"stores/rows/data": data})) == "a row of stores/rows is no record; bake it again"
+
+
+@pytest.mark.parametrize("version", ["", "x" * 16, "0" * 15, "0" * 17, "\x1b[2J" + "0" * 12, "ABCDEF0123456789"])
+def test_a_version_that_is_none_is_refused(forged: Callable[..., Path], version: str) -> None:
+    assert "version" in refusal(forged(version=version))
+
+
+def test_a_row_that_is_not_the_record_of_its_identifier_is_found_by_verify(
+    arrays: dict[str, Array], forged: Callable[..., Path]
+) -> None:
+    for old, new in ((b'"store_id":"', b'"store_iD":"'), (b'"city":"', b'"city":x'), (b'"is_open":', b'"is_open" ')):
+        data = np.frombuffer(arrays["stores/rows/data"].tobytes().replace(old, new, 1), np.uint8)
+        dataset = load_baked(forged({"stores/rows/data": data})).dataset
+        assert dataset is not None
+        with pytest.raises(DamagedFile, match="row 0 of stores is not a record"):
+            check_records(STORES, dataset.stores)
+
+
+@given(TEXTS)
+def test_texts_rise_as_their_bytes_compare(texts: list[bytes]) -> None:
+    for each in (texts, sorted(texts), sorted(set(texts))):
+        assert is_rising(Texts.of(each)) is all(one < other for one, other in pairwise(each))
+
+
+def test_long_texts_with_one_beginning_are_compared_to_their_ends() -> None:
+    texts: list[Any] = [b"store-" * 10 + b"%07d" % number for number in range(3000)]
+    assert is_rising(Texts.of(texts))
+    texts[1500], texts[1501] = texts[1501], texts[1500]
+    assert not is_rising(Texts.of(texts))

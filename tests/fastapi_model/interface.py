@@ -1,0 +1,159 @@
+"""The interface as a FastAPI application, written from its description alone: plain lists, looked through in full."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Generic, TypeVar
+from urllib.parse import unquote
+
+from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+
+from tests.baking.made_up import Made
+from tests.engine import oracle
+from tests.engine.oracle import Collection, Pairs, Record
+from tests.fastapi_model.asking import STRICT
+from tests.fastapi_model.questions import (
+    CompaniesQuestion,
+    NoQuestion,
+    StoresQuestion,
+    StrictCompaniesQuestion,
+    StrictStoresQuestion,
+)
+from tests.loading.oracle import answered_date
+
+
+class Store(BaseModel):
+    """A store as it is answered."""
+
+    store_id: str
+    company_id: str
+    parent_company_id: str | None
+    name: str | None
+    address_1: str
+    address_2: str | None
+    city: str
+    province: str | None
+    country: str
+    postal_code: str | None
+    phone_number: str | None
+    is_open: bool
+    latitude: str | None
+    longitude: str | None
+    created_at: str = ""
+    updated_at: str = ""
+
+
+class Company(BaseModel):
+    """A company as it is answered."""
+
+    company_id: str
+    name: str
+    domain: str | None
+    parent_company_id: str | None
+
+
+Item = TypeVar("Item", Store, Company)
+
+
+class Page(BaseModel, Generic[Item]):
+    """A page of records as it is answered."""
+
+    limit: int
+    num_pages: int
+    page_num: int
+    sort_order: str
+    sort_by: str
+    total_count: int
+    data: list[Item]
+
+
+class Records(Generic[Item]):
+    """All records of a collection, as they stand in the data and as they are answered."""
+
+    def __init__(self, collection: Collection, records: Sequence[Record], answered: Callable[[Record], Item]) -> None:
+        self._collection, self._records = collection, records
+        self.answered: dict[str | None, Item] = {record[collection.identifier]: answered(record) for record in records}
+
+    def page(self, question: StoresQuestion | CompaniesQuestion) -> Page[Item]:
+        """Return a page."""
+        (limit,), (page_num,), (order,), (field,) = (
+            question.limit,
+            question.page_num,
+            question.sort_order,
+            question.sort_by,
+        )
+        found = oracle.answer(self._collection, self._records, _pairs(question))
+        return Page(
+            limit=limit,
+            num_pages=-(-found.total_count // limit),
+            page_num=page_num,
+            sort_order=order,
+            sort_by=field,
+            total_count=found.total_count,
+            data=[self.answered[identifier] for identifier in found.data],
+        )
+
+
+def _pairs(question: StoresQuestion | CompaniesQuestion) -> Pairs:
+    return [(name, str(value)) for name, values in question for value in values]
+
+
+def _store(record: Record) -> Store:
+    """Return a store as it is answered, without the dates that it has not."""
+    shown: dict[str, Any] = {name: value for name, value in record.items() if not name.endswith("_at")}
+    shown |= {name: answered_date(date) for name in ("created_at", "updated_at") if (date := record[name]) is not None}
+    return Store.model_validate(shown | {"is_open": oracle.flag(record["is_open"] or "")})
+
+
+def _company(record: Record) -> Company:
+    return Company.model_validate(record)
+
+
+def application(made: Made) -> FastAPI:
+    """Return the model of a service that serves a data set. Those who prefer strictness ask below `STRICT`."""
+    stores = Records(oracle.STORES, made.records["stores"], _store)
+    companies = Records(oracle.COMPANIES, made.records["companies"], _company)
+    model = FastAPI()
+
+    def company(company_id: str) -> Company:
+        if company_id not in companies.answered:
+            raise HTTPException(404, "Company not found")
+        return companies.answered[company_id]
+
+    @model.get("/stores", response_model_exclude_unset=True)
+    async def list_stores(question: Annotated[StoresQuestion, Query()]) -> Page[Store]:
+        return stores.page(question)
+
+    @model.get(f"{STRICT}/stores", response_model_exclude_unset=True)
+    async def list_stores_strictly(question: Annotated[StrictStoresQuestion, Query()]) -> Page[Store]:
+        return stores.page(question)
+
+    @model.get("/companies")
+    async def list_companies(question: Annotated[CompaniesQuestion, Query()]) -> Page[Company]:
+        return companies.page(question)
+
+    @model.get(f"{STRICT}/companies")
+    async def list_companies_strictly(question: Annotated[StrictCompaniesQuestion, Query()]) -> Page[Company]:
+        return companies.page(question)
+
+    @model.get("/companies/{company_id}")
+    async def get_company(company_id: str) -> Company:
+        return company(unquote(company_id))
+
+    @model.get(f"{STRICT}/companies/{{company_id}}")
+    async def get_company_strictly(company_id: str, _: Annotated[NoQuestion, Query()]) -> Company:
+        return company(unquote(company_id))
+
+    model.add_exception_handler(RequestValidationError, _refusal)
+    return model
+
+
+async def _refusal(_: Request, error: Exception) -> JSONResponse:
+    """Return FastAPI's errors, one for each parameter."""
+    assert isinstance(error, RequestValidationError)
+    items: dict[Any, object] = {}
+    for each in error.errors():
+        loc = each["loc"][:2]
+        items.setdefault(loc, {"loc": loc, "msg": each["msg"], "type": each["type"]})
+    return JSONResponse({"detail": list(items.values())}, 422)

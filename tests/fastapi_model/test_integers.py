@@ -1,0 +1,37 @@
+"""Integers against pydantic itself, of which the interface differs in two slips alone."""
+
+import re
+from typing import Final
+
+from hypothesis import given, settings
+from pydantic import TypeAdapter, ValidationError
+
+from service.model.parameters import Invalid, read_integer
+from tests.fastapi_model.queries import integers
+
+PYDANTIC: Final = TypeAdapter(int)
+# What pydantic takes behind a leading zero: a sign, or underscores that are not alone.
+SLIP: Final = re.compile(r"\s*[+-]?0[0_]*(?:-|__|_-).*", re.DOTALL)
+
+
+def verdict_of_pydantic(text: str) -> int | str:
+    try:
+        return PYDANTIC.validate_python(text)
+    except ValidationError as error:
+        return error.errors()[0]["type"]
+
+
+def verdict(text: str) -> int | str:
+    try:
+        return read_integer(text)
+    except Invalid as invalid:
+        return invalid.type
+
+
+@settings(max_examples=400)
+@given(integers())
+def test_an_integer_is_what_pydantic_takes_but_for_its_slips(text: str) -> None:
+    if SLIP.fullmatch(text):
+        assert verdict(text) == "int_parsing"
+    else:
+        assert verdict(text) == verdict_of_pydantic(text)

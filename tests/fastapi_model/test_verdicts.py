@@ -1,0 +1,86 @@
+"""The service gives the answers that a FastAPI application of the same interface gives, to any query whatever."""
+
+import json
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from pytest_aiohttp import AiohttpClient
+
+from service.snapshot.snapshot import Replica
+from service.web.auth import keyring
+from service.web.site import make_site
+from tests.baking.made_up import make
+from tests.fastapi_model.asking import Asker, ask_model
+from tests.fastapi_model.queries import anything, queries, values
+from tests.loaded import serve
+from tests.web.live import KEY, POLICY, ServiceServer
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+MADE: Final = make((60, 12, 16, 2026))
+IDENTIFIERS: Final = [str(each["company_id"]) for each in MADE.records["companies"]]
+# How many questions are asked of the lists, and a part of them of the rest; `make fuzz` asks more.
+CASES: Final = int(os.environ.get("FUZZ_CASES", "450"))
+
+
+def drawn(share: int = 1) -> settings:
+    """Return the settings of a test that tries one of so many cases."""
+    return settings(max_examples=max(CASES // share, 1))
+
+
+@pytest.fixture(scope="session")
+def model() -> "FastAPI":
+    from tests.fastapi_model.interface import application  # noqa: PLC0415 - imported by the process that runs these tests alone
+
+    return application(MADE)
+
+
+@pytest.fixture
+async def asker(tmp_path: Path, aiohttp_client: AiohttpClient) -> AsyncIterator[Asker]:
+    replica = Replica()
+    await serve(replica, MADE.write(tmp_path / "data"))
+    asking = Asker(await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public)))
+    yield asking
+    await asking.close()
+
+
+@drawn()
+@given(path=st.sampled_from(["/stores", "/stores", "/companies"]), query=queries(), strict=st.booleans())
+async def test_a_list_is_answered_as_the_model_answers_it_to_the_byte(
+    asker: Asker, model: "FastAPI", path: str, query: bytes, *, strict: bool
+) -> None:
+    answered = await asker.ask(path, query, strict=strict)
+    assert answered == await ask_model(model, path, query, strict=strict)
+    assert answered.status in (200, 422)
+
+
+@drawn(share=3)
+@given(identifier=st.sampled_from(IDENTIFIERS) | values(), query=queries(), strict=st.booleans())
+async def test_a_company_is_answered_as_the_model_answers_it_to_the_byte(
+    asker: Asker, model: "FastAPI", identifier: str, query: bytes, *, strict: bool
+) -> None:
+    path = f"/companies/{quote(identifier[:1_000] or 'x', safe='')}"
+    answered = await asker.ask(path, query[:2_000], strict=strict)
+    assert answered == await ask_model(model, path, query[:2_000], strict=strict)
+    assert answered.status in (200, 404, 422)
+
+
+@drawn(share=3)
+@given(path=st.sampled_from(["/stores", "/companies", "/companies/a"]), query=anything(), strict=st.booleans())
+async def test_any_bytes_in_a_query_are_answered_and_never_by_a_fault_of_ours(
+    asker: Asker, path: str, query: bytes, *, strict: bool
+) -> None:
+    answered = await asker.ask(path, query, strict=strict)
+    told = json.loads(answered.body, parse_int=str)
+    assert answered.status in (200, 400, 404, 422)
+    if answered.status == 422:
+        assert all(set(item) == {"loc", "msg", "type"} and item["loc"][0] == "query" for item in told["detail"])
+        assert told["detail"]
+    elif answered.status != 200:
+        assert set(told) == {"detail"}

@@ -1,0 +1,200 @@
+"""What a file has that is not a field is warned of, with the field that it may be meant for."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from service.loading.batch import BATCH_SIZE
+from service.loading.dataset import Loaded
+from service.loading.field_names import MOST_UNUSED, meant_field
+from service.model.records import COMPANIES, STORES
+from tests.loading.data_files import (
+    COMPANY_FIELDS,
+    STORE_FIELDS,
+    Record,
+    as_csv,
+    as_json,
+    as_lines,
+    company,
+    load_companies,
+    load_stores,
+    refusal,
+    rows,
+    store,
+)
+
+REQUIRED = ["store_id", "company_id", "address_1", "city", "country"]
+Told = tuple[int | None, str | None, str]
+
+
+def unused(loaded: Loaded) -> list[Told]:
+    """Return the line, the name and the reason of each warning of a name that is not a field."""
+    found = [each for each in loaded.report.warnings if each.code == "unused"]
+    assert all((each.record, each.value) == (None, None) for each in found)
+    return [(each.line, each.field, each.why) for each in found]
+
+
+def hints(loaded: Loaded) -> dict[str | None, str]:
+    return {name: why.partition("did you mean ")[2].rstrip("?") for _, name, why in unused(loaded)}
+
+
+def test_each_column_that_is_not_a_field_is_warned_of_with_the_field_that_may_be_meant(tmp_path: Path) -> None:
+    columns = [*REQUIRED, "store_name", "state", "zip", "lat", "lng", "open"]
+    loaded = load_stores(tmp_path, b"\n" + as_csv([store("s1", open="no"), store("s2")], columns))
+    ignored = "not a field, so it is ignored (2 records); did you mean"
+
+    assert unused(loaded) == [
+        (2, "store_name", f"{ignored} name?"),
+        (2, "state", f"{ignored} province?"),
+        (2, "zip", f"{ignored} postal_code?"),
+        (2, "lat", f"{ignored} latitude?"),
+        (2, "lng", f"{ignored} longitude?"),
+        (2, "open", f"{ignored} is_open?"),
+    ]
+    assert loaded.report.faults == []
+    assert len(rows(loaded)) == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "field"),
+    [
+        ("id ID storeId STORE_NUMBER store-no StoreCode location_id ref", "store_id"),
+        ("company brand CompanyID", "company_id"),
+        ("Name store store_name storeName title", "name"),
+        ("address Address street street_address addr:street addressLine1 adress_1", "address_1"),
+        ("address2 address_line_2 suite", "address_2"),
+        ("City town addr:city locality citty", "city"),
+        ("state State region provice state_code county", "province"),
+        ("Country country_code addr:country contry", "country"),
+        ("zip ZIP zip_code zipcode postcode postal postalCode plz addr:postcode", "postal_code"),
+        ("phone Phone tel telephone contact:phone phone_no phonenumber", "phone_number"),
+        ("open isOpen active", "is_open"),
+        ("lat Lat lattitude geo_lat", "latitude"),
+        ("lng lon long longtitude geo.lon", "longitude"),
+        ("created createdAt date_created", "created_at"),
+        ("updated updatedAt last_modified lastUpdated", "updated_at"),
+        ("parent parent_company parent_id", "parent_company_id"),
+    ],
+)
+def test_usual_names_and_slips_are_understood(names: str, field: str) -> None:
+    assert {name: meant_field(name, STORES) for name in names.split()} == dict.fromkeys(names.split(), field)
+
+
+def test_usual_names_of_companies_are_understood() -> None:
+    for field, names in {"company_id": "id", "name": "company company_name", "domain": "website URL"}.items():
+        assert {meant_field(name, COMPANIES) for name in names.split()} == {field}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "email", "hours", "fax", "website", "rating", "created_by", "lang", "type", "x" * 10**6, "店舗", "@spider"],
+)
+def test_a_name_like_no_field_has_no_hint(name: str) -> None:
+    assert meant_field(name, STORES) is None
+
+
+def test_a_field_that_the_file_has_is_not_what_another_name_is_meant_for(tmp_path: Path) -> None:
+    columns = [*REQUIRED, "province", "state", "zip"]
+    assert hints(load_stores(tmp_path, as_csv([store()], columns))) == {"state": "", "zip": "postal_code"}
+    records = [store("s1", state="ON", zip="1"), store("s2", province="ON", postal_code=None)]
+    loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
+    assert hints(loaded) == {"state": "", "zip": "postal_code"}
+
+
+def test_a_required_column_that_is_missing_is_named_with_the_one_that_may_be_meant(tmp_path: Path) -> None:
+    loaded = load_stores(tmp_path, b"id,company_id,street,country\n1,c1,a,b\n")
+    assert (
+        refusal(loaded).why == "columns that are missing: store_id (rename 'id'?), address_1 (rename 'street'?), city"
+    )
+
+
+def test_a_column_is_warned_of_once_for_the_records_of_all_batches(tmp_path: Path) -> None:
+    records = [store(f"s{number}", more="x") for number in range(2 * BATCH_SIZE + 1)]
+    loaded = load_stores(tmp_path, as_csv([*records, records[0]], [*REQUIRED, "more"]))
+    assert unused(loaded) == [(1, "more", f"not a field, so it is ignored ({2 * BATCH_SIZE + 2:,} records)")]
+
+
+def test_a_header_alone_loses_nothing_and_is_not_warned_of(tmp_path: Path) -> None:
+    assert load_stores(tmp_path, as_csv([], [*REQUIRED, "more"])).report.warnings == []
+
+
+def spread(number: int) -> Record:
+    """Return a store with members that are not fields: one in each, one in a few, one in a single one far behind."""
+    others: Record = {"Zip": {"code": [1, 2]}} | ({"é": None} if number % 1_000 == 7 else {})
+    return store(f"s{number}", name="" if number % 2 else "x") | others | ({"late": 0} if number == 2_500 else {})
+
+
+@pytest.mark.parametrize("name", ["stores.json", "stores.jsonl"])
+def test_every_json_member_that_is_not_a_field_is_counted(tmp_path: Path, name: str) -> None:
+    records = [spread(number) for number in range(3_000)]
+    content = as_lines(records) if name.endswith("jsonl") else b"[" + b"\n,".join(map(as_json, records)) + b"]"
+    loaded = load_stores(tmp_path, content, name)
+
+    assert unused(loaded) == [
+        (1, "Zip", "not a field, so it is ignored (3,000 records); did you mean postal_code?"),
+        (8, "é", "not a field, so it is ignored (3 records)"),
+        (2_501, "late", "not a field, so it is ignored (1 record)"),
+    ]
+    assert loaded.report.faults == []
+    assert len(rows(loaded)) == 3_000
+
+
+def test_members_are_counted_in_records_at_fault_too(tmp_path: Path) -> None:
+    records: list[object] = [store("s1", name=5, more=1), 7, store("s2", city="", more=[2]), store("s3", more=None)]
+    loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
+
+    assert [(fault.code, fault.record, fault.field) for fault in loaded.report.faults] == [
+        ("type", 1, "name"), ("type", 2, None), ("missing", 3, "city")
+    ]  # fmt: skip
+    assert unused(loaded) == [(1, "more", "not a field, so it is ignored (3 records)")]
+
+
+def test_only_so_many_names_are_warned_of_and_all_records_are_read(tmp_path: Path) -> None:
+    names = [f"n{number}" for number in range(3 * BATCH_SIZE)]
+    records = [store(name, city="" if name == "n9" else "Ada") | {name: 1} for name in names]
+    loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
+    assert [name for _, name, _ in unused(loaded)] == names[:MOST_UNUSED]
+    assert (len(rows(loaded)), [fault.line for fault in loaded.report.faults]) == (len(names) - 1, [10])
+
+    loaded = load_stores(tmp_path, as_csv([store()], [*REQUIRED, *names]))
+    assert [name for _, name, _ in unused(loaded)] == names[:MOST_UNUSED]
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "\x00"])
+def test_a_member_whose_name_is_not_learned_costs_nothing_else(tmp_path: Path, name: str) -> None:
+    records = [store(f"s{number}") | {name: 1, "more": 2} for number in range(BATCH_SIZE + 2)]
+    loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
+    assert unused(loaded) == [(1, "more", f"not a field, so it is ignored ({BATCH_SIZE + 2:,} records)")]
+    assert len(rows(loaded)) == len(records)
+
+
+@pytest.mark.parametrize("name", ["unused_0", "unused_1", "__class__", " ", "x" * 300])
+def test_a_member_may_have_any_other_name(tmp_path: Path, name: str) -> None:
+    records = [store(f"s{number}") | {name: 1, "z": 2} for number in range(2)]
+    loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
+    assert [told for _, told, _ in unused(loaded)] == [name if len(name) < 200 else name[:200] + "…", "z"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("", "''"), ("a\nb", r"'a\nb'"), ("\x1b[2J", r"'\x1b[2J'"), ("\u202e", r"'\u202e'")]
+)
+def test_a_name_is_printed_in_one_line_whatever_it_is(tmp_path: Path, name: str, shown: str) -> None:
+    (warning,) = load_stores(tmp_path, as_csv([store()], [*REQUIRED, name])).report.warnings
+    assert str(warning) == f"stores.csv:1: {shown}: not a field, so it is ignored (1 record)"
+
+
+def test_names_of_both_files_are_looked_at_and_those_of_fields_are_not_warned_of(tmp_path: Path) -> None:
+    loaded = load_companies(tmp_path, as_csv([company(website="a")], [*COMPANY_FIELDS[:2], "website"]))
+    assert hints(loaded) == {"website": "domain"}
+    assert load_companies(tmp_path, as_csv([company()], COMPANY_FIELDS)).report.warnings == []
+    for stores in (as_csv([store()], STORE_FIELDS), as_csv([store()], STORE_FIELDS[::-1])):
+        assert load_stores(tmp_path, stores).report.warnings == []
+
+
+def test_what_is_not_json_is_refused_at_its_line_behind_an_unknown_member(tmp_path: Path) -> None:
+    def lines(*broken: bytes) -> Iterable[bytes]:
+        return [as_json(store("s1")), *broken, as_json(store("s2")), b""]
+
+    for broken in (b'{"zip": 1, "x": nul}', b'{"zip": "\\ud800"}', b'{"zip": ' + b"[" * 10_000):
+        assert refusal(load_stores(tmp_path, b"\n".join(lines(broken)), "stores.jsonl")).line == 2

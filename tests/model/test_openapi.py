@@ -1,0 +1,109 @@
+"""The OpenAPI document against the definitions that answer requests."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+
+from service.model.errors import RequestError
+from service.model.operation import ALWAYS
+from service.model.parameters import MAX_LIMIT, parameters_of
+from service.model.records import COMPANIES, STORES, Resource
+from service.snapshot.snapshot import Replica
+from service.web.auth import anybody
+from service.web.site import make_site
+from tests.web.live import POLICY
+
+
+@pytest.fixture(scope="module")
+def document() -> Any:
+    return orjson.loads(make_site(Replica(), anybody, POLICY).openapi)
+
+
+def operation(document: Any, path: str) -> Any:
+    return document["paths"][path]["get"]
+
+
+def query_parameters(document: Any, path: str) -> dict[str, Any]:
+    return {given["name"]: given for given in operation(document, path)["parameters"] if given["in"] == "query"}
+
+
+def test_it_is_valid_openapi_3_1(document: Any) -> None:
+    from openapi_spec_validator import OpenAPIV31SpecValidator  # noqa: PLC0415 - 0.5 s, which other processes of a run save
+
+    assert document["openapi"] == "3.1.0"
+    assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
+
+
+def test_it_carries_the_version_of_the_interface(document: Any) -> None:
+    assert document["info"]["version"] == "0.1.0"
+
+
+def test_it_lists_the_three_operations_and_the_probes_and_nothing_but_get(document: Any) -> None:
+    assert list(document["paths"]) == ["/stores", "/companies", "/companies/{company_id}", "/health", "/ready"]
+    assert {method for path in document["paths"].values() for method in path} == {"get"}
+
+
+@pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=["stores", "companies"])
+def test_every_parameter_stands_in_it_in_order_with_its_schema_and_a_description(
+    document: Any, resource: Resource
+) -> None:
+    told = query_parameters(document, f"/{resource.name}")
+    assert list(told) == [parameter.name for parameter in parameters_of(resource)]
+    for parameter in parameters_of(resource):
+        assert told[parameter.name]["schema"] == parameter.schema
+        assert told[parameter.name]["description"]
+        assert told[parameter.name]["required"] is False
+
+
+def test_parameters_tell_bounds_defaults_and_allowed_values(document: Any) -> None:
+    told = {name: parameter["schema"] for name, parameter in query_parameters(document, "/stores").items()}
+    assert told["limit"] == {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT}
+    assert told["page_num"] == {"type": "integer", "minimum": 1, "default": 1}
+    assert told["sort_order"] == {"type": "string", "enum": ["asc", "desc"], "default": "asc"}
+    assert told["sort_by"]["default"] == "created_at"
+    assert told["is_open"] == {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
+    assert told["city"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+
+
+def test_a_key_is_needed_for_the_three_operations_alone(document: Any) -> None:
+    assert document["components"]["securitySchemes"] == {
+        "APIKeyHeader": {"type": "apiKey", "in": "header", "name": "x-api-key"}
+    }
+    secured = [path for path in document["paths"] if "security" in operation(document, path)]
+    assert secured == ["/stores", "/companies", "/companies/{company_id}"]
+
+
+def errors() -> Iterator[type[RequestError]]:
+    """Return every error that is documented: those that an operation answers."""
+    unrouted = {404: "only where a record can be missing", 405: "of another method"}
+    yield from (error for error in RequestError.__subclasses__() if error.status not in unrouted)
+
+
+@pytest.mark.parametrize("error", list(errors()), ids=lambda error: error.__name__)
+def test_every_error_stands_with_every_operation_that_may_answer_it(document: Any, error: type[RequestError]) -> None:
+    paths = document["paths"] if error in ALWAYS else ["/stores", "/companies", "/companies/{company_id}"]
+    for path in paths:
+        told = operation(document, path)["responses"][str(error.status.value)]
+        assert told["description"] == error.meaning
+        assert set(error.headers) <= set(told.get("headers", ()))
+
+
+def test_a_missing_company_is_documented(document: Any) -> None:
+    assert "404" in operation(document, "/companies/{company_id}")["responses"]
+
+
+def test_schemas_carry_the_names_that_fastapi_gives_them(document: Any) -> None:
+    schemas = document["components"]["schemas"]
+    assert {"Store", "Company", "HTTPValidationError", "ValidationError"} <= set(schemas)
+    assert list(schemas["ValidationError"]["properties"]) == ["loc", "msg", "type"]
+    assert schemas["ValidationError"]["required"] == ["loc", "msg", "type"]
+
+
+def test_records_are_described_field_by_field(document: Any) -> None:
+    schemas = document["components"]["schemas"]
+    assert list(schemas["Store"]["properties"]) == [field.name for field in STORES.fields]
+    assert schemas["Store"]["required"] == ["store_id", "company_id", "address_1", "city", "country"]
+    assert schemas["Store"]["properties"]["created_at"]["format"] == "date-time"
+    assert list(schemas["Company"]["properties"]) == ["company_id", "name", "domain", "parent_company_id"]

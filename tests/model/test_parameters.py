@@ -1,0 +1,198 @@
+"""The query parameters: which there are, what each takes, and how what it does not take is told."""
+
+from typing import Any
+
+import pytest
+
+from service.model.parameters import (
+    LIMIT,
+    PAGE_NUM,
+    SORT_ORDER,
+    Invalid,
+    Parameter,
+    filter_parameter,
+    parameters_of,
+    sort_by_parameter,
+)
+from service.model.records import COMPANIES, STORES
+
+NOT_AN_INTEGER = ("int_parsing", "Input should be a valid integer, unable to parse string as an integer")
+TOO_LONG = ("int_parsing_size", "Unable to parse input string as an integer, exceeded maximum size")
+BELOW_ONE = ("greater_than_equal", "Input should be greater than or equal to 1")
+ABOVE_LIMIT = ("less_than_equal", "Input should be less than or equal to 1000")
+NOT_A_FLAG = ("bool_parsing", "Input should be a valid boolean, unable to interpret input")
+REPEATED = ("multiple_values", "Input should be given once")
+STORE_SORT_KEYS = (
+    "Input should be 'store_id', 'company_id', 'parent_company_id', 'name', 'address_1', 'address_2', 'city', "
+    "'province', 'country', 'postal_code', 'phone_number', 'is_open', 'latitude', 'longitude', 'created_at' or "
+    "'updated_at'"
+)
+COMPANY_SORT_KEYS = "Input should be 'company_id', 'name', 'domain', 'parent_company_id' or 'created_at'"
+FILTERS = {field.name: filter_parameter(field) for field in STORES.filters}
+
+
+def short(value: object) -> str:
+    return str(value)[:20]
+
+
+def refusal(parameter: Parameter, *values: str) -> tuple[str, str]:
+    with pytest.raises(Invalid) as caught:
+        parameter.read(values)
+    return caught.value.type, caught.value.msg
+
+
+def test_the_parameters_of_stores_are_the_filters_then_paging_and_sorting() -> None:
+    assert [parameter.name for parameter in parameters_of(STORES)] == [
+        "company_id",
+        "parent_company_id",
+        "city",
+        "province",
+        "country",
+        "postal_code",
+        "is_open",
+        "latitude",
+        "longitude",
+        "limit",
+        "page_num",
+        "sort_order",
+        "sort_by",
+    ]
+
+
+def test_the_parameters_of_companies_are_the_filters_then_paging_and_sorting() -> None:
+    assert [parameter.name for parameter in parameters_of(COMPANIES)] == (
+        ["company_id", "name", "domain", "parent_company_id", "limit", "page_num", "sort_order", "sort_by"]
+    )
+
+
+@pytest.mark.parametrize("parameter", [*parameters_of(STORES), *parameters_of(COMPANIES)], ids=lambda each: each.name)
+def test_every_parameter_is_described(parameter: Parameter) -> None:
+    assert parameter.description.strip().endswith(".")
+
+
+def test_the_schemas_are_those_of_the_interface() -> None:
+    text, flag = ({"anyOf": [{"type": name}, {"type": "null"}]} for name in ("string", "boolean"))
+    assert {name: parameter.schema for name, parameter in FILTERS.items()} == {
+        **dict.fromkeys(FILTERS, text),
+        "is_open": flag,
+    }
+    assert LIMIT.schema == {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1000}
+    assert PAGE_NUM.schema == {"type": "integer", "minimum": 1, "default": 1}
+    assert SORT_ORDER.schema == {"type": "string", "enum": ["asc", "desc"], "default": "asc"}
+    assert sort_by_parameter(COMPANIES).schema == {
+        "type": "string",
+        "enum": ["company_id", "name", "domain", "parent_company_id", "created_at"],
+        "default": "created_at",
+    }
+
+
+@pytest.mark.parametrize("value", ["1", "1000", "+1_000.0"])
+def test_a_limit_is_from_1_to_1000(value: str) -> None:
+    assert LIMIT.read([value]) in {1, 1000}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("0", BELOW_ONE),
+        ("-0", BELOW_ONE),
+        ("-1", BELOW_ONE),
+        ("-" + "9" * 4300, BELOW_ONE),
+        ("1001", ABOVE_LIMIT),
+        ("9" * 4300, ABOVE_LIMIT),
+        ("9" * 4301, TOO_LONG),
+        ("-" + "9" * 4301, TOO_LONG),
+        ("null", NOT_AN_INTEGER),
+    ],
+    ids=short,
+)
+def test_a_limit_out_of_bounds_is_refused(value: str, expected: tuple[str, str]) -> None:
+    assert refusal(LIMIT, value) == expected
+
+
+@pytest.mark.parametrize("value", ["1", "1001", "18446744073709551616", "9" * 4300], ids=short)
+def test_a_page_number_has_no_upper_bound(value: str) -> None:
+    assert PAGE_NUM.read([value]) == int(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("0", BELOW_ONE), ("-3", BELOW_ONE), ("9" * 4301, TOO_LONG)], ids=short
+)
+def test_a_page_number_below_one_or_of_too_many_digits_is_refused(value: str, expected: tuple[str, str]) -> None:
+    assert refusal(PAGE_NUM, value) == expected
+
+
+def test_the_sort_order_is_asc_or_desc() -> None:
+    assert [SORT_ORDER.read([value]) for value in ("asc", "desc")] == ["asc", "desc"]
+
+
+@pytest.mark.parametrize("value", ["up", "ASC", " asc", "desc ", "", "null"])
+def test_another_sort_order_is_refused(value: str) -> None:
+    assert refusal(SORT_ORDER, value) == ("enum", "Input should be 'asc' or 'desc'")
+
+
+def test_every_field_of_a_store_sorts() -> None:
+    sort_by = sort_by_parameter(STORES)
+    assert [sort_by.read([key]) for key in sort_by.schema["enum"]] == list(STORES.sort_keys)
+
+
+@pytest.mark.parametrize("value", ["x", "", "null", "Name", "name ", "store_id,name", "-name"])
+def test_another_sort_key_is_refused_with_those_there_are(value: str) -> None:
+    assert refusal(sort_by_parameter(STORES), value) == ("enum", STORE_SORT_KEYS)
+
+
+@pytest.mark.parametrize("value", ["store_id", "city", "updated_at", "", "Domain"])
+def test_a_company_is_sorted_by_its_own_fields_only(value: str) -> None:
+    assert refusal(sort_by_parameter(COMPANIES), value) == ("enum", COMPANY_SORT_KEYS)
+
+
+@pytest.mark.parametrize(
+    "parameter", [LIMIT, PAGE_NUM, SORT_ORDER, sort_by_parameter(STORES)], ids=lambda each: each.name
+)
+@pytest.mark.parametrize("values", [("1", "1"), ("x", "y"), ("", ""), ("1", "", "asc")], ids=str)
+def test_paging_and_sorting_are_given_once(parameter: Parameter, values: tuple[str, ...]) -> None:
+    assert refusal(parameter, *values) == REPEATED
+
+
+@pytest.mark.parametrize("name", FILTERS)
+@pytest.mark.parametrize("value", ["", " ", "\t\r\n", "\u00a0\u3000", "\x1c\x1f", "null"], ids=ascii)
+def test_an_empty_blank_or_null_filter_does_not_filter(name: str, value: str) -> None:
+    assert FILTERS[name].read([value]) == FILTERS[name].read([value, value]) == ()
+
+
+@pytest.mark.parametrize("value", ["NULL", "Null", "null ", " null", "nulls", "None", "\u200b"], ids=ascii)
+def test_another_text_than_null_filters(value: str) -> None:
+    assert FILTERS["company_id"].read([value]) == (value,)
+    assert refusal(FILTERS["is_open"], value) == NOT_A_FLAG
+
+
+@pytest.mark.parametrize(
+    "values", [("maybe",), ("maybe", "perhaps"), ("true", "maybe"), ("", "maybe"), (" true",), ("2",)]
+)
+def test_values_that_are_no_flags_are_one_fault(values: tuple[str, ...]) -> None:
+    assert refusal(FILTERS["is_open"], *values) == NOT_A_FLAG
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "like"),
+    [
+        ("city", ["Toronto", "", "Ottawa", "null"], ["toronto", " OTTAWA "]),
+        ("postal_code", ["M5V 2T6"], ["m5v2t6"]),
+        ("latitude", ["43.70"], ["43.7"]),
+        ("latitude", ["not a number"], ["not a number"]),
+        ("is_open", ["ON", "y"], ["true"]),
+        ("company_id", ["a", "a"], ["a"]),
+    ],
+)
+def test_filters_are_the_same_by_the_kind_of_their_field(name: str, values: list[str], like: list[str]) -> None:
+    read: Any = FILTERS[name].read
+    assert read(values) == read(like)
+    assert len(read(values)) == len(like)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "other"),
+    [("company_id", "a", "A"), ("company_id", "a", "a "), ("latitude", "x", "X"), ("city", "New York", "NewYork")],
+)
+def test_filters_differ_by_the_kind_of_their_field(name: str, value: str, other: str) -> None:
+    assert FILTERS[name].read([value]) != FILTERS[name].read([other])

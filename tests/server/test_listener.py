@@ -1,0 +1,146 @@
+"""Addresses: what is printed of them, and what to do about one that cannot be had."""
+
+import errno
+import os
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+from service.server.listener import CannotListen, Listener, bind, remedy
+from tests.baking.made_up import baked_file
+from tests.directory import store, write_directory
+from tests.program import run, started
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return baked_file(write_directory(tmp_path / "data", [store("s1")]), tmp_path / "data.baked")
+
+
+@pytest.mark.parametrize(
+    ("options", "workers", "told"),
+    [
+        (("--port", "{port}"), "1", "--port names another port, `--port 0` takes a free one"),
+        (
+            ("--port", "0", "--admin", "127.0.0.1:{port}"),
+            "2",
+            "--admin names another port, `--admin 127.0.0.1:0` takes a free one",
+        ),
+    ],
+    ids=["public", "admin"],
+)
+def test_an_address_in_use_is_exit_1_with_the_option_of_another(
+    data: Path, options: tuple[str, ...], workers: str, told: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        given = [option.format(port=port) for option in options]
+        ended = run("serve", "--data", data, "--workers", workers, *given)
+    assert ended.returncode == 1
+    reason = os.strerror(errno.EADDRINUSE)
+    assert ended.stderr == f"Error: cannot listen on 127.0.0.1:{port}: {reason}; {told}\n"
+
+
+@pytest.mark.parametrize("host", ["256.1.1.1", "192.0.2.1"], ids=["no address", "another machine's"])
+@pytest.mark.parametrize("admin", [False, True])
+def test_a_host_that_is_not_of_this_machine_is_told_with_one_that_is(host: str, *, admin: bool) -> None:
+    option = "--admin" if admin else "--host"
+    with pytest.raises(CannotListen) as caught:
+        bind(host, 8080, shared=False, admin=admin)
+    assert str(caught.value).startswith(f"cannot listen on {host}:8080: ")
+    assert str(caught.value).endswith(
+        f"; {option} takes an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of IPv4"
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "admin", "free"),
+    [
+        ("127.0.0.1", False, "`--port 0`"),
+        ("127.0.0.1", True, "`--admin 127.0.0.1:0`"),
+        ("::1", True, "`--admin [::1]:0`"),
+    ],
+)
+def test_a_port_that_needs_a_privilege_is_told_with_a_free_one(host: str, free: str, *, admin: bool) -> None:
+    told = remedy(PermissionError(errno.EACCES, "Permission denied"), host, admin=admin)
+    assert told.startswith("; ports below 1024 need a privilege: ")
+    assert told.endswith(f" names another port, {free} takes a free one")
+
+
+def test_of_another_failure_nothing_is_advised() -> None:
+    assert remedy(OSError(errno.EMFILE, "Too many open files"), "127.0.0.1", admin=False) == ""
+
+
+class At(socket.socket):
+    """A socket that says that it is bound to an address."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__()
+        self._host = host
+
+    def getsockname(self) -> tuple[str, int]:
+        """Return the address."""
+        return self._host, 8080
+
+
+@pytest.mark.parametrize(
+    ("host", "place", "url", "is_local"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8080", "http://127.0.0.1:8080", True),
+        ("127.8.0.1", "http://127.8.0.1:8080", "http://127.8.0.1:8080", True),
+        ("192.0.2.1", "http://192.0.2.1:8080", "http://192.0.2.1:8080", False),
+        ("0.0.0.0", "0.0.0.0:8080 (all IPv4 addresses of this machine)", "http://127.0.0.1:8080", False),
+        ("::1", "http://[::1]:8080", "http://[::1]:8080", True),
+        ("fe80::1%eth0", "http://[fe80::1%eth0]:8080", "http://[fe80::1%eth0]:8080", False),
+        ("::", "[::]:8080 (all IPv6 addresses of this machine)", "http://[::1]:8080", False),
+    ],
+)
+def test_all_addresses_are_no_link_and_a_client_gets_one_of_them(
+    host: str, place: str, url: str, *, is_local: bool
+) -> None:
+    with At(host) as bound:
+        listener = Listener((bound,))
+        assert (listener.place, listener.url, listener.is_local) == (place, url, is_local)
+
+
+def test_an_address_of_several_is_local_only_if_all_are() -> None:
+    with At("127.0.0.1") as inside, At("192.0.2.1") as outside:
+        assert not Listener((inside, outside)).is_local
+
+
+def test_without_keys_an_address_that_others_reach_is_warned_of_once_and_printed_as_it_is(
+    data: Path, tmp_path: Path
+) -> None:
+    options = ("--host", "0.0.0.0", "--no-auth", "--admin", "0.0.0.0:0", "--workers", "2")
+    with started("--data", data, *options, log=tmp_path / "log") as process:
+        assert process.stdout is not None
+        try:
+            listening, admin, _, curl, docs = [process.stdout.readline() for _ in range(5)]
+        finally:
+            process.terminate()
+    printed = re.fullmatch(r"Listening on 0\.0\.0\.0:(\d+) \(all IPv4 addresses of this machine\)\n", listening)
+    assert printed is not None
+    assert re.fullmatch(r"Probes and metrics on 0\.0\.0\.0:\d+ \(all IPv4 addresses of this machine\)\n", admin)
+    assert curl == f"Try: curl 'http://127.0.0.1:{printed[1]}/stores?limit=2'\n"
+    assert docs == f"Docs: http://127.0.0.1:{printed[1]}/docs\n"
+    (warning,) = [line for line in (tmp_path / "log").read_text().splitlines() if "WARNING" in line]
+    place = listening.removeprefix("Listening on ").strip()
+    assert warning.endswith(f"--no-auth: any client that can reach {place} can read the data without a key")
+
+
+@pytest.mark.parametrize(
+    "options", [("--no-auth",), ("--host", "0.0.0.0"), ("--no-auth", "--uds", "{tmp_path}/s")], ids=str
+)
+def test_nothing_is_warned_of_on_this_machine_alone_or_with_keys(
+    data: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    given = [option.format(tmp_path=tmp_path) for option in options]
+    with started("--data", data, *given, log=tmp_path / "log") as process:
+        assert process.stdout is not None
+        try:
+            assert any(line.startswith("Try: ") for line in process.stdout)
+        finally:
+            process.terminate()
+    assert "WARNING" not in (tmp_path / "log").read_text()

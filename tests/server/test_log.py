@@ -1,0 +1,48 @@
+"""The log of the service."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import orjson
+import pytest
+
+from tests.program import SECONDS
+
+_LOGS = """
+import logging, sys
+from service.server.log import start_log
+start_log(as_json=sys.argv[1] == "json")
+log = logging.getLogger("service.some")
+log.warning("a %s of %d", "word\\n\\x1b[2J\\u202e\\udcff", 3)
+try:
+    raise ValueError("why")
+except ValueError:
+    log.exception("it failed")
+"""
+
+
+def logged(form: str) -> list[str]:
+    ran = subprocess.run([sys.executable, "-c", _LOGS, form], capture_output=True, check=True, timeout=SECONDS)
+    return ran.stderr.decode().splitlines()
+
+
+def test_lines_of_json_tell_time_level_logger_message_and_traceback() -> None:
+    first, second = map(orjson.loads, logged("json"))
+    assert abs((datetime.now(UTC) - datetime.fromisoformat(first.pop("time"))).total_seconds()) < 60
+    message = "a word\n\x1b[2J\u202e\\udcff of 3"
+    assert first == {"level": "warning", "logger": "service.some", "message": message}
+    assert second["message"] == "it failed"
+    assert second["exception"].endswith("ValueError: why")
+
+
+def test_a_line_of_text_is_one_line_without_control_characters() -> None:
+    first, second, *trace = logged("text")
+    assert first.endswith(r" WARNING a word\n\x1b[2J\u202e\udcff of 3")
+    assert second.endswith(" ERROR it failed")
+    assert trace[-1] == "ValueError: why"
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_nothing_that_moves_a_cursor_is_written(form: str) -> None:
+    assert all(line.isprintable() for line in logged(form))

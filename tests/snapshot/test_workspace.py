@@ -1,0 +1,188 @@
+"""The folder of a run: made, shared, and removed with it or by the next one."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from time import time
+
+import pytest
+
+from service.loading.acceptance import Cause
+from service.snapshot.publication import Publication
+from service.snapshot.run_folders import workspace
+from service.snapshot.workspace import Workspace
+from service.sources.source import Rejected
+
+ANOTHER_RUN = """
+import sys
+from pathlib import Path
+from service.snapshot.run_folders import workspace
+with workspace(Path(sys.argv[1])) as work:
+    leads = work.lead()
+    print(work.folder, flush=True)
+    sys.stdin.read()
+"""
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def another_run(cache: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """Have another process with a workspace, and return its folder."""
+    command = [sys.executable, "-c", ANOTHER_RUN, str(cache)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        try:
+            yield process, Path(process.stdout.readline().strip())
+        finally:
+            process.kill()
+
+
+def test_a_run_removes_its_folder_behind_it(tmp_path: Path) -> None:
+    with workspace(tmp_path / "cache") as work:
+        work.publish(Publication(generation=1))
+        assert list((tmp_path / "cache").iterdir()) == [work.folder]
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_the_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
+    with workspace(tmp_path / "cache") as work:
+        assert {each.stat().st_mode & 0o777 for each in (work.folder, work.folder.parent)} == {0o700}
+
+
+def test_runs_in_one_cache_do_not_disturb_each_other(tmp_path: Path) -> None:
+    with ExitStack() as runs:
+        one, other = (runs.enter_context(workspace(tmp_path)) for _ in range(2))
+        assert one.lead()
+        assert other.lead()
+        one.publish(Publication(generation=1))
+        assert other.publication() == Publication()
+        with another_run(tmp_path) as (_, folder):
+            assert {one.folder, other.folder, folder} == set(tmp_path.iterdir())
+            assert one.publication().generation == 1
+
+
+def test_the_folder_of_a_run_that_was_killed_is_removed_by_the_next_one_and_that_of_a_living_one_is_not(
+    tmp_path: Path,
+) -> None:
+    with another_run(tmp_path) as (killed, left), another_run(tmp_path) as (_, living):
+        killed.kill()
+        killed.wait()
+        assert left.is_dir()
+        with workspace(tmp_path) as work:
+            assert set(tmp_path.iterdir()) == {living, work.folder}
+
+
+def test_a_folder_that_is_just_being_made_is_left_alone_and_one_that_never_was_made_is_removed(tmp_path: Path) -> None:
+    fresh, old = tmp_path / "new-aaaaaaaa", tmp_path / "new-bbbbbbbb"
+    fresh.mkdir()
+    old.mkdir()
+    os.utime(old, (time() - 3600,) * 2)
+    with workspace(tmp_path):
+        assert fresh.is_dir()
+        assert not old.exists()
+
+
+def test_what_is_not_of_a_run_stays_in_the_cache(tmp_path: Path) -> None:
+    names = {"kept", "run-2024", "run-of-mine", "new-", "kept.baked"}
+    for name in names:
+        (tmp_path / name).mkdir()
+    with workspace(tmp_path):
+        pass
+    assert {each.name for each in tmp_path.iterdir()} == names
+
+
+def test_many_runs_that_start_at_once_all_have_their_folder(tmp_path: Path) -> None:
+    with ExitStack() as runs:
+        command = [sys.executable, "-c", ANOTHER_RUN, str(tmp_path)]
+        processes = [
+            runs.enter_context(
+                subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+            )
+            for _ in range(4)
+        ]
+        try:
+            folders = {Path(each.stdout.readline().strip()) for each in processes if each.stdout}
+            assert len(folders) == 4
+            assert set(tmp_path.iterdir()) == folders
+        finally:
+            for each in processes:
+                each.kill()
+
+
+def test_a_run_has_one_leader_until_that_ends(tmp_path: Path) -> None:
+    with workspace(tmp_path) as work:
+        assert work.lead()
+        assert work.lead()
+        child = os.fork()
+        if not child:
+            os._exit(not type(work)(work.folder).lead())
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+
+
+def in_a_worker(work: Workspace) -> None:
+    """Let another process take a seat, have data and end."""
+    child = os.fork()
+    if not child:
+        work.seats.take().serves(1)
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def test_what_is_published_is_read_as_it_was_and_nothing_is_where_nothing_was(tmp_path: Path) -> None:
+    publication = Publication(generation=7, file="a.baked", fingerprint="f", seen="s", loaded_at=datetime.now(UTC))
+    with workspace(tmp_path) as work:
+        assert work.publication() == Publication()
+        work.publish(publication)
+        assert work.publication() == publication
+
+
+def test_a_run_is_complete_once_all_of_its_workers_had_data_at_the_same_time(tmp_path: Path) -> None:
+    with workspace(tmp_path) as work:
+        one, other = work.seats.take(), work.seats.take()
+        one.serves(1)
+        assert not work.is_complete(2)
+        other.serves(1)
+        assert work.is_complete(2)
+
+
+def test_a_worker_that_died_is_waited_for_until_the_run_is_complete_and_not_after_that(tmp_path: Path) -> None:
+    with workspace(tmp_path) as work:
+        worker = work.seats.take()
+        worker.serves(1)
+        in_a_worker(work)
+        assert not work.is_complete(2)
+        another = work.seats.take()
+        another.serves(1)
+        assert work.is_complete(2)
+        another.serves(0)
+        assert work.is_complete(2)
+        assert type(work)(work.folder).is_complete(2)
+
+
+def test_tidying_removes_all_data_but_what_is_published(tmp_path: Path) -> None:
+    with workspace(tmp_path) as work:
+        publication = Publication(generation=2, file=work.new_file().name)
+        for name in (publication.file, work.new_file().name, f".{publication.file}.0.part"):
+            (work.folder / name).touch()
+        work.publish(publication)
+        work.tidy(publication)
+        assert {each.name for each in work.folder.iterdir()} == {publication.file, "publication.json"}
+
+
+def test_why_there_is_nothing_to_serve_is_left_for_the_process_above(tmp_path: Path) -> None:
+    with workspace(tmp_path) as work:
+        assert work.refusal() is None
+        work.refuse(Rejected("a fault", fingerprint="f", cause=Cause.RECORDS))
+        left = work.refusal()
+        assert left is not None
+        assert (str(left), left.fingerprint, left.cause) == ("a fault", "f", Cause.RECORDS)
+
+
+def test_where_no_folder_can_be_made_the_system_error_is_raised(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"), workspace(tmp_path / "file" / "cache"):
+        pass

@@ -1,0 +1,49 @@
+"""Two baked files, an origin that serves the first, and who takes it."""
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.baking.made_up import baked_file
+from tests.directory import store, write_directory
+from tests.sources.origin import Origin, serving
+
+PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
+
+
+@pytest.fixture(autouse=True)
+def _without_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.lower() in PROXIES]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def editions(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes]:
+    """Return two baked files of some 400 kB."""
+    folder = tmp_path_factory.mktemp("editions")
+    return _edition(folder, "one"), _edition(folder, "other")
+
+
+def _edition(folder: Path, name: str) -> bytes:
+    data = write_directory(
+        folder / name, [store(f"s{number}", name=name, address_2="-" * 400) for number in range(500)]
+    )
+    return baked_file(data, folder / f"{name}.baked").read_bytes()
+
+
+@pytest.fixture
+def one(editions: tuple[bytes, bytes]) -> bytes:
+    return editions[0]
+
+
+@pytest.fixture
+def other(editions: tuple[bytes, bytes]) -> bytes:
+    return editions[1]
+
+
+@pytest.fixture
+async def origin(one: bytes) -> AsyncIterator[Origin]:
+    async with serving(Origin(one)) as serves:
+        yield serves

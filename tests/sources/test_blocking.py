@@ -1,0 +1,35 @@
+"""Work in a thread comes to its end."""
+
+import asyncio
+import threading
+
+import pytest
+
+from service.sources.blocking import finished
+from tests.program import SECONDS
+
+
+async def test_what_the_work_returns_and_raises_comes_through() -> None:
+    assert await finished(divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        await finished(divmod, 7, 0)
+
+
+async def test_who_is_cancelled_waits_for_the_end_of_the_work() -> None:
+    begun, go_on, done = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        go_on.wait(SECONDS)
+        done.set()
+
+    waiting = asyncio.create_task(finished(work))
+    await asyncio.to_thread(begun.wait, SECONDS)
+    waiting.cancel()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not waiting.done()
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert done.is_set()

@@ -1,0 +1,102 @@
+"""Backpressure: what clients do not take of their responses."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+from service.web.connections.backpressure import UnsentResponses, release_free_memory
+from service.web.connections.limits import MAX_UNSENT_BYTES
+from service.web.telemetry.events import Event
+from tests.program import SECONDS
+from tests.web.connections.harness import GET, Wire
+
+ROOT = Path(__file__).parents[3]
+SHARE = MAX_UNSENT_BYTES // 8
+
+
+class Writer:
+    """A connection with a response that its client does not take."""
+
+    def __init__(self, since: float) -> None:
+        self.since, self.dropped = since, False
+
+    def drop(self) -> None:
+        self.dropped = True
+
+
+async def test_beyond_the_limit_the_client_is_dropped_that_has_taken_nothing_for_longest() -> None:
+    responses, writers = UnsentResponses(), [Writer(since) for since in (3, 1, 5, 2, 4, 9, 8, 7)]
+    for writer in writers:
+        responses.add(writer, SHARE)
+    assert not any(each.dropped for each in writers)
+    last = Writer(10)
+    responses.add(last, 2 * SHARE)
+    assert [each.since for each in writers if each.dropped] == [1, 2]
+    responses.remove(writers[0])
+    responses.add(Writer(11), SHARE)
+    assert not last.dropped
+
+
+async def test_a_response_that_is_longer_than_all_may_be_is_dropped() -> None:
+    responses, writer = UnsentResponses(), Writer(0)
+    responses.add(writer, MAX_UNSENT_BYTES + 1)
+    assert writer.dropped
+
+
+async def test_a_response_counts_until_the_client_has_taken_all_of_it_or_its_connection_ends() -> None:
+    wire = Wire(room=10)
+    responses = wire.unsent
+    await wire.send(GET)
+    length = wire.get_write_buffer_size() + 10
+    other = Writer(float("inf"))
+    responses.add(other, MAX_UNSENT_BYTES - length)
+    assert not other.dropped
+    await wire.take()
+    responses.add(Writer(float("inf")), length)
+    assert not wire.is_closing()
+    await wire.send(GET)
+    wire.room = 10
+    await wire.send(GET)
+    assert (wire.lost, wire.counted(Event.WRITE_LIMIT)) == (True, 1)
+
+
+async def test_memory_is_given_back_after_much_was_in_use() -> None:
+    released, loop = asyncio.Event(), asyncio.get_running_loop()
+    responses = UnsentResponses(release=lambda: loop.call_soon_threadsafe(released.set))
+    writers = [Writer(since) for since in range(4)]
+    for writer in writers:
+        responses.add(writer, SHARE)
+    for writer in writers:
+        responses.remove(writer)
+    async with asyncio.timeout(SECONDS):
+        await released.wait()
+
+
+# In a process of its own, whose memory nothing else uses. The texts are too small for the system to be asked for each,
+# and those that are kept lie between those that are freed.
+FREES = """
+import ctypes
+from pathlib import Path
+from service.web.connections.backpressure import release_free_memory
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
+pairs = [(b"x" * 50_000, b"x" * 1_000) for _ in range(4_000)]
+kept = [pair[1] for pair in pairs]
+del pairs
+before = resident()
+release_free_memory()
+print(before - resident() if hasattr(ctypes.CDLL(None), "malloc_trim") else "there is no malloc_trim")
+"""
+
+
+def test_free_memory_is_given_back_to_the_system() -> None:
+    printed = subprocess.run([sys.executable, "-c", FREES], capture_output=True, check=True, text=True, cwd=ROOT).stdout
+    assert printed == "there is no malloc_trim\n" or int(printed) > 10_000  # pages
+
+
+def test_a_c_library_that_cannot_is_left_alone() -> None:
+    release_free_memory(SimpleNamespace())

@@ -1,0 +1,178 @@
+"""Content codings (RFC 9110 section 12.5.3)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings, strategies as st
+
+from service.snapshot.snapshot import Replica
+from tests.directory import company, store, write_directory
+from tests.loaded import serve
+from tests.web.conftest import SiteClient
+from tests.web.live import HEADERS, Client, lasting
+from tests.web.negotiation import CODINGS, LEAST_BYTES, negotiated
+from tests.web.reply import ask
+
+# Few bytes, some, and more than 32 KiB.
+TINY, SHORT, LONG = "/companies/acme", "/stores?limit=10", "/stores"
+TARGETS = (TINY, SHORT, LONG)
+DOCUMENTS = ("/openapi.json", "/docs", "/docs/page.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js")
+STORES = [store(f"s{number}", name=f"Number {number}", created_at="2024-01-01") for number in range(200)]
+
+WEIGHTS = ("", ";q=1", ";q=0", "; q=0.5", " ;q=0.5", "\t;\tQ=0.9", ";q=0.501", ";q=1.000", ";q=0.000", ";q=0.", ";q=.5")
+BAD_WEIGHTS = (";q=", ";q=2", ";q=1.001", ";q=-1", ";q=x", ";q=nan", ";q=1e0", ";q=0,5", ";q=\u0660")
+NAMES = ("gzip", "GZip", "x-gzip", "X-GZIP", "br", "Br", "zstd", "ZSTD", "identity", "Identity", "*")
+UNKNOWN = ("deflate", "compress", "gzip2", "dcb", "gz", "brotli")
+GARBAGE = ("", " ", "@@", '"gzip"', "gzip br", ";q=1", "=", "gzip/1", "é", "q=1;gzip")
+
+
+def canonical(name: str) -> str:
+    return name.lower().removeprefix("x-")
+
+
+def members() -> st.SearchStrategy[list[str]]:
+    """Return members of Accept-Encoding; none names a coding that another one names."""
+    weight = st.sampled_from(WEIGHTS) | st.sampled_from(BAD_WEIGHTS)
+    named = st.lists(st.sampled_from(NAMES), unique_by=canonical, max_size=5)
+    others = st.lists(st.sampled_from(UNKNOWN + GARBAGE), max_size=2)
+    weighed = named.flatmap(lambda names: st.tuples(*(weight.map(name.__add__) for name in names)))
+    return st.tuples(weighed, others).flatmap(lambda both: st.permutations([*both[0], *both[1]]))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "data", STORES)
+
+
+@settings(max_examples=100)
+@given(members=members(), target=st.sampled_from(TARGETS), space=st.sampled_from((",", ", ", " ,\t")))
+@example(members=[], target=LONG, space=",")
+@example(members=["*"], target=LONG, space=",")
+@example(members=["*;q=0"], target=LONG, space=",")
+@example(members=["identity;q=0"], target=LONG, space=",")
+@example(members=["identity;q=0", "br"], target=TINY, space=",")
+@example(members=["*;q=0", "gzip;q=0.001"], target=TINY, space=",")
+@example(members=["gzip;q=0.5", "identity;q=0.5"], target=SHORT, space=",")
+@example(members=["gzip;q=0.5", "identity;q=0.6", "*;q=0"], target=SHORT, space=",")
+async def test_the_coding_is_that_which_the_client_wants_most(
+    client: Client, members: Sequence[str], target: str, space: str
+) -> None:
+    accepted = space.join(members)
+    plain = await ask(client, target)
+    answer = await ask(client, target, f"Accept-Encoding: {accepted}")
+    assert answer.coding == negotiated(accepted, len(plain.body))
+    assert answer.plain == plain.body
+    assert (answer.etag == plain.etag) is (answer.coding == "identity")
+    assert answer.headers["Vary"] == plain.headers["Vary"]
+    assert "accept-encoding" in answer.listed("Vary")
+
+
+async def test_without_a_wish_nothing_is_coded(client: Client) -> None:
+    assert (await ask(client, LONG)).coding == "identity"
+
+
+async def test_a_wish_may_stand_in_several_lines(client: Client) -> None:
+    answer = await ask(client, LONG, "Accept-Encoding: zstd;q=0.2", "Accept-Encoding: br;q=0.1, gzip;q=0.3")
+    assert answer.coding == "gzip"
+    assert (await ask(client, LONG, "Accept-Encoding: gzip, br;q=0", "Accept-Encoding: *;q=0")).coding == "gzip"
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+async def test_a_short_answer_is_plain_whoever_was_sent_it_coded_before(client: Client, coding: str) -> None:
+    for accepted, sent in ((coding, "identity"), (f"{coding}, identity;q=0", coding), (coding, "identity")):
+        assert (await ask(client, TINY, f"Accept-Encoding: {accepted}")).coding == sent
+
+
+@pytest.mark.parametrize("missing", [1, 0])
+async def test_a_body_is_coded_from_1024_bytes_on(client: Client, replica: Replica, data: Path, missing: int) -> None:
+    bare = len((await ask(client, "/companies/acme")).body) - len("Acme")
+    write_directory(data, [], [company(name="x" * (LEAST_BYTES - missing - bare))])
+    await serve(replica, data)
+    answer = await ask(client, "/companies/acme", "Accept-Encoding: gzip")
+    assert len(answer.plain) == LEAST_BYTES - missing
+    assert answer.coding == ("identity" if missing else "gzip")
+
+
+@pytest.mark.parametrize("accepted", ["gzip, identity;q=0", "br", "zstd", "identity"])
+async def test_head_has_the_fields_of_get(client: Client, accepted: str) -> None:
+    field = f"Accept-Encoding: {accepted}"
+    for target in (*TARGETS, "/stores?city=nowhere", *DOCUMENTS) * 2:  # the second time, it may have been kept
+        head, get = await ask(client, target, field, method="HEAD"), await ask(client, target, field)
+        assert (head.status, head.body) == (200, b"")
+        assert lasting(head.headers) == lasting(get.headers)
+        assert int(get.headers["Content-Length"]) == len(get.body)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+async def test_documents_are_coded_too(client: Client, path: str) -> None:
+    plain = await ask(client, path)
+    tags = {plain.etag}
+    for coding in CODINGS:
+        answer = await ask(client, path, f"Accept-Encoding: {coding}")
+        assert answer.coding == (coding if len(plain.body) >= LEAST_BYTES else "identity")
+        assert answer.plain == plain.body
+        assert answer.headers["Content-Type"] == plain.headers["Content-Type"]
+        tags.add(answer.etag)
+        kept = await ask(client, path, f"Accept-Encoding: {coding}", f"If-None-Match: {answer.etag}")
+        assert (kept.status, kept.etag) == (304, answer.etag)
+    assert len(tags) == (1 + len(CODINGS) if len(plain.body) >= LEAST_BYTES else 1)
+
+
+@pytest.mark.parametrize("target", ["/health", "/ready", "/metrics", "/nope", "/stores?limit=0", "/companies/nobody"])
+async def test_errors_probes_and_metrics_are_never_coded(client: Client, target: str) -> None:
+    answer = await ask(client, target, "Accept-Encoding: gzip, br, zstd, identity;q=0")
+    assert "Content-Encoding" not in answer.headers
+    assert "accept-encoding" not in answer.listed("Vary")
+
+
+async def test_a_long_error_is_not_coded_either(client: Client) -> None:
+    query = "&".join(f"unknown{number}=x" for number in range(300))
+    fields = ("Prefer: handling=strict", "Accept-Encoding: gzip")
+    answer = await ask(client, f"/stores?{query}", *fields)
+    assert (answer.status, answer.coding) == (422, "identity")
+    assert len(answer.body) > LEAST_BYTES
+
+
+@pytest.mark.parametrize("target", [SHORT, LONG])
+@pytest.mark.parametrize("coding", CODINGS)
+async def test_the_same_answer_is_the_same_bytes_kept_or_made_anew(
+    client: Client, site_client: SiteClient, target: str, coding: str
+) -> None:
+    uncached = await site_client(encoded_bytes=0)
+    field = f"Accept-Encoding: {coding}"
+    asked = [await ask(each, target, field) for each in (client, client, uncached, uncached)]
+    assert len({(answer.coding, answer.etag, answer.body) for answer in asked}) == 1
+    assert len(asked[0].body) < len(asked[0].plain)
+
+
+async def test_gzip_tells_no_time(client: Client) -> None:
+    for target in (SHORT, LONG):
+        assert (await ask(client, target, "Accept-Encoding: gzip")).body[4:8] == bytes(4)
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+async def test_whichever_acceptable_coding_a_client_has_is_304(client: Client, coding: str) -> None:
+    plain = await ask(client, LONG)
+    coded = await ask(client, LONG, f"Accept-Encoding: {coding}")
+    for tag, accepted, status in (
+        (coded.etag, coding, 304),
+        (plain.etag, coding, 304),
+        (plain.etag, f"{coding}, identity;q=0", 200),
+        (plain.etag, f"{coding}, *;q=0", 200),
+        (coded.etag, f"{coding};q=0", 200),
+        (coded.etag, "identity", 200),
+        (coded.etag, "*;q=0.1", 304),
+        (f"W/{coded.etag}", f"{coding};q=0.1, *;q=1", 304),
+        (f'"x", {coded.etag}', "*", 304),
+    ):
+        answer = await ask(client, LONG, f"Accept-Encoding: {accepted}", f"If-None-Match: {tag}")
+        assert (answer.status, tag.endswith(answer.etag)) == (status, status == 304)
+
+
+async def test_a_library_that_knows_codings_reads_the_same(client: Client) -> None:
+    plain = await ask(client, LONG)
+    for coding in CODINGS:
+        answer = await client.get(LONG, headers={**HEADERS, "Accept-Encoding": coding})
+        assert answer.headers["Content-Encoding"] == coding
+        assert await answer.read() == plain.body

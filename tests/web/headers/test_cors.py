@@ -1,0 +1,185 @@
+"""Pages of other origins (the Fetch standard): what they may ask and read."""
+
+from itertools import product
+from pathlib import Path
+
+import msgspec
+import pytest
+from pytest_aiohttp import AiohttpClient
+
+from service.snapshot.snapshot import Replica
+from service.web.auth import keyring
+from service.web.site import make_site
+from tests.loaded import serve
+from tests.web.conftest import SiteClient
+from tests.web.live import KEY, POLICY, Client, ServiceServer
+from tests.web.reply import Asked, Reply, ask
+
+LISTED = ("https://a.example", "http://b.example:8081")
+ORIGIN = f"Origin: {LISTED[0]}"
+OTHER = "Origin: https://c.example"
+ALIKE = (
+    "https://a.example.evil.example",
+    "https://evil.example/https://a.example",
+    "http://a.example",
+    "https://a.example:444",
+    "http://b.example",
+    "http://b.example:80",
+    "https://a.example/",
+    "https://a.example https://a.example",
+    "https://a.example, https://a.example",
+    "a.example",
+    "*",
+    "",
+    "https://sub.a.example",
+    "https://a.exampleé",
+)
+ASKS = "Access-Control-Request-Method: GET"
+ALLOWED, EXPOSED = "Access-Control-Allow-Origin", "Access-Control-Expose-Headers"
+TOLD = {ALLOWED.lower(), EXPOSED.lower()}
+READABLE = {"link", "etag", "x-dataset-version", "retry-after", "x-request-id", "ratelimit", "ratelimit-policy"}
+SENDABLE = {"x-api-key", "prefer", "x-dataset-version", "x-request-id", "traceparent"} | {
+    f"if-{condition}" for condition in ("none-match", "modified-since", "match", "unmodified-since")
+}
+KNOWN = ("/stores", "/companies", "/companies/acme", "/openapi.json", "/docs", "/docs/page.js", "/health", "/ready")
+ANSWERS = [
+    (Asked("/stores"), 200),
+    (Asked("/companies/acme", method="HEAD"), 200),
+    (Asked("/stores", ("If-None-Match: *",)), 304),
+    (Asked("/openapi.json", key=""), 200),
+    (Asked("/openapi.json", ("If-None-Match: *",), key=""), 304),
+    (Asked("/health", key=""), 200),
+    (Asked("/metrics", key=""), 200),
+    (Asked("/stores/", key=""), 307),
+    (Asked("/stores", key=""), 401),
+    (Asked("/nope", key=""), 404),
+    (Asked("/companies/nobody"), 404),
+    (Asked("/stores", method="POST"), 405),
+    (Asked("/stores", ("X-Dataset-Version: x",)), 412),
+    (Asked("/stores", ('If-Match: "x"',)), 412),
+    (Asked("/stores?limit=0"), 422),
+]
+
+
+def about_origins(answer: Reply) -> set[str]:
+    return {name.lower() for name in answer.headers if name.lower().startswith("access-control-")}
+
+
+@pytest.fixture
+async def anywhere(site_client: SiteClient) -> Client:
+    return await site_client(origins=frozenset("*"))
+
+
+@pytest.fixture
+async def listed(site_client: SiteClient) -> Client:
+    return await site_client(origins=frozenset(LISTED))
+
+
+async def test_where_every_origin_is_allowed_every_answer_says_so(anywhere: Client) -> None:
+    for (asked, status), origin in product(ANSWERS, ((), (ORIGIN,), ("Origin: null",))):
+        answer = await asked.of(anywhere, *origin)
+        assert (answer.status, answer.headers.getall(ALLOWED)) == (status, ["*"]), asked
+        assert (about_origins(answer), answer.listed(EXPOSED)) == (TOLD, READABLE)
+        assert "origin" not in answer.listed("Vary")
+
+
+async def test_an_origin_of_the_list_is_named_in_every_answer(listed: Client) -> None:
+    for (asked, status), origin in product(ANSWERS, LISTED):
+        answer = await asked.of(listed, f"Origin: {origin}")
+        assert (answer.status, answer.headers.getall(ALLOWED)) == (status, [origin]), asked
+        assert (about_origins(answer), answer.listed(EXPOSED)) == (TOLD, READABLE)
+        assert "origin" in answer.listed("Vary")
+
+
+async def test_any_other_origin_is_told_nothing_but_that_it_matters(listed: Client) -> None:
+    for (asked, status), origin in product(ANSWERS, ((), (OTHER,), ("Origin: null",))):
+        answer = await asked.of(listed, *origin)
+        assert (answer.status, about_origins(answer)) == (status, set()), asked
+        assert "origin" in answer.listed("Vary")
+
+
+async def test_where_no_origin_is_allowed_nothing_is_said_of_origins(client: Client) -> None:
+    for asked, status in ANSWERS:
+        answer = await asked.of(client, ORIGIN)
+        assert (answer.status, about_origins(answer)) == (status, set()), asked
+        assert "origin" not in answer.listed("Vary")
+
+
+async def test_what_only_looks_like_an_origin_of_the_list_is_another(listed: Client) -> None:
+    for origin in ALIKE:
+        answer = await ask(listed, "/stores", f"Origin: {origin}")
+        assert (answer.status, about_origins(answer)) == (200, set()), origin
+        assert (await ask(listed, "/stores", f"Origin: {origin}", ASKS, method="OPTIONS", key="")).status == 405, origin
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
+async def test_a_preflight_is_answered_without_a_key(listed: Client, anywhere: Client, method: str) -> None:
+    asks = (f"Access-Control-Request-Method: {method}", "Access-Control-Request-Headers: x-api-key")
+    for target, (client, allowed) in product(KNOWN, ((listed, LISTED[0]), (anywhere, "*"))):
+        answer = await ask(client, target, ORIGIN, *asks, method="OPTIONS", key="")
+        assert (answer.status, answer.body, answer.headers.getall(ALLOWED)) == (204, b"", [allowed])
+        assert answer.listed("Access-Control-Allow-Methods") == {"get", "head"}
+        assert answer.listed("Access-Control-Allow-Headers") == SENDABLE
+        assert answer.headers["Access-Control-Max-Age"] == "7200"
+        assert "access-control-allow-credentials" not in about_origins(answer)
+        assert not {"content-length", "content-type", "transfer-encoding"} & {name.lower() for name in answer.headers}
+        assert ("origin" in answer.listed("Vary")) is (client is listed)
+
+
+@pytest.mark.parametrize(
+    ("target", "fields", "status"),
+    [
+        ("/stores", (OTHER, ASKS), 405),
+        ("/stores", ("Origin: null", ASKS), 405),
+        ("/stores", (ASKS,), 405),
+        ("/stores", (ORIGIN,), 405),
+        ("/stores", (), 405),
+        ("/nope", (ORIGIN, ASKS), 404),
+        ("/stores/", (ORIGIN, ASKS), 307),
+        ("//", (ORIGIN, ASKS), 404),
+    ],
+)
+async def test_any_other_options_is_answered_as_ever(
+    listed: Client, target: str, fields: tuple[str, ...], status: int
+) -> None:
+    answer = await ask(listed, target, *fields, method="OPTIONS", key="")
+    assert answer.status == status
+    assert "access-control-allow-methods" not in about_origins(answer)
+    assert status != 405 or answer.headers["Allow"] == "GET, HEAD"
+
+
+async def test_where_no_origin_is_allowed_there_is_no_preflight(client: Client) -> None:
+    answer = await ask(client, "/stores", ORIGIN, ASKS, method="OPTIONS", key="")
+    assert (answer.status, about_origins(answer)) == (405, set())
+
+
+async def test_vary_names_all_that_an_answer_hangs_on(site_client: SiteClient, listed: Client, client: Client) -> None:
+    asked = {"accept-encoding", "prefer", "x-dataset-version"}
+    for site, more in (
+        (client, {"x-api-key"}),
+        (listed, {"x-api-key", "origin"}),
+        (await site_client(origins=frozenset("*"), needs_key=False), set()),
+        (await site_client(origins=frozenset(LISTED), needs_key=False), {"origin"}),
+    ):
+        assert (await ask(site, "/stores")).listed("Vary") == asked | more
+        assert (await ask(site, "/stores", "If-None-Match: *")).listed("Vary") == asked | more
+        refused = {"accept", "prefer", "x-dataset-version"}
+        assert (await ask(site, "/stores?limit=0")).listed("Vary") == refused | more
+        assert (await ask(site, "/companies/nobody")).listed("Vary") == refused | more
+        assert (await ask(site, "/nope")).listed("Vary") == {"accept"} | more & {"origin"}
+        assert (await ask(site, "/openapi.json")).listed("Vary") == {"accept-encoding"} | more & {"origin"}
+
+
+async def test_the_listener_for_whoever_runs_the_service_knows_no_origins(
+    replica: Replica, data: Path, aiohttp_client: AiohttpClient
+) -> None:
+    await serve(replica, data)
+    for origins in (frozenset("*"), frozenset(LISTED)):
+        site = make_site(replica, keyring([KEY]), msgspec.structs.replace(POLICY, origins=origins), apart=True)
+        assert site.admin is not None
+        admin: Client = await aiohttp_client(ServiceServer(site.admin))
+        for target in ("/health", "/ready", "/metrics", "/nope"):
+            answer = await ask(admin, target, ORIGIN)
+            assert about_origins(answer) == set()
+            assert "origin" not in answer.listed("Vary")
+        assert (await ask(admin, "/health", ORIGIN, ASKS, method="OPTIONS")).status == 405

@@ -1,0 +1,127 @@
+"""X-Dataset-Version in a request: an answer of that version, or none."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from service.snapshot.publication import Publication
+from service.snapshot.snapshot import Replica, Snapshot
+from tests.directory import store, write_directory
+from tests.loaded import snapshot
+from tests.web.live import Client
+from tests.web.reply import Reply, ask
+
+FIELD = "X-Dataset-Version"
+TARGETS = ("/stores", "/companies?limit=1", "/companies/acme")
+
+
+@pytest.fixture
+async def version(client: Client) -> str:
+    return (await ask(client, "/stores")).headers[FIELD]
+
+
+@pytest.fixture(scope="module")
+def editions(tmp_path_factory: pytest.TempPathFactory) -> list[Snapshot]:
+    """Return two data sets of as many stores, of the same identifiers."""
+    folder = tmp_path_factory.mktemp("editions")
+    named = [(name, [store(f"s{number}", name=name) for number in range(9)]) for name in ("one", "other")]
+    return [snapshot(write_directory(folder / name, stores)) for name, stores in named]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_the_version_that_is_served_is_answered(client: Client, version: str, target: str, method: str) -> None:
+    plain = await ask(client, target, method=method)
+    for fields in ([version], [f"  {version}\t"], [version, version], [""], [" \t "]):
+        answer = await ask(client, target, *(f"{FIELD}: {field}" for field in fields), method=method)
+        assert (answer.status, answer.body, answer.etag) == (200, plain.body, plain.etag)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_another_version_is_412_with_the_one_that_is_served(
+    client: Client, version: str, target: str, method: str
+) -> None:
+    other = version[::-1] + "0"
+    for fields in (["x"], [other], [version, other], [other, version], [version, "x", version], ["*"], ["é"]):
+        refused = await ask(client, target, *(f"{FIELD}: {field}" for field in fields), method=method)
+        assert (refused.status, refused.headers.getall(FIELD)) == (412, [version])
+        assert refused.headers["Cache-Control"] == "no-store"
+        assert refused.listed("Vary") == {"accept", "prefer", "x-dataset-version", "x-api-key"}
+        assert method == "HEAD" or list(refused.json()) == ["detail"]
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/health", "/ready", "/metrics"])
+async def test_what_is_not_of_the_data_does_not_heed_it(client: Client, path: str) -> None:
+    assert (await ask(client, path, f"{FIELD}: x")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("target", "method", "key", "status"),
+    [
+        ("/nope", "GET", "", 404),
+        ("/stores", "POST", "", 405),
+        ("/stores", "GET", "", 401),
+        ("/stores?limit=0", "GET", "the-key", 422),
+        ("/companies/nobody", "GET", "the-key", 412),
+        ("/companies/nobody", "HEAD", "the-key", 412),
+    ],
+)
+async def test_it_is_judged_behind_the_parameters_and_before_the_record(
+    client: Client, target: str, method: str, key: str, status: int
+) -> None:
+    assert (await ask(client, target, f"{FIELD}: x", method=method, key=key)).status == status
+
+
+async def test_a_record_that_is_not_there_is_404_in_the_version_that_is_served(client: Client, version: str) -> None:
+    assert (await ask(client, "/companies/nobody", f"{FIELD}: {version}")).status == 404
+
+
+async def test_without_data_it_is_503(loading_client: Client) -> None:
+    assert (await ask(loading_client, "/stores", f"{FIELD}: x")).status == 503
+
+
+async def test_it_is_judged_before_the_other_preconditions(client: Client, version: str) -> None:
+    tag = (await ask(client, "/stores")).etag
+    for field in (f"If-None-Match: {tag}", "If-None-Match: *", f"If-Match: {tag}"):
+        refused = await ask(client, "/stores", f"{FIELD}: x", field)
+        assert (refused.status, refused.headers[FIELD]) == (412, version)
+    assert (await ask(client, "/stores", f"{FIELD}: {version}", f"If-None-Match: {tag}")).status == 304
+
+
+async def _serve(replica: Replica, edition: Snapshot) -> None:
+    await replica.serve(edition, Publication(generation=edition.generation))
+
+
+async def _page(client: Client, page_num: int, version: str) -> Reply:
+    return await ask(client, f"/stores?limit=2&page_num={page_num}", f"{FIELD}: {version}", "Accept-Encoding: gzip")
+
+
+@given(reloads=st.lists(st.sampled_from([None, 0, 1]), max_size=12))
+async def test_a_walk_that_says_which_version_it_means_never_mixes_two(
+    loading_client: Client, replica: Replica, editions: Sequence[Snapshot], reloads: list[int | None]
+) -> None:
+    await _serve(replica, editions[0])
+    told: list[tuple[str, str]] = []
+    version, page_num = "", 1
+    while page_num <= 5:
+        answer = await _page(loading_client, page_num, version)
+        if answer.status == 412:
+            told, version, page_num = [], answer.headers[FIELD], 1  # and anew
+            continue
+        assert version in ("", answer.headers[FIELD])
+        version, page_num = answer.headers[FIELD], page_num + 1
+        told += [(record["store_id"], record["name"]) for record in answer.json()["data"]]
+        if reloads and (edition := reloads.pop()) is not None:
+            await _serve(replica, editions[edition])
+    assert len({name for _, name in told}) == 1
+    assert [identifier for identifier, _ in told] == [f"s{number}" for number in range(9)]
+
+
+async def test_a_reload_of_the_same_data_does_not_stop_a_walk(
+    client: Client, version: str, replica: Replica, data: Path
+) -> None:
+    await _serve(replica, snapshot(data))
+    assert (await _page(client, 2, version)).status == 200

@@ -1,0 +1,228 @@
+"""Keys with a rate, over HTTP."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import orjson
+import pytest
+from pytest_aiohttp import AiohttpClient
+
+from service.access.principal import Principal
+from service.access.request_rate import Rate
+from service.model.errors import Unauthorized
+from service.snapshot.snapshot import Replica
+from service.web.site import make_site
+from tests.access.fake_redis import Fake, deciding, silent
+from tests.loaded import serve
+from tests.web.live import POLICY, Client, ServiceServer
+from tests.web.reply import Asked, Reply, ask, ask_all, request
+
+RATES = {
+    "slow": Rate(1, 3600, 3),
+    "brisk": Rate(2, 1, 2),
+    "wide": Rate(1, 60, 100),
+    "free": None,
+}
+# A list of one string with integers as its parameters (RFC 9651).
+POLICY_FIELD = re.compile(r'"default";q=[0-9]{1,15};w=[1-9][0-9]{0,14}')
+FIELD = re.compile(r'"default";r=(?P<r>[0-9]{1,15});t=(?P<t>[0-9]{1,15})')
+FIELDS = {"RateLimit", "RateLimit-Policy"}
+
+RatedClient = Callable[..., Awaitable[Client]]
+
+
+def authenticate(given: Sequence[str]) -> Principal:
+    """Let each key in by its name, with the rate of that name."""
+    if len(given) != 1 or given[0] not in RATES:
+        raise Unauthorized
+    return Principal(given[0], RATES[given[0]])
+
+
+@pytest.fixture
+def rated(replica: Replica, data: Path, aiohttp_client: AiohttpClient) -> RatedClient:
+    async def make(**terms: Any) -> Client:
+        await serve(replica, data)
+        site = make_site(replica, authenticate, msgspec.structs.replace(POLICY, **terms))
+        return await aiohttp_client(ServiceServer(site.public))
+
+    return make
+
+
+async def statuses(client: Client, *asked: Asked) -> list[int]:
+    return [(await each.of(client)).status for each in asked]
+
+
+async def test_who_asks_too_much_is_told_so_in_our_shape_of_error(rated: RatedClient) -> None:
+    client = await rated()
+    answers = [await ask(client, "/stores", key="slow") for _ in range(4)]
+    assert [answer.status for answer in answers] == [200, 200, 200, 429]
+    refused = answers[-1]
+    assert refused.json() == {"detail": "The key has asked more than its rate lets through"}
+    assert refused.headers["Content-Type"] == "application/json"
+    assert refused.headers["Cache-Control"] == "no-store"
+    assert 3590 < int(refused.headers["Retry-After"]) <= 3600
+    assert not FIELDS & set(refused.headers)
+
+
+async def test_too_much_comes_as_problem_details_for_who_accepts_them(rated: RatedClient) -> None:
+    client = await rated()
+    *_, refused = [await ask(client, "/stores", "Accept: application/problem+json", key="slow") for _ in range(4)]
+    assert refused.headers["Content-Type"] == "application/problem+json"
+    assert (refused.json()["status"], refused.json()["title"]) == (429, "Too Many Requests")
+
+
+async def test_after_the_time_that_is_told_a_request_passes(rated: RatedClient) -> None:
+    client = await rated()
+    while (answer := await ask(client, "/companies/acme", key="brisk")).status == 200:
+        pass
+    assert (answer.status, answer.headers["Retry-After"]) == (429, "1")
+    await asyncio.sleep(int(answer.headers["Retry-After"]))
+    assert (await ask(client, "/companies/acme", key="brisk")).status == 200
+
+
+async def test_every_answer_behind_the_key_counts(rated: RatedClient) -> None:
+    client = await rated()
+    for kind in (
+        Asked("/stores", key="slow", method="HEAD"),
+        Asked("/stores", ("If-None-Match: *",), key="slow"),
+        Asked("/stores?limit=0", key="slow"),
+    ):
+        assert (await kind.of(client)).status in (200, 304, 422)
+    assert (await ask(client, "/companies/nobody", key="slow")).status == 429
+
+
+async def test_the_rate_is_judged_before_parameters_conditions_and_the_data(rated: RatedClient) -> None:
+    client = await rated()
+    await statuses(client, *[Asked("/stores", key="slow")] * 3)
+    told = [
+        Asked("/stores?limit=0", key="slow"),
+        Asked("/companies/nobody", key="slow"),
+        Asked("/stores", ("If-None-Match: *",), key="slow"),
+        Asked("/stores", ("X-Dataset-Version: x",), key="slow"),
+        Asked("/stores", key="slow", method="HEAD"),
+    ]
+    assert set(await statuses(client, *told)) == {429}
+
+
+async def test_what_comes_before_the_key_or_needs_none_does_not_count(rated: RatedClient) -> None:
+    client = await rated(origins=frozenset("*"))
+    preflight = ("Origin: https://a.example", "Access-Control-Request-Method: GET")
+    uncounted = [
+        (Asked("/stores", preflight, method="OPTIONS", key="slow"), 204),
+        (Asked("/stores", method="POST", key="slow"), 405),
+        (Asked("/stores/", key="slow"), 307),
+        (Asked("/nope", key="slow"), 404),
+        (Asked("/ready", key="slow"), 200),
+        (Asked("/openapi.json", key="slow"), 200),
+        (Asked("/stores", key="other"), 401),
+    ]
+    for asked, status in uncounted * 2:
+        answer = await asked.of(client)
+        assert (answer.status, FIELDS & set(answer.headers)) == (status, set())
+    assert await statuses(client, *[Asked("/stores", key="slow")] * 4) == [200, 200, 200, 429]
+
+
+async def test_a_key_without_a_rate_and_other_keys_are_not_held_up(rated: RatedClient) -> None:
+    client = await rated(rate_fields=True)
+    await statuses(client, *[Asked("/stores", key="slow")] * 4)
+    for _ in range(20):
+        answer = await ask(client, "/stores", key="free")
+        assert (answer.status, FIELDS & set(answer.headers)) == (200, set())
+    assert (await ask(client, "/stores", key="wide")).status == 200
+
+
+async def test_requests_at_once_on_many_connections_get_the_burst_and_no_more(rated: RatedClient) -> None:
+    client = await rated()
+    lists = await asyncio.gather(
+        *(ask_all(client, *[request("/stores?limit=1", key="wide")] * 9, last("wide")) for _ in range(30))
+    )
+    assert sum(answer.status == 200 for answers in lists for answer in answers) == 100
+
+
+def last(key: str) -> bytes:
+    return request("/stores?limit=1", "Connection: close", key=key)
+
+
+def told(answer: Reply) -> tuple[int, int]:
+    """Return what the fields of an answer tell: how many requests are left, and the seconds until there is one more."""
+    (policy,), (field,) = (answer.headers.getall(name) for name in ("RateLimit-Policy", "RateLimit"))
+    assert POLICY_FIELD.fullmatch(policy)
+    found = FIELD.fullmatch(field)
+    assert found is not None, field
+    return int(found["r"]), int(found["t"])
+
+
+async def test_where_the_service_tells_it_every_answer_behind_the_key_says_what_is_left(rated: RatedClient) -> None:
+    client = await rated(rate_fields=True)
+    asked = [
+        (Asked("/stores", key="wide"), 200),
+        (Asked("/stores", ("If-None-Match: *",), key="wide"), 304),
+        (Asked("/stores", key="wide", method="HEAD"), 200),
+        (Asked("/companies/nobody", key="wide"), 404),
+        (Asked("/stores", ("X-Dataset-Version: x",), key="wide"), 412),
+        (Asked("/stores?limit=0", key="wide"), 422),
+    ]
+    for left, (each, status) in zip(range(99, 0, -1), asked, strict=False):
+        answer = await each.of(client)
+        assert (answer.status, told(answer)[0]) == (status, left)
+        assert answer.headers["RateLimit-Policy"] == '"default";q=1;w=60'
+        assert 1 <= told(answer)[1] <= 60
+
+
+async def test_a_refusal_tells_the_same_time_twice(rated: RatedClient) -> None:
+    client = await rated(rate_fields=True)
+    *_, refused = [await ask(client, "/stores", key="slow") for _ in range(4)]
+    assert (refused.status, told(refused)) == (429, (0, int(refused.headers["Retry-After"])))
+
+
+async def test_what_is_told_while_the_data_is_loaded_counts_too(
+    replica: Replica, aiohttp_client: AiohttpClient
+) -> None:
+    policy = msgspec.structs.replace(POLICY, rate_fields=True)
+    client: Client = await aiohttp_client(ServiceServer(make_site(replica, authenticate, policy).public))
+    answers = [await ask(client, "/stores", key="slow") for _ in range(4)]
+    assert [answer.status for answer in answers] == [503, 503, 503, 429]
+    assert told(answers[0])[0] == 2
+
+
+async def test_what_is_decided_is_counted(rated: RatedClient) -> None:
+    client = await rated()
+    await statuses(client, *[Asked("/stores", key="slow")] * 5, Asked("/stores", key="free"))
+    assert await counted(client) == {"allowed": 3, "refused": 2, "store_failed": 0}
+
+
+async def counted(client: Client) -> dict[str, int]:
+    text = (await ask(client, "/metrics", key="")).plain.decode()
+    found = re.findall(r'^store_directory_rate_limit_total\{result="(\w+)"\} (\S+)$', text, re.MULTILINE)
+    return {result: int(float(value)) for result, value in found}
+
+
+async def test_a_store_that_is_silent_refuses_no_request(rated: RatedClient) -> None:
+    async with Fake(silent).serving() as fake:
+        client = await rated(rate_store=fake.url, processes=2, rate_fields=True)
+        answers = [await ask(client, "/stores", key="wide") for _ in range(5)]
+        assert [answer.status for answer in answers] == [200] * 5
+        assert [told(answer)[0] for answer in answers] == [49, 48, 47, 46, 45]
+        assert await counted(client) == {"allowed": 5, "refused": 0, "store_failed": 5}
+
+
+async def test_what_a_store_lets_through_is_answered(rated: RatedClient) -> None:
+    async with Fake(deciding(b"*4\r\n:0\r\n:9\r\n$1\r\n1\r\n$1\r\n0\r\n")).serving() as fake:
+        client = await rated(rate_store=fake.url)
+        assert (await ask(client, "/stores", key="wide")).status == 200
+
+
+async def test_the_document_tells_of_429_and_its_headers_where_a_key_is_needed(rated: RatedClient) -> None:
+    client = await rated()
+    document = orjson.loads((await ask(client, "/openapi.json")).plain)
+    for path, operations in document["paths"].items():
+        operation = operations["get"]
+        assert ("429" in operation["responses"]) is ("security" in operation), path
+        if "security" in operation:
+            assert set(operation["responses"]["429"]["headers"]) >= {"Retry-After", *FIELDS}
+            assert all(set(operation["responses"][each]["headers"]) >= FIELDS for each in ("200", "304", "422"))
+            assert not FIELDS & set(operation["responses"]["401"]["headers"])

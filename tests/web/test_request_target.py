@@ -1,0 +1,36 @@
+"""How the target of a request is read."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+from hypothesis import given, strategies as st
+
+from service.web.request_target import path_segments, query_pairs, without_slash
+
+
+@given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E)))
+def test_a_query_is_decoded_as_parse_qsl_does(query: str) -> None:
+    assert query_pairs(query) == parse_qsl(query, keep_blank_values=True)
+
+
+@pytest.mark.parametrize(
+    ("query", "pairs"),
+    [
+        ("a=b+c", [("a", "b c")]),
+        ("a=1;b=2", [("a", "1;b=2")]),
+        ("a=%FF", [("a", "\ufffd")]),
+        ("a=\udcff", [("a", "\ufffd")]),
+        ("a=\udcc3\udc96", [("a", "Ö")]),
+        ("a", [("a", "")]),
+    ],
+)
+def test_bytes_that_are_not_utf_8_are_replaced(query: str, pairs: list[tuple[str, str]]) -> None:
+    assert query_pairs(query) == pairs
+
+
+def test_an_escaped_slash_is_part_of_its_segment() -> None:
+    assert path_segments("/companies/a%2Fb") == ("companies", "a/b")
+
+
+def test_a_location_is_ascii_whatever_was_asked() -> None:
+    assert without_slash("/companies/\udcff/", "q=\udcff") == "/companies/%FF?q=%FF"
