@@ -14,7 +14,7 @@ from aiohttp import hdrs
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.access.key_entries import BadKeys, read_keys, write_keys
-from service.access.keyring import living
+from service.access.keyring import active_keys
 from service.access.request_rate import read_rate
 from service.model.errors import NotFound, PreconditionFailed, RequestError, UnprocessableContent
 from service.model.query import Reader
@@ -125,7 +125,7 @@ def read_key_file(given: bytes) -> None:
     with suppress(BadKeys):
         entries = read_keys(given)
         assert read_keys(write_keys(entries)) == entries
-        assert len(living(entries).principals) <= len(entries)
+        assert len(active_keys(entries).principals) <= len(entries)
 
 
 def read_forwarded(given: bytes) -> None:

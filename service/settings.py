@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, get_type_hints
 import msgspec
 from msgspec import inspect
 
-from service.loading.acceptance import Invalid, Safeguards
+from service.loading.acceptance import InvalidRecords, Safeguards
 
 ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
 HIGHEST_PORT: Final = 65535
@@ -59,7 +59,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     api_key: tuple[str, ...] = ()
     key_file: str = ""
     no_auth: bool = False
-    invalid: Invalid = Invalid.REFUSE
+    invalid: InvalidRecords = InvalidRecords.REFUSE
     min_stores: Annotated[int, msgspec.Meta(ge=0)] = Safeguards().min_stores
     max_skipped: Share = Safeguards().max_skipped
     max_shrink: Share = Safeguards().max_shrink

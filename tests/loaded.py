@@ -3,21 +3,21 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from service.loading.acceptance import Invalid, accept
+from service.loading.acceptance import InvalidRecords, accept
 from service.loading.dataset import Summary, load
 from service.snapshot.publication import Publication, Reload, last_modified
-from service.snapshot.snapshot import Replica, Snapshot
+from service.snapshot.snapshot import Snapshot, SnapshotHolder
 
 
 def snapshot(folder: Path) -> Snapshot:
     """Return the data set of a folder as it is served."""
-    dataset, report = accept(load(folder), Invalid.REFUSE)
+    dataset, report = accept(load(folder), InvalidRecords.REFUSE)
     now = datetime.now(UTC)
     modified = last_modified(Publication(), Summary.of(dataset, report), now)
     return Snapshot(dataset=dataset, skipped=report.totals.skipped, loaded_at=now, modified=modified)
 
 
-async def serve(replica: Replica, folder: Path) -> None:
+async def serve(replica: SnapshotHolder, folder: Path) -> None:
     """Let a replica serve the data set of a folder."""
     current = snapshot(folder)
     loaded = Reload(current.loaded_at, ok=True)

@@ -17,10 +17,10 @@ import pytest
 from service.access import key_entries as register
 from service.access.api_key import KEY_PREFIX
 from service.baking.baked_file import FORMAT
-from service.baking.layout import Content, map_file
+from service.baking.layout import BakedContent, map_file
 from service.commands import main
 from service.commands.settings_file import read_settings
-from service.loading.acceptance import Invalid
+from service.loading.acceptance import InvalidRecords
 from service.loading.dataset import Report, Totals, load
 from service.loading.decompression import LARGEST_RATIO, LARGEST_UNBOUNDED
 from service.loading.faults import Fault, FaultCode, WarningCode
@@ -39,9 +39,9 @@ from service.model.records import COMPANIES, STORES, Company, Resource, Store
 from service.sampling.sample import write_sample
 from service.settings import Settings
 from service.snapshot.publication import Reload
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import Answer
-from service.web.auth import anybody
+from service.web.auth import no_authentication
 from service.web.connections.limits import (
     MAX_BODY_BYTES,
     MAX_BODY_LINES,
@@ -61,8 +61,8 @@ from service.web.headers.list_fields import MAX_CHARACTERS
 from service.web.request_target import query_pairs
 from service.web.routes import Call
 from service.web.site import make_site
-from service.web.telemetry.access_log import Entry
-from service.web.telemetry.counters import Traffic
+from service.web.telemetry.access_log import AccessLogEntry
+from service.web.telemetry.counters import Counters
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 from tests.web.live import POLICY
@@ -135,7 +135,7 @@ def first_texts(folder: Path, *names: str) -> set[str]:
 
 
 def test_every_operation_stands_in_the_interface_with_whether_it_needs_a_key() -> None:
-    document = orjson.loads(make_site(Replica(), anybody, POLICY).openapi)
+    document = orjson.loads(make_site(SnapshotHolder(), no_authentication, POLICY).openapi)
     told = {codes(row["Request"])[0].removeprefix("GET "): row["Key"] for row in rows(INTERFACE, "Request")}
     for path, operations in document["paths"].items():
         assert told[path] == ("needed" if "security" in operations["get"] else "")
@@ -261,12 +261,12 @@ def test_what_a_client_that_does_not_read_costs_stands_among_what_hostile_client
 
 def test_every_field_of_the_access_log_is_told() -> None:
     told = named((ROOT / "docs/observing.md").read_text(), "In the log")
-    assert told == list(Entry.__struct_fields__)
+    assert told == list(AccessLogEntry.__struct_fields__)
 
 
 def test_every_metric_stands_in_the_interface() -> None:
-    replica = Replica()
-    traffic = Traffic((), replica.seat)
+    replica = SnapshotHolder()
+    traffic = Counters((), replica.slot)
     answer = metrics_route(replica, traffic, keys_sound=lambda: True).answer(Call("", ""))
     assert isinstance(answer, Answer)
     body = b"".join(answer.pieces).decode()
@@ -342,7 +342,7 @@ def test_the_manifest_that_is_told_is_one() -> None:
 
 
 def test_every_choice_of_invalid_stands_in_the_data_format() -> None:
-    assert named(section(DATA, "`--invalid`"), "Value") == list(Invalid)
+    assert named(section(DATA, "`--invalid`"), "Value") == list(InvalidRecords)
 
 
 def commands() -> dict[str, click.Command]:
@@ -409,7 +409,7 @@ def test_the_settings_file_that_is_told_has_every_setting(tmp_path: Path) -> Non
 def test_the_key_file_that_is_told_is_one_with_every_member() -> None:
     (example,) = blocks(KEYS, "json")
     (entry,) = register.read_keys(example.encode())
-    assert list(orjson.loads(example)["keys"][0]) == list(register.Entry.__struct_fields__) == named(KEYS, "Member")
+    assert list(orjson.loads(example)["keys"][0]) == list(register.KeyEntry.__struct_fields__) == named(KEYS, "Member")
     assert entry.limit is not None
     assert f"a file over {register.MOST_BYTES >> 20} MiB" in KEYS
     assert f"`{KEY_PREFIX}[0-9A-Za-z]{{49}}`" in KEYS
@@ -417,13 +417,13 @@ def test_the_key_file_that_is_told_is_one_with_every_member() -> None:
 
 
 @pytest.fixture
-def baked(tmp_path: Path) -> Content:
+def baked(tmp_path: Path) -> BakedContent:
     """Return the content of `stores.baked` in the folder of the test."""
     write_sample(tmp_path / "data", stores=500, companies=9, seed=1)
     return map_file(baked_file(tmp_path / "data", tmp_path / "stores.baked"))
 
 
-def test_every_array_of_a_baked_file_stands_in_its_layout_with_its_type(baked: Content) -> None:
+def test_every_array_of_a_baked_file_stands_in_its_layout_with_its_type(baked: BakedContent) -> None:
     told = {codes(row["Array"])[0]: set(codes(row["Type"])) for row in rows(BAKED, "Array")}
     alone = {name for name in told if "RESOURCE" not in name}
     expected = {name: {NUMPY_NAMES[dtype] for dtype in told[name]} for name in alone}
@@ -436,13 +436,13 @@ def test_every_array_of_a_baked_file_stands_in_its_layout_with_its_type(baked: C
     assert all(array.dtype.name in expected[name] for name, array in baked.arrays.items())
 
 
-def test_every_text_of_a_baked_file_stands_in_its_layout(baked: Content) -> None:
+def test_every_text_of_a_baked_file_stands_in_its_layout(baked: BakedContent) -> None:
     assert sorted(named(BAKED, "Text")) == sorted([*baked.metadata, "crc32:ARRAY"])
     assert f"of another format than `{FORMAT}`" in BAKED
 
 
 def test_numpy_alone_reads_a_baked_file_as_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, baked: Content
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, baked: BakedContent
 ) -> None:
     (snippet,) = blocks(BAKED, "python")
     assert set(re.findall(r"^(?:import|from) (\w+)", snippet, re.MULTILINE)) == {"json", "numpy"}

@@ -9,7 +9,7 @@ from bench.wire.sample import Sample
 from bench.wire.shapes import Request, read_shapes
 from service.baking.baked_file import load_baked
 from service.engine.table import Table
-from service.loading.acceptance import Invalid, accept
+from service.loading.acceptance import InvalidRecords, accept
 from service.model.query import Query, Reader
 from service.model.records import STORES
 from service.web.request_target import query_pairs
@@ -27,7 +27,7 @@ class Questions(msgspec.Struct, frozen=True):
 
 def read_questions(baked: Path, sample: Sample) -> dict[str, Questions]:
     """Return the questions of each shape on a made-up data set that is baked. Raises `Refused`."""
-    dataset, _ = accept(load_baked(baked), Invalid.REFUSE)
+    dataset, _ = accept(load_baked(baked), InvalidRecords.REFUSE)
     shapes = {shape.slug: shape for shape in read_shapes(sample.folder, sample.seed)}
     return {slug: _questions(dataset.stores, shapes[slug].requests) for slug in SHAPES}
 

@@ -12,7 +12,7 @@ import msgspec
 from service.baking.baked_file import load_baked
 from service.engine.bounded_cache import BoundedCache
 from service.engine.page import page
-from service.loading.acceptance import Invalid, accept
+from service.loading.acceptance import InvalidRecords, accept
 from service.loading.dataset import load
 from service.model.envelope import opening, wrap
 from service.model.errors import UnprocessableContent
@@ -26,7 +26,7 @@ class Directory:
 
     def __init__(self, data: Path) -> None:
         """Load a data set: a folder or a baked file. Raises `Refused`, or ValueError where no cache can be emptied."""
-        dataset, _ = accept(load_baked(data) if data.is_file() else load(data), Invalid.REFUSE)
+        dataset, _ = accept(load_baked(data) if data.is_file() else load(data), InvalidRecords.REFUSE)
         self._stores = dataset.stores
         self._reader = Reader(STORES)
         self._caches = list(_caches())

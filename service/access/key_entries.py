@@ -28,7 +28,7 @@ class NoKeys(BadKeys):
     """There is no file, or no folder for one."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class KeyEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is kept of a key.
 
     sha256      of the key, in hexadecimal digits
@@ -85,10 +85,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 class _Register(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     format: Literal[1]
-    keys: tuple[Entry, ...]
+    keys: tuple[KeyEntry, ...]
 
 
-def read_keys(stored: bytes) -> tuple[Entry, ...]:
+def read_keys(stored: bytes) -> tuple[KeyEntry, ...]:
     """Return the entries of a register. Raises `BadKeys` where it is none, whatever it is."""
     if not stored.strip():
         raise BadKeys("it is empty")
@@ -105,7 +105,7 @@ def read_keys(stored: bytes) -> tuple[Entry, ...]:
     return entries
 
 
-def write_keys(entries: Iterable[Entry]) -> bytes:
+def write_keys(entries: Iterable[KeyEntry]) -> bytes:
     """Return the register of entries. Raises `BadKeys` where they are too many."""
     register = msgspec.json.encode(_Register(format=1, keys=tuple(entries)))
     written = msgspec.json.format(register, indent=2) + b"\n"
@@ -114,14 +114,14 @@ def write_keys(entries: Iterable[Entry]) -> bytes:
     return written
 
 
-def with_key(entries: tuple[Entry, ...], entry: Entry) -> tuple[Entry, ...]:
+def with_key(entries: tuple[KeyEntry, ...], entry: KeyEntry) -> tuple[KeyEntry, ...]:
     """Return entries with another one. Raises `BadKeys` where a living key has its name."""
     if any(each.name == entry.name and each.state(entry.created_at) == "valid" for each in entries):
         raise BadKeys(f"there is a living key {entry.name}: revoke it, or take another name")
     return (*entries, entry)
 
 
-def without_key(entries: tuple[Entry, ...], name: str) -> tuple[Entry, ...]:
+def without_key(entries: tuple[KeyEntry, ...], name: str) -> tuple[KeyEntry, ...]:
     """Return entries, those of a name revoked. Raises `BadKeys` where there is none to revoke."""
     if not any(each.name == name and each.revoked_at is None for each in entries):
         raise BadKeys("there is no key of that name that is not revoked")

@@ -11,15 +11,15 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from service.access.key_entries import MOST_BYTES, BadKeys, Entry, NoKeys, read_keys, write_keys
+from service.access.key_entries import MOST_BYTES, BadKeys, KeyEntry, NoKeys, read_keys, write_keys
 from service.files.locks import LONGEST_WAIT_SECONDS, alone_in
 
 _OWN: Final = 0o600
 _FOR_OTHERS: Final = stat.S_IRWXO
-Change: TypeAlias = Callable[[tuple[Entry, ...]], tuple[Entry, ...]]
+Change: TypeAlias = Callable[[tuple[KeyEntry, ...]], tuple[KeyEntry, ...]]
 
 
-class Look(msgspec.Struct, frozen=True):
+class Signature(msgspec.Struct, frozen=True):
     """What a file looks like from outside: another one wherever it was written or replaced."""
 
     device: int
@@ -29,13 +29,13 @@ class Look(msgspec.Struct, frozen=True):
     changed_ns: int
 
 
-def look(path: Path) -> Look:
+def signature(path: Path) -> Signature:
     """Return what the file looks like that a path and its links lead to. Raises `BadKeys`."""
     with _telling():
-        return _look(path.stat())
+        return _signature(path.stat())
 
 
-def read_stored(path: Path) -> tuple[bytes, Look]:
+def read_stored(path: Path) -> tuple[bytes, Signature]:
     """Return what a key file holds, and what it looked like before it was read. Raises `BadKeys`."""
     with _telling(), _opened(path, os.O_NONBLOCK) as descriptor:  # to open a pipe would be to wait
         status = os.fstat(descriptor)
@@ -45,7 +45,7 @@ def read_stored(path: Path) -> tuple[bytes, Look]:
             stored = file.read(MOST_BYTES + 1)
     if len(stored) > MOST_BYTES:
         raise BadKeys(f"it is larger than {MOST_BYTES >> 20} MiB")
-    return stored, _look(status)
+    return stored, _signature(status)
 
 
 def is_open_to_all(path: Path) -> bool:
@@ -97,8 +97,8 @@ def _take_after(descriptor: int, target: Path) -> None:
         os.fchmod(descriptor, stat.S_IMODE(status.st_mode) & ~_FOR_OTHERS)
 
 
-def _look(status: os.stat_result) -> Look:
-    return Look(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+def _signature(status: os.stat_result) -> Signature:
+    return Signature(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 @contextmanager

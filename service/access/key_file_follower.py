@@ -8,8 +8,8 @@ from time import time_ns
 from typing import Final
 
 from service.access.key_entries import BadKeys, read_keys
-from service.access.key_file import Look, look, read_stored, replace
-from service.access.keyring import Living, Ring, living
+from service.access.key_file import Signature, read_stored, replace, signature
+from service.access.keyring import ActiveKeys, Keyring, active_keys
 
 _LOOK_SECONDS: Final = 0.25
 # A file that was written again within a tick of its file system's clock looks as it did: it is read until it is old.
@@ -17,7 +17,7 @@ _NEW_SECONDS: Final = 2.0
 _log = logging.getLogger(__name__)
 
 
-class Follower:
+class KeyFileFollower:
     """Lets a ring hold the living keys of a file. Where that cannot be read, the last good keys stay.
 
     copy          where the last good content is kept, for a process that takes the place of another meanwhile
@@ -29,14 +29,14 @@ class Follower:
         self,
         path: Path,
         copy: Path,
-        ring: Ring,
+        ring: Keyring,
         *,
         look_seconds: float = _LOOK_SECONDS,
         new_seconds: float = _NEW_SECONDS,
     ) -> None:
         self._path, self._copy, self._ring, self._look_seconds = path, copy, ring, look_seconds
         self._new_ns = int(new_seconds * 1e9)
-        self._seen: Look | None = None
+        self._seen: Signature | None = None
         self._stored = b""
         self._failures: set[str] = set()
 
@@ -66,7 +66,7 @@ class Follower:
             left = self._ring.expire()
             await asyncio.sleep(min(left, self._look_seconds))
 
-    async def _read(self) -> Living | None:
+    async def _read(self) -> ActiveKeys | None:
         """Return the living keys where the file has changed. Never raises, but tells what is wrong, once."""
         try:
             found = await asyncio.to_thread(self._changed)
@@ -80,9 +80,9 @@ class Follower:
             _log.info("the key file %s is in order again", self._path)
         return found
 
-    def _changed(self) -> Living | None:
+    def _changed(self) -> ActiveKeys | None:
         """Return the living keys where the file has changed since it was in order. Raises `BadKeys`."""
-        if self._seen is not None and look(self._path) == self._seen:
+        if self._seen is not None and signature(self._path) == self._seen:
             return None
         self._seen = None  # until it proves to be in order
         stored, seen = read_stored(self._path)
@@ -92,7 +92,7 @@ class Follower:
             return None
         self._stored = stored
         self._keep(stored)
-        return living(entries)
+        return active_keys(entries)
 
     def _keep(self, stored: bytes) -> None:
         """Keep a copy; none rather than an old one, which would let in what was revoked since."""
@@ -102,8 +102,8 @@ class Follower:
             with suppress(OSError):
                 self._copy.unlink(missing_ok=True)
 
-    def _copied(self) -> Living | None:
+    def _copied(self) -> ActiveKeys | None:
         try:
-            return living(read_keys(read_stored(self._copy)[0]))
+            return active_keys(read_keys(read_stored(self._copy)[0]))
         except BadKeys:
             return None

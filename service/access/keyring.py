@@ -8,11 +8,11 @@ from time import time
 
 import msgspec
 
-from service.access.key_entries import Entry
+from service.access.key_entries import KeyEntry
 from service.access.principal import Principal
 
 
-class Living(msgspec.Struct, frozen=True):
+class ActiveKeys(msgspec.Struct, frozen=True):
     """The keys of a register that are let in.
 
     principals  who asks with which, by digest
@@ -23,16 +23,16 @@ class Living(msgspec.Struct, frozen=True):
     expiring: list[tuple[float, bytes]]
 
 
-def living(entries: Iterable[Entry]) -> Living:
+def active_keys(entries: Iterable[KeyEntry]) -> ActiveKeys:
     """Return the keys that are let in."""
     now = datetime.now(UTC)
     valid = [entry for entry in entries if entry.state(now) == "valid"]
     ends = [(entry.expires_at.timestamp(), entry.digest) for entry in valid if entry.expires_at is not None]
     ends.sort(key=itemgetter(0), reverse=True)
-    return Living({entry.digest: entry.principal for entry in valid}, ends)
+    return ActiveKeys({entry.digest: entry.principal for entry in valid}, ends)
 
 
-class Ring:
+class Keyring:
     """The keys that are let in: those given to the run, which stay, and the living ones of a key file.
 
     principals  by digest; each request looks here, and finds it whole
@@ -43,7 +43,7 @@ class Ring:
         self.principals = dict(given)
         self._expiring: list[tuple[float, bytes]] = []
 
-    def turn(self, to: Living) -> None:
+    def turn(self, to: ActiveKeys) -> None:
         """Let in other keys of the file, from now on."""
         self.principals = {**to.principals, **self._given}
         self._expiring = list(to.expiring)

@@ -6,7 +6,7 @@ from typing import Final
 
 from throttled import MemoryStore, Throttled, rate_limiter
 
-from service.access.rate_decision import Taken, left, taken
+from service.access.rate_decision import RateDecision, rate_decision, remaining
 from service.access.request_rate import Rate
 
 # How many keys are told apart, some 300 bytes each; beyond that the one that asked longest ago begins anew.
@@ -15,7 +15,7 @@ MOST_KEYS: Final = 100_000
 _MOST_RATES: Final = 1024
 
 
-class Memory:
+class MemoryLimiter:
     """Lets through what a process may of each key: the rate, or its share of it where several processes answer."""
 
     def __init__(self, processes: int = 1) -> None:
@@ -23,13 +23,13 @@ class Memory:
         self._store = MemoryStore(options={"MAX_SIZE": MOST_KEYS})
         self._of = lru_cache(_MOST_RATES)(self._made)
 
-    def take(self, name: str, rate: Rate) -> Taken:
+    def take(self, name: str, rate: Rate) -> RateDecision:
         """Decide about a request of a key."""
-        return taken(self._of(rate).limit(name), rate, share=self._processes)
+        return rate_decision(self._of(rate).limit(name), rate, share=self._processes)
 
-    def peek(self, name: str, rate: Rate) -> Taken:
+    def peek(self, name: str, rate: Rate) -> RateDecision:
         """Return what is left for a key, as after a request that was let through."""
-        return left(self._of(rate).peek(name), rate, share=self._processes)
+        return remaining(self._of(rate).peek(name), rate, share=self._processes)
 
     def _made(self, rate: Rate) -> Throttled:
         quota = rate_limiter.per_duration(

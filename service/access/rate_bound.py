@@ -6,22 +6,22 @@ from contextlib import contextmanager
 
 import msgspec
 
-from service.access.memory_limiter import Memory
-from service.access.rate_decision import Taken
+from service.access.memory_limiter import MemoryLimiter
+from service.access.rate_decision import RateDecision
 from service.access.request_rate import Rate
 
 
-class Bound:
+class RateBound:
     """Refuses what a store of rates would refuse, without asking it.
 
     Of a key it knows what the store let through to this process, and what it is being asked; others may have had more.
     """
 
     def __init__(self) -> None:
-        self._passed = Memory()
+        self._passed = MemoryLimiter()
         self._asked: Counter[tuple[str, Rate]] = Counter()
 
-    def refusal(self, name: str, rate: Rate) -> Taken | None:
+    def refusal(self, name: str, rate: Rate) -> RateDecision | None:
         """Return the refusal of a request, where the store would refuse it."""
         left = self._passed.peek(name, rate)
         if left.remaining > self._asked[name, rate]:
@@ -39,7 +39,7 @@ class Bound:
             if not self._asked[name, rate]:
                 del self._asked[name, rate]
 
-    def heed(self, name: str, rate: Rate, taken: Taken) -> None:
+    def heed(self, name: str, rate: Rate, taken: RateDecision) -> None:
         """Count what the store decided: what it refused costs nothing there either."""
         if taken.allowed:
             self._passed.take(name, rate)

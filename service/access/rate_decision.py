@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from throttled.rate_limiter import RateLimitResult, RateLimitState
 
 
-class Taken(msgspec.Struct, frozen=True):
+class RateDecision(msgspec.Struct, frozen=True):
     """Whether a request is let through.
 
     remaining  how many more would be at once
@@ -23,20 +23,20 @@ class Taken(msgspec.Struct, frozen=True):
     seconds: int
 
 
-def taken(result: "RateLimitResult", rate: Rate, *, share: int = 1) -> Taken:
+def rate_decision(result: "RateLimitResult", rate: Rate, *, share: int = 1) -> RateDecision:
     """Return what the library decided, of a rate of which one of `share` processes has its part."""
     state = result.state
     if result.limited:
-        return Taken(allowed=False, remaining=0, seconds=max(1, ceil(state.retry_after)))
-    return left(state, rate, share=share)
+        return RateDecision(allowed=False, remaining=0, seconds=max(1, ceil(state.retry_after)))
+    return remaining(state, rate, share=share)
 
 
-def left(state: "RateLimitState", rate: Rate, *, share: int = 1) -> Taken:
+def remaining(state: "RateLimitState", rate: Rate, *, share: int = 1) -> RateDecision:
     """Return what is left, as after a request that was let through. The library's own seconds of a look are wrong."""
     interval = rate.seconds * share / rate.requests
     # The bucket is full when as many intervals are over as requests are missing, of which the first is under way.
     missing = state.limit - state.remaining
-    return Taken(
+    return RateDecision(
         allowed=True,
         remaining=state.remaining,
         seconds=max(1, ceil(state.reset_after - (missing - 1) * interval)),

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Final
 
-from service.access.memory_limiter import Memory
-from service.access.rate_bound import Bound
-from service.access.rate_decision import Taken
-from service.access.redis_limiter import MOST_AT_ONCE, Store, StoreFailed
+from service.access.memory_limiter import MemoryLimiter
+from service.access.rate_bound import RateBound
+from service.access.rate_decision import RateDecision
+from service.access.redis_limiter import MOST_AT_ONCE, RedisFailed, RedisLimiter
 from service.access.request_rate import Rate
 
 # After a failure one request in so many seconds tries the store; the others do not wait for it.
@@ -23,13 +23,13 @@ def _nothing() -> None:
     """Do nothing."""
 
 
-class Limiter:
+class RateLimiter:
     """Decides about requests. Where the store does not, this process does, and lets its share through."""
 
     def __init__(
         self,
-        memory: Memory,
-        store: Store | None = None,
+        memory: MemoryLimiter,
+        store: RedisLimiter | None = None,
         *,
         failed: Callable[[], None] = _nothing,
         pause_seconds: float = PAUSE_SECONDS,
@@ -42,11 +42,11 @@ class Limiter:
         self._memory, self._store = memory, store
         self._failed = failed
         self._pause_seconds, self._wait_seconds = pause_seconds, wait_seconds
-        self._bound = Bound()
+        self._bound = RateBound()
         self._turns = asyncio.Semaphore(MOST_AT_ONCE)
         self._again: float | None = None  # when the store is tried again; None where it works
 
-    def take(self, name: str, rate: Rate) -> Taken | Awaitable[Taken]:
+    def take(self, name: str, rate: Rate) -> RateDecision | Awaitable[RateDecision]:
         """Decide about a request of a key; there is something to wait for only where a store is asked."""
         if self._store is None:
             return self._memory.take(name, rate)
@@ -64,11 +64,11 @@ class Limiter:
         if self._store is not None:
             await self._store.close()
 
-    def _alone(self, name: str, rate: Rate) -> Taken:
+    def _alone(self, name: str, rate: Rate) -> RateDecision:
         self._failed()
         return self._memory.take(name, rate)
 
-    async def _in_turn(self, store: Store, name: str, rate: Rate, *, tries: bool) -> Taken:
+    async def _in_turn(self, store: RedisLimiter, name: str, rate: Rate, *, tries: bool) -> RateDecision:
         with self._bound.asking(name, rate):
             try:
                 async with asyncio.timeout(self._wait_seconds):
@@ -80,12 +80,12 @@ class Limiter:
             finally:
                 self._turns.release()
 
-    async def _asked(self, store: Store, name: str, rate: Rate, *, tries: bool) -> Taken:
+    async def _asked(self, store: RedisLimiter, name: str, rate: Rate, *, tries: bool) -> RateDecision:
         if self._again is not None and not tries:  # it failed while this one waited
             return self._alone(name, rate)
         try:
             taken = await store.take(name, rate)
-        except StoreFailed as failure:
+        except RedisFailed as failure:
             if self._again is None:
                 _log.warning("the store of rates fails (%s): each process keeps its share of a rate", failure)
             self._again = monotonic() + self._pause_seconds

@@ -12,8 +12,8 @@ from throttled.asyncio import RedisStore, Throttled, rate_limiter
 from throttled.exceptions import StoreUnavailableError
 
 from service.access.memory_limiter import bucket
-from service.access.rate_decision import Taken, taken
-from service.access.redis_timeout import patience
+from service.access.rate_decision import RateDecision, rate_decision
+from service.access.redis_timeout import redis_timeout
 from service.access.request_rate import Rate
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _SCHEMES: Final = ("redis", "rediss", "unix")
 _DATABASE: Final = re.compile(r"/?|/[0-9]{1,5}")
 
 
-class StoreFailed(Exception):
+class RedisFailed(Exception):
     """The store did not decide; the message names the kind of failure, and nothing that the store or its URL said."""
 
 
@@ -40,7 +40,7 @@ class _Redis(RedisStore):
         return cast("Redis", self._backend.get_client())
 
 
-class Store:
+class RedisLimiter:
     """Asks Redis, within a time limit."""
 
     def __init__(self, url: str, *, longest_seconds: float = LONGEST_SECONDS) -> None:
@@ -62,13 +62,13 @@ class Store:
             raise ValueError("an option behind its ? cannot be used") from None
         self._of = lru_cache(_MOST_RATES)(self._made)
 
-    async def take(self, name: str, rate: Rate) -> Taken:
-        """Decide about a request of a key. Raises `StoreFailed` where that does not come off in time."""
+    async def take(self, name: str, rate: Rate) -> RateDecision:
+        """Decide about a request of a key. Raises `RedisFailed` where that does not come off in time."""
         async with self._answering():
-            return taken(await self._of(rate).limit(name), rate)
+            return rate_decision(await self._of(rate).limit(name), rate)
 
     async def ping(self) -> None:
-        """Ask whether it is there. Raises `StoreFailed` where it does not say so in time."""
+        """Ask whether it is there. Raises `RedisFailed` where it does not say so in time."""
         async with self._answering():
             await cast("Awaitable[bool]", self._client.ping())
 
@@ -79,11 +79,11 @@ class Store:
     @asynccontextmanager
     async def _answering(self) -> AsyncIterator[None]:
         try:
-            async with patience(self._longest_seconds):
+            async with redis_timeout(self._longest_seconds):
                 yield
         except Exception as error:  # noqa: BLE001 - what comes over the wire may be anything
             known = error.__cause__ if isinstance(error, StoreUnavailableError) else None
-            raise StoreFailed(type(known or error).__name__) from None
+            raise RedisFailed(type(known or error).__name__) from None
 
     def _made(self, rate: Rate) -> Throttled:
         quota = rate_limiter.per_duration(timedelta(seconds=rate.seconds), rate.requests, rate.burst)

@@ -10,7 +10,7 @@ _PARTS: Final = 10
 
 
 @asynccontextmanager
-async def patience(seconds: float) -> AsyncIterator[None]:
+async def redis_timeout(seconds: float) -> AsyncIterator[None]:
     """Wait for so long, and at least for some turns of the event loop, in which an answer that came is read.
 
     Raises `TimeoutError`. A loop that is held up by a crowd would else take its own delay for that of others.

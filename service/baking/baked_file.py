@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from service.baking.characters import Characters, Tables
-from service.baking.layout import Array, Content, DamagedFile, map_file, write_file
+from service.baking.layout import Array, BakedContent, DamagedFile, map_file, write_file
 from service.baking.validation import check_table
 from service.engine.column import Column
 from service.engine.table import Table
@@ -79,7 +79,7 @@ def read_baked(path: Path, *, checked: bool = False, tables: Tables = unicodedat
     return _loaded(map_file(path, checked=checked), tables, checked=checked)
 
 
-def _loaded(content: Content, tables: Tables, *, checked: bool) -> Loaded:
+def _loaded(content: BakedContent, tables: Tables, *, checked: bool) -> Loaded:
     metadata, totals = _read_metadata(content.metadata)
     arrays = dict(content.arrays)
     Characters(*(_take(f"characters/{part}", arrays, np.uint32) for part in _CHARACTER_PARTS)).check(tables)

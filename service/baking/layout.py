@@ -51,7 +51,7 @@ class NotBaked(DamagedFile):
         super().__init__("the file is no baked data set")
 
 
-class Content(msgspec.Struct, frozen=True, eq=False):
+class BakedContent(msgspec.Struct, frozen=True, eq=False):
     """What a file holds: texts by name, and arrays by name, which lie in the file."""
 
     metadata: dict[str, str]
@@ -140,7 +140,7 @@ def _header_end(beginning: bytes | bytearray | memoryview) -> int:
     return end
 
 
-def map_file(path: Path, *, checked: bool = False) -> Content:
+def map_file(path: Path, *, checked: bool = False) -> BakedContent:
     """Map a file and check every byte of it, or the header alone where all was `checked` before.
 
     Raises DamagedFile where the file is cut, damaged or something else, OSError where it cannot be read.
@@ -162,7 +162,7 @@ def map_file(path: Path, *, checked: bool = False) -> Content:
         checksum = metadata.pop(_CHECKSUM + name, None)
         if not checked and checksum != f"{zlib.crc32(array.data):08x}":
             raise DamagedFile(f"the array {name} is damaged")
-    return Content(metadata, arrays)
+    return BakedContent(metadata, arrays)
 
 
 def _read_header(text: bytes) -> tuple[dict[str, str], dict[str, _Entry]]:

@@ -10,8 +10,8 @@ from click.core import ParameterSource
 from service.access.api_key import is_mistyped
 from service.access.key_entries import BadKeys, read_keys
 from service.access.key_file import is_open_to_all, read_stored
-from service.access.keyring import living
-from service.commands.options import bad_setting, given_as
+from service.access.keyring import active_keys
+from service.commands.options import bad_setting, setting_source
 from service.commands.refusal import bad_key_file
 from service.server.listener import Listener
 from service.settings import Settings
@@ -19,7 +19,7 @@ from service.settings import Settings
 _log = logging.getLogger(__name__)
 
 
-def settle_authentication(context: click.Context, given: dict[str, Any]) -> None:
+def resolve_authentication(context: click.Context, given: dict[str, Any]) -> None:
     """Of keys and no authentication let what comes from nearer by stand: option, environment, file."""
     keys = [name for name in ("api_key", "key_file") if given[name]]
     if given["no_auth"] and keys:
@@ -41,11 +41,13 @@ def check_keys(settings: Settings) -> None:
             raise bad_setting("api_key", "a key is printable ASCII with no space at its ends: it goes in a header")
 
 
-def tell_of_keys(settings: Settings) -> None:
+def warn_about_keys(settings: Settings) -> None:
     """Warn of keys that may not be what they were meant to be. Raises ClickException where a key file is damaged."""
     for number, key in enumerate(settings.api_key, start=1):
         if is_mistyped(key):
-            _log.warning("%s: key %d looks like one of `keys new`, but is mistyped or cut", given_as("api_key"), number)
+            _log.warning(
+                "%s: key %d looks like one of `keys new`, but is mistyped or cut", setting_source("api_key"), number
+            )
     if settings.key_file:
         file = Path(settings.key_file)
         try:
@@ -54,7 +56,7 @@ def tell_of_keys(settings: Settings) -> None:
                 _log.warning("the key file %s is open to everybody on this machine: chmod o= takes that away", file)
         except BadKeys as bad:
             raise bad_key_file(file, bad) from bad
-        if not living(entries).principals:
+        if not active_keys(entries).principals:
             _log.warning("the key file %s has no living key: `store-directory keys new` makes one", file)
 
 

@@ -10,7 +10,7 @@ from service.baking.validation import check_records
 from service.commands.data_folder import DataFolder
 from service.commands.options import Share
 from service.commands.refusal import refusal
-from service.loading.acceptance import Invalid, Refused, Safeguards, accept
+from service.loading.acceptance import InvalidRecords, Refused, Safeguards, accept
 from service.loading.data_version import dataset_version
 from service.loading.dataset import Dataset, load
 from service.loading.summary import notes
@@ -25,8 +25,8 @@ _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 @click.argument("file", metavar="FILE", type=_FILE)
 @click.option(
     "--invalid",
-    type=click.Choice([each.value for each in Invalid]),
-    default=Invalid.REFUSE.value,
+    type=click.Choice([each.value for each in InvalidRecords]),
+    default=InvalidRecords.REFUSE.value,
     show_default=True,
     help="What to do about records at fault.",
 )
@@ -55,7 +55,7 @@ def bake(folder: Path, file: Path, *, invalid: str, min_stores: int, max_skipped
     try:
         with shown_progress() as progress:
             loaded = load(folder, progress=progress)
-        dataset, report = accept(loaded, Invalid(invalid))
+        dataset, report = accept(loaded, InvalidRecords(invalid))
         Safeguards(min_stores=min_stores, max_skipped=max_skipped).check(report.totals)
         write_baked(dataset, report.totals, file)
     except Refused as refused:

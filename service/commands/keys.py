@@ -14,7 +14,7 @@ from service.access.api_key import digest, new_key
 from service.access.key_entries import (
     NAME_PATTERN,
     BadKeys,
-    Entry,
+    KeyEntry,
     NoKeys,
     State,
     read_keys,
@@ -22,7 +22,7 @@ from service.access.key_entries import (
     with_key,
     without_key,
 )
-from service.access.key_file import Change, change_keys, look, read_stored
+from service.access.key_file import Change, change_keys, read_stored, signature
 from service.access.request_rate import MOST_REQUESTS, read_rate
 from service.commands.options import option
 from service.commands.refusal import bad_key_file
@@ -110,7 +110,7 @@ def new(key_file: Path, name: str, rate: str | None, burst: int | None, expires:
     """
     _check_rate(rate, burst)
     key, now = new_key(), whole_seconds(datetime.now(UTC))
-    entry = Entry(name=name, sha256=digest(key).hex(), created_at=now, expires_at=expires, rate=rate, burst=burst)
+    entry = KeyEntry(name=name, sha256=digest(key).hex(), created_at=now, expires_at=expires, rate=rate, burst=burst)
     _change(key_file, partial(with_key, entry=entry))
     try:
         click.echo(key)
@@ -139,7 +139,7 @@ def list_keys(key_file: Path, *, as_json: bool) -> None:
 def revoke(key_file: Path, name: str) -> None:
     """Let the key NAME in no more. It stays in the list, and its name is free again."""
     try:
-        look(key_file)
+        signature(key_file)
     except NoKeys as none:
         raise bad_key_file(key_file, none) from none
     _change(key_file, partial(without_key, name=name))
@@ -165,7 +165,7 @@ def _change(file: Path, change: Change) -> None:
         raise click.ClickException(f"the key file {file} stays as it was: {bad}") from bad
 
 
-def _told(entry: Entry, now: datetime) -> _Told:
+def _told(entry: KeyEntry, now: datetime) -> _Told:
     burst = entry.limit.burst if entry.limit is not None else None
     state, moments = entry.state(now), (entry.created_at, entry.expires_at, entry.revoked_at)
     return _Told(entry.name, entry.id, state, entry.rate, burst, *moments)

@@ -34,7 +34,7 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 _log = logging.getLogger(__name__)
 
 
-def use_file(context: click.Context, _: click.Parameter, file: Path | None) -> None:
+def load_settings_file(context: click.Context, _: click.Parameter, file: Path | None) -> None:
     """Take what options and environment leave open from a settings file."""
     if file is not None:
         context.meta[_FILE] = file
@@ -44,7 +44,7 @@ def use_file(context: click.Context, _: click.Parameter, file: Path | None) -> N
             raise click.UsageError(str(error)) from error
 
 
-def given_as(name: str) -> str:
+def setting_source(name: str) -> str:
     """Return where the current command found a setting: option, environment variable, or settings file and option."""
     context, option = click.get_current_context(), option_name(name)
     match context.get_parameter_source(name):
@@ -57,7 +57,7 @@ def given_as(name: str) -> str:
 
 def bad_setting(name: str, why: object) -> click.UsageError:
     """Return the error of a setting, by the name under which it was given."""
-    return click.UsageError(f"{given_as(name)}: {why}")
+    return click.UsageError(f"{setting_source(name)}: {why}")
 
 
 class _Setting(click.Option):

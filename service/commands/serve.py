@@ -12,14 +12,14 @@ import msgspec
 import uvloop
 
 from service.access.api_key import new_key
-from service.access.key_file_follower import Follower
-from service.access.keyring import Ring
+from service.access.key_file_follower import KeyFileFollower
+from service.access.keyring import Keyring
 from service.access.principal import given_principals
 from service.bundled import bundled_folder
 from service.commands.authentication import (
     check_keys,
-    settle_authentication,
-    tell_of_keys,
+    resolve_authentication,
+    warn_about_keys,
     warn_of_open_address,
 )
 from service.commands.options import (
@@ -28,27 +28,27 @@ from service.commands.options import (
     Seconds,
     Share,
     bad_setting,
-    given_as,
+    load_settings_file,
     option,
-    use_file,
+    setting_source,
     warn_of_unknown_variables,
 )
 from service.commands.refusal import refusal
-from service.loading.acceptance import Invalid
+from service.loading.acceptance import InvalidRecords
 from service.server.access_log_file import STANDARD_OUTPUT, checked_access_log
 from service.server.cache_folder import NoCache, cache_folder, run_workspace
 from service.server.descriptor_limit import TooFewDescriptors, room_for
 from service.server.listener import CannotListen, Listener, bind, split_address
 from service.server.log import start_log
 from service.server.process import Plan, Sockets, run
-from service.server.startup_message import Announcement
+from service.server.startup_message import StartupMessage
 from service.server.unix_socket import bind_unix
 from service.settings import HIGHEST_PORT, MOST_MEBIBYTES, Settings, make_settings
-from service.snapshot.worker_slots import lone_seat
+from service.snapshot.worker_slots import single_slot
 from service.snapshot.workspace import Workspace
 from service.sources.choice import choose_source
 from service.sources.source import Rejected
-from service.web.auth import anybody, recognising
+from service.web.auth import api_key_authentication, no_authentication
 from service.web.connections.limits import Limits
 from service.web.headers.forwarded import read_forwarding
 from service.web.policy import Policy, read_origin
@@ -58,7 +58,7 @@ from service.web.policy import Policy, read_origin
 @option(
     "--config",
     type=click.Path(readable=False, path_type=Path),
-    callback=use_file,
+    callback=load_settings_file,
     is_eager=True,
     expose_value=False,
     help="A TOML file of settings.",
@@ -77,7 +77,7 @@ from service.web.policy import Policy, read_origin
 @option("--no-auth", is_flag=True, default=None, help="Let anybody in.")
 @option(
     "--invalid",
-    type=click.Choice([each.value for each in Invalid]),
+    type=click.Choice([each.value for each in InvalidRecords]),
     help="What to do about records at fault.  [default: refuse]",
 )
 @option(
@@ -153,7 +153,7 @@ def serve(context: click.Context, /, **given: Any) -> None:
     """
     if context.args:
         raise click.UsageError(f"a data set is given with an option: serve --data {shlex.quote(context.args[0])}")
-    settle_authentication(context, given)
+    resolve_authentication(context, given)
     named = ("data", "host", "uds", "key_file", "cache", "cache_control", "access_log", "rate_store")
     if empty := [name for name in named if given[name] == ""]:
         raise bad_setting(empty[0], "it is empty")
@@ -165,7 +165,7 @@ def serve(context: click.Context, /, **given: Any) -> None:
     policy = _policy(settings)
     start_log(as_json=settings.log_format == "json")
     warn_of_unknown_variables(context)
-    tell_of_keys(settings)
+    warn_about_keys(settings)
     try:
         cache = cache_folder(settings.cache)
         with _access_log(settings), run_workspace(cache) as work:
@@ -188,9 +188,9 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     if settings.no_auth:
         warn_of_open_address(public)
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
-    ring = Ring(given_principals((made_key,) if made_key else settings.api_key))
-    follower = Follower(Path(settings.key_file), work.keys, ring) if settings.key_file else None
-    tells = Announcement(
+    ring = Keyring(given_principals((made_key,) if made_key else settings.api_key))
+    follower = KeyFileFollower(Path(settings.key_file), work.keys, ring) if settings.key_file else None
+    tells = StartupMessage(
         public=public.place,
         admin=admin.place,
         url=public.url,
@@ -202,7 +202,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         settings=settings,
         source=source,
         workspace=work,
-        authenticate=anybody if settings.no_auth else recognising(ring),
+        authenticate=no_authentication if settings.no_auth else api_key_authentication(ring),
         follower=follower,
         policy=msgspec.structs.replace(policy, keys_sound=follower.is_sound) if follower is not None else policy,
         announcement=tells,
@@ -213,7 +213,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
 
             run_workers(plan, public, admin)
         else:
-            uvloop.run(run(plan, lone_seat(), Sockets(public.sockets, admin.sockets)))
+            uvloop.run(run(plan, single_slot(), Sockets(public.sockets, admin.sockets)))
     except Rejected as rejected:
         raise refusal(source.name, rejected, rejected.cause) from rejected
     finally:
@@ -226,7 +226,8 @@ def _access_log(settings: Settings) -> Iterator[None]:
         try:
             held.enter_context(checked_access_log(settings.access_log))
         except OSError as error:
-            raise click.ClickException(f"{given_as('access_log')}: {settings.access_log}: {error.strerror}") from error
+            where = setting_source("access_log")
+            raise click.ClickException(f"{where}: {settings.access_log}: {error.strerror}") from error
         yield
 
 
@@ -267,10 +268,10 @@ def _policy(settings: Settings) -> Policy:
 
 
 def _check_rate_store(url: str) -> None:
-    from service.access.redis_limiter import Store  # noqa: PLC0415 - of few runs
+    from service.access.redis_limiter import RedisLimiter  # noqa: PLC0415 - of few runs
 
     try:
-        Store(url)
+        RedisLimiter(url)
     except ValueError as error:
         raise bad_setting("rate_store", error) from error
     except ImportError as error:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # whoever asks for the settings alone need not wait for array
     from service.loading.dataset import Dataset, Loaded, Report, Totals
 
 
-class Invalid(StrEnum):
+class InvalidRecords(StrEnum):
     """What to do about records at fault: refuse the whole data set, or skip them."""
 
     REFUSE = "refuse"
@@ -46,9 +46,9 @@ class Refused(Exception):
         return cls(why, cause=Cause.RECORDS if of_records else Cause.FILE)
 
 
-def accept(loaded: "Loaded", invalid: Invalid) -> "tuple[Dataset, Report]":
+def accept(loaded: "Loaded", invalid: InvalidRecords) -> "tuple[Dataset, Report]":
     """Return a data set that can be served, and what was found in it; raise `Refused` for one that cannot."""
-    if loaded.dataset is None or (loaded.report.faults and invalid is Invalid.REFUSE):
+    if loaded.dataset is None or (loaded.report.faults and invalid is InvalidRecords.REFUSE):
         raise Refused.by(loaded.report)
     return loaded.dataset, loaded.report
 

@@ -41,7 +41,7 @@ _NO_DECIMAL: Final = Flaw("number", "a decimal such as 43.7 is expected; this is
 _NO_COMPANY: Final = Flaw("company", "no company that is served has this identifier")
 
 
-class Column(msgspec.Struct, frozen=True, eq=False):
+class CheckedColumn(msgspec.Struct, frozen=True, eq=False):
     """One field of some records, checked.
 
     values    the value of each cell, None where it cannot be read
@@ -58,7 +58,7 @@ class Column(msgspec.Struct, frozen=True, eq=False):
     warnings: Mapping[Cell, Flaw]
 
 
-def check_column(field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None) -> Column:
+def check_column(field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None) -> CheckedColumn:
     """Return a field's cells, checked. `companies` are those that the field may refer to, None where none are known."""
     column = _check_plain(field, cells, companies) or _check_apart(field, cells, companies)
     if field.kind in (FLAG, INSTANT, NUMBER):
@@ -67,17 +67,17 @@ def check_column(field: Field, cells: Sequence[Cell], companies: AbstractSet[str
     return msgspec.structs.replace(column, warnings={**column.warnings, **odd}) if odd else column
 
 
-def _check_plain(field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None) -> Column | None:
+def _check_plain(field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None) -> CheckedColumn | None:
     """Return a field's cells, checked all at once, where all is well; else None."""
     plain = None if field.kind is FLAG else read_plain(field.kind, cells, _RANGES.get(field.name))
     if plain is None or (field.required and ABSENT in plain.keys):
         return None
     if companies is not None and not companies >= set(cells) - {None, ""}:
         return None
-    return Column(field, cells, plain.values, plain.keys, {}, {})
+    return CheckedColumn(field, cells, plain.values, plain.keys, {}, {})
 
 
-def _check_apart(field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None) -> Column:
+def _check_apart(field: Field, cells: Sequence[Cell], companies: AbstractSet[str] | None) -> CheckedColumn:
     """Return a field's cells, each distinct one checked by itself."""
     values: dict[Cell, Value] = {}
     flaws: dict[Cell, Flaw] = {}
@@ -96,7 +96,7 @@ def _check_apart(field: Field, cells: Sequence[Cell], companies: AbstractSet[str
         else:
             flaws |= dict.fromkeys(strangers, _NO_COMPANY)
     spread_keys = join_keys(list(map(keys.get, cells)))
-    return Column(field, cells, list(map(values.get, cells)), spread_keys, flaws, warnings)
+    return CheckedColumn(field, cells, list(map(values.get, cells)), spread_keys, flaws, warnings)
 
 
 def _key(kind: Kind, value: Value) -> str | None:

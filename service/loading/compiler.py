@@ -10,12 +10,12 @@ import msgspec
 from service.engine.column import KEY_END, split_keys
 from service.engine.table import Table, TableBuilder
 from service.loading.batch import Batch, spread
-from service.loading.checks import PARENT, Column, check_column
+from service.loading.checks import PARENT, CheckedColumn, check_column
 from service.loading.faults import Fault, Flaw
 from service.loading.field_names import Names
 from service.loading.findings import Findings
-from service.loading.parent_companies import Claim, parent_warnings
-from service.loading.warning_counts import Tally
+from service.loading.parent_companies import ParentReference, parent_warnings
+from service.loading.warning_counts import WarningCounts
 from service.model.records import COMPANIES, CREATED_AT, Resource
 
 _T = TypeVar("_T")
@@ -42,9 +42,9 @@ class Compiler:
         # Encoded as the record is, but made from positions, not from names: three times as fast.
         self._row = msgspec.defstruct("Row", [(name, Any) for name in resource.record.__struct_fields__], gc=False)
         self._rows: dict[str, bytes] = {}
-        self._claims: list[Claim] = []
+        self._claims: list[ParentReference] = []
         self._names = Names(resource)
-        self.tally = Tally(file)
+        self.tally = WarningCounts(file)
         self.faults: list[Fault] = []
         self.warnings: list[Fault] = []
         self.records = self.skipped = self.repeated = 0
@@ -84,7 +84,7 @@ class Compiler:
         self._rows = {}
         return self._builder.build()
 
-    def _check(self, batch: Batch) -> dict[str, Column]:
+    def _check(self, batch: Batch) -> dict[str, CheckedColumn]:
         return {
             field.name: check_column(
                 field, batch.columns[field.name], self._companies if field.name in self._references else None
@@ -92,7 +92,7 @@ class Compiler:
             for field in self.resource.fields
         }
 
-    def _encode(self, columns: Mapping[str, Column], sound: Sequence[bool]) -> list[bytes]:
+    def _encode(self, columns: Mapping[str, CheckedColumn], sound: Sequence[bool]) -> list[bytes]:
         names = self.resource.record.__struct_fields__
         rows = list(map(self._row, *[_chosen(columns[name].values, sound) for name in names]))
         return _encode_lines(rows).replace(b"\n", b",\n").split(b"\n")[:-1]
@@ -119,11 +119,15 @@ class Compiler:
         else:
             findings.fault(place, field, _DUPLICATE, identifier)
 
-    def _claimed(self, columns: Mapping[str, Column], kept: Sequence[bool], findings: Findings) -> Iterable[Claim]:
+    def _claimed(
+        self, columns: Mapping[str, CheckedColumn], kept: Sequence[bool], findings: Findings
+    ) -> Iterable[ParentReference]:
         companies, parents = columns[self.resource.identifier], columns[PARENT]
         for place, (company, parent) in enumerate(zip(companies.values, parents.values, strict=True)):
             if isinstance(parent, str):
-                yield Claim(cast("str", company) if kept[place] else None, parent, findings.place(place, PARENT))
+                yield ParentReference(
+                    cast("str", company) if kept[place] else None, parent, findings.place(place, PARENT)
+                )
 
     def _tell(self, findings: Findings, *, read: int) -> None:
         faults = findings.faults

@@ -10,7 +10,7 @@ from typing import NoReturn
 import msgspec
 
 from service.loading.faults import Fault, RefusedError
-from service.loading.folder_signature import data_file_name, is_file, look_at_folder, resolve_root
+from service.loading.folder_signature import data_file_name, folder_signature, is_file, resolve_root
 from service.loading.formats import FORMATS, Format
 from service.loading.manifest import MANIFEST, Listing, Manifest, parse_manifest
 from service.loading.misnamed_files import describe_misnamed
@@ -43,7 +43,7 @@ def read_folder(folder: Path, *, fingerprint: str | None = None) -> FileSet:
     """
     found = _read_folder(folder)
     unproven = any(file.listing is None for file in found.files.values())
-    if fingerprint is not None and unproven and look_at_folder(folder).fingerprint != fingerprint:
+    if fingerprint is not None and unproven and folder_signature(folder).fingerprint != fingerprint:
         found.faults.append(RefusedError("the files changed while they were read").fault(folder))
     return found
 

@@ -5,9 +5,9 @@ from functools import cached_property
 from typing import Final
 
 from service.loading.batch import Batch, Cell, Mistyped
-from service.loading.checks import Column
+from service.loading.checks import CheckedColumn
 from service.loading.faults import Fault, Flaw, Place
-from service.loading.warning_counts import Tally
+from service.loading.warning_counts import WarningCounts
 
 _NO_FIELD: Final = -1  # what is told of a whole record comes before its fields
 
@@ -18,7 +18,7 @@ class Findings:
     sound  for each record, whether its fields are without fault
     """
 
-    def __init__(self, file: str, batch: Batch, columns: Sequence[Column], tally: Tally) -> None:
+    def __init__(self, file: str, batch: Batch, columns: Sequence[CheckedColumn], tally: WarningCounts) -> None:
         """Find the broken records of a file's batch and the odd cells of its columns; the tally counts warnings."""
         self._file, self._batch, self._tally = file, batch, tally
         self._order = {column.field.name: order for order, column in enumerate(columns)}
@@ -63,7 +63,7 @@ class Findings:
         return fault.record or 0, self._order.get(fault.field or "", _NO_FIELD)
 
 
-def _found(column: Column, flaws: Mapping[Cell, Flaw]) -> Iterator[tuple[int, Flaw, str | None]]:
+def _found(column: CheckedColumn, flaws: Mapping[Cell, Flaw]) -> Iterator[tuple[int, Flaw, str | None]]:
     """Yield the place, the flaw and the text of each cell that has one."""
     if flaws:
         yield from ((place, flaws[cell], _written(cell)) for place, cell in enumerate(column.cells) if cell in flaws)

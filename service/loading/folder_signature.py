@@ -21,7 +21,7 @@ _MOUNT_LINK: Final = "..data"
 _NAME: Final = re.compile(rf"([a-z]+)\.({'|'.join(FORMATS)})(?:\.({'|'.join(COMPRESSIONS)}))?")
 
 
-class Look(msgspec.Struct, frozen=True):
+class DataSignature(msgspec.Struct, frozen=True):
     """What files looked like at a moment.
 
     fingerprint  another one wherever a file was written, replaced, added or removed
@@ -34,7 +34,7 @@ class Look(msgspec.Struct, frozen=True):
     proven: bool
 
     @property
-    def patience(self) -> float:
+    def quiet_seconds(self) -> float:
         """For how many seconds the files should have been left alone before they are read."""
         return _PATIENCE_WITH_PROOF if self.proven else _PATIENCE
 
@@ -50,20 +50,20 @@ def resolve_root(folder: Path) -> Path:
     return (mounted if mounted.is_dir() else folder).resolve(strict=True)
 
 
-def look_at_folder(folder: Path) -> Look:
+def folder_signature(folder: Path) -> DataSignature:
     """Look at the data files of a folder. One that cannot be read has a look, too."""
     try:
         root = resolve_root(folder)
         files = sorted(file for file in root.iterdir() if file.name == MANIFEST or data_file_name(file.name))
         changed_at = root.stat().st_mtime
     except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle, before Python 3.13
-        return Look("it cannot be read", 0, proven=False)
-    return _look(files, changed_at, proven=any(file.name == MANIFEST for file in files))
+        return DataSignature("it cannot be read", 0, proven=False)
+    return _signature(files, changed_at, proven=any(file.name == MANIFEST for file in files))
 
 
-def look_at_file(file: Path) -> Look:
+def file_signature(file: Path) -> DataSignature:
     """Look at a file that has checksums."""
-    return _look([file], 0, proven=True)
+    return _signature([file], 0, proven=True)
 
 
 def watched_folders(path: Path) -> list[Path]:
@@ -96,7 +96,7 @@ def _is(test: Callable[[Path], bool], path: Path) -> bool:
         return False
 
 
-def _look(files: Iterable[Path], changed_at: float, *, proven: bool) -> Look:
+def _signature(files: Iterable[Path], changed_at: float, *, proven: bool) -> DataSignature:
     digest = sha256()
     for file in files:
         try:
@@ -107,4 +107,4 @@ def _look(files: Iterable[Path], changed_at: float, *, proven: bool) -> Look:
         digest.update(f"{file.name!r} {stat.st_dev} {stat.st_ino} {stat.st_size} {stat.st_mtime_ns} ".encode())
         digest.update(f"{stat.st_ctime_ns};".encode())
         changed_at = max(changed_at, stat.st_ctime)
-    return Look(digest.hexdigest(), changed_at, proven)
+    return DataSignature(digest.hexdigest(), changed_at, proven)

@@ -43,11 +43,11 @@ def read_json_lines(text: bytes, resource: Resource) -> Iterator[Batch]:
     decoder, stream = RecordDecoder(resource), BytesIO(text)
     record, line = 1, 1
     while read := list(islice(stream, BATCH_SIZE)):
-        filled = {number: value for number, value in enumerate(read, line) if value.strip(_BLANK)}
+        has_data = {number: value for number, value in enumerate(read, line) if value.strip(_BLANK)}
         yield decoder.batch(
-            list(filled.values()), partial(list, filled), first=record, done=stream.tell(), total=len(text)
+            list(has_data.values()), partial(list, has_data), first=record, done=stream.tell(), total=len(text)
         )
-        record, line = record + len(filled), line + len(read)
+        record, line = record + len(has_data), line + len(read)
 
 
 def _elements(text: bytes, name: str) -> list[Raw]:

@@ -11,7 +11,7 @@ from service.loading.faults import Fault, Flaw, Place
 _CIRCLE: Final = Flaw("parent", "the company's parents lead back to itself")
 
 
-class Claim(msgspec.Struct, frozen=True):
+class ParentReference(msgspec.Struct, frozen=True):
     """The parent that a company record claims; `company` is its identifier, None where the record is not served."""
 
     company: str | None
@@ -19,7 +19,7 @@ class Claim(msgspec.Struct, frozen=True):
     place: Place
 
 
-def parent_warnings(claims: Sequence[Claim], companies: AbstractSet[str]) -> list[Fault]:
+def parent_warnings(claims: Sequence[ParentReference], companies: AbstractSet[str]) -> list[Fault]:
     """Return the warnings of parents that no company has, and of the companies whose parents form a circle."""
     ringed = _ringed({claim.company: claim.parent for claim in claims if claim.company is not None})
     unknown = [claim.place.fault(UNKNOWN_PARENT, claim.parent) for claim in claims if claim.parent not in companies]

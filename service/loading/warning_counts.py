@@ -8,7 +8,7 @@ from service.loading.faults import Code, Fault
 MOST_LISTED: Final = 10_000  # warnings of one code in one field of a file; a few megabytes
 
 
-class Tally:
+class WarningCounts:
     """Counts the warnings of a file by code and field, and decides which are listed."""
 
     def __init__(self, file: str) -> None:

@@ -12,16 +12,16 @@ from typing import Final
 
 import msgspec
 
-from service.access.key_file_follower import Follower
+from service.access.key_file_follower import KeyFileFollower
 from service.progress import Progress
 from service.server.access_log_file import AccessFile, access_log
 from service.server.progress_bar import shown_progress
-from service.server.startup_message import Announcement
+from service.server.startup_message import StartupMessage
 from service.settings import Settings
 from service.snapshot.publication import Publication
 from service.snapshot.publisher import Publisher
-from service.snapshot.snapshot import Replica, keep
-from service.snapshot.worker_slots import Seat
+from service.snapshot.snapshot import SnapshotHolder, follow_publications
+from service.snapshot.worker_slots import WorkerSlot
 from service.snapshot.workspace import Workspace
 from service.sources.source import Source
 from service.web.auth import Authenticate
@@ -40,9 +40,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     source: Source
     workspace: Workspace
     authenticate: Authenticate
-    follower: Follower | None
+    follower: KeyFileFollower | None
     policy: Policy
-    announcement: Announcement
+    announcement: StartupMessage
 
 
 class Sockets(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class Sockets(msgspec.Struct, frozen=True):
     admin: Sequence[socket]
 
 
-class _Ending:
+class _Shutdown:
     """How a process is told to end: at leisure by SIGTERM, at once by SIGINT and SIGQUIT."""
 
     def __init__(self) -> None:
@@ -68,30 +68,30 @@ class _Ending:
         return self.soon.is_set() or self.now.is_set()
 
 
-async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], None] | None = None) -> None:
+async def run(plan: Plan, slot: WorkerSlot, sockets: Sockets, *, beat: Callable[[], None] | None = None) -> None:
     """Serve until told to end; call `beat` every second while the event loop turns.
 
     One process of the run, the first that looks after the source, listens before there is data, so that the probes are
     answered meanwhile. The others listen once they have data: with SO_REUSEPORT a socket that does not listen gets no
     connections. Raises `Rejected` where there is nothing to serve.
     """
-    ending, settings = _Ending(), plan.settings
-    complete = None if seat.alone else partial(plan.workspace.is_complete, settings.processes)
-    replica = Replica(seat, max_stale=settings.max_stale, complete=complete)
+    ending, settings = _Shutdown(), plan.settings
+    complete = None if slot.alone else partial(plan.workspace.is_complete, settings.processes)
+    replica = SnapshotHolder(slot, max_stale=settings.max_stale, complete=complete)
     turn = plan.workspace.folder / "access-log"
     with access_log(settings.access_log, turn) as log, ExitStack() as bars:
         publisher = _publisher(plan, replica, bars.enter_context(shown_progress()))
-        keeping = asyncio.create_task(keep(replica, plan.workspace, publisher))
+        keeping = asyncio.create_task(follow_publications(replica, plan.workspace, publisher))
         keeping.add_done_callback(lambda _: ending.now.set())
         others = [asyncio.create_task(each) for each in (_beat(beat or (lambda: None)), _try_rate_store(plan))]
         if plan.follower is not None:
             await plan.follower.begin()
             others.append(asyncio.create_task(plan.follower.run()))
         try:
-            await _first(publisher.first, replica.filled, ending.soon, ending.now)
+            await _first(publisher.first, replica.has_data, ending.soon, ending.now)
             if not ending.begun:
                 async with _listening(plan, replica, sockets, log):
-                    await _first(replica.filled, ending.soon, ending.now)
+                    await _first(replica.has_data, ending.soon, ending.now)
                     bars.close()
                     if replica.current is not None:
                         await _answer(plan, replica, ending)
@@ -102,7 +102,7 @@ async def run(plan: Plan, seat: Seat, sockets: Sockets, *, beat: Callable[[], No
                 await keeping
 
 
-def _publisher(plan: Plan, replica: Replica, progress: Progress) -> Publisher:
+def _publisher(plan: Plan, replica: SnapshotHolder, progress: Progress) -> Publisher:
     async def published(publication: Publication) -> None:
         before = replica.generation  # and nothing that would keep its data alive
         await replica.follow(publication, plan.workspace)
@@ -124,7 +124,9 @@ def _publisher(plan: Plan, replica: Replica, progress: Progress) -> Publisher:
 
 
 @asynccontextmanager
-async def _listening(plan: Plan, replica: Replica, sockets: Sockets, log: AccessFile | None) -> AsyncIterator[None]:
+async def _listening(
+    plan: Plan, replica: SnapshotHolder, sockets: Sockets, log: AccessFile | None
+) -> AsyncIterator[None]:
     """Take connections meanwhile."""
     await asyncio.to_thread(import_web, rates=plan.policy.rates)  # 0.2 s, in which the data is being taken
     from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
@@ -149,7 +151,7 @@ def import_web(*, rates: bool) -> None:
         import service.access.rate_limiter  # noqa: F401, PLC0415 - as above
 
 
-async def _answer(plan: Plan, replica: Replica, ending: _Ending) -> None:
+async def _answer(plan: Plan, replica: SnapshotHolder, ending: _Shutdown) -> None:
     """Answer from the data until told to end."""
     gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
     announcing = asyncio.create_task(_announce(plan, replica))
@@ -158,7 +160,7 @@ async def _answer(plan: Plan, replica: Replica, ending: _Ending) -> None:
     await _drain(plan, replica, ending)
 
 
-async def _announce(plan: Plan, replica: Replica) -> None:
+async def _announce(plan: Plan, replica: SnapshotHolder) -> None:
     """Print that the service is ready once every worker has data, unless another worker prints it."""
     while replica.loading:  # noqa: ASYNC110 - see below
         await asyncio.sleep(_LOOK_SECONDS)  # the others write into shared memory, which wakes no event loop
@@ -166,7 +168,7 @@ async def _announce(plan: Plan, replica: Replica) -> None:
         plan.announcement.ready(replica.current)
 
 
-async def _drain(plan: Plan, replica: Replica, ending: _Ending) -> None:
+async def _drain(plan: Plan, replica: SnapshotHolder, ending: _Shutdown) -> None:
     """Answer on, but let /ready say that others should be asked, until the time for it is over."""
     replica.draining = True
     with suppress(TimeoutError):
@@ -183,12 +185,12 @@ async def _beat(beat: Callable[[], None]) -> None:
 async def _try_rate_store(plan: Plan) -> None:
     """Warn where the store of rates does not answer: else that would be seen with the first request only."""
     if plan.settings.rate_store and plan.workspace.first("rate-store"):
-        from service.access.redis_limiter import Store, StoreFailed  # noqa: PLC0415 - of few runs
+        from service.access.redis_limiter import RedisFailed, RedisLimiter  # noqa: PLC0415 - of few runs
 
-        store = Store(plan.settings.rate_store)
+        store = RedisLimiter(plan.settings.rate_store)
         try:
             await store.ping()
-        except StoreFailed as failure:
+        except RedisFailed as failure:
             _log.warning("the store of rates does not answer (%s): each process keeps its share of a rate", failure)
         finally:
             await store.close()

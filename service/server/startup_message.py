@@ -11,7 +11,7 @@ from service.snapshot.snapshot import Snapshot
 from service.web.auth import KEY_HEADER
 
 
-class Announcement(msgspec.Struct, frozen=True, kw_only=True):
+class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Tells where the service listens, and how to ask it. A key is shown where it was made for this run.
 
     public, admin  what it listens on, for a person; that of probes and metrics is "" where they are public

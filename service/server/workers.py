@@ -27,7 +27,7 @@ def run_workers(plan: Plan, public: Listener, admin: Listener) -> None:
     Each worker has listening sockets of its own, on the addresses that are bound here: with one socket for all,
     whichever worker wakes first would take most connections.
     """
-    plan.workspace.seats.add(plan.settings.processes)
+    plan.workspace.slots.add(plan.settings.processes)
     import_web(rates=plan.policy.rates)  # once, for all that are forked from here
     owner = os.getpid()
     try:
@@ -112,9 +112,9 @@ class _Application(BaseApplication):
                 os.kill(os.getpid(), signal.SIGTERM)
 
         try:
-            seat = self.plan.workspace.seats.take()
+            slot = self.plan.workspace.slots.take()
             sockets = Sockets(self._public.again().sockets, self._admin.again().sockets)
-            uvloop.run(run(self.plan, seat, sockets, beat=beat))
+            uvloop.run(run(self.plan, slot, sockets, beat=beat))
         except Rejected as rejected:
             self.plan.workspace.refuse(rejected)
             os.kill(worker.ppid, signal.SIGTERM)

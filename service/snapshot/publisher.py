@@ -16,7 +16,7 @@ from service.progress import Progress, silent
 from service.snapshot.file_watcher import changes
 from service.snapshot.publication import Publication, Reload, last_modified
 from service.snapshot.workspace import Workspace
-from service.sources.source import Rejected, Source, Taken, Unavailable
+from service.sources.source import Fetched, Rejected, Source, Unavailable
 
 # After a failure the source is asked again soon, then less and less often.
 _FIRST_RETRY_SECONDS: Final = 0.5
@@ -127,7 +127,7 @@ class Publisher:
         self._failures = 0
         return self._poll_seconds * random.uniform(1 - _JITTER, 1 + _JITTER)
 
-    async def _take(self, last: Publication, seen: str) -> Taken | None:
+    async def _take(self, last: Publication, seen: str) -> Fetched | None:
         """Publish what the source holds, where that is new; return it. Raises `Rejected`, `Unavailable` and OSError."""
         asked_at = datetime.now(UTC)
         to = self._workspace.new_file()
@@ -179,7 +179,7 @@ class Publisher:
         await self._published(publication)
 
 
-def renewed(last: Publication, taken: Taken, file: str, asked_at: datetime) -> Publication:
+def renewed(last: Publication, taken: Fetched, file: str, asked_at: datetime) -> Publication:
     """Return the publication of new data, which was asked for at a time and lies in a file of the workspace."""
     now = datetime.now(UTC)
     dates = [date for date in (last.latest, taken.summary.generated_at) if date is not None and date <= now]

@@ -11,11 +11,11 @@ from typing import Final
 import msgspec
 
 from service.baking.baked_file import load_baked
-from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Dataset
 from service.snapshot.publication import Publication, Reload
 from service.snapshot.publisher import Publisher
-from service.snapshot.worker_slots import Seat, lone_seat
+from service.snapshot.worker_slots import WorkerSlot, single_slot
 from service.snapshot.workspace import Workspace
 
 # How often a worker looks whether another one published: with that and its own load, all turn within 200 ms.
@@ -44,24 +44,28 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return self.dataset.generated_at or self.loaded_at
 
 
-class Replica:
+class SnapshotHolder:
     """Holds what is served now. Whoever answers a request takes `current` once and works on that.
 
-    seat       where the other workers read what this one serves
+    slot       where the other workers read what this one serves
     max_stale  for how many seconds it may be unknown whether the source holds something else
     complete   returns whether every worker of the run has data, or had once; None in a process without others
     draining   whether the process is about to end, and wants no more requests
     """
 
     def __init__(
-        self, seat: Seat | None = None, *, max_stale: float | None = None, complete: Callable[[], bool] | None = None
+        self,
+        slot: WorkerSlot | None = None,
+        *,
+        max_stale: float | None = None,
+        complete: Callable[[], bool] | None = None,
     ) -> None:
-        self.seat = seat or lone_seat()
+        self.slot = slot or single_slot()
         self.current: Snapshot | None = None
         self.last_reload: Reload | None = None
         self.confirmed_at: datetime | None = None
         self.draining = False
-        self.filled = asyncio.Event()
+        self.has_data = asyncio.Event()
         self.max_stale = max_stale
         self._complete = complete
 
@@ -106,8 +110,8 @@ class Replica:
         retired = [self.current]
         self.current = snapshot
         self._note(publication)
-        self.seat.serves(snapshot.generation)
-        self.filled.set()
+        self.slot.serves(snapshot.generation)
+        self.has_data.set()
         # The end of a large mapping takes 10 ms or more, which the event loop need not wait for.
         await asyncio.to_thread(retired.clear)
 
@@ -117,7 +121,7 @@ class Replica:
 
 def _snapshot(publication: Publication, file: Path) -> Snapshot:
     """Map what is published, which was checked before. Raises `Refused`."""
-    dataset, report = accept(load_baked(file, checked=True), Invalid.REFUSE)
+    dataset, report = accept(load_baked(file, checked=True), InvalidRecords.REFUSE)
     loaded_at = publication.loaded_at or datetime.now(UTC)
     return Snapshot(
         dataset=dataset,
@@ -128,7 +132,7 @@ def _snapshot(publication: Publication, file: Path) -> Snapshot:
     )
 
 
-async def keep(replica: Replica, workspace: Workspace, publisher: Publisher) -> None:
+async def follow_publications(replica: SnapshotHolder, workspace: Workspace, publisher: Publisher) -> None:
     """Serve what is published until cancelled; publish, too, where no other process of the run does.
 
     Raises `Rejected` where there is nothing to serve.

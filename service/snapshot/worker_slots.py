@@ -12,16 +12,16 @@ import msgspec
 
 from service.files.locks import is_locked, try_lock
 
-SEAT_BYTES: Final = 1 << 18
+SLOT_BYTES: Final = 1 << 18
 _ITEM_BYTES: Final = 8
 # What holds while the worker lives: the generation that it serves, its open connections. Then what it counted.
 _GENERATION, _CONNECTIONS, _FIRST_COUNT = range(3)
-# Who looks whether a seat is taken holds it for a moment.
+# Who looks whether a slot is taken holds it for a moment.
 _LOOKS: Final = 20
 _LOOK_SECONDS: Final = 0.01
 
 
-class Seat(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+class WorkerSlot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """The numbers of one worker, int64.
 
     everyone  gives those of all workers, itself and those that ended among them
@@ -56,28 +56,28 @@ class Seat(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return sum(numbers[_CONNECTIONS] for numbers in self.living())
 
 
-def lone_seat() -> Seat:
-    """Return the seat of a process that has no others beside it."""
-    numbers = memoryview(bytearray(SEAT_BYTES)).cast("q")
-    return Seat(numbers=numbers, everyone=lambda: (numbers,), living=lambda: (numbers,), alone=True)
+def single_slot() -> WorkerSlot:
+    """Return the slot of a process that has no others beside it."""
+    numbers = memoryview(bytearray(SLOT_BYTES)).cast("q")
+    return WorkerSlot(numbers=numbers, everyone=lambda: (numbers,), living=lambda: (numbers,), alone=True)
 
 
-class Seats:
-    """The seats of a run: files in a folder, each locked by the worker that has it."""
+class WorkerSlots:
+    """The slots of a run: files in a folder, each locked by the worker that has it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def add(self, count: int) -> None:
-        """Make seats, so many in all. Raises OSError where there is no room."""
+        """Make slots, so many in all. Raises OSError where there is no room."""
         for number in range(count):
-            path = self._folder / f"seat-{number}"
+            path = self._folder / f"slot-{number}"
             if not path.exists():
                 path.touch(mode=0o600)
-                path.write_bytes(bytes(SEAT_BYTES))  # all of it: to touch a hole on a full disk is to die
+                path.write_bytes(bytes(SLOT_BYTES))  # all of it: to touch a hole on a full disk is to die
 
-    def take(self) -> Seat:
-        """Return a free seat: where a worker ended, its numbers go on.
+    def take(self) -> WorkerSlot:
+        """Return a free slot: where a worker ended, its numbers go on.
 
         Raises OSError where there is none, and none can be made.
         """
@@ -86,17 +86,17 @@ class Seats:
             for path in paths:
                 descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
                 if try_lock(descriptor):
-                    return self._seat(descriptor)
+                    return self._slot(descriptor)
                 os.close(descriptor)
             sleep(_LOOK_SECONDS)
         self.add(len(paths) + 1)
         return self.take()
 
-    def _seat(self, descriptor: int) -> Seat:
-        numbers = memoryview(mmap.mmap(descriptor, SEAT_BYTES)).cast("q")
-        seat = Seat(numbers=numbers, everyone=self._everyone, living=self._living, alone=False)
+    def _slot(self, descriptor: int) -> WorkerSlot:
+        numbers = memoryview(mmap.mmap(descriptor, SLOT_BYTES)).cast("q")
+        slot = WorkerSlot(numbers=numbers, everyone=self._everyone, living=self._living, alone=False)
         numbers[_GENERATION] = numbers[_CONNECTIONS] = 0
-        return seat
+        return slot
 
     def serving(self) -> list[int]:
         """Return which generation each worker that lives serves; 0 is none."""
@@ -107,10 +107,10 @@ class Seats:
         return [memoryview(_read(path, _FIRST_COUNT * _ITEM_BYTES)).cast("q") for path in taken]
 
     def _everyone(self) -> list[memoryview]:
-        return [memoryview(_read(path, SEAT_BYTES)).cast("q") for path in self._paths()]
+        return [memoryview(_read(path, SLOT_BYTES)).cast("q") for path in self._paths()]
 
     def _paths(self) -> list[Path]:
-        return [path for path in sorted(self._folder.glob("seat-*")) if path.stat().st_size == SEAT_BYTES]
+        return [path for path in sorted(self._folder.glob("slot-*")) if path.stat().st_size == SLOT_BYTES]
 
 
 def _read(path: Path, length: int) -> bytes:

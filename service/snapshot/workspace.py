@@ -4,7 +4,7 @@
     publication.json  what is to be served
     *.baked           what is served, checked; beside it what may be next
     access-log        locked by the process that writes the access log
-    seat-N            the numbers of a worker
+    slot-N            the numbers of a worker
     complete          there once all workers had data at the same time
     refusal.json      why there is nothing to serve
     keys.json         what the key file held when it was last in order
@@ -22,7 +22,7 @@ import msgspec
 from service.files.locks import try_lock
 from service.loading.acceptance import Cause
 from service.snapshot.publication import Publication
-from service.snapshot.worker_slots import Seats
+from service.snapshot.worker_slots import WorkerSlots
 from service.sources.source import Rejected
 
 _PUBLICATION: Final = "publication.json"
@@ -41,7 +41,7 @@ class Workspace:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.seats = Seats(folder)
+        self.slots = WorkerSlots(folder)
         self.keys = folder / "keys.json"
         self._leader: int | None = None
 
@@ -67,7 +67,7 @@ class Workspace:
         marker = self.folder / _COMPLETE
         try:
             if not marker.exists():
-                if sum(map(bool, self.seats.serving())) < processes:
+                if sum(map(bool, self.slots.serving())) < processes:
                     return False
                 marker.touch()
         except OSError:  # of too many open files, say

@@ -8,21 +8,21 @@ from pathlib import Path
 
 from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile, NotBaked, check_length
-from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Summary
-from service.loading.folder_signature import look_at_file, watched_folders
+from service.loading.folder_signature import file_signature, watched_folders
 from service.progress import Progress
-from service.sources.blocking import finished
-from service.sources.debounce import settled
-from service.sources.source import Check, Rejected, Taken, Unavailable
+from service.sources.blocking import run_to_end
+from service.sources.debounce import wait_until_stable
+from service.sources.source import Check, Fetched, Rejected, Unavailable
 
 
-class FileSource:
+class BakedFileSource:
     """A baked file. It is copied, so that whoever writes into it while it is served harms nobody."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._look = partial(look_at_file, file)
+        self._look = partial(file_signature, file)
         self.name = str(file)
 
     @property
@@ -30,20 +30,20 @@ class FileSource:
         """Where the file can be replaced."""
         return watched_folders(self._file)
 
-    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Taken | None:  # noqa: ARG002 - a copy is quick
+    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Fetched | None:  # noqa: ARG002 - a copy is quick
         """Copy the file and check the copy; see `Source`."""
         while True:
-            look = await settled(self._look)
+            look = await wait_until_stable(self._look)
             if look.fingerprint == seen:
                 return None
             try:
-                summary = await finished(_copy, self._file, to)
+                summary = await run_to_end(_copy, self._file, to)
                 check(summary.totals)
             except Refused as refused:
-                if (await settled(self._look)).fingerprint == look.fingerprint:
+                if (await wait_until_stable(self._look)).fingerprint == look.fingerprint:
                     raise Rejected.by(refused, look.fingerprint) from None
             else:
-                return Taken(fingerprint=look.fingerprint, summary=summary)
+                return Fetched(fingerprint=look.fingerprint, summary=summary)
 
 
 def _copy(file: Path, to: Path) -> Summary:
@@ -58,7 +58,7 @@ def _copy(file: Path, to: Path) -> Summary:
     try:
         check_length(file)
         shutil.copyfile(file, to)
-        return Summary.of(*accept(read_baked(to), Invalid.REFUSE))
+        return Summary.of(*accept(read_baked(to), InvalidRecords.REFUSE))
     except NotBaked as other:
         folder = shlex.quote(str(file.parent))
         known = "a folder that holds stores and companies, a baked file, or the URL of one"

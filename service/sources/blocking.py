@@ -9,7 +9,7 @@ _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
 
-async def finished(work: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs) -> _Result:
+async def run_to_end(work: Callable[_Given, _Result], *given: _Given.args, **named: _Given.kwargs) -> _Result:
     """Do work in a thread and wait for its end, even when cancelled: a thread cannot be.
 
     So nobody closes or removes a file while work on it goes on.

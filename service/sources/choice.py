@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 from typing import Final
 
-from service.loading.acceptance import Invalid
+from service.loading.acceptance import InvalidRecords
 from service.loading.folder_signature import is_file
-from service.sources.baked_file_source import FileSource
+from service.sources.baked_file_source import BakedFileSource
 from service.sources.folder_source import FolderSource
 from service.sources.source import Source
 
@@ -14,18 +14,18 @@ _URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://.*", re.IGNORECASE | 
 _SCHEMES: Final = ("http", "https")
 
 
-def choose_source(data: str, *, invalid: Invalid, compile_timeout: float, cache: Path) -> Source:
+def choose_source(data: str, *, invalid: InvalidRecords, compile_timeout: float, cache: Path) -> Source:
     """Return the source that a text means: a URL, a baked file, or else a folder.
 
     Raises ValueError for a URL that cannot be fetched, without quoting it: it may hold a password.
     """
     if url := _URL.fullmatch(data):
         _check(url["scheme"].lower())
-        from service.sources.url_source import RemoteSource  # noqa: PLC0415 - its libraries take 0.1 s to import
+        from service.sources.url_source import UrlSource  # noqa: PLC0415 - its libraries take 0.1 s to import
 
-        return RemoteSource(data, cache / "origins")
+        return UrlSource(data, cache / "origins")
     path = Path(data)
-    return FileSource(path) if is_file(path) else FolderSource(path, invalid=invalid, timeout=compile_timeout)
+    return BakedFileSource(path) if is_file(path) else FolderSource(path, invalid=invalid, timeout=compile_timeout)
 
 
 def _check(scheme: str) -> None:

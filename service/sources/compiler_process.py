@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from service.baking.baked_file import bake
-from service.loading.acceptance import Cause, Invalid, Refused, accept
+from service.loading.acceptance import Cause, InvalidRecords, Refused, accept
 from service.loading.dataset import Summary, load
 from service.loading.summary import notes
 
@@ -53,16 +53,16 @@ Outcome: TypeAlias = Compiled | NotServed | Failed
 Message: TypeAlias = Step | Outcome
 
 
-def tell(message: Message) -> None:
+def send(message: Message) -> None:
     """Write a message for the parent."""
     sys.stdout.buffer.write(msgspec.json.encode(message) + b"\n")
     sys.stdout.buffer.flush()
 
 
-def compile_folder(folder: Path, to: Path, *, invalid: Invalid, fingerprint: str) -> Outcome:
+def compile_folder(folder: Path, to: Path, *, invalid: InvalidRecords, fingerprint: str) -> Outcome:
     """Compile the folder, if it is still that of the fingerprint or proven whole, into a file; return how it ended."""
     try:
-        loaded = load(folder, fingerprint=fingerprint, progress=lambda *step: tell(Step(*step)))
+        loaded = load(folder, fingerprint=fingerprint, progress=lambda *step: send(Step(*step)))
         dataset, report = accept(loaded, invalid)
         bake(dataset, report.totals, to, durable=False)
     except Refused as refused:
@@ -84,7 +84,7 @@ def main(folder: str, to: str, invalid: str, fingerprint: str) -> None:
     """Compile, and tell the parent."""
     os.nice(_NICENESS)
     Thread(target=_die_with_parent, daemon=True).start()
-    tell(compile_folder(Path(folder), Path(to), invalid=Invalid(invalid), fingerprint=fingerprint))
+    send(compile_folder(Path(folder), Path(to), invalid=InvalidRecords(invalid), fingerprint=fingerprint))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from aiohttp import ClientResponse
 
 from service.baking.layout import DamagedFile, promised_length
 from service.progress import Progress
-from service.sources.blocking import finished
+from service.sources.blocking import run_to_end
 from service.sources.fetch_errors import unavailable
 from service.sources.origin_validators import fingerprint, is_strong
 from service.sources.source import Rejected, Unavailable
@@ -73,7 +73,7 @@ class Download:
         """Write what comes. What aiohttp still holds of it at a cut, some 100 kB, is lost and asked for again."""
         while piece := await self._piece(response):
             self._judge(piece)
-            await finished(_write, self._file, piece)
+            await run_to_end(_write, self._file, piece)
             self._had += len(piece)
             if self._promised is not None:
                 self._progress(f"Fetching {self._name}", self._had, self._promised)

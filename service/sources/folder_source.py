@@ -13,12 +13,12 @@ from typing import Final, cast
 import msgspec
 
 import service
-from service.loading.acceptance import Invalid, Refused
-from service.loading.folder_signature import look_at_folder, watched_folders
+from service.loading.acceptance import InvalidRecords, Refused
+from service.loading.folder_signature import folder_signature, watched_folders
 from service.progress import Progress
 from service.sources import compiler_process as compiler
-from service.sources.debounce import settled
-from service.sources.source import Check, Rejected, Taken, Unavailable
+from service.sources.debounce import wait_until_stable
+from service.sources.source import Check, Fetched, Rejected, Unavailable
 
 # As `python -m`, but with this very package, not with whatever has its name in the folder in which the service runs.
 _START: Final = (
@@ -34,9 +34,9 @@ class FolderSource:
     timeout  seconds after which that process is killed: a file on a broken network mount may never be read to its end
     """
 
-    def __init__(self, folder: Path, *, invalid: Invalid, timeout: float) -> None:
+    def __init__(self, folder: Path, *, invalid: InvalidRecords, timeout: float) -> None:
         self._folder, self._invalid, self._timeout = folder, invalid, timeout
-        self._look = partial(look_at_folder, folder)
+        self._look = partial(folder_signature, folder)
         self.name = str(folder)
 
     @property
@@ -44,10 +44,10 @@ class FolderSource:
         """The folder, and where it can be replaced."""
         return watched_folders(self._folder)
 
-    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Taken | None:
+    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Fetched | None:
         """Compile the files once they are left alone; see `Source`."""
         while True:
-            look = await settled(self._look)
+            look = await wait_until_stable(self._look)
             if look.fingerprint == seen:
                 return None
             try:
@@ -55,10 +55,10 @@ class FolderSource:
                 check(compiled.summary.totals)
             except Refused as refused:
                 # What changed meanwhile may have been read half.
-                if (await settled(self._look)).fingerprint == look.fingerprint:
+                if (await wait_until_stable(self._look)).fingerprint == look.fingerprint:
                     raise Rejected.by(refused, look.fingerprint) from None
             else:
-                return Taken(fingerprint=look.fingerprint, summary=compiled.summary, notes=compiled.notes)
+                return Fetched(fingerprint=look.fingerprint, summary=compiled.summary, notes=compiled.notes)
 
     async def _compile(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Compiled:
         """Compile the files into one. Raises `Refused` and `Unavailable`."""

@@ -32,7 +32,7 @@ _OLD: Final = 3600  # seconds; nobody takes that long from a copy's last byte to
 _log = logging.getLogger(__name__)
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CopyEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is known of a copy.
 
     url           its address, without secrets
@@ -47,7 +47,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     confirmed_at: Annotated[datetime, msgspec.Meta(tz=True)]
 
 
-class Cache:
+class LastGoodCopy:
     """The last good copy of one address. What goes wrong with it is told in the log and stops nobody."""
 
     def __init__(self, folder: Path, url: str, *, name: str) -> None:
@@ -56,7 +56,7 @@ class Cache:
         self._entry = folder / f"{self._key}.json"
         self._troubled = False
 
-    def load(self, to: Path) -> Entry | None:
+    def load(self, to: Path) -> CopyEntry | None:
         """Link the copy to a path and return what is known of it; None where there is none that is sound."""
         try:
             while (entry := self._read()) is not None:
@@ -79,7 +79,7 @@ class Cache:
             try:
                 _link(file, copy)
                 _sync(copy)
-                self._write(Entry(self._name, copy.name, fingerprint, confirmed_at))
+                self._write(CopyEntry(self._name, copy.name, fingerprint, confirmed_at))
             except OSError:
                 copy.unlink(missing_ok=True)
                 raise
@@ -112,7 +112,7 @@ class Cache:
         else:
             self._troubled = False
 
-    def _load(self, entry: Entry, to: Path) -> bool:
+    def _load(self, entry: CopyEntry, to: Path) -> bool:
         """Say whether the copy was still there; raise DamagedFile where it is not sound."""
         copy = self._folder / entry.file
         to.unlink(missing_ok=True)
@@ -127,10 +127,10 @@ class Cache:
         read_baked(to)
         return True
 
-    def _read(self) -> Entry | None:
+    def _read(self) -> CopyEntry | None:
         """Return the entry; None where there is none. Raises DamagedFile where it is none of ours."""
         try:
-            entry = msgspec.json.decode(self._entry.read_bytes(), type=Entry)
+            entry = msgspec.json.decode(self._entry.read_bytes(), type=CopyEntry)
         except FileNotFoundError:
             return None
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -139,12 +139,12 @@ class Cache:
             raise DamagedFile("its entry is of another file")
         return entry
 
-    def _known(self) -> Entry | None:
+    def _known(self) -> CopyEntry | None:
         with suppress(DamagedFile):
             return self._read()
         return None
 
-    def _write(self, entry: Entry) -> None:
+    def _write(self, entry: CopyEntry) -> None:
         partial = self._folder / f"{self._key}.{token_hex(8)}.part"
         try:
             partial.touch(mode=0o600, exist_ok=False)

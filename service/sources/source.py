@@ -14,7 +14,7 @@ from service.progress import Progress
 Check: TypeAlias = Callable[[Totals], None]
 
 
-class Taken(msgspec.Struct, frozen=True, kw_only=True):
+class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     """What was taken.
 
     fingerprint   what the source was like; two that are the same hold the same data
@@ -57,7 +57,7 @@ class Source(Protocol):
     def watched(self) -> Sequence[Path]:
         """The folders in which a change may be one of the source; none where only asking tells."""
 
-    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Taken | None:
+    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Fetched | None:
         """Write what the source holds into a new baked file, whole and checked.
 
         `check` raises `Refused` for counts of records that are not to be served.

@@ -17,15 +17,15 @@ from service import __version__
 from service.baking.baked_file import read_baked
 from service.baking.characters import OtherTables
 from service.baking.layout import DamagedFile
-from service.loading.acceptance import Invalid, Refused, accept
+from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Summary
 from service.progress import Progress
-from service.sources.blocking import finished
+from service.sources.blocking import run_to_end
 from service.sources.download import Download
 from service.sources.fetch_errors import unavailable
-from service.sources.last_good_copy import Cache
+from service.sources.last_good_copy import LastGoodCopy
 from service.sources.origin_validators import conditions, fingerprint
-from service.sources.source import Check, Rejected, Taken, Unavailable
+from service.sources.source import Check, Fetched, Rejected, Unavailable
 
 _HEADERS: Final = {"Accept-Encoding": "identity", "User-Agent": f"store-directory/{__version__}"}
 # Half a minute of silence is an origin that is gone. What takes longer than `total` goes on in another attempt.
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 _BUFFER: Final = 1 << 16  # bytes that wait while the disk writes: few, as they are lost where the connection is cut
 
 
-class RemoteSource:
+class UrlSource:
     """A baked file at an http or https address, and its last good copy, which is kept in a folder.
 
     That copy is what is taken first, if there is one: a start does not wait for the origin. Raises ValueError for
@@ -53,11 +53,11 @@ class RemoteSource:
     ) -> None:
         self.name = _name(url)
         self._url, self._timeout, self._pauses = url, timeout, pauses
-        self._cache = Cache(cache, url, name=self.name)
+        self._cache = LastGoodCopy(cache, url, name=self.name)
         self._started = False
         self._unkept: Path | None = None
 
-    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Taken | None:
+    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Fetched | None:
         """Take what the origin holds, or the last good copy where nothing was taken before."""
         started, self._started = self._started, True
         if not (started or seen) and (copy := await self._copy(to, check)):
@@ -65,35 +65,35 @@ class RemoteSource:
         asked_at = datetime.now(UTC)
         found = await self._found(to, seen, progress)
         if found == seen:
-            await finished(to.unlink, missing_ok=True)
+            await run_to_end(to.unlink, missing_ok=True)
             if self._unkept is not None and self._unkept.exists():  # it is served, and so it is still there
                 await self._keep(self._unkept, seen, asked_at)
-            await finished(self._cache.confirm, seen, asked_at)
+            await run_to_end(self._cache.confirm, seen, asked_at)
             return None
-        summary = await finished(_summary, to)
+        summary = await run_to_end(_summary, to)
         try:
             check(summary.totals)
         except Refused as refused:
             raise Rejected.by(refused, found) from None
         await self._keep(to, found, asked_at)
-        return Taken(fingerprint=found, summary=summary)
+        return Fetched(fingerprint=found, summary=summary)
 
-    async def _copy(self, to: Path, check: Check) -> Taken | None:
+    async def _copy(self, to: Path, check: Check) -> Fetched | None:
         """Take the last good copy; None if there is none, or it is not to be served."""
-        kept = await finished(self._cache.load, to)
+        kept = await run_to_end(self._cache.load, to)
         if kept is None:
             return None
-        summary = await finished(_summary, to)
+        summary = await run_to_end(_summary, to)
         try:
             check(summary.totals)
         except Refused as refused:
             _log.warning("the copy in the cache is not served: %s", refused)
             return None
-        return Taken(fingerprint=kept.fingerprint, summary=summary, confirmed_at=kept.confirmed_at)
+        return Fetched(fingerprint=kept.fingerprint, summary=summary, confirmed_at=kept.confirmed_at)
 
     async def _keep(self, file: Path, found: str, asked_at: datetime) -> None:
         """Let a file be the last good copy; where that fails, the next confirmation tries again."""
-        kept = await finished(self._cache.keep, file, fingerprint=found, confirmed_at=asked_at)
+        kept = await run_to_end(self._cache.keep, file, fingerprint=found, confirmed_at=asked_at)
         self._unkept = None if kept else file
 
     async def _found(self, to: Path, seen: str, progress: Progress) -> str:
@@ -114,8 +114,8 @@ class RemoteSource:
 
     async def _sound(self, to: Path, seen: str, progress: Progress) -> tuple[str, str]:
         """Fetch the file; return its fingerprint, and how it shows that it is not sound, "" where it is."""
-        found = await self._fetch(to, seen, progress) or await finished(_digest, to)
-        return found, "" if found == seen else await finished(_damage, to)
+        found = await self._fetch(to, seen, progress) or await run_to_end(_digest, to)
+        return found, "" if found == seen else await run_to_end(_damage, to)
 
     async def _fetch(self, to: Path, seen: str, progress: Progress) -> str:
         """Return the fingerprint that the origin gives, "" where it gives none; a new file is written."""
@@ -200,7 +200,7 @@ def _damage(file: Path) -> str:
 
 def _summary(file: Path) -> Summary:
     """Return the summary of a baked file that was checked."""
-    return Summary.of(*accept(read_baked(file, checked=True), Invalid.REFUSE))
+    return Summary.of(*accept(read_baked(file, checked=True), InvalidRecords.REFUSE))
 
 
 def _digest(file: Path) -> str:

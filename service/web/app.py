@@ -10,7 +10,7 @@ from aiohttp import hdrs
 
 from service.model.errors import InternalServerError, MethodNotAllowed, RequestError, Unauthorized, UnknownPath
 from service.model.operation import VERSION_HEADER
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import Answer, header_lines
 from service.web.auth import KEY_HEADER, Authenticate
 from service.web.connections.request import Request
@@ -42,7 +42,7 @@ class App:
     def __init__(
         self,
         routes: Iterable[Route],
-        replica: Replica,
+        replica: SnapshotHolder,
         authenticate: Authenticate,
         observer: Observer,
         policy: Policy,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from service.access.api_key import digest
-from service.access.keyring import Ring
+from service.access.keyring import Keyring
 from service.access.principal import Principal, given_principals
 from service.model.errors import Unauthorized
 
@@ -17,10 +17,10 @@ Authenticate = Callable[[Sequence[str]], Principal]
 
 def keyring(keys: Iterable[str]) -> Authenticate:
     """Return what recognises these keys."""
-    return recognising(Ring(given_principals(keys)))
+    return api_key_authentication(Keyring(given_principals(keys)))
 
 
-def recognising(ring: Ring) -> Authenticate:
+def api_key_authentication(ring: Keyring) -> Authenticate:
     """Return what recognises the keys of a ring. It has their SHA-256: to find one tells nothing by its timing."""
 
     def authenticate(given: Sequence[str]) -> Principal:
@@ -36,6 +36,6 @@ def recognising(ring: Ring) -> Authenticate:
     return authenticate
 
 
-def anybody(_: Sequence[str]) -> Principal:
+def no_authentication(_: Sequence[str]) -> Principal:
     """Let anybody in."""
     return Principal("anonymous")

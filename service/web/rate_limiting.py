@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from service.access.rate_decision import Taken
+from service.access.rate_decision import RateDecision
 from service.access.request_rate import Rate
 from service.model.errors import TooManyRequests
 from service.model.operation import RATE_LIMIT, RATE_LIMIT_POLICY
@@ -17,13 +17,13 @@ from service.web.telemetry.events import Event
 from service.web.telemetry.observer import Exchange
 
 if TYPE_CHECKING:
-    from service.access.rate_limiter import Limiter
+    from service.access.rate_limiter import RateLimiter
 
 
 class RateLimits:
     """Judges requests of keys that have a rate."""
 
-    def __init__(self, limiter: "Limiter", count: Callable[[Event], None], *, tells: bool) -> None:
+    def __init__(self, limiter: "RateLimiter", count: Callable[[Event], None], *, tells: bool) -> None:
         """Judge by a limiter; `tells` says whether answers tell what is left."""
         self._limiter = limiter
         self._count = count
@@ -32,7 +32,7 @@ class RateLimits:
     def judge(self, exchange: Exchange, name: str, rate: Rate) -> Awaitable[None] | None:
         """Judge a request; there is something to wait for only where others are asked. Raises `TooManyRequests`."""
         taken = self._limiter.take(name, rate)
-        if not isinstance(taken, Taken):
+        if not isinstance(taken, RateDecision):
             return self._wait(exchange, rate, taken)
         self._heed(exchange, rate, taken)
         return None
@@ -41,10 +41,10 @@ class RateLimits:
         """Let go of what was asked."""
         await self._limiter.close()
 
-    async def _wait(self, exchange: Exchange, rate: Rate, taken: Awaitable[Taken]) -> None:
+    async def _wait(self, exchange: Exchange, rate: Rate, taken: Awaitable[RateDecision]) -> None:
         self._heed(exchange, rate, await taken)
 
-    def _heed(self, exchange: Exchange, rate: Rate, taken: Taken) -> None:
+    def _heed(self, exchange: Exchange, rate: Rate, taken: RateDecision) -> None:
         if self._tells:
             exchange.lines = _fields(rate, taken)
         if not taken.allowed:
@@ -57,17 +57,17 @@ def make_rate_limits(policy: Policy, count: Callable[[Event], None]) -> RateLimi
     """Return what judges on some terms, and counts what it decides; None where no key may have a rate."""
     if not policy.rates:
         return None
-    from service.access.memory_limiter import Memory  # noqa: PLC0415 - as above
-    from service.access.rate_limiter import Limiter  # noqa: PLC0415 - where no key has a rate, the start need not wait for it
-    from service.access.redis_limiter import Store  # noqa: PLC0415 - as above
+    from service.access.memory_limiter import MemoryLimiter  # noqa: PLC0415 - as above
+    from service.access.rate_limiter import RateLimiter  # noqa: PLC0415 - where no key has a rate, the start need not wait for it
+    from service.access.redis_limiter import RedisLimiter  # noqa: PLC0415 - as above
 
-    store = Store(policy.rate_store) if policy.rate_store else None
-    limiter = Limiter(Memory(policy.processes), store, failed=partial(count, Event.RATE_STORE_FAILED))
+    store = RedisLimiter(policy.rate_store) if policy.rate_store else None
+    limiter = RateLimiter(MemoryLimiter(policy.processes), store, failed=partial(count, Event.RATE_STORE_FAILED))
     return RateLimits(limiter, count, tells=policy.rate_fields)
 
 
 @lru_cache
-def _fields(rate: Rate, taken: Taken) -> str:
+def _fields(rate: Rate, taken: RateDecision) -> str:
     """Return the two fields, which are lists of structured fields (RFC 9651)."""
     return header_lines(
         {

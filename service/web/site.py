@@ -9,9 +9,9 @@ import msgspec
 from aiohttp import web
 
 from service.model.openapi import openapi_document
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.app import App
-from service.web.auth import Authenticate, anybody
+from service.web.auth import Authenticate, no_authentication
 from service.web.connections.limits import ADMIN_CONNECTIONS, Limits
 from service.web.connections.server import limit_unacknowledged, runner
 from service.web.endpoints.documents import document_routes
@@ -19,9 +19,9 @@ from service.web.endpoints.metrics import METRICS_PATH, metrics_route
 from service.web.endpoints.probes import probe_routes
 from service.web.endpoints.resources import record_routes
 from service.web.policy import Policy
-from service.web.telemetry.access_log import Lines
-from service.web.telemetry.counters import UNMATCHED, Traffic
-from service.web.telemetry.key_counters import Callers
+from service.web.telemetry.access_log import AccessLogWriter
+from service.web.telemetry.counters import UNMATCHED, Counters
+from service.web.telemetry.key_counters import KeyCounters
 from service.web.telemetry.observer import Observer
 
 # Connections that wait to be accepted; the system may allow fewer.
@@ -37,7 +37,12 @@ class Site(msgspec.Struct, frozen=True):
 
 
 def make_site(
-    replica: Replica, authenticate: Authenticate, policy: Policy, *, apart: bool = False, log: Lines | None = None
+    replica: SnapshotHolder,
+    authenticate: Authenticate,
+    policy: Policy,
+    *,
+    apart: bool = False,
+    log: AccessLogWriter | None = None,
 ) -> Site:
     """Return what answers; where it is to stand `apart`, probes and metrics are not public, and need no key.
 
@@ -48,17 +53,17 @@ def make_site(
     openapi = openapi_document([route.operation for route in described if route.operation is not None])
     public = (*records, *document_routes(openapi))
     paths = [route.path for route in (*public, *probes)]
-    seat = replica.seat
-    traffic = Traffic([*paths, METRICS_PATH, UNMATCHED], seat)
+    slot = replica.slot
+    traffic = Counters([*paths, METRICS_PATH, UNMATCHED], slot)
     if not apart:
         private = (*probes, metrics_route(replica, traffic, keys_sound=policy.keys_sound))
         observer = Observer(traffic, log=log, forwarding=policy.forwarding)
         return Site(App((*public, *private), replica, authenticate, observer, policy), None, openapi)
     behind = slice(traffic.length, None)
-    callers = Callers(seat.counts[behind], lambda: [counts[behind] for counts in seat.all_counts()])
+    callers = KeyCounters(slot.counts[behind], lambda: [counts[behind] for counts in slot.all_counts()])
     private = (*probes, metrics_route(replica, traffic, callers, keys_sound=policy.keys_sound))
     terms = msgspec.structs.replace(policy, origins=frozenset(), rates=False)
-    admin = App(private, replica, anybody, Observer(traffic), terms)
+    admin = App(private, replica, no_authentication, Observer(traffic), terms)
     observer = Observer(traffic, callers=callers, log=log, forwarding=policy.forwarding)
     return Site(App(public, replica, authenticate, observer, policy), admin, openapi)
 

@@ -3,22 +3,24 @@
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 
-from service.access.memory_limiter import Memory
-from service.access.rate_decision import Taken
-from service.access.rate_limiter import Limiter
-from service.access.redis_limiter import Store
+from service.access.memory_limiter import MemoryLimiter
+from service.access.rate_decision import RateDecision
+from service.access.rate_limiter import RateLimiter
+from service.access.redis_limiter import RedisLimiter
 
 
 @asynccontextmanager
-async def limited(store: Store, failures: list[None], *, pause: float, processes: int = 2) -> AsyncIterator[Limiter]:
+async def limited(
+    store: RedisLimiter, failures: list[None], *, pause: float, processes: int = 2
+) -> AsyncIterator[RateLimiter]:
     """Decide by a store until the test is over; each failure of it is one of `failures`."""
-    limiter = Limiter(Memory(processes), store, failed=lambda: failures.append(None), pause_seconds=pause)
+    limiter = RateLimiter(MemoryLimiter(processes), store, failed=lambda: failures.append(None), pause_seconds=pause)
     try:
         yield limiter
     finally:
         await limiter.close()
 
 
-async def decided(told: Taken | Awaitable[Taken]) -> Taken:
+async def decided(told: RateDecision | Awaitable[RateDecision]) -> RateDecision:
     """Return what was decided, once it is."""
-    return told if isinstance(told, Taken) else await told
+    return told if isinstance(told, RateDecision) else await told

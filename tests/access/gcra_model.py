@@ -7,7 +7,7 @@ from math import ceil
 
 import pytest
 
-from service.access.rate_decision import Taken
+from service.access.rate_decision import RateDecision
 from service.access.request_rate import Rate
 
 
@@ -38,12 +38,12 @@ class Bucket:
         self._burst = rate.burst
         self._full = Fraction(0)
 
-    def take(self, now: float) -> Taken:
+    def take(self, now: float) -> RateDecision:
         """Decide about a request, without any rounding but of the seconds that are told."""
         full = max(self._full, Fraction(now)) + self._interval
         remaining = self._burst - (full - Fraction(now)) / self._interval
         if remaining < 0:
-            return Taken(allowed=False, remaining=0, seconds=max(1, ceil(-remaining * self._interval)))
+            return RateDecision(allowed=False, remaining=0, seconds=max(1, ceil(-remaining * self._interval)))
         self._full = full
         until_more = (1 - remaining % 1) * self._interval
-        return Taken(allowed=True, remaining=int(remaining), seconds=max(1, ceil(until_more)))
+        return RateDecision(allowed=True, remaining=int(remaining), seconds=max(1, ceil(until_more)))

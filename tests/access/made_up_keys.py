@@ -4,13 +4,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from service.access.api_key import digest, new_key
-from service.access.key_entries import Entry
+from service.access.key_entries import KeyEntry
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-def entry(key: str | None = None, **values: Any) -> Entry:
+def entry(key: str | None = None, **values: Any) -> KeyEntry:
     """Return the entry of a key; of a new one where none is given."""
     made: dict[str, Any] = {"name": "shop", "sha256": digest(key or new_key()).hex(), "created_at": NOW - DAY}
-    return Entry(**made | values)
+    return KeyEntry(**made | values)

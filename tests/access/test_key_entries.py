@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.access.api_key import digest, new_key
-from service.access.key_entries import MOST_BYTES, BadKeys, Entry, read_keys, with_key, without_key, write_keys
+from service.access.key_entries import MOST_BYTES, BadKeys, KeyEntry, read_keys, with_key, without_key, write_keys
 from service.access.principal import Principal
 from service.access.request_rate import Rate
 from tests.access.made_up_keys import DAY, NOW, entry
@@ -21,7 +21,7 @@ SECRET = "hunter2-hunter2"  # noqa: S105 - that is what it stands for
 moments = st.datetimes(timezones=st.just(UTC))
 names = st.sampled_from(["shop", "7", "a.b_c@d-E"])
 entries = st.builds(
-    Entry,
+    KeyEntry,
     name=names,
     sha256=st.binary(min_size=32, max_size=32).map(bytes.hex),
     created_at=moments,
@@ -54,7 +54,7 @@ def check_read_or_refused(stored: bytes) -> None:
 
 
 @given(st.lists(entries, unique_by=lambda each: each.sha256))
-def test_what_is_written_is_read_back(kept: list[Entry]) -> None:
+def test_what_is_written_is_read_back(kept: list[KeyEntry]) -> None:
     assert read_keys(write_keys(kept)) == tuple(kept)
 
 
@@ -70,7 +70,7 @@ def test_a_register_damaged_anywhere_is_read_or_refused(at: int, until: int, bet
 
 @given(st.recursive(st.none() | st.integers() | st.text() | st.floats(), st.lists))
 def test_any_value_in_place_of_any_is_read_or_refused(value: Any) -> None:
-    for field in Entry.__struct_fields__:
+    for field in KeyEntry.__struct_fields__:
         check_read_or_refused(msgspec.json.encode(register(**{field: value})))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from service.access.key_entries import BadKeys, read_keys, with_key, write_keys
-from service.access.key_file import change_keys, is_open_to_all, look, read_stored
+from service.access.key_file import change_keys, is_open_to_all, read_stored, signature
 from tests.access.made_up_keys import entry
 from tests.killed import killable
 from tests.program import SECONDS
@@ -195,7 +195,7 @@ def test_what_is_no_file_of_keys_is_refused_at_once(file: Path, make: Callable[[
 
 
 def test_a_path_that_is_none_is_refused() -> None:
-    for work in (read_stored, look, is_open_to_all, add):
+    for work in (read_stored, signature, is_open_to_all, add):
         with pytest.raises(BadKeys, match="it is no path"):
             work(Path("a\0b"))
 
@@ -203,6 +203,6 @@ def test_a_path_that_is_none_is_refused() -> None:
 def test_a_file_looks_other_once_it_is_replaced(file: Path) -> None:
     add(file)
     _, before = read_stored(file)
-    assert look(file) == before
+    assert signature(file) == before
     add(file, "other")
-    assert look(file) != before
+    assert signature(file) != before

@@ -13,11 +13,11 @@ import pytest
 
 from service.access.key_entries import with_key, without_key, write_keys
 from service.access.key_file import change_keys
-from service.access.key_file_follower import Follower
-from service.access.keyring import Ring
+from service.access.key_file_follower import KeyFileFollower
+from service.access.keyring import Keyring
 from service.access.principal import Principal, given_principals
 from service.model.errors import Unauthorized
-from service.web.auth import recognising
+from service.web.auth import api_key_authentication
 from tests.access.made_up_keys import entry
 from tests.program import SECONDS
 from tests.run.generations import put, turn
@@ -31,8 +31,8 @@ class Followed:
 
     def __init__(self, folder: Path, **times: float) -> None:
         self.file, self.copy = folder / "keys.json", folder / "copy"
-        self.ring = Ring(given_principals(["given"]))
-        self.follower = Follower(self.file, self.copy, self.ring, look_seconds=LOOK, **times)
+        self.ring = Keyring(given_principals(["given"]))
+        self.follower = KeyFileFollower(self.file, self.copy, self.ring, look_seconds=LOOK, **times)
 
     def add(self, key: str, expires_at: datetime | None = None) -> None:
         change_keys(self.file, partial(with_key, entry=entry(key, name=key, expires_at=expires_at)))
@@ -42,7 +42,7 @@ class Followed:
 
     def lets_in(self, key: str) -> bool:
         try:
-            recognising(self.ring)([key])
+            api_key_authentication(self.ring)([key])
         except Unauthorized:
             return False
         return True
@@ -50,10 +50,10 @@ class Followed:
     async def begin(self) -> None:
         await self.follower.begin()
 
-    async def successor(self) -> Ring:
+    async def successor(self) -> Keyring:
         """Return the ring of a process that begins now."""
-        ring = Ring({})
-        await Follower(self.file, self.copy, ring).begin()
+        ring = Keyring({})
+        await KeyFileFollower(self.file, self.copy, ring).begin()
         return ring
 
 
@@ -110,7 +110,7 @@ async def test_a_revoked_key_is_refused_soon(followed: Followed) -> None:
 
 
 def test_a_file_is_looked_at_more_often_than_every_second() -> None:
-    assert signature(Follower).parameters["look_seconds"].default < 1
+    assert signature(KeyFileFollower).parameters["look_seconds"].default < 1
 
 
 async def test_a_key_that_expires_is_refused_from_that_moment_on(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ async def test_a_key_that_is_given_to_the_run_stays_whatever_the_file_says(follo
     for key in ("given", "short"):
         followed.add(key, expires_at)
     await soon(lambda: datetime.now(UTC) > expires_at and not followed.lets_in("short"))
-    assert recognising(followed.ring)(["given"]) == Principal("key 1")
+    assert api_key_authentication(followed.ring)(["given"]) == Principal("key 1")
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {

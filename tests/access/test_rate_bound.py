@@ -4,8 +4,8 @@ from contextlib import ExitStack
 
 from hypothesis import given, settings, strategies as st
 
-from service.access.memory_limiter import Memory
-from service.access.rate_bound import Bound
+from service.access.memory_limiter import MemoryLimiter
+from service.access.rate_bound import RateBound
 from service.access.request_rate import Rate
 from tests.access.gcra_model import stopped
 
@@ -17,7 +17,7 @@ RATES = st.builds(Rate, st.sampled_from((1, 2, 4)), st.sampled_from((1, 60)), st
 def test_what_is_refused_the_store_would_refuse_too_and_no_more_is_told_to_wait(
     rate: Rate, steps: list[tuple[int, bool]]
 ) -> None:
-    bound, store = Bound(), Memory()  # which another process asks, too
+    bound, store = RateBound(), MemoryLimiter()  # which another process asks, too
     with stopped() as clock:
         for step, ours in steps:
             clock.now += step / 64
@@ -34,7 +34,7 @@ def test_what_is_refused_the_store_would_refuse_too_and_no_more_is_told_to_wait(
 
 @given(RATES, st.integers(1, 20))
 def test_alone_it_refuses_what_the_store_would(rate: Rate, requests: int) -> None:
-    bound, store = Bound(), Memory()
+    bound, store = RateBound(), MemoryLimiter()
     with stopped():
         for _ in range(requests):
             refusal = bound.refusal("a", rate)
@@ -45,7 +45,7 @@ def test_alone_it_refuses_what_the_store_would(rate: Rate, requests: int) -> Non
 
 
 def test_who_asks_at_once_may_be_as_many_as_the_burst_and_what_fails_costs_nothing() -> None:
-    bound, rate = Bound(), Rate(1, 60, 3)
+    bound, rate = RateBound(), Rate(1, 60, 3)
     with stopped():
         for _ in range(2):
             with ExitStack() as asked:

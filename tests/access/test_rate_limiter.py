@@ -6,10 +6,10 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from service.access.memory_limiter import Memory
-from service.access.rate_decision import Taken
-from service.access.rate_limiter import Limiter
-from service.access.redis_limiter import MOST_AT_ONCE, Store
+from service.access.memory_limiter import MemoryLimiter
+from service.access.rate_decision import RateDecision
+from service.access.rate_limiter import RateLimiter
+from service.access.redis_limiter import MOST_AT_ONCE, RedisLimiter
 from service.access.request_rate import Rate
 from tests.access.asking import decided, limited
 from tests.access.fake_redis import Behaviour, Fake, closing, deciding, hanging, saying, silent
@@ -40,13 +40,13 @@ each_behaviour = pytest.mark.parametrize("behaviour", list(BEHAVIOURS.values()),
 
 def limiting(
     url: str, failures: list[None], *, processes: int = 2, pause: float = 3600, seconds: float = SECONDS
-) -> AbstractAsyncContextManager[Limiter]:
-    return limited(Store(url, longest_seconds=seconds), failures, pause=pause, processes=processes)
+) -> AbstractAsyncContextManager[RateLimiter]:
+    return limited(RedisLimiter(url, longest_seconds=seconds), failures, pause=pause, processes=processes)
 
 
 async def test_without_a_store_nothing_is_waited_for() -> None:
-    limiter = Limiter(Memory())
-    assert isinstance(limiter.take("a", RATE), Taken)
+    limiter = RateLimiter(MemoryLimiter())
+    assert isinstance(limiter.take("a", RATE), RateDecision)
     await limiter.close()
 
 
@@ -70,7 +70,7 @@ async def test_where_nobody_listens_each_process_keeps_its_share(unused_tcp_port
     failures: list[None] = []
     async with limiting(f"redis://127.0.0.1:{unused_tcp_port}", failures) as limiter:
         assert [(await decided(limiter.take("a", RATE))).allowed for _ in range(3)] == [True, True, False]
-        assert isinstance(limiter.take("a", RATE), Taken)
+        assert isinstance(limiter.take("a", RATE), RateDecision)
         assert len(failures) == 4
 
 
@@ -89,12 +89,12 @@ async def test_during_the_pause_nobody_asks_the_store_and_then_one_does() -> Non
     failures: list[None] = []
     async with Fake(silent).serving() as fake, limiting(fake.url, failures, pause=PAUSE) as limiter:
         await decided(limiter.take("a", RATE))
-        assert all(isinstance(limiter.take("a", RATE), Taken) for _ in range(50))
+        assert all(isinstance(limiter.take("a", RATE), RateDecision) for _ in range(50))
         before = fake.connections
         await asyncio.sleep(PAUSE)
         asking, *others = [limiter.take("a", RATE) for _ in range(50)]
-        assert not isinstance(asking, Taken)
-        assert all(isinstance(each, Taken) for each in others)
+        assert not isinstance(asking, RateDecision)
+        assert all(isinstance(each, RateDecision) for each in others)
         await asking
         assert fake.connections == before + 1
 
@@ -106,7 +106,7 @@ async def test_where_a_store_works_it_decides(caplog: pytest.LogCaptureFixture) 
         told = [await decided(limiter.take("a", RATE)) for _ in range(2)]
     assert told[0].allowed
     assert told[0].remaining == 2
-    assert told[1] == Taken(allowed=False, remaining=0, seconds=3600)
+    assert told[1] == RateDecision(allowed=False, remaining=0, seconds=3600)
     assert (failures, caplog.messages) == ([], [])
 
 
@@ -127,14 +127,14 @@ async def test_a_store_that_is_busy_has_not_failed_and_who_waits_too_long_gets_t
     failures: list[None] = []
     until = asyncio.Event()
     async with Fake(hanging(until)).serving() as fake:
-        store = Store(fake.url, longest_seconds=60)
-        limiter = Limiter(Memory(2), store, failed=lambda: failures.append(None), wait_seconds=SECONDS)
+        store = RedisLimiter(fake.url, longest_seconds=60)
+        limiter = RateLimiter(MemoryLimiter(2), store, failed=lambda: failures.append(None), wait_seconds=SECONDS)
         asking = [asyncio.ensure_future(decided(limiter.take(f"{n}", RATE))) for n in range(MOST_AT_ONCE)]
         await asyncio.sleep(0)
         assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst // 2 - 1
         assert len(failures) == 1
         last = limiter.take("b", RATE)
-        assert not isinstance(last, Taken)  # the store is asked on
+        assert not isinstance(last, RateDecision)  # the store is asked on
         until.set()
         await asyncio.gather(*asking, last)
         await limiter.close()
@@ -147,6 +147,6 @@ async def test_a_key_over_its_rate_asks_no_store() -> None:
         tasks = [asyncio.ensure_future(decided(each)) for each in asking]
         await asyncio.sleep(0)
         told = [limiter.take("a", RATE) for _ in range(50)]
-        assert all(isinstance(each, Taken) and not each.allowed for each in told)
+        assert all(isinstance(each, RateDecision) and not each.allowed for each in told)
         await asyncio.gather(*tasks)
         assert len(failures) == RATE.burst

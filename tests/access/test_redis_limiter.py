@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.access.redis_limiter import Store, StoreFailed
+from service.access.redis_limiter import RedisFailed, RedisLimiter
 from tests.access.fake_redis import Fake, silent
 
 GOOD = (
@@ -36,20 +36,20 @@ BAD = (
 
 @pytest.mark.parametrize("url", GOOD)
 async def test_the_url_of_a_redis_is_taken_and_not_connected_to(url: str) -> None:
-    await Store(url).close()
+    await RedisLimiter(url).close()
 
 
 @pytest.mark.parametrize("url", BAD)
 def test_what_is_no_url_of_a_redis_is_refused_and_nothing_of_it_is_told(url: str) -> None:
     with pytest.raises(ValueError, match=r"\w") as raised:
-        Store(url)
+        RedisLimiter(url)
     assert "secret" not in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
 async def test_a_store_that_says_nothing_is_not_there() -> None:
     async with Fake(silent).serving() as fake:
-        store = Store(fake.url, longest_seconds=0.05)
-        with pytest.raises(StoreFailed, match="TimeoutError"):
+        store = RedisLimiter(fake.url, longest_seconds=0.05)
+        with pytest.raises(RedisFailed, match="TimeoutError"):
             await store.ping()
         await store.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from service.baking.layout import Array, Content, map_file, write_file
+from service.baking.layout import Array, BakedContent, map_file, write_file
 from tests.baking.made_up import small_file
 from tests.baking.test_damage import refusal
 
@@ -14,14 +14,14 @@ DTYPES = [np.dtype(name) for name in ("u1", "u2", "u4", "i4", "i8")]
 
 
 @pytest.fixture
-def content(tmp_path: Path) -> Content:
+def content(tmp_path: Path) -> BakedContent:
     return map_file(small_file(tmp_path))
 
 
 class Crafted:
     """Files made by hand, with right checksums."""
 
-    def __init__(self, folder: Path, content: Content) -> None:
+    def __init__(self, folder: Path, content: BakedContent) -> None:
         self._file, self._content = folder / "crafted.baked", content
 
     def refusal(
@@ -39,11 +39,11 @@ class Crafted:
 
 
 @pytest.fixture
-def crafted(tmp_path: Path, content: Content) -> Crafted:
+def crafted(tmp_path: Path, content: BakedContent) -> Crafted:
     return Crafted(tmp_path, content)
 
 
-def test_any_array_missing_is_refused(crafted: Crafted, content: Content) -> None:
+def test_any_array_missing_is_refused(crafted: Crafted, content: BakedContent) -> None:
     for name in content.arrays:
         assert crafted.refusal(arrays={name: None}) == f"the array {name} is missing; bake it again"
 
@@ -54,7 +54,7 @@ def test_an_array_that_is_not_known_is_refused(crafted: Crafted) -> None:
         assert crafted.refusal(arrays={name: array}) == f"the array {name} is not known; bake it again"
 
 
-def test_any_array_that_is_empty_too_short_or_too_long_is_refused(crafted: Crafted, content: Content) -> None:
+def test_any_array_that_is_empty_too_short_or_too_long_is_refused(crafted: Crafted, content: BakedContent) -> None:
     for name, array in content.arrays.items():
         if name.startswith("characters/"):
             continue  # nothing else says how many they are
@@ -64,7 +64,7 @@ def test_any_array_that_is_empty_too_short_or_too_long_is_refused(crafted: Craft
             assert part(name) in crafted.refusal(arrays={name: other.copy()}), name
 
 
-def only_starts(content: Content) -> set[str]:
+def only_starts(content: BakedContent) -> set[str]:
     """Return the names of those `starts` that no values stand beside."""
     fields = {name.removesuffix("/starts") for name in content.arrays if name.endswith("/starts")}
     return {f"{field}/starts" for field in fields if f"{field}/values/data" not in content.arrays}
@@ -76,7 +76,7 @@ def part(name: str) -> str:
     return resource if field == "rows" else f"{resource}/{field}"
 
 
-def test_any_array_of_another_type_is_refused(crafted: Crafted, content: Content) -> None:
+def test_any_array_of_another_type_is_refused(crafted: Crafted, content: BakedContent) -> None:
     for name, array in content.arrays.items():
         # Codes are as wide as their number needs, so any width is theirs.
         alike = "u" if name.endswith("/codes") else array.dtype.str[1:]

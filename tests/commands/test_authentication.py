@@ -6,7 +6,7 @@ from typing import Any
 import click
 import pytest
 
-from service.commands.authentication import settle_authentication
+from service.commands.authentication import resolve_authentication
 from service.commands.serve import serve
 
 KEY = ("--api-key", "k")
@@ -27,7 +27,7 @@ def settled(*options: str) -> dict[str, Any]:
     """Return what `serve` takes of both settings from a command line, the environment and a settings file."""
     context = serve.make_context("serve", [*options])
     given = dict(context.params)
-    settle_authentication(context, given)
+    resolve_authentication(context, given)
     return {name: given[name] for name in ("api_key", "key_file", "no_auth") if given[name]}
 
 

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from service.access.api_key import new_key
-from service.commands.authentication import tell_of_keys
+from service.commands.authentication import warn_about_keys
 from service.commands.serve import serve
 from service.settings import Settings
 from tests.program import PROGRAM, SECONDS, environment, run, run_here, serving, usage
@@ -176,7 +176,7 @@ def test_a_file_without_a_living_key_or_open_to_everybody_is_told(file: Path, ca
     made(file)
     usage("keys", "revoke", "--key-file", file, "shop")
     file.chmod(0o644)
-    tell_of_keys(Settings(key_file=str(file)))
+    warn_about_keys(Settings(key_file=str(file)))
     open_to_everybody, no_key = caplog.messages
     assert "is open to everybody on this machine" in open_to_everybody
     assert "has no living key" in no_key
@@ -185,7 +185,7 @@ def test_a_file_without_a_living_key_or_open_to_everybody_is_told(file: Path, ca
 def test_a_key_that_is_given_mistyped_is_told_without_the_key(caplog: pytest.LogCaptureFixture) -> None:
     key = new_key()[:-1]
     with serve.make_context("serve", ["--api-key", "fine", "--api-key", key]):
-        tell_of_keys(Settings(api_key=("fine", key)))
+        warn_about_keys(Settings(api_key=("fine", key)))
     (told,) = caplog.messages
     assert "key 2 looks like one of `keys new`, but is mistyped or cut" in told
     assert key not in told

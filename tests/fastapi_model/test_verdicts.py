@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.auth import keyring
 from service.web.site import make_site
 from tests.baking.made_up import make
@@ -43,7 +43,7 @@ def model() -> "FastAPI":
 
 @pytest.fixture
 async def asker(tmp_path: Path, aiohttp_client: AiohttpClient) -> AsyncIterator[Asker]:
-    replica = Replica()
+    replica = SnapshotHolder()
     await serve(replica, MADE.write(tmp_path / "data"))
     asking = Asker(await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public)))
     yield asking

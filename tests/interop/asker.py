@@ -6,7 +6,7 @@ Prints how many requests passed.
 import asyncio
 import sys
 
-from service.access.redis_limiter import Store
+from service.access.redis_limiter import RedisLimiter
 from service.access.request_rate import Rate
 
 RATE = Rate(1, 3600, 200)
@@ -15,7 +15,7 @@ AT_ONCE = 8
 
 async def ask(url: str, requests: int) -> int:
     """Return how many requests of one key pass."""
-    store = Store(url, longest_seconds=30)
+    store = RedisLimiter(url, longest_seconds=30)
     passed = 0
     for _ in range(requests // AT_ONCE):
         told = await asyncio.gather(*(store.take("a", RATE) for _ in range(AT_ONCE)))

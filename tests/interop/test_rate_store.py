@@ -12,8 +12,8 @@ from time import monotonic, sleep, time
 
 import pytest
 
-from service.access.rate_limiter import Limiter
-from service.access.redis_limiter import LONGEST_SECONDS, Store, StoreFailed
+from service.access.rate_limiter import RateLimiter
+from service.access.redis_limiter import LONGEST_SECONDS, RedisFailed, RedisLimiter
 from service.access.request_rate import Rate
 from tests.access.asking import decided, limited
 from tests.interop.asker import RATE
@@ -41,9 +41,9 @@ def server(tmp_path: Path, port: int) -> Iterator[Server]:
 
 def limiting(
     server: Server, *, failures: list[None] | None = None, seconds: float = SECONDS
-) -> AbstractAsyncContextManager[Limiter]:
+) -> AbstractAsyncContextManager[RateLimiter]:
     told = [] if failures is None else failures
-    return limited(Store(server.url, longest_seconds=seconds), told, pause=PAUSE)
+    return limited(RedisLimiter(server.url, longest_seconds=seconds), told, pause=PAUSE)
 
 
 def test_several_processes_let_through_the_burst_together_and_not_one_more(server: Server) -> None:
@@ -145,7 +145,7 @@ async def test_while_redis_is_silent_each_process_keeps_its_share_and_afterwards
     assert PASSWORD not in caplog.text
 
 
-async def until_redis_decides(limiter: Limiter) -> None:
+async def until_redis_decides(limiter: RateLimiter) -> None:
     """Ask until an answer comes from the store, of which a key that nobody used before tells by its burst."""
     deadline = monotonic() + SECONDS
     for number in range(1_000_000):
@@ -176,11 +176,11 @@ async def test_a_socket_will_do(tmp_path: Path) -> None:
 
 
 async def test_a_store_is_there_where_it_answers_and_takes_the_password(server: Server) -> None:
-    store = Store(server.url)
+    store = RedisLimiter(server.url)
     await store.ping()
     await store.close()
-    wrong = Store(server.url.replace(PASSWORD, "guessed"))
-    with pytest.raises(StoreFailed, match="AuthenticationError"):
+    wrong = RedisLimiter(server.url.replace(PASSWORD, "guessed"))
+    with pytest.raises(RedisFailed, match="AuthenticationError"):
         await wrong.ping()
     await wrong.close()
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from service.loading.acceptance import Cause, Invalid, Refused, Safeguards, accept, advice
+from service.loading.acceptance import Cause, InvalidRecords, Refused, Safeguards, accept, advice
 from service.loading.dataset import Totals
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_files, load_stores, store
 
@@ -18,15 +18,15 @@ def stores(*records: Record) -> bytes:
     return as_csv(records, STORE_FIELDS)
 
 
-@pytest.mark.parametrize("invalid", Invalid)
-def test_a_data_set_without_a_fault_is_served(tmp_path: Path, invalid: Invalid) -> None:
+@pytest.mark.parametrize("invalid", InvalidRecords)
+def test_a_data_set_without_a_fault_is_served(tmp_path: Path, invalid: InvalidRecords) -> None:
     dataset, report = accept(load_stores(tmp_path, stores(SOUND)), invalid)
     assert len(dataset.stores) == 1
     assert report.faults == []
 
 
 def test_records_at_fault_are_left_out_where_that_is_wanted_and_told(tmp_path: Path) -> None:
-    dataset, report = accept(load_stores(tmp_path, stores(SOUND, FAULTY)), Invalid.SKIP)
+    dataset, report = accept(load_stores(tmp_path, stores(SOUND, FAULTY)), InvalidRecords.SKIP)
     assert len(dataset.stores) == 1
     assert report.totals.skipped == len(report.faults) == 1
 
@@ -37,14 +37,14 @@ def test_records_at_fault_refuse_the_set_with_the_first_fault_and_how_many_more_
 ) -> None:
     line = 2 + records.index(FAULTY)
     with pytest.raises(Refused) as caught:
-        accept(load_stores(tmp_path, stores(*records)), Invalid.REFUSE)
+        accept(load_stores(tmp_path, stores(*records)), InvalidRecords.REFUSE)
     assert str(caught.value).startswith(f"stores.csv:{line}: city: ")
     assert str(caught.value).endswith(f"a value is needed{more}")
     assert caught.value.cause is Cause.RECORDS
 
 
-@pytest.mark.parametrize("invalid", Invalid)
-def test_a_file_that_is_refused_refuses_the_set_always(tmp_path: Path, invalid: Invalid) -> None:
+@pytest.mark.parametrize("invalid", InvalidRecords)
+def test_a_file_that_is_refused_refuses_the_set_always(tmp_path: Path, invalid: InvalidRecords) -> None:
     with pytest.raises(Refused, match=r"^companies: ") as caught:
         accept(load_files(tmp_path, {"stores.csv": stores(SOUND)}), invalid)
     assert caught.value.cause is Cause.FILE

@@ -9,7 +9,7 @@ import pytest
 
 from service.loading.data_files import read_folder
 from service.loading.dataset import load
-from service.loading.folder_signature import look_at_folder
+from service.loading.folder_signature import folder_signature
 from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, as_json, load_files, refusal, rows, store
 
 STORES_FILE = as_csv([store()], STORE_FIELDS)
@@ -98,7 +98,7 @@ def test_files_that_changed_since_a_look_at_them_are_refused_unless_a_manifest_h
     tmp_path: Path,
 ) -> None:
     load_files(tmp_path, BOTH)
-    seen = look_at_folder(tmp_path).fingerprint
+    seen = folder_signature(tmp_path).fingerprint
     assert read_folder(tmp_path, fingerprint=seen).faults == []
     (tmp_path / "stores.csv").write_bytes(STORES_FILE + b"\n")
     (fault,) = read_folder(tmp_path, fingerprint=seen).faults

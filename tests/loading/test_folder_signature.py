@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.loading.folder_signature import look_at_file, look_at_folder, watched_folders
+from service.loading.folder_signature import file_signature, folder_signature, watched_folders
 from tests.loading.data_files import COMPANIES_FILE, load_files
 
 FILES = {"companies.csv": COMPANIES_FILE, "stores.jsonl": b""}
@@ -30,40 +30,40 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_change_of_a_data_file_is_another_look(folder: Path, change: Callable[[Path], object]) -> None:
-    before = look_at_folder(folder)
+    before = folder_signature(folder)
     os.utime(folder / "companies.csv", ns=(1, 1))  # a clock that stands still hides no change
-    before = look_at_folder(folder)
+    before = folder_signature(folder)
     change(folder)
-    assert look_at_folder(folder).fingerprint != before.fingerprint
+    assert folder_signature(folder).fingerprint != before.fingerprint
 
 
 def test_other_files_of_the_folder_do_not_change_its_look(folder: Path) -> None:
-    before = look_at_folder(folder)
+    before = folder_signature(folder)
     (folder / "README.txt").write_text("hello")
-    assert look_at_folder(folder).fingerprint == before.fingerprint
+    assert folder_signature(folder).fingerprint == before.fingerprint
 
 
 def test_only_a_manifest_proves_that_files_belong_together(folder: Path) -> None:
-    assert not look_at_folder(folder).proven
+    assert not folder_signature(folder).proven
     (folder / "manifest.json").write_bytes(b"{}")
-    assert look_at_folder(folder).proven
-    assert look_at_file(folder / "stores.baked").proven
+    assert folder_signature(folder).proven
+    assert file_signature(folder / "stores.baked").proven
 
 
 def test_a_folder_that_cannot_be_read_has_a_look_and_it_is_of_no_data(folder: Path, tmp_path: Path) -> None:
-    looks = [look_at_folder(tmp_path / name) for name in ("gone", "nul\0", "x" * 300, "data/companies.csv")]
+    looks = [folder_signature(tmp_path / name) for name in ("gone", "nul\0", "x" * 300, "data/companies.csv")]
     assert len({look.fingerprint for look in looks}) == 1
-    assert looks[0].fingerprint != look_at_folder(folder).fingerprint
+    assert looks[0].fingerprint != folder_signature(folder).fingerprint
     assert not looks[0].proven
 
 
 def test_a_file_looks_another_when_it_is_replaced_and_when_it_is_gone(tmp_path: Path) -> None:
     file, beside = tmp_path / "set.baked", tmp_path / "beside"
-    looks = [look_at_file(file).fingerprint]
+    looks = [file_signature(file).fingerprint]
     for content in (b"one", b"two"):
         beside.write_bytes(content)
         beside.replace(file)
-        looks.append(look_at_file(file).fingerprint)
+        looks.append(file_signature(file).fingerprint)
     assert len(set(looks)) == 3
 
 

@@ -10,15 +10,15 @@ from service.model.errors import RequestError
 from service.model.operation import ALWAYS
 from service.model.parameters import MAX_LIMIT, parameters_of
 from service.model.records import COMPANIES, STORES, Resource
-from service.snapshot.snapshot import Replica
-from service.web.auth import anybody
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.auth import no_authentication
 from service.web.site import make_site
 from tests.web.live import POLICY
 
 
 @pytest.fixture(scope="module")
 def document() -> Any:
-    return orjson.loads(make_site(Replica(), anybody, POLICY).openapi)
+    return orjson.loads(make_site(SnapshotHolder(), no_authentication, POLICY).openapi)
 
 
 def operation(document: Any, path: str) -> Any:

@@ -11,12 +11,12 @@ from tests.program import PROGRAM, SECONDS, environment
 HEAVY = {"aiohttp", "gunicorn", "numpy", "redis", "rich", "throttled", "uvloop", "watchfiles"}
 SERVES = """
 import sys
-from service.snapshot.snapshot import Replica
-from service.web.auth import anybody
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.auth import no_authentication
 from service.web.policy import Policy
 from service.web.site import make_site
 policy = Policy(cache_control="no-cache", origins=frozenset(), needs_key=False, encoded_bytes=0, rates=False)
-make_site(Replica(), anybody, policy)
+make_site(SnapshotHolder(), no_authentication, policy)
 print(*sys.modules)
 """
 

@@ -12,10 +12,10 @@ from service.progress import Progress
 from service.snapshot.publication import Publication
 from service.snapshot.publisher import Publisher
 from service.snapshot.workspace import Workspace
-from service.sources.source import Check, Rejected, Taken
+from service.sources.source import Check, Fetched, Rejected
 from tests.program import SECONDS
 
-Step = Taken | Exception | None
+Step = Fetched | Exception | None
 
 
 class Script:
@@ -33,7 +33,7 @@ class Script:
         self.seen: list[str] = []
         self.at: list[float] = []
 
-    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Taken | None:  # noqa: ARG002 - nothing takes long
+    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Fetched | None:  # noqa: ARG002 - nothing takes long
         self.seen.append(seen)
         self.at.append(asyncio.get_running_loop().time())
         step = self._steps.pop(0) if self._steps else None
@@ -59,10 +59,10 @@ def taken(
     stores: int = 1,
     confirmed_at: datetime | None = None,
     generated_at: datetime | None = None,
-) -> Taken:
+) -> Fetched:
     totals = Totals(stores=stores, companies=1, skipped=0, repeated=0)
     summary = Summary(fingerprint, generated_at, totals)
-    return Taken(fingerprint=fingerprint, summary=summary, notes=notes, confirmed_at=confirmed_at)
+    return Fetched(fingerprint=fingerprint, summary=summary, notes=notes, confirmed_at=confirmed_at)
 
 
 class Published:

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from service.loading.dataset import Summary, Totals
 from service.snapshot.publication import Publication
 from service.snapshot.publisher import renewed
-from service.sources.source import Taken
+from service.sources.source import Fetched
 
 START = datetime(2024, 5, 31, 12, tzinfo=UTC)
 TOTALS = Totals(stores=1, companies=1, skipped=0, repeated=0)
@@ -20,7 +20,7 @@ def published(run: list[tuple[str, datetime | None]]) -> list[Publication]:
     """Return what a run publishes of data sets, each a version and its time."""
     publications, last = [], Publication()
     for version, generated_at in run:
-        taken = Taken(fingerprint=version, summary=Summary(version, generated_at, TOTALS))
+        taken = Fetched(fingerprint=version, summary=Summary(version, generated_at, TOTALS))
         last = renewed(last, taken, "a file", START)
         publications.append(last)
     return publications

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.snapshot.run_folders import workspace
-from service.snapshot.worker_slots import SEAT_BYTES, Seat, lone_seat
+from service.snapshot.worker_slots import SLOT_BYTES, WorkerSlot, single_slot
 from service.snapshot.workspace import Workspace
 
 
@@ -17,67 +17,67 @@ def work(tmp_path: Path) -> Iterator[Workspace]:
         yield made
 
 
-def in_a_worker(work: Workspace, act: Callable[[Seat], object]) -> int:
-    """Let another process take a seat and act on it, and end; return its exit code."""
+def in_a_worker(work: Workspace, act: Callable[[WorkerSlot], object]) -> int:
+    """Let another process take a slot and act on it, and end; return its exit code."""
     child = os.fork()
     if not child:
-        act(work.seats.take())
+        act(work.slots.take())
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def count_seven(seat: Seat) -> None:
-    seat.serves(3)
-    seat.counts[0] += 7
+def count_seven(slot: WorkerSlot) -> None:
+    slot.serves(3)
+    slot.counts[0] += 7
 
 
-def open_three(seat: Seat) -> None:
-    count_seven(seat)
+def open_three(slot: WorkerSlot) -> None:
+    count_seven(slot)
     for _ in range(3):
-        seat.count_connection(1)
-    assert seat.open_connections() == 4
+        slot.count_connection(1)
+    assert slot.open_connections() == 4
 
 
-def sums(seat: Seat) -> int:
-    return sum(counts[0] for counts in seat.all_counts())
+def sums(slot: WorkerSlot) -> int:
+    return sum(counts[0] for counts in slot.all_counts())
 
 
 def test_a_process_alone_counts_for_itself() -> None:
-    seat = lone_seat()
-    seat.counts[0] += 2
-    assert (sums(seat), len(seat.living()), seat.alone) == (2, 1, True)
+    slot = single_slot()
+    slot.counts[0] += 2
+    assert (sums(slot), len(slot.living()), slot.alone) == (2, 1, True)
 
 
 def test_workers_have_a_seat_each_and_read_all_of_them(work: Workspace) -> None:
-    one, other = work.seats.take(), work.seats.take()
+    one, other = work.slots.take(), work.slots.take()
     one.counts[0] += 1
     other.counts[0] += 2
     other.serves(5)
     assert (sums(one), sums(other)) == (3, 3)
-    assert (len(one.living()), one.alone, sorted(work.seats.serving())) == (2, False, [0, 5])
+    assert (len(one.living()), one.alone, sorted(work.slots.serving())) == (2, False, [0, 5])
 
 
 def test_what_a_worker_counted_is_not_lost_with_it_and_the_next_one_goes_on_there(work: Workspace) -> None:
-    mine = work.seats.take()
+    mine = work.slots.take()
     for ended in (1, 2, 3):
         assert in_a_worker(work, count_seven) == 0
         assert sums(mine) == ended * 7
-        assert (len(mine.living()), work.seats.serving()) == (1, [0])
-    assert len(list(work.folder.glob("seat-*"))) == 2
+        assert (len(mine.living()), work.slots.serving()) == (1, [0])
+    assert len(list(work.folder.glob("slot-*"))) == 2
 
 
 def test_a_new_worker_serves_nothing_whatever_the_one_before_it_served(work: Workspace) -> None:
     assert in_a_worker(work, count_seven) == 0
-    seat = work.seats.take()
-    assert (seat.numbers[0], seat.counts[0]) == (0, 7)
+    slot = work.slots.take()
+    assert (slot.numbers[0], slot.counts[0]) == (0, 7)
 
 
 def test_the_connections_of_a_worker_end_with_it(work: Workspace) -> None:
-    mine = work.seats.take()
+    mine = work.slots.take()
     mine.count_connection(1)
     assert in_a_worker(work, open_three) == 0
     assert mine.open_connections() == 1  # before another worker has its place
-    successor = work.seats.take()
+    successor = work.slots.take()
     assert (mine.open_connections(), successor.counts[0]) == (1, 7)
     successor.count_connection(1)
     mine.count_connection(-1)
@@ -85,7 +85,7 @@ def test_the_connections_of_a_worker_end_with_it(work: Workspace) -> None:
 
 
 def test_a_seat_has_all_of_its_room_from_the_start_so_that_counting_never_needs_more(work: Workspace) -> None:
-    work.seats.take()
-    stat = (work.folder / "seat-0").stat()
-    assert stat.st_size == SEAT_BYTES
-    assert stat.st_blocks * 512 >= SEAT_BYTES
+    work.slots.take()
+    stat = (work.folder / "slot-0").stat()
+    assert stat.st_size == SLOT_BYTES
+    assert stat.st_blocks * 512 >= SLOT_BYTES

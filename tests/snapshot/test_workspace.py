@@ -124,10 +124,10 @@ def test_a_run_has_one_leader_until_that_ends(tmp_path: Path) -> None:
 
 
 def in_a_worker(work: Workspace) -> None:
-    """Let another process take a seat, have data and end."""
+    """Let another process take a slot, have data and end."""
     child = os.fork()
     if not child:
-        work.seats.take().serves(1)
+        work.slots.take().serves(1)
         os._exit(0)
     os.waitpid(child, 0)
 
@@ -142,7 +142,7 @@ def test_what_is_published_is_read_as_it_was_and_nothing_is_where_nothing_was(tm
 
 def test_a_run_is_complete_once_all_of_its_workers_had_data_at_the_same_time(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
-        one, other = work.seats.take(), work.seats.take()
+        one, other = work.slots.take(), work.slots.take()
         one.serves(1)
         assert not work.is_complete(2)
         other.serves(1)
@@ -151,11 +151,11 @@ def test_a_run_is_complete_once_all_of_its_workers_had_data_at_the_same_time(tmp
 
 def test_a_worker_that_died_is_waited_for_until_the_run_is_complete_and_not_after_that(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
-        worker = work.seats.take()
+        worker = work.slots.take()
         worker.serves(1)
         in_a_worker(work)
         assert not work.is_complete(2)
-        another = work.seats.take()
+        another = work.slots.take()
         another.serves(1)
         assert work.is_complete(2)
         another.serves(0)

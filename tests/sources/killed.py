@@ -5,11 +5,11 @@ from pathlib import Path
 
 from service.loading.acceptance import Safeguards
 from service.progress import silent
-from service.sources.url_source import RemoteSource
+from service.sources.url_source import UrlSource
 
 
 def take_twice(cache: str, url: str) -> None:
     """Take what an origin holds, and then what it holds instead, as two runs of a service."""
     to = Path(cache).with_name("to-be-killed.baked")
     for _ in range(2):
-        asyncio.run(RemoteSource(url, Path(cache)).take(to, seen="none", check=Safeguards().check, progress=silent))
+        asyncio.run(UrlSource(url, Path(cache)).take(to, seen="none", check=Safeguards().check, progress=silent))

@@ -8,8 +8,8 @@ import pytest
 from aiohttp import ClientTimeout
 
 from service.loading.acceptance import Safeguards
-from service.sources.source import Check, Rejected, Taken, Unavailable
-from service.sources.url_source import RemoteSource
+from service.sources.source import Check, Fetched, Rejected, Unavailable
+from service.sources.url_source import UrlSource
 from tests.program import SECONDS
 from tests.sources.origin import Origin
 
@@ -32,9 +32,9 @@ class Taker:
     ) -> None:
         self.check: Check = Safeguards().check
         self.origin, self.cache, self.to = origin, folder / "cache", folder / "taken.baked"
-        self.source = RemoteSource(url or origin.url, self.cache, timeout=timeout, pauses=pauses)
+        self.source = UrlSource(url or origin.url, self.cache, timeout=timeout, pauses=pauses)
 
-    async def take(self, seen: str = "") -> Taken | None:
+    async def take(self, seen: str = "") -> Fetched | None:
         self.to.unlink(missing_ok=True)
         return await self.source.take(self.to, seen=seen, check=self.check, progress=self.origin.progress)
 

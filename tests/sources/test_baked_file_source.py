@@ -9,8 +9,8 @@ import pytest
 from service.baking.baked_file import load_baked
 from service.loading.acceptance import Cause, Safeguards
 from service.progress import silent
-from service.sources.baked_file_source import FileSource
-from service.sources.source import Check, Rejected, Taken, Unavailable
+from service.sources.baked_file_source import BakedFileSource
+from service.sources.source import Check, Fetched, Rejected, Unavailable
 from tests.program import SECONDS
 from tests.run.generations import Generation, put
 
@@ -27,8 +27,10 @@ def to(tmp_path: Path) -> Path:
     return tmp_path / "taken.baked"
 
 
-def take(file: Path, to: Path, seen: str = "", check: Check = CHECK) -> Taken | None:
-    return asyncio.run(asyncio.wait_for(FileSource(file).take(to, seen=seen, check=check, progress=silent), SECONDS))
+def take(file: Path, to: Path, seen: str = "", check: Check = CHECK) -> Fetched | None:
+    return asyncio.run(
+        asyncio.wait_for(BakedFileSource(file).take(to, seen=seen, check=check, progress=silent), SECONDS)
+    )
 
 
 def rejected(file: Path, to: Path) -> Rejected:

@@ -5,14 +5,14 @@ import threading
 
 import pytest
 
-from service.sources.blocking import finished
+from service.sources.blocking import run_to_end
 from tests.program import SECONDS
 
 
 async def test_what_the_work_returns_and_raises_comes_through() -> None:
-    assert await finished(divmod, 7, 2) == (3, 1)
+    assert await run_to_end(divmod, 7, 2) == (3, 1)
     with pytest.raises(ZeroDivisionError):
-        await finished(divmod, 7, 0)
+        await run_to_end(divmod, 7, 0)
 
 
 async def test_who_is_cancelled_waits_for_the_end_of_the_work() -> None:
@@ -23,7 +23,7 @@ async def test_who_is_cancelled_waits_for_the_end_of_the_work() -> None:
         go_on.wait(SECONDS)
         done.set()
 
-    waiting = asyncio.create_task(finished(work))
+    waiting = asyncio.create_task(run_to_end(work))
     await asyncio.to_thread(begun.wait, SECONDS)
     waiting.cancel()
     for _ in range(10):

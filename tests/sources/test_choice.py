@@ -4,22 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from service.loading.acceptance import Invalid
-from service.sources.baked_file_source import FileSource
+from service.loading.acceptance import InvalidRecords
+from service.sources.baked_file_source import BakedFileSource
 from service.sources.choice import choose_source
 from service.sources.folder_source import FolderSource
 from service.sources.source import Source
-from service.sources.url_source import RemoteSource
+from service.sources.url_source import UrlSource
 
 
 def choose(text: str, cache: Path) -> Source:
-    return choose_source(text, invalid=Invalid.REFUSE, compile_timeout=60, cache=cache)
+    return choose_source(text, invalid=InvalidRecords.REFUSE, compile_timeout=60, cache=cache)
 
 
 def test_a_url_a_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert isinstance(choose("HTTPS://origin.example/set.baked", tmp_path), RemoteSource)
-    assert isinstance(choose(str(tmp_path / "file"), tmp_path), FileSource)
+    assert isinstance(choose("HTTPS://origin.example/set.baked", tmp_path), UrlSource)
+    assert isinstance(choose(str(tmp_path / "file"), tmp_path), BakedFileSource)
     for folder in (str(tmp_path), str(tmp_path / "nowhere"), "x" * 300, "a:b", "s3:/bucket"):
         assert isinstance(choose(folder, tmp_path), FolderSource)
 

@@ -9,11 +9,11 @@ import orjson
 import pytest
 
 from service.baking.baked_file import load_baked
-from service.loading.acceptance import Cause, Invalid, Safeguards
+from service.loading.acceptance import Cause, InvalidRecords, Safeguards
 from service.loading.dataset import load
 from service.progress import silent
 from service.sources.folder_source import FolderSource
-from service.sources.source import Check, Rejected, Taken, Unavailable
+from service.sources.source import Check, Fetched, Rejected, Unavailable
 from tests.baking.made_up import contents
 from tests.directory import store
 from tests.program import SECONDS, compilers, has_ended
@@ -33,8 +33,8 @@ def to(tmp_path: Path) -> Path:
 
 
 async def take(
-    folder: Path, to: Path, seen: str = "", *, invalid: Invalid = Invalid.REFUSE, check: Check = CHECK
-) -> Taken | None:
+    folder: Path, to: Path, seen: str = "", *, invalid: InvalidRecords = InvalidRecords.REFUSE, check: Check = CHECK
+) -> Fetched | None:
     source = FolderSource(folder, invalid=invalid, timeout=SECONDS)
     async with asyncio.timeout(SECONDS):
         return await source.take(to, seen=seen, check=check, progress=silent)
@@ -51,7 +51,7 @@ async def test_what_is_taken_is_what_the_files_hold_and_an_unchanged_folder_is_n
     folder: Path, to: Path
 ) -> None:
     steps: list[str] = []
-    taken = await FolderSource(folder, invalid=Invalid.REFUSE, timeout=SECONDS).take(
+    taken = await FolderSource(folder, invalid=InvalidRecords.REFUSE, timeout=SECONDS).take(
         to, seen="", check=CHECK, progress=lambda step, *_: steps.append(step)
     )
     assert taken is not None
@@ -71,7 +71,7 @@ async def test_files_at_fault_are_rejected_with_the_first_fault_or_left_out_and_
         await take(folder, to)
     assert caught.value.cause is Cause.RECORDS
     assert not await asyncio.to_thread(to.exists)
-    taken = await take(folder, to, invalid=Invalid.SKIP)
+    taken = await take(folder, to, invalid=InvalidRecords.SKIP)
     assert taken is not None
     assert taken.notes[0] == "left out 1 records at fault"
     assert taken.notes[1].startswith("missing: 4 faults, the first: stores.json:1: ")
@@ -99,7 +99,7 @@ async def test_a_compiler_that_is_killed_leaves_the_folder_unavailable(folder: P
 async def test_a_compiler_that_takes_too_long_is_killed_and_leaves_the_folder_unavailable(
     folder: Path, to: Path
 ) -> None:
-    source = FolderSource(folder, invalid=Invalid.REFUSE, timeout=0.5)
+    source = FolderSource(folder, invalid=InvalidRecords.REFUSE, timeout=0.5)
     taking = asyncio.create_task(source.take(to, seen="", check=CHECK, progress=silent))
     os.kill(started := await compiler(), signal.SIGSTOP)  # as one that reads from a file server that is gone
     with pytest.raises(Unavailable, match=r"compiling took longer than --compile-timeout 0\.5 s"):

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from service.loading.acceptance import Safeguards
-from service.sources.last_good_copy import Cache, Entry
+from service.sources.last_good_copy import CopyEntry, LastGoodCopy
 from service.sources.source import Rejected
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
@@ -23,9 +23,9 @@ from tests.sources.origin import Origin, alternating, serving, status, unmarked
 from tests.sources.taking import Taker
 
 
-def entry_of(folder: Path) -> tuple[Path, Entry]:
+def entry_of(folder: Path) -> tuple[Path, CopyEntry]:
     (file,) = folder.glob("*.json")
-    return file, msgspec.json.decode(file.read_bytes(), type=Entry)
+    return file, msgspec.json.decode(file.read_bytes(), type=CopyEntry)
 
 
 async def warm(origin: Origin, folder: Path) -> Taker:
@@ -274,7 +274,7 @@ async def test_a_place_that_cannot_be_written_costs_no_copy(origin: Origin, tmp_
 async def test_another_copy_than_the_origin_confirmed_keeps_its_time(origin: Origin, tmp_path: Path) -> None:
     taker = await warm(origin, tmp_path)
     before = entry_of(taker.cache)
-    Cache(taker.cache, origin.url, name=origin.url).confirm('"none"', datetime.now(UTC))
+    LastGoodCopy(taker.cache, origin.url, name=origin.url).confirm('"none"', datetime.now(UTC))
     assert entry_of(taker.cache) == before
 
 
@@ -310,7 +310,7 @@ async def test_a_full_disk_leaves_the_copy_and_nothing_beside_it(
     before = sorted(taker.cache.iterdir())
     new = tmp_path / "new"
     new.write_bytes(b"new")
-    cache = Cache(taker.cache, origin.url, name=origin.url)
+    cache = LastGoodCopy(taker.cache, origin.url, name=origin.url)
     with small_disk(10):
         cache.keep(new, fingerprint='"two"', confirmed_at=datetime.now(UTC))
         cache.confirm('"one"', datetime.now(UTC))
@@ -365,7 +365,7 @@ async def test_a_process_killed_at_any_step_leaves_a_sound_copy_or_none(
     with killable("tests.sources.killed:take_twice", cache, origin.url) as run:
         for step in count(1):
             killed = await asyncio.to_thread(run, step)
-            entry = Cache(cache, origin.url, name=origin.url).load(taken)
+            entry = LastGoodCopy(cache, origin.url, name=origin.url).load(taken)
             found.append(entry is not None)
             assert entry is None or taken.read_bytes() == editions[int(entry.fingerprint.strip('"'))]
             if not killed:

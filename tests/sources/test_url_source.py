@@ -11,8 +11,8 @@ import pytest
 from aiohttp import ClientTimeout
 
 from service.baking.baked_file import bake
-from service.sources.source import Rejected, Source, Taken, Unavailable
-from service.sources.url_source import RemoteSource
+from service.sources.source import Fetched, Rejected, Source, Unavailable
+from service.sources.url_source import UrlSource
 from tests.baking.made_up import loaded, small_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS
@@ -428,7 +428,7 @@ async def test_an_origin_without_tls_is_told(origin: Origin, tmp_path: Path) -> 
 )
 def test_an_address_that_is_neither_http_nor_https_is_refused_and_not_quoted(tmp_path: Path, url: str) -> None:
     with pytest.raises(ValueError, match=r"^it is no http or https address$"):
-        RemoteSource(url, tmp_path)
+        UrlSource(url, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -440,7 +440,7 @@ def test_an_address_that_is_neither_http_nor_https_is_refused_and_not_quoted(tmp
     ],
 )
 def test_the_name_is_the_address_without_user_query_and_fragment(tmp_path: Path, url: str, name: str) -> None:
-    assert RemoteSource(url, tmp_path).name == name
+    assert UrlSource(url, tmp_path).name == name
 
 
 @pytest.mark.parametrize(
@@ -531,7 +531,7 @@ async def test_cancelled_at_any_moment_it_leaves_nothing_open(origin: Origin, tm
             await asyncio.sleep(0)
         finished = not taking.cancel()
         (end,) = await asyncio.gather(taking, return_exceptions=True)
-        assert isinstance(end, Taken if finished else asyncio.CancelledError)
+        assert isinstance(end, Fetched if finished else asyncio.CancelledError)
         await left_alone(before)
         moment += 1 + moment // 20
 

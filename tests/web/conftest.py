@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import Replica
-from service.web.auth import anybody, keyring
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.auth import keyring, no_authentication
 from service.web.site import make_site
 from tests.directory import write_directory
 from tests.loaded import serve
@@ -25,30 +25,30 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def replica() -> Replica:
-    return Replica()
+def replica() -> SnapshotHolder:
+    return SnapshotHolder()
 
 
 @pytest.fixture
-async def loading_client(replica: Replica, aiohttp_client: AiohttpClient) -> Client:
+async def loading_client(replica: SnapshotHolder, aiohttp_client: AiohttpClient) -> Client:
     """Return a client of a service that still loads."""
     return await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public))
 
 
 @pytest.fixture
-async def client(replica: Replica, data: Path, loading_client: Client) -> Client:
+async def client(replica: SnapshotHolder, data: Path, loading_client: Client) -> Client:
     """Return a client of a service that has loaded its data."""
     await serve(replica, data)
     return loading_client
 
 
 @pytest.fixture
-def site_client(replica: Replica, data: Path, aiohttp_client: AiohttpClient) -> SiteClient:
+def site_client(replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient) -> SiteClient:
     async def make(**terms: Any) -> Client:
         policy = msgspec.structs.replace(POLICY, **terms)
         if replica.current is None:
             await serve(replica, data)
-        site = make_site(replica, keyring([KEY]) if policy.needs_key else anybody, policy)
+        site = make_site(replica, keyring([KEY]) if policy.needs_key else no_authentication, policy)
         return await aiohttp_client(ServiceServer(site.public))
 
     return make

@@ -5,7 +5,7 @@ from multidict import CIMultiDict
 
 from service.access.principal import Principal
 from service.model.errors import Unauthorized
-from service.web.auth import KEY_HEADER, anybody, keyring
+from service.web.auth import KEY_HEADER, keyring, no_authentication
 from tests.web.live import KEY, Client, exchange
 
 
@@ -50,4 +50,4 @@ def test_without_keys_nobody_is_let_in() -> None:
 
 
 def test_without_authentication_anybody_is_let_in() -> None:
-    assert anybody([]) == Principal("anonymous")
+    assert no_authentication([]) == Principal("anonymous")

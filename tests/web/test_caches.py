@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.snapshot.publication import Publication
-from service.snapshot.snapshot import Replica, Snapshot
+from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from tests.directory import company, store, write_directory
 from tests.loaded import snapshot
 from tests.web.live import Client
@@ -64,7 +64,7 @@ def _written(folder: Path, rows: int) -> Path:
     return write_directory(folder, stores, [company(name=f"one of {rows}")])
 
 
-async def serve(replica: Replica, edition: Snapshot) -> None:
+async def serve(replica: SnapshotHolder, edition: Snapshot) -> None:
     await replica.serve(edition, Publication(generation=edition.generation))
 
 
@@ -74,7 +74,7 @@ STEPS = st.sampled_from(range(len(ROWS))) | st.tuples(st.sampled_from(TARGETS), 
 
 @given(steps=st.lists(STEPS, min_size=5, max_size=25))
 async def test_over_any_reloads_a_cache_shows_what_a_fresh_answer_would_say(
-    loading_client: Client, replica: Replica, editions: Sequence[Snapshot], steps: Sequence[Step]
+    loading_client: Client, replica: SnapshotHolder, editions: Sequence[Snapshot], steps: Sequence[Step]
 ) -> None:
     cache = Cache(loading_client)
     await serve(replica, editions[0])
@@ -91,7 +91,7 @@ async def test_over_any_reloads_a_cache_shows_what_a_fresh_answer_would_say(
 
 
 async def test_answers_under_way_while_the_data_changes_are_wholly_of_one_data_set(
-    loading_client: Client, replica: Replica, editions: Sequence[Snapshot]
+    loading_client: Client, replica: SnapshotHolder, editions: Sequence[Snapshot]
 ) -> None:
     expected = {}
     for edition in editions:

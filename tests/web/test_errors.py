@@ -6,13 +6,13 @@ from typing import NoReturn
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import Replica
-from service.web.auth import KEY_HEADER, anybody
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.auth import KEY_HEADER, no_authentication
 from service.web.site import make_site
 from tests.web.live import HEADERS, POLICY, Client, ServiceServer
 
 
-class BrokenReplica(Replica):
+class BrokenReplica(SnapshotHolder):
     """A replica whose data cannot be had, as no replica should be."""
 
     @property
@@ -26,7 +26,7 @@ class BrokenReplica(Replica):
 
 @pytest.fixture
 async def broken_client(aiohttp_client: AiohttpClient) -> Client:
-    return await aiohttp_client(ServiceServer(make_site(BrokenReplica(), anybody, POLICY).public))
+    return await aiohttp_client(ServiceServer(make_site(BrokenReplica(), no_authentication, POLICY).public))
 
 
 async def test_a_fault_of_ours_tells_nothing_of_the_inside_but_to_the_log(

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from service.snapshot.publication import Publication
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_LINE_BYTES
 from tests.web.live import Client, lasting
 from tests.web.reply import Asked, Reply, ask, ask_all, request
@@ -123,7 +123,9 @@ async def test_data_that_is_still_loaded_is_a_problem(loading_client: Client) ->
     assert answer.headers["Retry-After"] == "1"
 
 
-async def test_a_fault_of_ours_is_a_problem_and_tells_nothing_of_the_inside(client: Client, replica: Replica) -> None:
+async def test_a_fault_of_ours_is_a_problem_and_tells_nothing_of_the_inside(
+    client: Client, replica: SnapshotHolder
+) -> None:
     assert replica.current is not None
     no_table: Any = None
     dataset = msgspec.structs.replace(replica.current.dataset, stores=no_table)

@@ -14,7 +14,7 @@ from pytest_aiohttp import AiohttpClient
 from service.access.principal import Principal
 from service.access.request_rate import Rate
 from service.model.errors import Unauthorized
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.access.fake_redis import Fake, deciding, silent
 from tests.loaded import serve
@@ -43,7 +43,7 @@ def authenticate(given: Sequence[str]) -> Principal:
 
 
 @pytest.fixture
-def rated(replica: Replica, data: Path, aiohttp_client: AiohttpClient) -> RatedClient:
+def rated(replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient) -> RatedClient:
     async def make(**terms: Any) -> Client:
         await serve(replica, data)
         site = make_site(replica, authenticate, msgspec.structs.replace(POLICY, **terms))
@@ -180,7 +180,7 @@ async def test_a_refusal_tells_the_same_time_twice(rated: RatedClient) -> None:
 
 
 async def test_what_is_told_while_the_data_is_loaded_counts_too(
-    replica: Replica, aiohttp_client: AiohttpClient
+    replica: SnapshotHolder, aiohttp_client: AiohttpClient
 ) -> None:
     policy = msgspec.structs.replace(POLICY, rate_fields=True)
     client: Client = await aiohttp_client(ServiceServer(make_site(replica, authenticate, policy).public))

@@ -9,7 +9,7 @@ from time import time
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import header_lines
 from service.web.auth import keyring
 from service.web.site import make_site
@@ -62,7 +62,7 @@ async def test_an_answer_tells_when_it_was_made(client: Client) -> None:
 
 @pytest.mark.parametrize("limit", [3, 1000])
 async def test_short_and_long_answers_arrive_whole_however_slowly_they_are_read(
-    client: Client, replica: Replica, data: Path, limit: int
+    client: Client, replica: SnapshotHolder, data: Path, limit: int
 ) -> None:
     write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
     await serve(replica, data)
@@ -76,7 +76,7 @@ async def test_short_and_long_answers_arrive_whole_however_slowly_they_are_read(
 
 
 async def test_an_answer_that_is_under_way_arrives_whole_when_the_server_closes(
-    replica: Replica, data: Path, aiohttp_client: AiohttpClient
+    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
     await serve(replica, data)

@@ -27,7 +27,7 @@ _RECEIVE: Final = memoryview(bytearray(RECEIVE_BYTES))
 _log = logging.getLogger(__name__)
 
 
-class Listener(Protocol):
+class ConnectionObserver(Protocol):
     """What a connection needs of the server that accepted it."""
 
     app: App
@@ -74,7 +74,7 @@ class Connection(asyncio.BufferedProtocol):
 
     _transport: asyncio.Transport
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: ConnectionObserver) -> None:
         self._listener = listener
         self._heads = HeadReader()
         self._received = bytearray()  # and not used yet

@@ -11,7 +11,7 @@ from service.web.problems import refusal
 _log = logging.getLogger(__name__)
 
 
-class Overload(asyncio.Protocol):
+class ShedConnection(asyncio.Protocol):
     """The protocol of all connections over the limit: responds without reading the request, and closes."""
 
     def __init__(self, limit: int) -> None:

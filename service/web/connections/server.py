@@ -12,7 +12,7 @@ from service.web.app import App
 from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.connection import Connection
 from service.web.connections.limits import Limits
-from service.web.connections.load_shedding import Overload
+from service.web.connections.load_shedding import ShedConnection
 from service.web.connections.log_throttling import THROTTLE_SECONDS, LogThrottle
 from service.web.connections.timeouts import TimeoutSweep, timeouts
 from service.web.telemetry.events import Event
@@ -28,7 +28,7 @@ class Server:
         self.unsent = UnsentResponses()
         self.loop = asyncio.get_running_loop()
         self._limit = limits.connections
-        self._overload = Overload(limits.connections)
+        self._overload = ShedConnection(limits.connections)
         self._open = 0
         self._connections: set[Connection] = set()
         self._sweep = TimeoutSweep(self._connections, limits.check_seconds)

@@ -17,7 +17,7 @@ from prometheus_client import (
 from prometheus_client.core import InfoMetricFamily
 from prometheus_client.registry import Collector
 
-from service.snapshot.snapshot import Replica, Snapshot
+from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.answer import NO_STORE, Answer
 from service.web.routes import Route
 
@@ -28,7 +28,7 @@ _UNKNOWN: Final = float("nan")
 class _Version(Collector):
     """The version of the data, as a label."""
 
-    def __init__(self, replica: Replica) -> None:
+    def __init__(self, replica: SnapshotHolder) -> None:
         self._replica = replica
 
     def collect(self) -> Iterator[Metric]:
@@ -39,14 +39,14 @@ class _Version(Collector):
         return iter((version,))
 
 
-def metrics_route(replica: Replica, *counted: Collector, keys_sound: Callable[[], bool] | None = None) -> Route:
+def metrics_route(replica: SnapshotHolder, *counted: Collector, keys_sound: Callable[[], bool] | None = None) -> Route:
     """Return the route that tells the metrics: of the data as this worker serves it, and what all workers counted.
 
     `keys_sound` tells whether this worker could read the key file, where there is one.
     """
     registry = CollectorRegistry()
     PlatformCollector(registry=registry)
-    if replica.seat.alone:  # else they would be those of whichever worker is asked
+    if replica.slot.alone:  # else they would be those of whichever worker is asked
         ProcessCollector(registry=registry)
 
     def gauge(name: str, meaning: str, read: Callable[[], float]) -> None:
@@ -76,7 +76,7 @@ def metrics_route(replica: Replica, *counted: Collector, keys_sound: Callable[[]
     )
     if keys_sound is not None:
         gauge("key_file_success", "Whether the last reading of the key file succeeded.", keys_sound)
-    gauge("workers", "Processes that answer.", lambda: len(replica.seat.living()))
+    gauge("workers", "Processes that answer.", lambda: len(replica.slot.living()))
     registry.register(_Version(replica))
     for each in counted:
         registry.register(each)

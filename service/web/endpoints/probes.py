@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from service.model.operation import Operation
 from service.snapshot.publication import Moment, Reload
-from service.snapshot.snapshot import Replica, Snapshot
+from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.answer import NO_STORE, Answer
 from service.web.routes import Call, Route, described
 
@@ -55,7 +55,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
     confirmed_at: Moment | UnsetType | None = UNSET
 
 
-def probe_routes(replica: Replica) -> tuple[Route, ...]:
+def probe_routes(replica: SnapshotHolder) -> tuple[Route, ...]:
     """Return the routes of the probes."""
     health = Operation(
         path="/health",
@@ -77,7 +77,7 @@ def probe_routes(replica: Replica) -> tuple[Route, ...]:
     return (described(health, lambda _: _probe(Health("ok"))), described(ready, _readiness(replica)))
 
 
-def _readiness(replica: Replica) -> Callable[[Call], Answer]:
+def _readiness(replica: SnapshotHolder) -> Callable[[Call], Answer]:
     def answer(call: Call) -> Answer:
         current, obstacle = replica.current, _obstacle(replica)
         if current is None or obstacle is not None:
@@ -94,7 +94,7 @@ def _readiness(replica: Replica) -> Callable[[Call], Answer]:
     return answer
 
 
-def _obstacle(replica: Replica) -> _Obstacle | None:
+def _obstacle(replica: SnapshotHolder) -> _Obstacle | None:
     if replica.loading:
         return "loading"
     if replica.draining:
@@ -102,14 +102,14 @@ def _obstacle(replica: Replica) -> _Obstacle | None:
     return "stale" if replica.stale else None
 
 
-def _unready(replica: Replica, status: _Obstacle, *, in_full: bool) -> Answer:
+def _unready(replica: SnapshotHolder, status: _Obstacle, *, in_full: bool) -> Answer:
     body = Unready(status=status)
     if in_full:
         body = msgspec.structs.replace(body, last_reload=replica.last_reload, confirmed_at=replica.confirmed_at)
     return _probe(body, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-def _in_full(ready: Ready, current: Snapshot, replica: Replica) -> Ready:
+def _in_full(ready: Ready, current: Snapshot, replica: SnapshotHolder) -> Ready:
     return msgspec.structs.replace(
         ready,
         loaded_at=current.loaded_at,

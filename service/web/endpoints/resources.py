@@ -25,7 +25,7 @@ from service.model.errors import (
 from service.model.operation import VERSION_HEADER, Operation
 from service.model.query import Reader
 from service.model.records import COMPANIES, STORES, Company, Resource, Store
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import header_lines
 from service.web.headers.conditional import http_date
 from service.web.identity import Identity
@@ -43,7 +43,7 @@ _REFUSALS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, Unprocess
 class _Data:
     """The data as it is served, and what its answers have in common."""
 
-    def __init__(self, replica: Replica, policy: Policy) -> None:
+    def __init__(self, replica: SnapshotHolder, policy: Policy) -> None:
         self._replica = replica
         self._cache_control = policy.cache_control
         self._vary = policy.vary(hdrs.ACCEPT_ENCODING, of_data=True)
@@ -67,7 +67,7 @@ class _Data:
         return Common(headers=header_lines(fields), vary=self._vary, modified=second)
 
 
-def record_routes(replica: Replica, policy: Policy) -> tuple[Route, ...]:
+def record_routes(replica: SnapshotHolder, policy: Policy) -> tuple[Route, ...]:
     """Return the routes of the three operations that need a key."""
     data = _Data(replica, policy)
     return (

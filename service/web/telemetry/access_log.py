@@ -16,7 +16,7 @@ _DECODINGS: Final = 4
 _NANOSECONDS: Final = 1_000_000_000
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class AccessLogEntry(msgspec.Struct, frozen=True, kw_only=True):
     """What is told of a request.
 
     time      when the answer was handed to the connection (RFC 3339, UTC)
@@ -42,14 +42,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     client: str | None
 
 
-class Lines(Protocol):
+class AccessLogWriter(Protocol):
     """Takes lines, and sees to it that they are written."""
 
     def write(self, line: bytes) -> bool:
         """Take a line, without waiting; return whether there was room for it."""
 
 
-def line(entry: Entry) -> bytes:
+def line(entry: AccessLogEntry) -> bytes:
     """Return the line of an entry, its end included."""
     return msgspec.json.encode(entry) + b"\n"
 

@@ -13,7 +13,7 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-from service.snapshot.worker_slots import Seat
+from service.snapshot.worker_slots import WorkerSlot
 from service.web.telemetry.events import MEANINGS, Event
 
 # A client may write any token as a method: those beyond the standard's share the last label.
@@ -27,7 +27,7 @@ _BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0
 _NANOSECONDS: Final = 1e9
 
 
-class Traffic(Collector):
+class Counters(Collector):
     """What was answered, counted in plain numbers: a request pays for no lock and no search for a label.
 
     The numbers lie in a row of int64 which all workers lay out alike, so that any of them can add up those of all:
@@ -38,10 +38,10 @@ class Traffic(Collector):
         events     of each kind
     """
 
-    def __init__(self, routes: Sequence[str], seat: Seat) -> None:
+    def __init__(self, routes: Sequence[str], slot: WorkerSlot) -> None:
         """Count the answers of some routes."""
         self._routes = routes
-        self._counts, self._seat = seat.counts, seat
+        self._counts, self._slot = slot.counts, slot
         per_method = len(routes) * len(_STATUSES)
         self._of_method = {method: place * per_method for place, method in enumerate(_METHODS)}
         self._of_route = {route: place * len(_STATUSES) for place, route in enumerate(routes)}
@@ -68,17 +68,17 @@ class Traffic(Collector):
 
     def opened(self) -> None:
         """Count a connection as open."""
-        self._seat.count_connection(1)
+        self._slot.count_connection(1)
 
     def closed(self) -> None:
         """Count a connection as no longer open."""
-        self._seat.count_connection(-1)
+        self._slot.count_connection(-1)
 
     def collect(self) -> Iterator[Metric]:
         """Tell what all workers counted."""
         counts = self._sum()
         yield from (self._requested(counts), self._timed(counts), *self._happened(counts))
-        connections = self._seat.open_connections()
+        connections = self._slot.open_connections()
         yield GaugeMetricFamily("store_directory_http_connections_open", "Connections now.", connections)
 
     def _requested(self, counts: NDArray[Any]) -> Metric:
@@ -114,6 +114,6 @@ class Traffic(Collector):
 
     def _sum(self) -> NDArray[Any]:
         total = np.zeros(self.length, np.int64)
-        for counts in self._seat.all_counts():
+        for counts in self._slot.all_counts():
             total += np.frombuffer(counts, np.int64, self.length)
         return total

@@ -18,7 +18,7 @@ _RESULTS: Final = ("answered", "limited")
 _WIDTH: Final = _NAME_ITEMS + len(_RESULTS)
 
 
-class Callers(Collector):
+class KeyCounters(Collector):
     """Counts answers by the name of the key.
 
     A row of int64 holds an entry for each key: its name, NUL-padded UTF-8, then its numbers. A worker that takes the

@@ -12,10 +12,10 @@ from service.web.answer import Answer
 from service.web.connections.request import Request
 from service.web.headers.forwarded import NOBODY, UNIX, Forwarding
 from service.web.headers.request_id import TRACE_PARENT, trace_id
-from service.web.telemetry.access_log import Entry, Lines, line, shown_path, timestamp
-from service.web.telemetry.counters import UNMATCHED, Traffic
+from service.web.telemetry.access_log import AccessLogEntry, AccessLogWriter, line, shown_path, timestamp
+from service.web.telemetry.counters import UNMATCHED, Counters
 from service.web.telemetry.events import Event
-from service.web.telemetry.key_counters import Callers
+from service.web.telemetry.key_counters import KeyCounters
 
 _LIMITED: Final = HTTPStatus.TOO_MANY_REQUESTS.value
 
@@ -47,10 +47,10 @@ class Observer:
 
     def __init__(
         self,
-        traffic: Traffic,
+        traffic: Counters,
         *,
-        callers: Callers | None = None,
-        log: Lines | None = None,
+        callers: KeyCounters | None = None,
+        log: AccessLogWriter | None = None,
         forwarding: Forwarding = NOBODY,
     ) -> None:
         self.traffic = traffic
@@ -63,7 +63,7 @@ class Observer:
         if self._callers is not None and principal is not None:
             self._callers.count(principal.name, limited=answer.status == _LIMITED)
         if self._log is not None:
-            entry = Entry(
+            entry = AccessLogEntry(
                 time=timestamp(time_ns()),
                 method=request.method,
                 route=exchange.route,
@@ -82,7 +82,7 @@ class Observer:
         """Note the answer to what is no request, of which nothing is told but whom it came from."""
         self.traffic.observe("other", UNMATCHED, answer.status, None)
         if self._log is not None:
-            entry = Entry(
+            entry = AccessLogEntry(
                 time=timestamp(time_ns()),
                 route=UNMATCHED,
                 status=answer.status,
@@ -92,6 +92,6 @@ class Observer:
             )
             self._write(self._log, entry)
 
-    def _write(self, log: Lines, entry: Entry) -> None:
+    def _write(self, log: AccessLogWriter, entry: AccessLogEntry) -> None:
         if not log.write(line(entry)):
             self.traffic.count(Event.LINE_DROPPED)

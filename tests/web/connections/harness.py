@@ -5,9 +5,9 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.app import App
-from service.web.auth import anybody
+from service.web.auth import no_authentication
 from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.connection import Connection
 from service.web.connections.limits import RECEIVE_BYTES, Limits
@@ -16,7 +16,7 @@ from service.web.connections.request import Request
 from service.web.connections.timeouts import timeouts
 from service.web.endpoints.probes import probe_routes
 from service.web.response import Response
-from service.web.telemetry.counters import UNMATCHED, Traffic
+from service.web.telemetry.counters import UNMATCHED, Counters
 from service.web.telemetry.events import Event
 from service.web.telemetry.observer import Observer
 from tests.web.live import POLICY
@@ -31,9 +31,9 @@ class GatedApp(App):
     """An application that answers /health, once its gate is open."""
 
     def __init__(self) -> None:
-        replica = Replica()
-        observer = Observer(Traffic(["/health", "/ready", UNMATCHED], replica.seat))
-        super().__init__(probe_routes(replica), replica, anybody, observer, POLICY)
+        replica = SnapshotHolder()
+        observer = Observer(Counters(["/health", "/ready", UNMATCHED], replica.slot))
+        super().__init__(probe_routes(replica), replica, no_authentication, observer, POLICY)
         self.gate = asyncio.Event()
         self.gate.set()
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from service.snapshot.snapshot import Replica
-from service.web.auth import anybody
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.auth import no_authentication
 from service.web.connections.limits import Limits
 from service.web.site import make_site, open_site
 from service.web.telemetry.events import Event
@@ -25,7 +25,7 @@ Dial = Callable[[], Awaitable[Wire]]
 
 
 @asynccontextmanager
-async def listening(replica: Replica, path: Path | None = None) -> AsyncIterator[Dial]:
+async def listening(replica: SnapshotHolder, path: Path | None = None) -> AsyncIterator[Dial]:
     """Serve on a Unix socket, or by TCP; yield what connects to it. Clients read little ahead."""
     wires: list[Wire] = []
     if path is not None:
@@ -34,7 +34,7 @@ async def listening(replica: Replica, path: Path | None = None) -> AsyncIterator
     else:
         bound = socket.create_server(("127.0.0.1", 0))
     address = bound.getsockname()
-    close = await open_site(make_site(replica, anybody, POLICY), LIMITS, public=[bound], admin=[])
+    close = await open_site(make_site(replica, no_authentication, POLICY), LIMITS, public=[bound], admin=[])
 
     async def dial() -> Wire:
         if path is not None:
@@ -49,9 +49,9 @@ async def listening(replica: Replica, path: Path | None = None) -> AsyncIterator
     await close()
 
 
-def counted(replica: Replica, event: Event) -> int:
+def counted(replica: SnapshotHolder, event: Event) -> int:
     """Return how often an event was counted."""
-    site = make_site(Replica(replica.seat), anybody, POLICY)
+    site = make_site(SnapshotHolder(replica.slot), no_authentication, POLICY)
     (family,) = [each for each in site.public.traffic.collect() if each.name == f"store_directory_{event.counter}"]
     return next(int(each.value) for each in family.samples if each.labels.get("result", "") == event.result)
 

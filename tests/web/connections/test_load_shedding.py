@@ -6,8 +6,8 @@ import socket
 import msgspec
 import pytest
 
-from service.snapshot.snapshot import Replica
-from service.web.auth import anybody
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.auth import no_authentication
 from service.web.site import make_site, open_site
 from service.web.telemetry.events import Event
 from tests.program import SECONDS
@@ -16,7 +16,7 @@ from tests.web.live import POLICY
 
 
 async def test_connections_over_the_limit_get_503_until_there_is_room(caplog: pytest.LogCaptureFixture) -> None:
-    replica = Replica()
+    replica = SnapshotHolder()
     async with listening(replica) as dial:
         admitted = [await dial() for _ in range(LIMITS.connections)]
         for reader, writer in admitted:
@@ -30,11 +30,11 @@ async def test_connections_over_the_limit_get_503_until_there_is_room(caplog: py
             assert answer.endswith(b'{"detail":"Service Unavailable"}')
         assert counted(replica, Event.REFUSED) == 20
         assert [record.message for record in caplog.records] == ["there are 8 connections: more are refused"]
-        assert replica.seat.open_connections() == LIMITS.connections
+        assert replica.slot.open_connections() == LIMITS.connections
         for _, writer in admitted:
             writer.close()
         async with asyncio.timeout(SECONDS):
-            while replica.seat.open_connections():  # noqa: ASYNC110 - the server wakes nobody
+            while replica.slot.open_connections():  # noqa: ASYNC110 - the server wakes nobody
                 await asyncio.sleep(0.01)
         reader, writer = await dial()
         writer.write(CLOSE)
@@ -42,7 +42,7 @@ async def test_connections_over_the_limit_get_503_until_there_is_room(caplog: py
 
 
 async def test_the_admin_listener_is_reached_while_the_public_one_is_full() -> None:
-    site = make_site(Replica(), anybody, msgspec.structs.replace(POLICY, rates=False), apart=True)
+    site = make_site(SnapshotHolder(), no_authentication, msgspec.structs.replace(POLICY, rates=False), apart=True)
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
     ports = [each.getsockname()[1] for each in sockets]
     close = await open_site(site, LIMITS, public=sockets[:1], admin=sockets[1:])

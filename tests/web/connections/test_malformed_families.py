@@ -7,7 +7,7 @@ import orjson
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.auth import keyring
 from service.web.connections.limits import Limits
 from service.web.site import make_site
@@ -19,7 +19,7 @@ IMPATIENT = Limits(head_seconds=0.2, discard_seconds=0.1, check_seconds=0.02)
 
 
 @pytest.fixture
-async def impatient(replica: Replica, aiohttp_client: AiohttpClient) -> Client:
+async def impatient(replica: SnapshotHolder, aiohttp_client: AiohttpClient) -> Client:
     return await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public, IMPATIENT))
 
 

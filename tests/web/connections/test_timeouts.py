@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.connections.limits import MAX_BODY_BYTES, Limits
 from service.web.connections.timeouts import State, TimeoutSweep, unsent_bytes
 from service.web.telemetry.events import Event
@@ -150,15 +150,15 @@ async def test_all_connections_are_checked_once_in_a_round_some_at_a_time() -> N
 
 
 @pytest.fixture
-async def replica(tmp_path: Path) -> Replica:
-    replica = Replica()
+async def replica(tmp_path: Path) -> SnapshotHolder:
+    replica = SnapshotHolder()
     stores = [store(f"s{number}", name="x" * 3000) for number in range(1000)]
     await serve(replica, write_directory(tmp_path / "data", stores, [company("acme")]))
     return replica
 
 
 @pytest.fixture(params=["tcp", "unix"])
-async def dial(request: pytest.FixtureRequest, replica: Replica, tmp_path: Path) -> AsyncIterator[Dial]:
+async def dial(request: pytest.FixtureRequest, replica: SnapshotHolder, tmp_path: Path) -> AsyncIterator[Dial]:
     async with listening(replica, tmp_path / "socket" if request.param == "unix" else None) as dial:
         yield dial
 
@@ -176,7 +176,7 @@ async def dial(request: pytest.FixtureRequest, replica: Replica, tmp_path: Path)
     ids=["nothing", "a slow head", "another slow head", "idle", "idle after a body", "a slow body"],
 )
 async def test_a_client_that_takes_too_long_is_disconnected(
-    dial: Dial, replica: Replica, pieces: list[bytes], event: Event | None
+    dial: Dial, replica: SnapshotHolder, pieces: list[bytes], event: Event | None
 ) -> None:
     reader, writer = await dial()
     trickling = asyncio.create_task(trickle(writer, pieces))
@@ -187,7 +187,7 @@ async def test_a_client_that_takes_too_long_is_disconnected(
     assert [each for each in events if counted(replica, each)] == ([event] if event else [])
 
 
-async def test_a_response_that_is_not_read_is_given_up(dial: Dial, replica: Replica) -> None:
+async def test_a_response_that_is_not_read_is_given_up(dial: Dial, replica: SnapshotHolder) -> None:
     _, writer = await dial()
     writer.write(PAGE * 8)
     async with asyncio.timeout(SECONDS):
@@ -204,7 +204,7 @@ async def test_requests_of_a_client_that_reads_nothing_are_not_read_on(dial: Dia
     assert writer.transport.get_write_buffer_size() > len(flood) // 2
 
 
-async def test_a_response_that_is_read_slowly_arrives_whole(dial: Dial, replica: Replica) -> None:
+async def test_a_response_that_is_read_slowly_arrives_whole(dial: Dial, replica: SnapshotHolder) -> None:
     reader, writer = await dial()
     writer.write(PAGE[:-2] + b"Connection: close\r\n\r\n")
     length = 0

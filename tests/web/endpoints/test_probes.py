@@ -7,8 +7,8 @@ import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.publication import Reload
-from service.snapshot.snapshot import Replica
-from service.snapshot.worker_slots import Seats
+from service.snapshot.snapshot import SnapshotHolder
+from service.snapshot.worker_slots import WorkerSlots
 from service.web.auth import keyring
 from service.web.site import make_site
 from tests.loaded import serve
@@ -39,7 +39,7 @@ async def test_ready_is_503_while_the_data_is_loaded(loading_client: Client) -> 
 
 
 async def test_ready_tells_who_has_no_key_that_it_is_ready_the_version_and_counts_alone(
-    client: Client, replica: Replica
+    client: Client, replica: SnapshotHolder
 ) -> None:
     assert replica.current is not None
     for headers in ({}, {"x-api-key": "wrong"}):
@@ -54,7 +54,9 @@ async def test_ready_tells_who_has_no_key_that_it_is_ready_the_version_and_count
         }
 
 
-async def test_ready_tells_who_has_a_key_of_when_the_data_is_and_how_it_came(client: Client, replica: Replica) -> None:
+async def test_ready_tells_who_has_a_key_of_when_the_data_is_and_how_it_came(
+    client: Client, replica: SnapshotHolder
+) -> None:
     replica.confirmed_at = NOW
     ready = await (await client.get("/ready", headers=HEADERS)).json()
     assert list(ready) == COUNTS + MORE
@@ -65,7 +67,7 @@ async def test_ready_tells_who_has_a_key_of_when_the_data_is_and_how_it_came(cli
     assert datetime.fromisoformat(ready["confirmed_at"]) == NOW
 
 
-async def test_a_failed_reload_is_told_and_what_was_served_stays(client: Client, replica: Replica) -> None:
+async def test_a_failed_reload_is_told_and_what_was_served_stays(client: Client, replica: SnapshotHolder) -> None:
     replica.last_reload = FAILED
     response = await client.get("/ready", headers=HEADERS)
     ready = await response.json()
@@ -77,7 +79,7 @@ async def test_a_failed_reload_is_told_and_what_was_served_stays(client: Client,
 
 @pytest.mark.parametrize("after", ["loading", "stale", "draining"])
 async def test_ready_is_503_and_says_why_and_the_data_is_answered_on(
-    client: Client, replica: Replica, monkeypatch: pytest.MonkeyPatch, after: str
+    client: Client, replica: SnapshotHolder, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
     replica.last_reload = FAILED
     if after == "loading":
@@ -96,20 +98,22 @@ async def test_ready_is_503_until_every_worker_has_data_and_200_from_then_on(
     data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     complete = [False, True, False]
-    replica = Replica(complete=lambda: complete.pop(0))
+    replica = SnapshotHolder(complete=lambda: complete.pop(0))
     await serve(replica, data)
     client: Client = await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public))
     assert [(await client.get("/ready")).status for _ in range(4)] == [503, 200, 200, 200]
     assert (await client.get("/stores", headers=HEADERS)).status == 200
 
 
-async def test_what_was_confirmed_in_time_is_not_stale(client: Client, replica: Replica) -> None:
+async def test_what_was_confirmed_in_time_is_not_stale(client: Client, replica: SnapshotHolder) -> None:
     replica.max_stale = 60
     replica.confirmed_at = datetime.now(UTC) - timedelta(seconds=30)
     assert (await client.get("/ready")).status == 200
 
 
-async def test_while_draining_connections_are_closed_behind_each_answer(client: Client, replica: Replica) -> None:
+async def test_while_draining_connections_are_closed_behind_each_answer(
+    client: Client, replica: SnapshotHolder
+) -> None:
     assert "Connection" not in (await client.get("/health")).headers
     replica.draining = True
     for path in ("/stores", "/health", "/nowhere"):
@@ -117,7 +121,7 @@ async def test_while_draining_connections_are_closed_behind_each_answer(client: 
 
 
 async def test_probes_and_metrics_can_stand_apart_and_need_no_key_there(
-    replica: Replica, data: Path, aiohttp_client: AiohttpClient
+    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(replica, data)
     site = make_site(replica, keyring([KEY]), POLICY, apart=True)
@@ -162,6 +166,6 @@ async def test_metrics_of_the_process_are_told_by_one_that_is_alone(
     client: Client, tmp_path: Path, aiohttp_client: AiohttpClient
 ) -> None:
     assert "process_open_fds" in await samples(client)
-    one_of_two = Replica(Seats(tmp_path).take())
+    one_of_two = SnapshotHolder(WorkerSlots(tmp_path).take())
     worker: Client = await aiohttp_client(ServiceServer(make_site(one_of_two, keyring([KEY]), POLICY).public))
     assert not any(name.startswith("process_") for name in await samples(worker))

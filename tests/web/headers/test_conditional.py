@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from service.snapshot.publication import Publication
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from tests.loaded import serve
 from tests.web.dated import date
 from tests.web.live import Client
@@ -121,7 +121,7 @@ async def test_a_connection_goes_on_behind_304(client: Client) -> None:
     ],
 )
 async def test_no_query_is_run_for_304(
-    client: Client, replica: Replica, data: Path, condition: str, accepted: str
+    client: Client, replica: SnapshotHolder, data: Path, condition: str, accepted: str
 ) -> None:
     target = "/stores?city=toronto&sort_by=city"
     await serve(replica, date(data, "2024-05-31T10:00:00Z"))
@@ -138,7 +138,7 @@ async def test_no_query_is_run_for_304(
 @pytest.mark.parametrize("condition", ["If-None-Match: *", f"If-Modified-Since: {SAME}"])
 @pytest.mark.parametrize("target", ["/stores", "/companies/acme"])
 async def test_304_has_the_tag_of_the_answer_that_would_be_sent(
-    client: Client, replica: Replica, data: Path, target: str, condition: str
+    client: Client, replica: SnapshotHolder, data: Path, target: str, condition: str
 ) -> None:
     await serve(replica, date(data, "2024-05-31T10:00:00Z"))
     whole = await ask(client, target, "Accept-Encoding: gzip")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
@@ -85,7 +85,9 @@ async def test_a_short_answer_is_plain_whoever_was_sent_it_coded_before(client: 
 
 
 @pytest.mark.parametrize("missing", [1, 0])
-async def test_a_body_is_coded_from_1024_bytes_on(client: Client, replica: Replica, data: Path, missing: int) -> None:
+async def test_a_body_is_coded_from_1024_bytes_on(
+    client: Client, replica: SnapshotHolder, data: Path, missing: int
+) -> None:
     bare = len((await ask(client, "/companies/acme")).body) - len("Acme")
     write_directory(data, [], [company(name="x" * (LEAST_BYTES - missing - bare))])
     await serve(replica, data)

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.auth import keyring
 from service.web.site import make_site
 from tests.loaded import serve
@@ -171,7 +171,7 @@ async def test_vary_names_all_that_an_answer_hangs_on(site_client: SiteClient, l
 
 
 async def test_the_listener_for_whoever_runs_the_service_knows_no_origins(
-    replica: Replica, data: Path, aiohttp_client: AiohttpClient
+    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(replica, data)
     for origins in (frozenset("*"), frozenset(LISTED)):

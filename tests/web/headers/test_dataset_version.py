@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.snapshot.publication import Publication
-from service.snapshot.snapshot import Replica, Snapshot
+from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from tests.directory import store, write_directory
 from tests.loaded import snapshot
 from tests.web.live import Client
@@ -91,7 +91,7 @@ async def test_it_is_judged_before_the_other_preconditions(client: Client, versi
     assert (await ask(client, "/stores", f"{FIELD}: {version}", f"If-None-Match: {tag}")).status == 304
 
 
-async def _serve(replica: Replica, edition: Snapshot) -> None:
+async def _serve(replica: SnapshotHolder, edition: Snapshot) -> None:
     await replica.serve(edition, Publication(generation=edition.generation))
 
 
@@ -101,7 +101,7 @@ async def _page(client: Client, page_num: int, version: str) -> Reply:
 
 @given(reloads=st.lists(st.sampled_from([None, 0, 1]), max_size=12))
 async def test_a_walk_that_says_which_version_it_means_never_mixes_two(
-    loading_client: Client, replica: Replica, editions: Sequence[Snapshot], reloads: list[int | None]
+    loading_client: Client, replica: SnapshotHolder, editions: Sequence[Snapshot], reloads: list[int | None]
 ) -> None:
     await _serve(replica, editions[0])
     told: list[tuple[str, str]] = []
@@ -121,7 +121,7 @@ async def test_a_walk_that_says_which_version_it_means_never_mixes_two(
 
 
 async def test_a_reload_of_the_same_data_does_not_stop_a_walk(
-    client: Client, version: str, replica: Replica, data: Path
+    client: Client, version: str, replica: SnapshotHolder, data: Path
 ) -> None:
     await _serve(replica, snapshot(data))
     assert (await _page(client, 2, version)).status == 200

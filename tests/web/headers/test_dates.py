@@ -7,7 +7,7 @@ from time import tzset
 
 import pytest
 
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from tests.directory import write_directory
 from tests.loaded import serve
 from tests.web.dated import date
@@ -56,7 +56,7 @@ async def test_last_modified_is_the_manifests_time_in_whole_seconds(client: Clie
 
 @pytest.mark.parametrize("generated_at", [None, TO_COME], ids=["none", "to come"])
 async def test_without_a_time_or_with_one_to_come_there_is_none_and_no_precondition_on_it(
-    client: Client, replica: Replica, data: Path, generated_at: str | None
+    client: Client, replica: SnapshotHolder, data: Path, generated_at: str | None
 ) -> None:
     await serve(replica, date(data, generated_at))
     assert "Last-Modified" not in (await ask(client, "/stores")).headers
@@ -139,7 +139,9 @@ async def test_if_unmodified_since_is_judged_before_the_others(client: Client) -
     assert (await ask(client, "/stores", f"If-Unmodified-Since: {SAME[0]}", *fields)).status == 304
 
 
-async def test_the_same_data_of_another_time_has_the_same_tag(client: Client, replica: Replica, data: Path) -> None:
+async def test_the_same_data_of_another_time_has_the_same_tag(
+    client: Client, replica: SnapshotHolder, data: Path
+) -> None:
     before = await ask(client, "/stores")
     await serve(replica, date(data, "2024-06-01T00:00:00Z"))
     after = await ask(client, "/stores")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.headers import content_coding as coding
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
@@ -109,7 +109,7 @@ async def test_who_goes_away_while_an_answer_is_encoded_disturbs_nobody(
 
 
 async def test_an_answer_that_is_encoded_while_the_data_changes_is_of_the_data_before(
-    client: Client, replica: Replica, held: Codec, tmp_path: Path
+    client: Client, replica: SnapshotHolder, held: Codec, tmp_path: Path
 ) -> None:
     target, field = "/stores?limit=50", "Accept-Encoding: gzip"
     before = await ask(client, target)
@@ -194,7 +194,7 @@ async def test_an_answer_larger_than_all_that_may_be_kept_is_answered(site_clien
 
 
 async def test_an_encoded_answer_outlives_its_data_and_serves_it_again_when_it_returns(
-    client: Client, replica: Replica, codec: Codec, tmp_path: Path, data: Path
+    client: Client, replica: SnapshotHolder, codec: Codec, tmp_path: Path, data: Path
 ) -> None:
     target, field = "/stores?limit=50", "Accept-Encoding: br"
     assert replica.current is not None

@@ -7,7 +7,7 @@ from urllib.request import urlopen
 import pytest
 from hypothesis import given, strategies as st
 
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 from tests.loaded import serve
@@ -82,7 +82,7 @@ async def test_how_it_is_asked_does_not_change_a_tag(client: Client, target: str
 
 @pytest.mark.parametrize("target", TARGETS)
 async def test_a_tag_changes_with_the_data_and_not_with_a_reload(
-    client: Client, replica: Replica, data: Path, target: str
+    client: Client, replica: SnapshotHolder, data: Path, target: str
 ) -> None:
     first = (await ask(client, target)).etag
     await serve(replica, data)

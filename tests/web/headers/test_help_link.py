@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.auth import keyring
 from service.web.site import make_site
 from tests.loaded import serve
@@ -50,7 +50,7 @@ async def test_other_answers_have_no_such_link(client: Client, asked: Asked) -> 
 
 
 async def test_the_admin_address_which_has_no_documentation_links_to_none(
-    replica: Replica, data: Path, aiohttp_client: AiohttpClient
+    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(replica, data)
     site = make_site(replica, keyring([KEY]), POLICY, apart=True)

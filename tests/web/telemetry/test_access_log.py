@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from pytest_aiohttp import AiohttpClient
 
 from service.access.api_key import new_key
-from service.snapshot.snapshot import Replica
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.auth import keyring
 from service.web.connections.server import runner
 from service.web.headers.forwarded import read_forwarding
@@ -54,7 +54,7 @@ def lines() -> Taken:
 
 
 @pytest.fixture
-async def logged(replica: Replica, data: Any, aiohttp_client: AiohttpClient, lines: Taken) -> Client:
+async def logged(replica: SnapshotHolder, data: Any, aiohttp_client: AiohttpClient, lines: Taken) -> Client:
     """Return a client of a service that keeps an access log."""
     await serve(replica, data)
     return await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY, log=lines).public))
@@ -139,7 +139,7 @@ async def test_what_is_no_http_is_told_without_a_word_of_it(logged: Client, line
 
 @pytest.mark.parametrize("name", [b"", b"\xff\n", b"10.0.0.1", b"sd_0123456789abcdefghij"])
 async def test_a_client_on_a_unix_socket_is_unix_whatever_it_calls_itself(
-    replica: Replica, data: Path, lines: Taken, name: bytes, monkeypatch: pytest.MonkeyPatch
+    replica: SnapshotHolder, data: Path, lines: Taken, name: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await serve(replica, data)
     monkeypatch.chdir(data)  # as a path of a socket is short

@@ -6,18 +6,18 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from pytest_aiohttp import AiohttpClient
 
-from service.snapshot.snapshot import Replica
-from service.snapshot.worker_slots import SEAT_BYTES, Seats, lone_seat
+from service.snapshot.snapshot import SnapshotHolder
+from service.snapshot.worker_slots import SLOT_BYTES, WorkerSlots, single_slot
 from service.web.auth import keyring
 from service.web.site import make_site
-from service.web.telemetry.key_counters import Callers
+from service.web.telemetry.key_counters import KeyCounters
 from tests.loaded import serve
 from tests.web.live import POLICY, Client, ServiceServer
 
 _NAME = "store_directory_key_requests_total"
 
 
-def told(callers: Callers) -> dict[tuple[str, str], int]:
+def told(callers: KeyCounters) -> dict[tuple[str, str], int]:
     return {
         (sample.labels["key"], sample.labels["result"]): int(sample.value)
         for family in callers.collect()
@@ -26,9 +26,9 @@ def told(callers: Callers) -> dict[tuple[str, str], int]:
     }
 
 
-def lone() -> Callers:
-    seat = lone_seat()
-    return Callers(seat.counts, seat.all_counts)
+def lone() -> KeyCounters:
+    slot = single_slot()
+    return KeyCounters(slot.counts, slot.all_counts)
 
 
 def test_each_key_is_counted_by_itself() -> None:
@@ -39,12 +39,12 @@ def test_each_key_is_counted_by_itself() -> None:
 
 
 def test_workers_are_counted_together_and_a_successor_goes_on(tmp_path: Path) -> None:
-    seats = Seats(tmp_path)
-    first, second = seats.take(), seats.take()
-    for seat in (first, second, first):  # the third time, as who takes the place of the first
-        callers = Callers(seat.counts, seat.all_counts)
+    slots = WorkerSlots(tmp_path)
+    first, second = slots.take(), slots.take()
+    for slot in (first, second, first):  # the third time, as who takes the place of the first
+        callers = KeyCounters(slot.counts, slot.all_counts)
         callers.count("a", limited=False)
-        callers.count("ü" if seat is first else "b", limited=False)
+        callers.count("ü" if slot is first else "b", limited=False)
     assert told(callers) == {("a", "answered"): 3, ("ü", "answered"): 2, ("b", "answered"): 1}
 
 
@@ -70,14 +70,14 @@ def test_any_name_gives_metrics_that_can_be_read(name: str) -> None:
     assert name.startswith(key)
 
 
-def test_all_counts_fit_into_a_seat() -> None:
-    site = make_site(Replica(), keyring(["one"]), POLICY, apart=True)
+def test_all_counts_fit_into_a_slot() -> None:
+    site = make_site(SnapshotHolder(), keyring(["one"]), POLICY, apart=True)
     lengths = site.public.traffic.length * 8 + (511 + 1) * 18 * 8
-    assert lengths < SEAT_BYTES
+    assert lengths < SLOT_BYTES
 
 
 async def test_the_admin_listener_alone_tells_who_asked(
-    replica: Replica, data: Path, aiohttp_client: AiohttpClient
+    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(replica, data)
     site = make_site(replica, keyring(["one", "two"]), POLICY, apart=True)
