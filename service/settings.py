@@ -1,4 +1,8 @@
-"""The settings of `serve`: from options, then the environment, then a TOML file."""
+"""The settings of `serve`, each declared once.
+
+A field of `Settings` declares name, type, range, default and help text. The command-line option, the environment
+variable, the key of the settings file, error messages and `serve --help` are all derived from it.
+"""
 
 import os
 import sys
@@ -6,79 +10,132 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_type_hints
 
 import msgspec
-from msgspec import inspect
 
 from service.loading.acceptance import InvalidRecords, Safeguards
+from service.setting import Help, Setting
+from service.web.connections.limits import Limits
 
-ENVIRONMENT_PREFIX: Final = "STORE_DIRECTORY_"
 HIGHEST_PORT: Final = 65535
-TEXT: Final = "a text"
+_YEAR_SECONDS: Final = 366 * 86_400
 
-# A setting of the environment or of a file is no less checked than an option.
-LONGEST_SECONDS: Final = 366 * 86_400
-Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=LONGEST_SECONDS)]
-MOST_MEBIBYTES: Final = 1 << 20
-PositiveSeconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=LONGEST_SECONDS)]
+Text: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+PositiveCount: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+Port: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_PORT)]
+Mebibytes: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=1 << 20)]
 Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=_YEAR_SECONDS)]
+PositiveSeconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=_YEAR_SECONDS)]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """What `serve` is told. Without keys and with a key needed, one is made for this run.
+    """The settings of a run. "", () and None mean: not set."""
 
-    data       a folder, a baked file, or the URL of one; the bundled data where it is empty
-    uds        path of the Unix socket to listen on instead of host and port
-    admin      HOST:PORT of the listener for probes and metrics; where it is empty, they are public
-    key_file   the file with the hashes of keys
-    min_stores, max_skipped, max_shrink  the limits of `Safeguards`
-    workers    how many processes answer; as many as there are cores with "auto"
-    poll       how often the source is looked at, in seconds, where nothing tells of a change
-    compile_timeout  how long compiling a folder may take, in seconds; what was served stays
-    max_stale  for how many seconds the source may be out of reach before /ready answers 503
-    drain      for how many seconds requests are answered on after SIGTERM
-    cache      folder of compiled data, and of the last good copy of a URL; the user's cache where it is empty
+    data: Annotated[
+        Text,
+        Help(
+            "Data",
+            "DIR|FILE|URL",
+            "Data set to serve: a folder, a baked file, or the URL of a baked file.",
+            default="the bundled data set",
+        ),
+    ] = ""
+    invalid: Annotated[
+        InvalidRecords,
+        Help(
+            "Data", "refuse|skip", "Reject a data set that has invalid records (refuse), or skip those records (skip)."
+        ),
+    ] = InvalidRecords.REFUSE
+    min_stores: Annotated[Count, Help("Data", "N", "Reject data with fewer stores.")] = Safeguards().min_stores
+    max_skipped: Annotated[
+        Share, Help("Data", "SHARE", "Reject data if more than this share of its records (0 to 1) is skipped.")
+    ] = Safeguards().max_skipped
+    max_shrink: Annotated[
+        Share,
+        Help("Data", "SHARE", "Reject a reload that loses more than this share (0 to 1) of the stores or companies."),
+    ] = Safeguards().max_shrink
+    poll: Annotated[
+        PositiveSeconds, Help("Data", "SECONDS", "Check the source this often, besides reacting to file system events.")
+    ] = 10.0
+    compile_timeout: Annotated[
+        PositiveSeconds,
+        Help("Data", "SECONDS", "Abort compiling a folder after this long and retry later; current data stays served."),
+    ] = 900.0
+    max_stale: Annotated[
+        PositiveSeconds | None,
+        Help("Data", "SECONDS", "Return 503 from /ready if the source was last confirmed longer ago.", default="never"),
+    ] = None
+    cache: Annotated[
+        Text,
+        Help("Data", "DIR", "Folder for compiled data and the last good copy of a URL.", default="the user's cache"),
+    ] = ""
 
-    cache_control  that of answers from the data
-    cors_origin    whose pages may read answers
-    encoded_cache  up to how many MiB of compressed answers each process keeps
+    host: Annotated[Text, Help("Listening", "HOST", "Address to listen on.")] = "127.0.0.1"
+    port: Annotated[Port, Help("Listening", "PORT", "Port to listen on; 0 picks a free one.")] = 8080
+    uds: Annotated[Text, Help("Listening", "PATH", "Listen on a Unix socket at this path, not on host and port.")] = ""
+    admin: Annotated[
+        Text, Help("Listening", "HOST:PORT", "Serve /health, /ready and /metrics on this address instead.")
+    ] = ""
+    trusted_proxy: Annotated[
+        tuple[str, ...],
+        Help(
+            "Listening",
+            "NETWORK|unix",
+            "Read the client's address from the headers of this proxy: an address, a network, or unix for any peer on "
+            "the Unix socket. Repeatable.",
+        ),
+    ] = ()
+    workers: Annotated[
+        PositiveCount | Literal["auto"],
+        Help("Listening", "N|auto", "Number of worker processes; auto is one per CPU core."),
+    ] = 1
+    drain: Annotated[
+        Seconds, Help("Listening", "SECONDS", "Keep serving for this long after SIGTERM; /ready returns 503 meanwhile.")
+    ] = 0.0
 
-    access_log     the file that tells of each request, "-" for standard output; none where it is empty
-    log_format     how the lines of the log are written
-    server_timing  whether answers tell how long they took
+    api_key: Annotated[
+        tuple[str, ...], Help("Access", "KEY", "Accept this API key. Repeatable.", default="a new key for this run")
+    ] = ()
+    key_file: Annotated[
+        Text, Help("Access", "FILE", "Accept the API keys of this file (see `keys new`); edits apply at once.")
+    ] = ""
+    no_auth: Annotated[bool, Help("Access", "", "Accept requests without an API key.")] = False
 
-    rate_store         the URL of a Redis that keeps the rates of keys for all processes; each keeps its share without
-    rate_limit_fields  whether answers tell what is left of the rate of a key
-    trusted_proxy  which proxies are believed about who asks: addresses, networks, `unix`
-    max_connections  at most, of each process; as many as the system allows, within bounds, where it is not given
-    """
+    max_connections: Annotated[
+        PositiveCount | None,
+        Help(
+            "Limits",
+            "N",
+            "Accept up to this many connections per process; reject others with 503.",
+            default=f"{Limits().connections}, or fewer if the descriptor limit is lower",
+        ),
+    ] = None
+    encoded_cache: Annotated[
+        Mebibytes, Help("Limits", "MIB", "Cache this many MiB of compressed responses per process; 0 disables it.")
+    ] = 32
+    rate_store: Annotated[
+        Text, Help("Limits", "URL", "Redis that keeps the keys' request rate limits for all processes.")
+    ] = ""
+    rate_limit_fields: Annotated[
+        bool, Help("Limits", "", "Send RateLimit headers with what is left of the key's request rate limit.")
+    ] = False
 
-    data: str = ""
-    host: str = "127.0.0.1"
-    port: Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_PORT)] = 8080
-    uds: str = ""
-    admin: str = ""
-    api_key: tuple[str, ...] = ()
-    key_file: str = ""
-    no_auth: bool = False
-    invalid: InvalidRecords = InvalidRecords.REFUSE
-    min_stores: Annotated[int, msgspec.Meta(ge=0)] = Safeguards().min_stores
-    max_skipped: Share = Safeguards().max_skipped
-    max_shrink: Share = Safeguards().max_shrink
-    workers: Annotated[int, msgspec.Meta(ge=1)] | Literal["auto"] = 1
-    poll: PositiveSeconds = 10.0
-    compile_timeout: PositiveSeconds = 900.0
-    max_stale: PositiveSeconds | None = None
-    drain: Seconds = 0.0
-    cache: str = ""
-    cache_control: str = "private, no-cache"
-    cors_origin: tuple[str, ...] = ()
-    encoded_cache: Annotated[int, msgspec.Meta(ge=0, le=MOST_MEBIBYTES)] = 32
-    access_log: str = ""
-    log_format: Literal["text", "json"] = "text"
-    server_timing: bool = False
-    rate_store: str = ""
-    rate_limit_fields: bool = False
-    trusted_proxy: tuple[str, ...] = ()
-    max_connections: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    cache_control: Annotated[Text, Help("HTTP", "VALUE", "Cache-Control header of responses with data.")] = (
+        "private, no-cache"
+    )
+    cors_origin: Annotated[
+        tuple[str, ...], Help("HTTP", "ORIGIN", "Let web pages of this origin read responses; * is any. Repeatable.")
+    ] = ()
+    server_timing: Annotated[
+        bool, Help("HTTP", "", "Send the time that each response took in a Server-Timing header.")
+    ] = False
+
+    access_log: Annotated[
+        Text, Help("Logging", "FILE", "Write one line of JSON per request to this file; - is standard output.")
+    ] = ""
+    log_format: Annotated[
+        Literal["text", "json"], Help("Logging", "text|json", "Format of the log on standard error.")
+    ] = "text"
 
     @property
     def safeguards(self) -> Safeguards:
@@ -86,66 +143,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return Safeguards(min_stores=self.min_stores, max_skipped=self.max_skipped, max_shrink=self.max_shrink)
 
     @property
-    def look_seconds(self) -> float:
-        """How often the source is looked at: often enough not to seem stale in between."""
+    def poll_seconds(self) -> float:
+        """How often the source is checked: at least three times within `max_stale`."""
         return self.poll if self.max_stale is None else min(self.poll, self.max_stale / 3)
 
     @property
     def processes(self) -> int:
-        """How many processes answer."""
+        """Number of worker processes."""
         return self.workers if isinstance(self.workers, int) else _cores()
 
 
+def make_settings(values: Mapping[str, Any]) -> Settings:
+    """Return settings of values by name; those that are None or () are not set. Raises msgspec's ValidationError."""
+    return msgspec.convert({name: value for name, value in values.items() if value not in (None, ())}, Settings)
+
+
 def _cores() -> int:
-    """Return on how many cores this process may run."""
+    """Return the number of CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def environment_name(option: str) -> str:
-    """Return the environment variable of an option, itself written as `api-key` or `api_key`."""
-    return ENVIRONMENT_PREFIX + option.upper().replace("-", "_")
-
-
-def option_name(setting: str) -> str:
-    """Return the option of a setting: `--api-key` of `api_key`."""
-    return f"--{setting.replace('_', '-')}"
-
-
-def make_settings(values: Mapping[str, Any]) -> Settings:
-    """Return settings of the values given by name; raise msgspec's ValidationError where one has the wrong type."""
-    return msgspec.convert(values, Settings)
-
-
-def describe_values(name: str) -> str:
-    """Return which values a setting takes, in words, such as "a whole number from 0 to 65535"; of a text `TEXT`."""
-    kind = inspect.type_info(get_type_hints(Settings, include_extras=True)[name])
-    kinds = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
-    return " or ".join(_describe(each) for each in kinds if not isinstance(each, inspect.NoneType))
-
-
-def _describe(kind: inspect.Type) -> str:
-    match kind:
-        case inspect.BoolType():
-            words = "true or false"
-        case inspect.IntType(ge=least, le=most):
-            words = "a whole number" + _describe_range(least, most)
-        case inspect.FloatType(gt=above, ge=least, le=most):
-            words = "a number" + _describe_range(least, most, above=above)
-        case inspect.LiteralType(values=values):
-            words = " or ".join(map(repr, values))
-        case inspect.EnumType(cls=choices):
-            words = " or ".join(repr(choice.value) for choice in choices)
-        case inspect.VarTupleType():
-            words = 'a list such as ["one", "two"]'
-        case _:
-            words = TEXT
-    return words
-
-
-def _describe_range(least: float | None, most: float | None, *, above: float | None = None) -> str:
-    end = "" if most is None else f" to {most:.0f}"
-    if above is not None:
-        return f" above {above:.0f}" + end.replace(" to", " and up to")
-    if least is None:
-        return ""
-    return f" from {least:.0f}{end}" if end else f" of {least:.0f} or more"
+SETTINGS: Final = {
+    name: Setting(name, hint, getattr(Settings(), name))
+    for name, hint in get_type_hints(Settings, include_extras=True).items()
+}

@@ -37,7 +37,8 @@ from service.model.parameters import MAX_DIGITS, parameters_of
 from service.model.query import Reader
 from service.model.records import COMPANIES, STORES, Company, Resource, Store
 from service.sampling.sample import write_sample
-from service.settings import Settings
+from service.setting import Group
+from service.settings import SETTINGS
 from service.snapshot.publication import Reload
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import Answer
@@ -102,7 +103,10 @@ def rows(text: str, column: str) -> list[dict[str, str]]:
     """Return the rows of all tables of a text whose first column is `column`, each cell by its column."""
     found = []
     for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
-        header, _, *lines = [[cell.strip() for cell in line[1:-1].split("|")] for line in table.splitlines()]
+        header, _, *lines = [
+            [cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line[1:-1])]
+            for line in table.splitlines()
+        ]
         if header[0] == column:
             found += [dict(zip(header, line, strict=True)) for line in lines]
     return found
@@ -361,28 +365,18 @@ def documented_commands() -> Iterator[tuple[str, click.Command]]:
 
 
 @pytest.mark.parametrize(("heading", "command"), list(documented_commands()))
-def test_every_option_stands_in_the_commands_with_its_variable_default_and_choices(
-    heading: str, command: click.Command
-) -> None:
-    told = {codes(row["Option"])[0].split()[0]: row for row in rows(section(COMMANDS, heading), "Option")}
+def test_the_tables_of_options_say_what_help_says(heading: str, command: click.Command) -> None:
+    headings = [heading, *(group for group in get_args(Group) if heading == "serve")]
+    documented = [row for each in headings for row in rows(section(COMMANDS, each), "Option")]
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
-    assert list(told) == [option.opts[0] for option in options]
-    for option in options:
-        row = told[option.opts[0]]
-        assert codes(row["Environment"]) == ([option.envvar] if option.envvar else [])
-        default = default_of(command, option)
-        assert default is None or row["Default"] == f"`{default}`"
-        if isinstance(option.type, click.Choice):
-            assert {str(choice) for choice in option.type.choices} <= set(codes(row["Meaning"]))
-
-
-def default_of(command: click.Command, option: click.Option) -> str | None:
-    """Return the value of an option that is not given, as it is written, where it is a text or a number."""
-    settings = msgspec.structs.asdict(Settings()) if command.name == "serve" else {}
-    default = settings.get(option.name or "", option.default)
-    if isinstance(default, bool) or not isinstance(default, str | int | float) or default == "":
-        return None
-    return f"{default:g}" if isinstance(default, float) else str(default)
+    with click.Context(command) as context:
+        helped = [record for option in options if (record := option.get_help_record(context))]
+    assert [codes(row["Option"])[0] for row in documented] == [option for option, _ in helped]
+    for row, (_, text) in zip(documented, helped, strict=True):
+        effect, _, extra = text.partition("  [")
+        default = re.search(r"default: ([^;\]]*)", extra)
+        assert row["Default"].strip("`") == (default[1] if default else "")
+        assert row["Effect"].replace("`", "").startswith(effect.replace("`", ""))
 
 
 def test_the_time_that_open_requests_get_stands_in_the_commands() -> None:
@@ -400,10 +394,10 @@ def test_the_exit_codes_of_every_command_stand_in_the_commands() -> None:
         assert all(row.values())
 
 
-def test_the_settings_file_that_is_told_has_every_setting(tmp_path: Path) -> None:
+def test_the_example_of_a_settings_file_has_every_setting(tmp_path: Path) -> None:
     (example,) = blocks(COMMANDS, "toml")
     (tmp_path / "settings.toml").write_text(example)
-    assert list(read_settings(tmp_path / "settings.toml")) == list(Settings.__struct_fields__)
+    assert list(read_settings(tmp_path / "settings.toml")) == list(SETTINGS)
 
 
 def test_the_key_file_that_is_told_is_one_with_every_member() -> None:

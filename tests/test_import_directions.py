@@ -16,14 +16,15 @@ LAYERS: Final = (
     {"__main__"},
     {"commands"},
     {"server"},
-    {"web", "settings"},
+    {"settings"},
+    {"web"},
     {"snapshot"},
     {"sources"},
     {"baking"},
     {"loading", "sampling"},
     {"access", "engine", "bundled"},
     {"model"},
-    {"files", "progress"},
+    {"files", "progress", "setting"},
     {""},  # the package itself: its version
 )
 # Libraries that belong to some rooms alone.

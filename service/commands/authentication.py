@@ -1,6 +1,7 @@
 """Who `serve` is told to let in."""
 
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from service.access.api_key import is_mistyped
 from service.access.key_entries import BadKeys, read_keys
 from service.access.key_file import is_open_to_all, read_stored
 from service.access.keyring import active_keys
-from service.commands.options import bad_setting, setting_source
+from service.commands.options import setting_source
 from service.commands.refusal import bad_key_file
 from service.server.listener import Listener
 from service.settings import Settings
@@ -34,11 +35,11 @@ def _distance(context: click.Context, name: str) -> int:
     return list(ParameterSource).index(context.get_parameter_source(name) or ParameterSource.DEFAULT)
 
 
-def check_keys(settings: Settings) -> None:
-    """Fail with a usage error where a key cannot stand in a header."""
-    for key in settings.api_key:
+def check_keys(keys: Iterable[str]) -> None:
+    """Raise ValueError for a key that cannot be sent in a header."""
+    for key in keys:
         if not key or not key.isascii() or not key.isprintable() or key != key.strip():
-            raise bad_setting("api_key", "a key is printable ASCII with no space at its ends: it goes in a header")
+            raise ValueError("a key is printable ASCII with no space at its ends: it goes in a header")
 
 
 def warn_about_keys(settings: Settings) -> None:

@@ -1,6 +1,7 @@
 """`store-directory bake` and `verify`: a data set compiled into one file."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -8,55 +9,35 @@ from service.baking.baked_file import bake as write_baked, load_baked
 from service.baking.layout import DamagedFile
 from service.baking.validation import check_records
 from service.commands.data_folder import DataFolder
-from service.commands.options import Share
+from service.commands.options import SettingOption
 from service.commands.refusal import refusal
-from service.loading.acceptance import InvalidRecords, Refused, Safeguards, accept
+from service.loading.acceptance import Refused, accept
 from service.loading.data_version import dataset_version
 from service.loading.dataset import Dataset, load
 from service.loading.summary import notes
 from service.model.records import COMPANIES, STORES
 from service.server.progress_bar import shown_progress
+from service.settings import make_settings
 
 _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 
-@click.command()
+@click.command(params=[SettingOption(name) for name in ("invalid", "min_stores", "max_skipped")])
 @click.argument("folder", metavar="DIR", type=DataFolder())
 @click.argument("file", metavar="FILE", type=_FILE)
-@click.option(
-    "--invalid",
-    type=click.Choice([each.value for each in InvalidRecords]),
-    default=InvalidRecords.REFUSE.value,
-    show_default=True,
-    help="What to do about records at fault.",
-)
-@click.option(
-    "--min-stores",
-    metavar="N",
-    type=click.IntRange(0),
-    default=Safeguards().min_stores,
-    show_default=True,
-    help="Refuse data with fewer stores.",
-)
-@click.option(
-    "--max-skipped",
-    type=Share(),
-    default=Safeguards().max_skipped,
-    show_default=True,
-    help="Refuse data if more than this share of its records would be skipped.",
-)
-def bake(folder: Path, file: Path, *, invalid: str, min_stores: int, max_skipped: float) -> None:
+def bake(folder: Path, file: Path, **values: Any) -> None:
     """Compile the data set in DIR into FILE, for `serve --data FILE`.
 
     The same data gives the same bytes on every machine.
     """
     if not file.name:
-        raise click.BadParameter("a name is needed", param_hint="FILE")
+        raise click.BadParameter("a file name is needed", param_hint="FILE")
+    settings = make_settings(values)
     try:
         with shown_progress() as progress:
             loaded = load(folder, progress=progress)
-        dataset, report = accept(loaded, InvalidRecords(invalid))
-        Safeguards(min_stores=min_stores, max_skipped=max_skipped).check(report.totals)
+        dataset, report = accept(loaded, settings.invalid)
+        settings.safeguards.check(report.totals)
         write_baked(dataset, report.totals, file)
     except Refused as refused:
         raise refusal(str(folder), refused, refused.cause) from refused

@@ -24,14 +24,16 @@ from service.access.key_entries import (
 )
 from service.access.key_file import Change, change_keys, read_stored, signature
 from service.access.request_rate import MOST_REQUESTS, read_rate
-from service.commands.options import option
 from service.commands.refusal import bad_key_file
 from service.model.kinds import read_instant, write_instant
+from service.settings import SETTINGS
 from service.web.auth import KEY_HEADER
 
-_key_file: Final = option(
+_key_file: Final = click.option(
     "--key-file",
     metavar="FILE",
+    envvar=SETTINGS["key_file"].variable,
+    show_envvar=True,
     required=True,
     type=click.Path(readable=False, path_type=Path),
     help="The file with the hashes of keys.",

@@ -1,41 +1,71 @@
-"""The options of `serve`: each is an environment variable and a key of the settings file, too."""
+"""Command-line options of settings; `serve` also reads them from environment variables and a settings file."""
 
 import logging
 import os
-from collections.abc import Callable
-from math import isnan
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 from click.core import ParameterSource
 
 from service.commands.settings_file import BadSettings, read_settings
 from service.commands.suggestion import did_you_mean
-from service.server.listener import split_address
-from service.settings import (
-    ENVIRONMENT_PREFIX,
-    LONGEST_SECONDS,
-    TEXT,
-    Settings,
-    describe_values,
-    environment_name,
-    option_name,
-)
+from service.setting import ENVIRONMENT_PREFIX
+from service.settings import SETTINGS
 
 _FILE: Final = "settings file"
-# Kubernetes sets variables for each Service, and those of one named store-directory begin as ours do.
+# Kubernetes sets variables for each Service; those of a Service named store-directory have our prefix.
 _SERVICE_LINK: Final = "tcp://"
-_SERVICE_LINKS: Final = (
-    "; Kubernetes sets this variable for a Service named store-directory: rename that, "
+_SERVICE_LINK_HINT: Final = (
+    "; Kubernetes sets this variable for a Service named store-directory: rename the Service, "
     "or set enableServiceLinks: false in the Pod"
 )
-_Command = TypeVar("_Command", bound=Callable[..., object])
 _log = logging.getLogger(__name__)
 
 
+class SettingOption(click.Option):
+    """The option of a setting. Its errors say where the value comes from and which values are accepted."""
+
+    def __init__(self, name: str, *, from_environment: bool = False) -> None:
+        self.setting = setting = SETTINGS[name]
+        super().__init__(
+            [setting.option],
+            type=bool if setting.is_flag else str if setting.is_list else setting.parse,
+            is_flag=setting.is_flag,
+            default=None,
+            multiple=setting.is_list,
+            envvar=setting.variable if from_environment else None,
+            metavar=setting.help.metavar or None,
+            help=setting.help.effect + (f"  [default: {setting.default_text}]" if setting.default_text else ""),
+        )
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """Return the value in its type; raise a usage error if it is not accepted."""
+        try:
+            return super().type_cast_value(ctx, value)
+        except click.BadParameter as error:
+            hint = _SERVICE_LINK_HINT if isinstance(value, str) and value.startswith(_SERVICE_LINK) else ""
+            raise bad_setting(self.setting.name, self.setting.mismatch(value) + hint) from error
+
+
+class GroupedCommand(click.Command):
+    """A command whose `--help` lists the options of settings by group."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each group."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            group: str = param.setting.help.group if isinstance(param, SettingOption) else "General"
+            groups.setdefault(group, []).extend(filter(None, [param.get_help_record(ctx)]))
+        for group, records in groups.items():
+            with formatter.section(group):
+                formatter.write_dl(records)
+
+
 def load_settings_file(context: click.Context, _: click.Parameter, file: Path | None) -> None:
-    """Take what options and environment leave open from a settings file."""
+    """Use the values of a settings file for settings that have neither option nor environment variable."""
     if file is not None:
         context.meta[_FILE] = file
         try:
@@ -46,101 +76,34 @@ def load_settings_file(context: click.Context, _: click.Parameter, file: Path | 
 
 def setting_source(name: str) -> str:
     """Return where the current command found a setting: option, environment variable, or settings file and option."""
-    context, option = click.get_current_context(), option_name(name)
+    context, setting = click.get_current_context(), SETTINGS[name]
     match context.get_parameter_source(name):
         case ParameterSource.ENVIRONMENT:
-            return environment_name(name)
+            return setting.variable
         case ParameterSource.DEFAULT_MAP:
-            return f"{context.meta[_FILE]}: {option.removeprefix('--')} ({option})"
-    return option
+            return f"{context.meta[_FILE]}: {setting.key} ({setting.option})"
+    return setting.option
 
 
 def bad_setting(name: str, why: object) -> click.UsageError:
-    """Return the error of a setting, by the name under which it was given."""
+    """Return a usage error about a setting, which names its source."""
     return click.UsageError(f"{setting_source(name)}: {why}")
 
 
-class _Setting(click.Option):
-    """An option whose errors say where its value is from, and which values it takes."""
-
-    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """Return the value in its type; fail with a usage error where it has another."""
-        try:
-            return super().type_cast_value(ctx, value)
-        except click.BadParameter as error:
-            name = self.name or ""
-            wanted = describe_values(name) if name in Settings.__struct_fields__ else TEXT
-            why = error.message if wanted == TEXT else f"{wanted} is needed, not {value!r}"
-            link = isinstance(value, str) and value.startswith(_SERVICE_LINK)
-            raise bad_setting(name, why + (_SERVICE_LINKS if link else "")) from error
-
-
-def option(*names: str, **attributes: Any) -> Callable[[_Command], _Command]:
-    """Return an option that is an environment variable too."""
-    variable = environment_name(names[0].lstrip("-"))
-    return click.option(*names, cls=_Setting, envvar=variable, show_envvar=True, **attributes)
+@contextmanager
+def setting_errors(name: str, kind: type[Exception] = ValueError) -> Iterator[None]:
+    """Turn errors of a kind into usage errors about a setting."""
+    try:
+        yield
+    except kind as error:
+        raise bad_setting(name, error) from error
 
 
 def warn_of_unknown_variables(context: click.Context) -> None:
-    """Warn of each environment variable that begins as those of the command do, and is none; never of its value."""
+    """Log a warning, without the value, for each environment variable that has our prefix but sets no option."""
     known = [option.envvar for option in context.command.params if isinstance(option.envvar, str)]
     shortened = [variable.removeprefix(ENVIRONMENT_PREFIX) for variable in known]
     for name in sorted(os.environ):
         if name.startswith(ENVIRONMENT_PREFIX) and name not in known:
             nearest = did_you_mean(name.removeprefix(ENVIRONMENT_PREFIX), shortened, prefix=ENVIRONMENT_PREFIX)
             _log.warning("the environment variable %s is not known%s", name, nearest)
-
-
-class _Number(click.FloatRange):
-    """A number within a range, and not NaN."""
-
-    kind = ""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; fail with a usage error where it is none in range."""
-        number: float = super().convert(value, param, ctx)
-        if isnan(number):  # which no comparison finds
-            self.fail(f"{value!r} is no {self.kind}", param, ctx)
-        return number
-
-
-class Seconds(_Number):
-    """A number of seconds."""
-
-    name, kind = "SECONDS", "number of seconds"
-
-    def __init__(self, *, positive: bool = False) -> None:
-        super().__init__(0, LONGEST_SECONDS, min_open=positive)
-
-
-class Share(_Number):
-    """A share of a whole, from 0 to 1."""
-
-    name, kind = "SHARE", "share from 0 to 1"
-
-    def __init__(self) -> None:
-        super().__init__(0, 1)
-
-
-class Count(click.ParamType[Any]):
-    """A number of processes, or "auto"."""
-
-    name = "N|auto"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number, or "auto"; fail with a usage error otherwise."""
-        return value if value == "auto" else click.IntRange(1).convert(value, param, ctx)
-
-
-class Address(click.ParamType[str]):
-    """HOST:PORT."""
-
-    name = "HOST:PORT"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text as it is; fail with a usage error where it is no address."""
-        try:
-            split_address(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-        return str(value)

@@ -5,7 +5,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 import msgspec
@@ -23,18 +23,14 @@ from service.commands.authentication import (
     warn_of_open_address,
 )
 from service.commands.options import (
-    Address,
-    Count,
-    Seconds,
-    Share,
-    bad_setting,
+    GroupedCommand,
+    SettingOption,
     load_settings_file,
-    option,
+    setting_errors,
     setting_source,
     warn_of_unknown_variables,
 )
 from service.commands.refusal import refusal
-from service.loading.acceptance import InvalidRecords
 from service.server.access_log_file import STANDARD_OUTPUT, checked_access_log
 from service.server.cache_folder import NoCache, cache_folder, run_workspace
 from service.server.descriptor_limit import TooFewDescriptors, room_for
@@ -43,125 +39,46 @@ from service.server.log import start_log
 from service.server.process import Plan, Sockets, run
 from service.server.startup_message import StartupMessage
 from service.server.unix_socket import bind_unix
-from service.settings import HIGHEST_PORT, MOST_MEBIBYTES, Settings, make_settings
+from service.setting import ENVIRONMENT_PREFIX
+from service.settings import SETTINGS, Settings, make_settings
 from service.snapshot.worker_slots import single_slot
 from service.snapshot.workspace import Workspace
 from service.sources.choice import choose_source
 from service.sources.source import Rejected
 from service.web.auth import api_key_authentication, no_authentication
-from service.web.connections.limits import Limits
 from service.web.headers.forwarded import read_forwarding
 from service.web.policy import Policy, read_origin
 
-
-@click.command(context_settings={"allow_extra_args": True})
-@option(
-    "--config",
+_config: Final = click.Option(
+    ["--config"],
+    metavar="FILE",
+    envvar=f"{ENVIRONMENT_PREFIX}CONFIG",
     type=click.Path(readable=False, path_type=Path),
     callback=load_settings_file,
     is_eager=True,
     expose_value=False,
-    help="A TOML file of settings.",
+    help="Settings file, in TOML.",
 )
-@option(
-    "--data",
-    metavar="DIR|FILE|URL",
-    help="Folder of the data set, a baked file, or the URL of one.  [default: the bundled data]",
-)
-@option("--host", help=f"Address to listen on.  [default: {Settings().host}]")
-@option("--port", type=click.IntRange(0, HIGHEST_PORT), help=f"Port; 0 takes a free one.  [default: {Settings().port}]")
-@option("--uds", metavar="PATH", help="Listen on a Unix socket at this path, instead of host and port.")
-@option("--admin", type=Address(), help="Listen here for /health, /ready and /metrics, and not in public.")
-@option("--api-key", multiple=True, help="A key that is let in; may be given again.  [default: made for this run]")
-@option("--key-file", metavar="FILE", help="A file of keys that are let in, made by `keys new`; it is followed.")
-@option("--no-auth", is_flag=True, default=None, help="Let anybody in.")
-@option(
-    "--invalid",
-    type=click.Choice([each.value for each in InvalidRecords]),
-    help="What to do about records at fault.  [default: refuse]",
-)
-@option(
-    "--min-stores",
-    metavar="N",
-    type=click.IntRange(0),
-    help=f"Refuse data with fewer stores.  [default: {Settings().min_stores}]",
-)
-@option(
-    "--max-skipped",
-    type=Share(),
-    help=f"Refuse data if more than this share of its records would be skipped.  [default: {Settings().max_skipped:g}]",
-)
-@option(
-    "--max-shrink",
-    type=Share(),
-    help="Refuse a reload that loses more than this share of the stores or of the companies.  "
-    f"[default: {Settings().max_shrink:g}]",
-)
-@option("--workers", type=Count(), help=f"Processes that answer; auto is one a core.  [default: {Settings().workers}]")
-@option(
-    "--poll",
-    type=Seconds(positive=True),
-    help=f"Look at the data this often where nothing tells of a change.  [default: {Settings().poll:g}]",
-)
-@option(
-    "--compile-timeout",
-    type=Seconds(positive=True),
-    help="Give up compiling a folder after this time, keep serving, and try again later.  "
-    f"[default: {Settings().compile_timeout:g}]",
-)
-@option(
-    "--max-stale", type=Seconds(positive=True), help="Answer /ready with 503 where the data is unconfirmed for so long."
-)
-@option(
-    "--drain",
-    type=Seconds(),
-    help=f"After SIGTERM answer on for so long, /ready with 503.  [default: {Settings().drain:g}]",
-)
-@option(
-    "--cache", metavar="DIR", help="Folder for compiled data and the last good copy of a URL.  [default: the user's]"
-)
-@option("--cache-control", metavar="VALUE", help=f"Of answers from the data.  [default: {Settings().cache_control}]")
-@option("--cors-origin", metavar="ORIGIN", multiple=True, help="Let pages of this origin read answers; * is any.")
-@option(
-    "--encoded-cache",
-    metavar="MIB",
-    type=click.IntRange(0, MOST_MEBIBYTES),
-    help=f"Keep so much of compressed answers, each process; 0 keeps none.  [default: {Settings().encoded_cache}]",
-)
-@option("--access-log", metavar="FILE", help="Write a line of JSON for each request; - is standard output.")
-@option("--log-format", type=click.Choice(["text", "json"]), help=f"Of the log.  [default: {Settings().log_format}]")
-@option("--server-timing", is_flag=True, default=None, help="Tell with each answer how long it took.")
-@option("--rate-store", metavar="URL", help="A Redis that keeps the rates of keys for all processes.")
-@option("--rate-limit-fields", is_flag=True, default=None, help="Tell with answers what is left of a key's rate.")
-@option(
-    "--trusted-proxy",
-    metavar="NETWORK|unix",
-    multiple=True,
-    help="Believe this proxy about who asks; may be given again; unix is any on a Unix socket.",
-)
-@option(
-    "--max-connections",
-    metavar="N",
-    type=click.IntRange(1),
-    help=f"Take so many connections, each process.  [default: {Limits().connections}, or what descriptors allow]",
+
+
+@click.command(
+    cls=GroupedCommand,
+    params=[_config, *(SettingOption(name, from_environment=True) for name in SETTINGS)],
+    context_settings={"allow_extra_args": True},
 )
 @click.pass_context
-def serve(context: click.Context, /, **given: Any) -> None:
-    """Serve a data set over HTTP, and follow its source: on a change, and on SIGHUP.
+def serve(context: click.Context, /, **values: Any) -> None:
+    """Serve a data set over HTTP. Reload it when its source changes, and on SIGHUP.
 
-    An option stands before its environment variable, that before the settings file.
+    Each option can also be set as an environment variable, STORE_DIRECTORY_PORT for --port, and as a key of the
+    settings file. Precedence: command-line option, environment variable, settings file.
     """
     if context.args:
         raise click.UsageError(f"a data set is given with an option: serve --data {shlex.quote(context.args[0])}")
-    resolve_authentication(context, given)
-    named = ("data", "host", "uds", "key_file", "cache", "cache_control", "access_log", "rate_store")
-    if empty := [name for name in named if given[name] == ""]:
-        raise bad_setting(empty[0], "it is empty")
-    settings = make_settings({name: value for name, value in given.items() if value not in (None, ())})
-    check_keys(settings)
-    if settings.rate_store:
-        _check_rate_store(settings.rate_store)
-    settings = _with_room(settings)
+    resolve_authentication(context, values)
+    settings = make_settings(values)
+    _check(settings)
+    settings = _with_connection_limit(settings)
     policy = _policy(settings)
     start_log(as_json=settings.log_format == "json")
     warn_of_unknown_variables(context)
@@ -175,13 +92,10 @@ def serve(context: click.Context, /, **given: Any) -> None:
 
 
 def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> None:
-    try:
-        source = choose_source(
-            _data(settings), invalid=settings.invalid, compile_timeout=settings.compile_timeout, cache=cache
-        )
-    except ValueError as error:
-        raise bad_setting("data", error) from error
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to take anew
+    data = settings.data or str(bundled_folder())
+    with setting_errors("data"):
+        source = choose_source(data, invalid=settings.invalid, compile_timeout=settings.compile_timeout, cache=cache)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a source to reload
     several = settings.processes > 1
     admin = bind(*split_address(settings.admin), shared=several, admin=True) if settings.admin else Listener()
     public = bind_unix(settings.uds) if settings.uds else bind(settings.host, settings.port, shared=several)
@@ -222,37 +136,48 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
 
 @contextmanager
 def _access_log(settings: Settings) -> Iterator[None]:
-    with ExitStack() as held:
+    with ExitStack() as stack:
         try:
-            held.enter_context(checked_access_log(settings.access_log))
+            stack.enter_context(checked_access_log(settings.access_log))
         except OSError as error:
-            where = setting_source("access_log")
-            raise click.ClickException(f"{where}: {settings.access_log}: {error.strerror}") from error
+            source = setting_source("access_log")
+            raise click.ClickException(f"{source}: {settings.access_log}: {error.strerror}") from error
         yield
 
 
-def _data(settings: Settings) -> str:
-    return settings.data or str(bundled_folder())
+def _check(settings: Settings) -> None:
+    """Raise a usage error for a text that a setting does not accept."""
+    with setting_errors("admin"):
+        _ = settings.admin and split_address(settings.admin)
+    with setting_errors("api_key"):
+        check_keys(settings.api_key)
+    with setting_errors("rate_store"):
+        if settings.rate_store:
+            _check_rate_store(settings.rate_store)
+    with setting_errors("cache_control"):
+        if not settings.cache_control.isascii() or not settings.cache_control.isprintable():
+            raise ValueError("a header field takes printable ASCII only")
 
 
-def _with_room(settings: Settings) -> Settings:
+def _check_rate_store(url: str) -> None:
+    from service.access.redis_limiter import RedisLimiter  # noqa: PLC0415 - few runs need it
+
     try:
+        RedisLimiter(url)
+    except ImportError as error:
+        raise ValueError("this needs the package redis: pip install 'redis>=7,<8'") from error
+
+
+def _with_connection_limit(settings: Settings) -> Settings:
+    with setting_errors("max_connections", TooFewDescriptors):
         return msgspec.structs.replace(settings, max_connections=room_for(settings.max_connections))
-    except TooFewDescriptors as error:
-        raise bad_setting("max_connections", error) from error
 
 
 def _policy(settings: Settings) -> Policy:
-    if not settings.cache_control.isascii() or not settings.cache_control.isprintable():
-        raise bad_setting("cache_control", "a header field takes printable ASCII only")
-    try:
+    with setting_errors("cors_origin"):
         origins = frozenset(map(read_origin, settings.cors_origin))
-    except ValueError as error:
-        raise bad_setting("cors_origin", error) from error
-    try:
+    with setting_errors("trusted_proxy"):
         forwarding = read_forwarding(settings.trusted_proxy)
-    except ValueError as error:
-        raise bad_setting("trusted_proxy", error) from error
     return Policy(
         cache_control=settings.cache_control,
         origins=origins,
@@ -265,14 +190,3 @@ def _policy(settings: Settings) -> Policy:
         processes=settings.processes,
         forwarding=forwarding,
     )
-
-
-def _check_rate_store(url: str) -> None:
-    from service.access.redis_limiter import RedisLimiter  # noqa: PLC0415 - of few runs
-
-    try:
-        RedisLimiter(url)
-    except ValueError as error:
-        raise bad_setting("rate_store", error) from error
-    except ImportError as error:
-        raise bad_setting("rate_store", "it needs a package: pip install 'redis>=7,<8'") from error

@@ -5,10 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from service.commands.suggestion import did_you_mean
-from service.settings import Settings, describe_values, make_settings, option_name
+from service.settings import SETTINGS
 
 
 class BadSettings(Exception):
@@ -34,43 +32,29 @@ def read_settings(file: Path) -> dict[str, Any]:
     return {_name(written): value for written, value in given.items()}
 
 
-def _errors(given: Mapping[str, Any]) -> Iterator[str]:
-    seen = set()
-    for written, value in given.items():
-        name = _name(written)
-        if name in seen:
-            yield f"{written} is set twice, with a dash and with an underscore"
-        elif name not in Settings.__struct_fields__:
-            yield _unknown(written, value)
-        elif error := _error(name, value):
-            yield f"{written} ({option_name(name)}): {error}"
-        seen.add(name)
+def _errors(values: Mapping[str, Any]) -> Iterator[str]:
+    names = set()
+    for key, value in values.items():
+        name = _name(key)
+        if name in names:
+            yield f"{key} is set twice, with a dash and with an underscore"
+        elif (setting := SETTINGS.get(name)) is None:
+            yield _unknown(key, value)
+        else:
+            try:
+                setting.check(value)
+            except ValueError as error:
+                yield f"{key} ({setting.option}): {error}"
+        names.add(name)
 
 
-def _name(written: str) -> str:
-    return written.replace("-", "_")
+def _name(key: str) -> str:
+    return key.replace("-", "_")
 
 
-def _unknown(written: str, value: object) -> str:
+def _unknown(key: str, value: object) -> str:
     if isinstance(value, dict):
-        return f"there is no table [{written}]: settings are not in tables"
-    options = [option_name(name).removeprefix("--") for name in Settings.__struct_fields__]
-    hint = did_you_mean(written.replace("_", "-"), options) or f"; the settings are {', '.join(options)}"
-    return f"there is no setting {written}{hint}"
-
-
-def _error(name: str, value: object) -> str:
-    if any("\0" in text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)):
-        return "a text cannot hold the character NUL"
-    try:
-        make_settings({name: value})
-    except msgspec.ValidationError:
-        return f"{describe_values(name)} is needed{_contrast(name, value)}"
-    return ""
-
-
-def _contrast(name: str, value: object) -> str:
-    """Return what is there instead; nothing of a setting that takes several texts, which may be keys."""
-    if isinstance(getattr(Settings(), name), tuple) or not isinstance(value, str | int | float):
-        return ""
-    return f", not {str(value).lower() if isinstance(value, bool) else repr(value)}"
+        return f"there is no table [{key}]: settings are not in tables"
+    keys = [setting.key for setting in SETTINGS.values()]
+    hint = did_you_mean(key.replace("_", "-"), keys) or f"; the settings are {', '.join(keys)}"
+    return f"there is no setting {key}{hint}"

@@ -116,7 +116,7 @@ def _publisher(plan: Plan, replica: SnapshotHolder, progress: Progress) -> Publi
         plan.workspace,
         published,
         safeguards=plan.settings.safeguards,
-        poll_seconds=plan.settings.look_seconds,
+        poll_seconds=plan.settings.poll_seconds,
         progress=progress,
     )
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, publisher.reload)

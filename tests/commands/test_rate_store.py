@@ -17,7 +17,7 @@ def test_a_url_that_is_none_ends_the_start_with_one_line_that_does_not_repeat_it
     ended = run_here("serve", STORE_DIRECTORY_RATE_STORE=url) if url else run_here("serve", "--rate-store", url)
     assert ended.returncode == 2
     name = "STORE_DIRECTORY_RATE_STORE" if url else "--rate-store"
-    assert re.fullmatch(f"Error: {name}: (it|an option) .*", ended.stderr.splitlines()[-1])
+    assert re.fullmatch(f"Error: {name}: (it|an option|a non-empty text) .*", ended.stderr.splitlines()[-1])
     assert "secret" not in ended.stdout + ended.stderr
 
 
@@ -26,7 +26,7 @@ def test_without_the_package_for_redis_the_start_ends_with_how_to_get_it(tmp_pat
     (tmp_path / "redis" / "__init__.py").write_text("raise ImportError('as if it were not there')")
     ended = run("serve", "--rate-store", "redis://localhost", PYTHONPATH=str(tmp_path))
     assert ended.returncode == 2
-    assert "--rate-store: it needs a package: pip install 'redis>=7,<8'\n" in ended.stderr
+    assert "--rate-store: this needs the package redis: pip install 'redis>=7,<8'\n" in ended.stderr
     assert "redis>=7,<8" in tomllib.loads(PROJECT.read_text())["project"]["optional-dependencies"]["dev"]
     assert "Traceback" not in ended.stderr
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from service.settings import Settings, describe_values, environment_name
+from service.settings import SETTINGS
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 from tests.program import serving, usage
@@ -30,7 +30,7 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
         ("port = 70000", "port (--port): a whole number from 0 to 65535 is needed, not 70000"),
         ("port = true", "port (--port): a whole number from 0 to 65535 is needed, not true"),
         ("port = [80]", "port (--port): a whole number from 0 to 65535 is needed"),
-        ("data = 1", "data (--data): a text is needed, not 1"),
+        ("data = 1", "data (--data): a non-empty text is needed, not 1"),
         ("no_auth = 'yes'", "no_auth (--no-auth): true or false is needed, not 'yes'"),
         ("invalid = 'ignore'", "invalid (--invalid): 'refuse' or 'skip' is needed, not 'ignore'"),
         ("log-format = 'xml'", "log-format (--log-format): 'json' or 'text' is needed, not 'xml'"),
@@ -45,9 +45,9 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
         ("api_key = 'the-secret'", f"api_key (--api-key): {LIST}"),
         ("api_key = 1234567890", f"api_key (--api-key): {LIST}"),
         ("api-key = ['one', 2]", f"api-key (--api-key): {LIST}"),
-        ('uds = "a\\u0000b"', "uds (--uds): a text cannot hold the character NUL"),
-        ('cors-origin = ["a\\u0000b"]', "cors-origin (--cors-origin): a text cannot hold the character NUL"),
-        ("host = ''", "host (--host): it is empty"),
+        ('uds = "a\\u0000b"', "uds (--uds): a text cannot contain the character NUL"),
+        ('cors-origin = ["a\\u0000b"]', "cors-origin (--cors-origin): a text cannot contain the character NUL"),
+        ("host = ''", "host (--host): a non-empty text is needed, not ''"),
         ("admin = 'here'", "admin (--admin): 'here' is not HOST:PORT"),
         (
             "cors_origin = ['*', 'here']",
@@ -121,9 +121,9 @@ def test_a_file_that_is_not_utf_8_is_told_what_to_do_and_a_mark_before_it_does_n
     ],
 )
 def test_a_wrong_value_in_the_environment_is_told_by_its_variable(name: str, value: str, told: str) -> None:
-    ended = usage("serve", **{environment_name(name): value})
+    ended = usage("serve", **{SETTINGS[name].variable: value})
     assert ended.exit_code == 2
-    assert f"Error: {environment_name(name)}: {told}" in ended.stderr
+    assert f"Error: {SETTINGS[name].variable}: {told}" in ended.stderr
     assert "secret" not in ended.stderr
 
 
@@ -144,8 +144,8 @@ def test_where_several_give_a_setting_the_one_that_counts_is_named(tmp_path: Pat
 
 
 def test_every_setting_says_which_values_it_takes() -> None:
-    assert all(map(describe_values, Settings.__struct_fields__))
-    assert describe_values("max_stale") == "a number above 0 and up to 31622400"
+    assert all(setting.accepted for setting in SETTINGS.values())
+    assert SETTINGS["max_stale"].accepted == "a number above 0 and up to 31622400"
 
 
 def test_variables_that_are_not_known_are_warned_of_with_the_nearest_and_without_their_values(tmp_path: Path) -> None:
@@ -169,13 +169,13 @@ def test_every_variable_of_the_commands_is_known(tmp_path: Path) -> None:
     keys = tmp_path / "keys.json"
     assert usage("keys", "new", "--name", "one", STORE_DIRECTORY_KEY_FILE=str(keys)).exit_code == 0
     variables = {
-        "KEY_FILE": str(keys),
-        "CONFIG": str(tmp_path / "settings.toml"),
-        "DATA": str(data),
-        "LOG_FORMAT": "text",
+        "STORE_DIRECTORY_KEY_FILE": str(keys),
+        "STORE_DIRECTORY_CONFIG": str(tmp_path / "settings.toml"),
+        "STORE_DIRECTORY_DATA": str(data),
+        "STORE_DIRECTORY_LOG_FORMAT": "text",
     }
     log = tmp_path / "log"
-    with serving(log=log, **{environment_name(name): value for name, value in variables.items()}):
+    with serving(log=log, **variables):
         pass
     assert "WARNING" not in log.read_text()
 
