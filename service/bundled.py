@@ -1,4 +1,4 @@
-"""The data set that comes with the program."""
+"""The data set that ships with the program."""
 
 from pathlib import Path
 

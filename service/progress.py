@@ -1,10 +1,10 @@
-"""How long work tells how far it is."""
+"""Progress reports of long-running work."""
 
 from collections.abc import Callable
 
-# Called now and then with the step's name, how much is done and how much there is. It may raise, to end the work.
+# Called from time to time with the step's name, the work done and the total. It may raise, which stops the work.
 Progress = Callable[[str, int, int], None]
 
 
 def silent(step: str, done: int, total: int) -> None:
-    """Tell nobody."""
+    """Report nothing."""

@@ -36,7 +36,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Help(
             "Data",
             "DIR|FILE|URL",
-            "Data set to serve: a folder, a baked file, or the URL of a baked file.",
+            "Serve this data set: a folder, a baked file, or the URL of a baked file.",
             default="the bundled data set",
         ),
     ] = ""
@@ -55,7 +55,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Help("Data", "SHARE", "Reject a reload that loses more than this share (0 to 1) of the stores or companies."),
     ] = Safeguards().max_shrink
     poll: Annotated[
-        PositiveSeconds, Help("Data", "SECONDS", "Check the source this often, besides reacting to file system events.")
+        PositiveSeconds, Help("Data", "SECONDS", "Check the source this often, in addition to file system events.")
     ] = 10.0
     compile_timeout: Annotated[
         PositiveSeconds,
@@ -63,18 +63,25 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = 900.0
     max_stale: Annotated[
         PositiveSeconds | None,
-        Help("Data", "SECONDS", "Return 503 from /ready if the source was last confirmed longer ago.", default="never"),
+        Help("Data", "SECONDS", "Return 503 from /ready when the data is unconfirmed for this long.", default="never"),
     ] = None
     cache: Annotated[
         Text,
-        Help("Data", "DIR", "Folder for compiled data and the last good copy of a URL.", default="the user's cache"),
+        Help(
+            "Data",
+            "DIR",
+            "Keep compiled data and the last good copy of a URL in this folder.",
+            default="the user's cache",
+        ),
     ] = ""
 
-    host: Annotated[Text, Help("Listening", "HOST", "Address to listen on.")] = "127.0.0.1"
-    port: Annotated[Port, Help("Listening", "PORT", "Port to listen on; 0 picks a free one.")] = 8080
-    uds: Annotated[Text, Help("Listening", "PATH", "Listen on a Unix socket at this path, not on host and port.")] = ""
+    host: Annotated[Text, Help("Listening", "HOST", "Listen on this address.")] = "127.0.0.1"
+    port: Annotated[Port, Help("Listening", "PORT", "Listen on this port; 0 picks a free one.")] = 8080
+    uds: Annotated[
+        Text, Help("Listening", "PATH", "Listen on a Unix socket at this path instead of host and port.")
+    ] = ""
     admin: Annotated[
-        Text, Help("Listening", "HOST:PORT", "Serve /health, /ready and /metrics on this address instead.")
+        Text, Help("Listening", "HOST:PORT", "Serve /health, /ready and /metrics on this address only.")
     ] = ""
     trusted_proxy: Annotated[
         tuple[str, ...],
@@ -87,7 +94,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
     workers: Annotated[
         PositiveCount | Literal["auto"],
-        Help("Listening", "N|auto", "Number of worker processes; auto is one per CPU core."),
+        Help("Listening", "N|auto", "Run this many worker processes; auto runs one per CPU core."),
     ] = 1
     drain: Annotated[
         Seconds, Help("Listening", "SECONDS", "Keep serving for this long after SIGTERM; /ready returns 503 meanwhile.")
@@ -97,7 +104,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         tuple[str, ...], Help("Access", "KEY", "Accept this API key. Repeatable.", default="a new key for this run")
     ] = ()
     key_file: Annotated[
-        Text, Help("Access", "FILE", "Accept the API keys of this file (see `keys new`); edits apply at once.")
+        Text,
+        Help("Access", "FILE", "Accept the API keys of this file (see `keys new`); changes apply within a second."),
     ] = ""
     no_auth: Annotated[bool, Help("Access", "", "Accept requests without an API key.")] = False
 
@@ -114,17 +122,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Mebibytes, Help("Limits", "MIB", "Cache this many MiB of compressed responses per process; 0 disables it.")
     ] = 32
     rate_store: Annotated[
-        Text, Help("Limits", "URL", "Redis that keeps the keys' request rate limits for all processes.")
+        Text, Help("Limits", "URL", "Keep the keys' request rate limits of all processes in this Redis.")
     ] = ""
     rate_limit_fields: Annotated[
         bool, Help("Limits", "", "Send RateLimit headers with what is left of the key's request rate limit.")
     ] = False
 
-    cache_control: Annotated[Text, Help("HTTP", "VALUE", "Cache-Control header of responses with data.")] = (
+    cache_control: Annotated[Text, Help("HTTP", "VALUE", "Send this Cache-Control header with data.")] = (
         "private, no-cache"
     )
     cors_origin: Annotated[
-        tuple[str, ...], Help("HTTP", "ORIGIN", "Let web pages of this origin read responses; * is any. Repeatable.")
+        tuple[str, ...],
+        Help("HTTP", "ORIGIN", "Let web pages of this origin read responses; * allows any. Repeatable."),
     ] = ()
     server_timing: Annotated[
         bool, Help("HTTP", "", "Send the time that each response took in a Server-Timing header.")
@@ -133,9 +142,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     access_log: Annotated[
         Text, Help("Logging", "FILE", "Write one line of JSON per request to this file; - is standard output.")
     ] = ""
-    log_format: Annotated[
-        Literal["text", "json"], Help("Logging", "text|json", "Format of the log on standard error.")
-    ] = "text"
+    log_format: Annotated[Literal["text", "json"], Help("Logging", "text|json", "Write the log in this format.")] = (
+        "text"
+    )
 
     @property
     def safeguards(self) -> Safeguards:

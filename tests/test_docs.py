@@ -357,7 +357,7 @@ def commands() -> dict[str, click.Command]:
 
 
 def documented_commands() -> Iterator[tuple[str, click.Command]]:
-    yield "The commands", main
+    yield "Commands", main
     for name, command in commands().items():
         yield name, command
         inner = command.commands if isinstance(command, click.Group) else {}
@@ -374,9 +374,10 @@ def test_the_tables_of_options_say_what_help_says(heading: str, command: click.C
     assert [codes(row["Option"])[0] for row in documented] == [option for option, _ in helped]
     for row, (_, text) in zip(documented, helped, strict=True):
         effect, _, extra = text.partition("  [")
-        default = re.search(r"default: ([^;\]]*)", extra)
-        assert row["Default"].strip("`") == (default[1] if default else "")
+        (default,) = re.findall(r"default: ([^;\]]*)", extra) or re.findall("required", extra) or [""]
+        assert row["Default"].strip("`") == default
         assert row["Effect"].replace("`", "").startswith(effect.replace("`", ""))
+        assert all(variable in row["Effect"] for variable in re.findall(r"STORE_DIRECTORY_\w+", extra))
 
 
 def test_the_time_that_open_requests_get_stands_in_the_commands() -> None:

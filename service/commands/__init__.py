@@ -1,4 +1,4 @@
-"""The commands: the only room that sees all the others."""
+"""The commands. This package alone may import all others."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from service import __version__
 from service.access.api_key import masked
 from service.commands.suggestion import did_you_mean
 
-# Where each command stands: the modules of the others are not imported, which takes half a second.
+# The module of each command. Importing all of them would take half a second.
 _MODULES: Final = {
     "serve": "serve",
     "keys": "keys",
@@ -23,24 +23,24 @@ _MODULES: Final = {
 
 
 @contextmanager
-def _discreet() -> Iterator[None]:
-    """Let a failure tell no key, wherever on the command line somebody put one."""
+def _masked_keys() -> Iterator[None]:
+    """Mask API keys in error messages: any argument may contain one by mistake."""
     try:
         yield
     except click.ClickException as error:
-        vars(error).update(message=masked(error.message))  # which is declared to be final
+        vars(error).update(message=masked(error.message))  # the attribute is declared final
         raise
 
 
 class _Commands(click.Group):
-    """Commands that are imported when they are asked for, and whose failures tell no key."""
+    """A group that imports a command when it is used, and masks API keys in error messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's parameters
         """Return the names of all commands."""
         return sorted(_MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        """Return the command of a name, if there is one."""
+        """Return a command by name, or None."""
         if cmd_name not in _MODULES:
             return None
         command: click.Command = getattr(import_module(f"service.commands.{_MODULES[cmd_name]}"), cmd_name)
@@ -49,20 +49,20 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that arguments begin with; fail where there is none, with the nearest."""
+        """Return the command that the arguments name; suggest a similar name if there is none."""
         name = args[0]
         if not name.startswith("-") and name not in _MODULES:
-            ctx.fail(f"there is no command {name!r}{did_you_mean(name, _MODULES)}")
+            ctx.fail(f"no such command {name!r}{did_you_mean(name, _MODULES)}")
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read what stands before the command."""
-        with _discreet():
+        """Parse the options before the command."""
+        with _masked_keys():
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _discreet():
+        with _masked_keys():
             return super().invoke(ctx)
 
 
@@ -71,5 +71,5 @@ class _Commands(click.Group):
 def main() -> None:
     """Serve a directory of retail stores and the companies that own them.
 
-    Each option of `serve` is also an environment variable (STORE_DIRECTORY_PORT) and a key of a TOML file (--config).
+    Options of `serve` can also be set as environment variables (STORE_DIRECTORY_PORT) or in a TOML file (--config).
     """

@@ -1,4 +1,4 @@
-"""Who `serve` is told to let in."""
+"""The settings of authentication: API keys, key file, or none."""
 
 import logging
 from collections.abc import Iterable
@@ -12,26 +12,29 @@ from service.access.api_key import is_mistyped
 from service.access.key_entries import BadKeys, read_keys
 from service.access.key_file import is_open_to_all, read_stored
 from service.access.keyring import active_keys
+from service.commands.command_errors import key_file_error
 from service.commands.options import setting_source
-from service.commands.refusal import bad_key_file
 from service.server.listener import Listener
 from service.settings import Settings
 
 _log = logging.getLogger(__name__)
 
 
-def resolve_authentication(context: click.Context, given: dict[str, Any]) -> None:
-    """Of keys and no authentication let what comes from nearer by stand: option, environment, file."""
-    keys = [name for name in ("api_key", "key_file") if given[name]]
-    if given["no_auth"] and keys:
-        ranks = {name: _distance(context, name) for name in ("no_auth", *keys)}
-        nearest = min(ranks[name] for name in keys)
-        if ranks["no_auth"] == nearest:
-            raise click.UsageError("--no-auth lets anybody in: give it or keys (--api-key, --key-file), not both")
-        given |= dict.fromkeys(keys if ranks["no_auth"] < nearest else ["no_auth"])
+def resolve_authentication(context: click.Context, values: dict[str, Any]) -> None:
+    """Unset the keys or `no_auth`, whichever has lower precedence; raise a usage error if both have the same."""
+    keys = [name for name in ("api_key", "key_file") if values[name]]
+    if values["no_auth"] and keys:
+        ranks = {name: _rank(context, name) for name in ("no_auth", *keys)}
+        best = min(ranks[name] for name in keys)
+        if ranks["no_auth"] == best:
+            raise click.UsageError(
+                "--no-auth accepts requests without a key: use it or --api-key and --key-file, not both"
+            )
+        values |= dict.fromkeys(keys if ranks["no_auth"] < best else ["no_auth"])
 
 
-def _distance(context: click.Context, name: str) -> int:
+def _rank(context: click.Context, name: str) -> int:
+    """Return the precedence of a setting's source; lower is stronger."""
     return list(ParameterSource).index(context.get_parameter_source(name) or ParameterSource.DEFAULT)
 
 
@@ -39,29 +42,33 @@ def check_keys(keys: Iterable[str]) -> None:
     """Raise ValueError for a key that cannot be sent in a header."""
     for key in keys:
         if not key or not key.isascii() or not key.isprintable() or key != key.strip():
-            raise ValueError("a key is printable ASCII with no space at its ends: it goes in a header")
+            raise ValueError("a key is printable ASCII without surrounding spaces: clients send it in a header")
 
 
 def warn_about_keys(settings: Settings) -> None:
-    """Warn of keys that may not be what they were meant to be. Raises ClickException where a key file is damaged."""
+    """Log warnings about mistyped keys and a key file's mode. Raises ClickException for a damaged key file."""
     for number, key in enumerate(settings.api_key, start=1):
         if is_mistyped(key):
             _log.warning(
-                "%s: key %d looks like one of `keys new`, but is mistyped or cut", setting_source("api_key"), number
+                "%s: key %d looks like a key of `keys new` but is mistyped or truncated",
+                setting_source("api_key"),
+                number,
             )
     if settings.key_file:
         file = Path(settings.key_file)
         try:
             entries = read_keys(read_stored(file)[0])
             if is_open_to_all(file):
-                _log.warning("the key file %s is open to everybody on this machine: chmod o= takes that away", file)
+                _log.warning(
+                    "the key file %s is accessible to every user of this machine: restrict it with chmod o=", file
+                )
         except BadKeys as bad:
-            raise bad_key_file(file, bad) from bad
+            raise key_file_error(file, bad) from bad
         if not active_keys(entries).principals:
-            _log.warning("the key file %s has no living key: `store-directory keys new` makes one", file)
+            _log.warning("the key file %s has no valid key: create one with `store-directory keys new`", file)
 
 
 def warn_of_open_address(public: Listener) -> None:
-    """Warn where no key is needed at an address that other machines may reach."""
+    """Log a warning if the service needs no key on an address that other machines can reach."""
     if not public.is_local:
         _log.warning("--no-auth: any client that can reach %s can read the data without a key", public.place)

@@ -1,4 +1,4 @@
-"""`store-directory bake` and `verify`: a data set compiled into one file."""
+"""`store-directory bake` and `verify`: compile a data set into one file, and check the file."""
 
 from pathlib import Path
 from typing import Any
@@ -8,9 +8,9 @@ import click
 from service.baking.baked_file import bake as write_baked, load_baked
 from service.baking.layout import DamagedFile
 from service.baking.validation import check_records
+from service.commands.command_errors import data_set_error
 from service.commands.data_folder import DataFolder
 from service.commands.options import SettingOption
-from service.commands.refusal import refusal
 from service.loading.acceptance import Refused, accept
 from service.loading.data_version import dataset_version
 from service.loading.dataset import Dataset, load
@@ -40,18 +40,18 @@ def bake(folder: Path, file: Path, **values: Any) -> None:
         settings.safeguards.check(report.totals)
         write_baked(dataset, report.totals, file)
     except Refused as refused:
-        raise refusal(str(folder), refused, refused.cause) from refused
+        raise data_set_error(str(folder), refused, refused.cause) from refused
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
     for note in notes(loaded, folder):
         click.echo(note, err=True)
-    click.echo(f"{file}: {_described(dataset)}")
+    click.echo(f"{file}: {_describe(dataset)}")
 
 
 @click.command()
 @click.argument("file", metavar="FILE", type=_FILE)
 def verify(file: Path) -> None:
-    """Check every byte and every record of the baked FILE; exit 1 if anything is not as it was baked."""
+    """Check every byte and every record of the baked FILE. Exit with 1 if it is damaged."""
     loaded = load_baked(file)
     if loaded.dataset is None:
         raise click.ClickException(str(Refused.by(loaded.report)))
@@ -62,10 +62,10 @@ def verify(file: Path) -> None:
     except DamagedFile as damage:
         raise click.ClickException(f"{file}: {damage}; bake it again") from damage
     if dataset_version((dataset.stores, dataset.companies)) != dataset.version:
-        raise click.ClickException(f"{file}: the records are not those of version {dataset.version}; bake it again")
-    click.echo(f"{file}: sound, {_described(dataset)}")
+        raise click.ClickException(f"{file}: the records do not match version {dataset.version}; bake it again")
+    click.echo(f"{file}: valid, {_describe(dataset)}")
 
 
-def _described(dataset: Dataset) -> str:
+def _describe(dataset: Dataset) -> str:
     stores, companies = len(dataset.stores), len(dataset.companies)
     return f"{stores:,} stores of {companies:,} companies, version {dataset.version}"

@@ -1,4 +1,4 @@
-"""`store-directory check`: every fault of a data set."""
+"""`store-directory check`: the errors and warnings of a data set."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -19,12 +19,12 @@ _EXAMPLES: Final = 5
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=DataFolder())
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole report as JSON.")
 @click.pass_context
 def check(context: click.Context, folder: Path, *, as_json: bool) -> None:
-    """Report every fault of the data set in DIR, and what looks wrong; exit 1 if there is a fault.
+    """Report all errors and warnings of the data set in DIR. Exit with 1 if there is an error.
 
-    A fault costs the record. A warning costs nothing.
+    Records with errors are invalid: `serve` does not serve them. Warnings have no effect.
     """
     with shown_progress() as progress:
         loaded = load(folder, progress=progress)
@@ -36,7 +36,7 @@ def check(context: click.Context, folder: Path, *, as_json: bool) -> None:
 
 
 def _lines(loaded: Loaded) -> Iterator[str]:
-    """Yield a report for a person: faults and warnings by code, with counts and examples of each field; the totals."""
+    """Yield the report's lines: errors and warnings by code, with counts and examples of each field; the totals."""
     for group in groups(loaded):
         yield f"{group}"
         examples = _examples(group.listed)
@@ -46,12 +46,12 @@ def _lines(loaded: Loaded) -> Iterator[str]:
     totals = loaded.report.totals
     yield (
         f"{totals.stores:,} stores and {totals.companies:,} companies can be served; "
-        f"{totals.skipped:,} records at fault, {totals.repeated:,} repeated"
+        f"{totals.skipped:,} invalid records, {totals.repeated:,} repeated"
     )
 
 
 def _examples(listed: Sequence[Fault]) -> list[Fault]:
-    """Return the first of each file and field."""
+    """Return the first few of each file and field."""
     by_field: defaultdict[tuple[str, str | None], list[Fault]] = defaultdict(list)
     for fault in listed:
         by_field[fault.file, fault.field].append(fault)

@@ -1,4 +1,4 @@
-"""The folder of a data set, as the argument DIR of a command."""
+"""The argument DIR: the folder of a data set."""
 
 from pathlib import Path
 from typing import Any
@@ -7,13 +7,13 @@ import click
 
 
 class DataFolder(click.Path):
-    """A path, which need not be one of a folder: what is wrong with the data set there is for its report to say."""
+    """A path. That it is a folder with a data set is checked, and reported, when the data is loaded."""
 
     def __init__(self) -> None:
         super().__init__(readable=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; fail with a usage error, which does not quote it, where it is a URL."""
+        """Return the path. A URL, which may contain a password, is a usage error that does not quote it."""
         if "://" in str(value):
-            self.fail("a folder on this machine is needed, not a URL", param, ctx)
+            self.fail("a local folder is needed, not a URL", param, ctx)
         return super().convert(value, param, ctx)

@@ -1,4 +1,4 @@
-"""`store-directory keys`: the keys of a key file."""
+"""`store-directory keys`: create, list and revoke the keys of a key file."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ from service.access.key_entries import (
 )
 from service.access.key_file import Change, change_keys, read_stored, signature
 from service.access.request_rate import MOST_REQUESTS, read_rate
-from service.commands.refusal import bad_key_file
+from service.commands.command_errors import key_file_error
 from service.model.kinds import read_instant, write_instant
 from service.settings import SETTINGS
 from service.web.auth import KEY_HEADER
@@ -36,12 +36,12 @@ _key_file: Final = click.option(
     show_envvar=True,
     required=True,
     type=click.Path(readable=False, path_type=Path),
-    help="The file with the hashes of keys.",
+    help="Key file: it holds the keys' hashes.",
 )
 
 
-class _Told(msgspec.Struct, frozen=True):
-    """What is told of a key."""
+class _ListedKey(msgspec.Struct, frozen=True):
+    """A key in the output of `keys list`."""
 
     name: str
     id: str
@@ -53,22 +53,22 @@ class _Told(msgspec.Struct, frozen=True):
     revoked_at: datetime | None
 
 
-_HEADER: Final = tuple(field.upper().removesuffix("_AT") for field in _Told.__struct_fields__)
+_HEADER: Final = tuple(field.upper().removesuffix("_AT") for field in _ListedKey.__struct_fields__)
 
 
 class _Expiry(click.ParamType[datetime]):
-    """A date or a moment."""
+    """A date or date-time in the future."""
 
-    name = "DATE|MOMENT"
+    name = "DATE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return the moment in UTC; fail with a usage error where it is none, or past."""
-        moment = value if isinstance(value, datetime) else read_instant(value)
-        if moment is None:
-            self.fail("it is no date (2027-01-01) or moment (2027-01-01T12:00:00Z)", param, ctx)
-        if moment <= datetime.now(UTC):
-            self.fail("it is past", param, ctx)
-        return whole_seconds(moment.astimezone(UTC))
+        """Return the date-time in UTC, midnight for a date; raise a usage error if it is invalid or in the past."""
+        time = value if isinstance(value, datetime) else read_instant(value)
+        if time is None:
+            self.fail("not a date (2027-01-01) or date-time (2027-01-01T12:00:00Z)", param, ctx)
+        if time <= datetime.now(UTC):
+            self.fail("this is in the past", param, ctx)
+        return whole_seconds(time.astimezone(UTC))
 
 
 class _Name(click.ParamType[str]):
@@ -77,10 +77,10 @@ class _Name(click.ParamType[str]):
     name = "NAME"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name; fail with a usage error where it is none."""
+        """Return the name; raise a usage error if it is invalid."""
         if re.match(NAME_PATTERN, value) is None:
             self.fail(
-                "it is no name: up to 64 ASCII letters, digits, . _ @ or -, a letter or digit first, not sd_",
+                "not a valid name: up to 64 ASCII letters, digits, . _ @ or -, the first a letter or digit; not sd_…",
                 param,
                 ctx,
             )
@@ -89,26 +89,33 @@ class _Name(click.ParamType[str]):
 
 @click.group()
 def keys() -> None:
-    """Make, list and revoke the keys of a file, for `serve --key-file FILE`.
+    """Create, list and revoke the API keys of a file, for `serve --key-file FILE`.
 
-    The file holds their hashes alone. A service that follows it heeds a change within a second.
+    The file contains only hashes of the keys. A running service applies a change within a second.
     """
 
 
 @keys.command()
 @_key_file
-@click.option("--name", type=_Name(), required=True, help="Whose key it is, for logs and lists.")
+@click.option("--name", type=_Name(), required=True, help="Name of the key's owner, for logs and lists.")
 @click.option(
-    "--rate", metavar="N/PERIOD", help="How much it may ask: 100/s, with one of s, min, h, d.  [default: any]"
+    "--rate", metavar="N/PERIOD", help="Request rate limit such as 100/s; periods: s, min, h, d.  [default: unlimited]"
 )
 @click.option(
-    "--burst", type=click.IntRange(1, MOST_REQUESTS), help="How much of that at once.  [default: that of a period]"
+    "--burst",
+    metavar="N",
+    type=click.IntRange(1, MOST_REQUESTS),
+    help="Number of requests accepted at once.  [default: N of --rate]",
 )
-@click.option("--expires", type=_Expiry(), help="From when on it is not let in; of a date that is its midnight, UTC.")
+@click.option(
+    "--expires",
+    type=_Expiry(),
+    help="Reject the key from this date (midnight UTC) or date-time (RFC 3339) on.  [default: never]",
+)
 def new(key_file: Path, name: str, rate: str | None, burst: int | None, expires: datetime | None) -> None:
-    """Make a key, and print it on standard output, once: only its hash is kept.
+    """Create a key and print it on standard output. It is shown only once: the file has only its hash.
 
-    The file is made where there is none.
+    The file is created if it does not exist.
     """
     _check_rate(rate, burst)
     key, now = new_key(), whole_seconds(datetime.now(UTC))
@@ -117,40 +124,40 @@ def new(key_file: Path, name: str, rate: str | None, burst: int | None, expires:
     try:
         click.echo(key)
     except OSError as error:
-        raise click.ClickException(f"{error.strerror}: the key could not be shown, so revoke {name}") from error
-    click.echo(f"This is the key {name}, shown once. Send it in the header {KEY_HEADER}.", err=True)
+        raise click.ClickException(f"{error.strerror}: the key could not be printed, so revoke {name}") from error
+    click.echo(f"This is the key of {name}; it is shown only once. Send it in the header {KEY_HEADER}.", err=True)
 
 
 @keys.command("list")
 @_key_file
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def list_keys(key_file: Path, *, as_json: bool) -> None:
-    """List the keys of a file, the revoked ones, too."""
+    """List the keys of a file, including revoked ones."""
     try:
         entries = read_keys(read_stored(key_file)[0])
     except BadKeys as bad:
-        raise bad_key_file(key_file, bad) from bad
+        raise key_file_error(key_file, bad) from bad
     now = datetime.now(UTC)
-    told = [_told(entry, now) for entry in entries]
-    click.echo(msgspec.json.encode(told) if as_json else "\n".join(_lines(told)))
+    listed = [_listed(entry, now) for entry in entries]
+    click.echo(msgspec.json.encode(listed) if as_json else "\n".join(_lines(listed)))
 
 
 @keys.command()
 @_key_file
 @click.argument("name", type=_Name())
 def revoke(key_file: Path, name: str) -> None:
-    """Let the key NAME in no more. It stays in the list, and its name is free again."""
+    """Revoke the key NAME. It remains in the list, and a new key may have its name."""
     try:
         signature(key_file)
     except NoKeys as none:
-        raise bad_key_file(key_file, none) from none
+        raise key_file_error(key_file, none) from none
     _change(key_file, partial(without_key, name=name))
     click.echo(f"{name} is revoked")
 
 
 def _check_rate(rate: str | None, burst: int | None) -> None:
     if rate is None and burst is not None:
-        raise click.UsageError("--burst: it needs a --rate")
+        raise click.UsageError("--burst needs --rate")
     try:
         if rate is not None:
             read_rate(rate, burst)
@@ -161,27 +168,27 @@ def _check_rate(rate: str | None, burst: int | None) -> None:
 def _change(file: Path, change: Change) -> None:
     try:
         change_keys(file, change)
-    except NoKeys as none:  # not even a folder
-        raise bad_key_file(file, none) from none
+    except NoKeys as none:  # the folder does not exist
+        raise key_file_error(file, none) from none
     except BadKeys as bad:
-        raise click.ClickException(f"the key file {file} stays as it was: {bad}") from bad
+        raise click.ClickException(f"the key file {file} was not changed: {bad}") from bad
 
 
-def _told(entry: KeyEntry, now: datetime) -> _Told:
+def _listed(entry: KeyEntry, now: datetime) -> _ListedKey:
     burst = entry.limit.burst if entry.limit is not None else None
-    state, moments = entry.state(now), (entry.created_at, entry.expires_at, entry.revoked_at)
-    return _Told(entry.name, entry.id, state, entry.rate, burst, *moments)
+    state, times = entry.state(now), (entry.created_at, entry.expires_at, entry.revoked_at)
+    return _ListedKey(entry.name, entry.id, state, entry.rate, burst, *times)
 
 
-def _lines(told: Iterable[_Told]) -> Iterator[str]:
-    """Return a table for a person."""
-    rows = [_HEADER, *(tuple(map(_shown, msgspec.structs.astuple(each))) for each in told)]
+def _lines(keys: Iterable[_ListedKey]) -> Iterator[str]:
+    """Yield the lines of a table."""
+    rows = [_HEADER, *(tuple(map(_cell, msgspec.structs.astuple(key))) for key in keys)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _shown(value: object) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, datetime):
         return write_instant(value)
     return "-" if value is None else str(value)

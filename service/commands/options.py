@@ -106,4 +106,4 @@ def warn_of_unknown_variables(context: click.Context) -> None:
     for name in sorted(os.environ):
         if name.startswith(ENVIRONMENT_PREFIX) and name not in known:
             nearest = did_you_mean(name.removeprefix(ENVIRONMENT_PREFIX), shortened, prefix=ENVIRONMENT_PREFIX)
-            _log.warning("the environment variable %s is not known%s", name, nearest)
+            _log.warning("unknown environment variable %s%s", name, nearest)

@@ -1,4 +1,4 @@
-"""`store-directory sample`: a made-up data set."""
+"""`store-directory sample`: generate a fictional data set."""
 
 from pathlib import Path
 
@@ -10,9 +10,15 @@ from service.server.progress_bar import shown_progress
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--stores", type=click.IntRange(0), default=5000, show_default=True, help="How many stores.")
-@click.option("--companies", type=click.IntRange(0), default=120, show_default=True, help="How many companies.")
-@click.option("--seed", type=int, default=1, show_default=True, help="The same seed makes the same data.")
+@click.option(
+    "--stores", metavar="N", type=click.IntRange(0), default=5000, show_default=True, help="Number of stores."
+)
+@click.option(
+    "--companies", metavar="N", type=click.IntRange(0), default=120, show_default=True, help="Number of companies."
+)
+@click.option(
+    "--seed", metavar="N", type=int, default=1, show_default=True, help="Seed of the random generator, 0 or more."
+)
 @click.option(
     "--format",
     "form",
@@ -22,9 +28,9 @@ from service.server.progress_bar import shown_progress
     help="Format of the files.",
 )
 def sample(folder: Path, *, stores: int, companies: int, seed: int, form: str) -> None:
-    """Write a made-up data set of any size to DIR.
+    """Generate a fictional data set and write it to the folder DIR.
 
-    The same numbers and seed give the same bytes on every machine.
+    The same options give the same bytes on every machine.
     """
     try:
         with shown_progress() as progress:

@@ -22,6 +22,7 @@ from service.commands.authentication import (
     warn_about_keys,
     warn_of_open_address,
 )
+from service.commands.command_errors import data_set_error
 from service.commands.options import (
     GroupedCommand,
     SettingOption,
@@ -30,7 +31,6 @@ from service.commands.options import (
     setting_source,
     warn_of_unknown_variables,
 )
-from service.commands.refusal import refusal
 from service.server.access_log_file import STANDARD_OUTPUT, checked_access_log
 from service.server.cache_folder import NoCache, cache_folder, run_workspace
 from service.server.descriptor_limit import TooFewDescriptors, room_for
@@ -57,7 +57,7 @@ _config: Final = click.Option(
     callback=load_settings_file,
     is_eager=True,
     expose_value=False,
-    help="Settings file, in TOML.",
+    help="Read settings from this TOML file.",
 )
 
 
@@ -74,7 +74,9 @@ def serve(context: click.Context, /, **values: Any) -> None:
     settings file. Precedence: command-line option, environment variable, settings file.
     """
     if context.args:
-        raise click.UsageError(f"a data set is given with an option: serve --data {shlex.quote(context.args[0])}")
+        raise click.UsageError(
+            f"unexpected argument: use an option for the data set, serve --data {shlex.quote(context.args[0])}"
+        )
     resolve_authentication(context, values)
     settings = make_settings(values)
     _check(settings)
@@ -104,7 +106,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
     ring = Keyring(given_principals((made_key,) if made_key else settings.api_key))
     follower = KeyFileFollower(Path(settings.key_file), work.keys, ring) if settings.key_file else None
-    tells = StartupMessage(
+    announcement = StartupMessage(
         public=public.place,
         admin=admin.place,
         url=public.url,
@@ -119,7 +121,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         authenticate=no_authentication if settings.no_auth else api_key_authentication(ring),
         follower=follower,
         policy=msgspec.structs.replace(policy, keys_sound=follower.is_sound) if follower is not None else policy,
-        announcement=tells,
+        announcement=announcement,
     )
     try:
         if several:
@@ -129,7 +131,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         else:
             uvloop.run(run(plan, single_slot(), Sockets(public.sockets, admin.sockets)))
     except Rejected as rejected:
-        raise refusal(source.name, rejected, rejected.cause) from rejected
+        raise data_set_error(source.name, rejected, rejected.cause) from rejected
     finally:
         public.leave()
 
@@ -156,7 +158,7 @@ def _check(settings: Settings) -> None:
             _check_rate_store(settings.rate_store)
     with setting_errors("cache_control"):
         if not settings.cache_control.isascii() or not settings.cache_control.isprintable():
-            raise ValueError("a header field takes printable ASCII only")
+            raise ValueError("a header field may contain printable ASCII only")
 
 
 def _check_rate_store(url: str) -> None:

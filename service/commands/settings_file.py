@@ -10,26 +10,26 @@ from service.settings import SETTINGS
 
 
 class BadSettings(Exception):
-    """A settings file that cannot be used; the message says why, and quotes no key."""
+    """A settings file that cannot be used. The message says why and quotes no API key."""
 
 
 def read_settings(file: Path) -> dict[str, Any]:
-    """Return what a TOML file sets, by the name of the setting; `api-key` and `api_key` are the same.
+    """Return the values of a TOML file by setting name; `api-key` and `api_key` are the same.
 
-    Raises `BadSettings` where the file cannot be read, is no TOML, or has another name or type of value.
+    Raises `BadSettings` if the file cannot be read, or lists every unknown key and every value that is not accepted.
     """
     try:
-        given = tomllib.loads(file.read_text("utf-8-sig"))
+        values = tomllib.loads(file.read_text("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
-        hint = '; a text is written in quotes, as in host = "127.0.0.1"' if "Invalid value" in str(error) else ""
-        raise BadSettings(f"{file}: this is not TOML: {error}{hint}") from error
+        hint = '; write texts in quotes, as in host = "127.0.0.1"' if "Invalid value" in str(error) else ""
+        raise BadSettings(f"{file}: invalid TOML: {error}{hint}") from error
     except UnicodeDecodeError as error:
         raise BadSettings(f"{file}: the file is not UTF-8: save it as UTF-8") from error
     except OSError as error:
         raise BadSettings(f"{file}: {error.strerror}") from error
-    if errors := list(_errors(given)):
+    if errors := list(_errors(values)):
         raise BadSettings("\n".join(f"{file}: {error}" for error in errors))
-    return {_name(written): value for written, value in given.items()}
+    return {_name(key): value for key, value in values.items()}
 
 
 def _errors(values: Mapping[str, Any]) -> Iterator[str]:
@@ -54,7 +54,7 @@ def _name(key: str) -> str:
 
 def _unknown(key: str, value: object) -> str:
     if isinstance(value, dict):
-        return f"there is no table [{key}]: settings are not in tables"
+        return f"unknown table [{key}]: settings are top-level keys"
     keys = [setting.key for setting in SETTINGS.values()]
-    hint = did_you_mean(key.replace("_", "-"), keys) or f"; the settings are {', '.join(keys)}"
-    return f"there is no setting {key}{hint}"
+    hint = did_you_mean(key.replace("_", "-"), keys) or f"; known settings: {', '.join(keys)}"
+    return f"unknown setting {key}{hint}"

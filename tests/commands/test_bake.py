@@ -48,7 +48,7 @@ def test_a_data_set_is_baked_verified_and_told_with_its_version(folder: Path, tm
     assert [(ended.returncode, ended.stderr) for ended in told] == [(0, "")] * 2
     version = map_file(file).metadata["version"]
     described = f"2 stores of 2 companies, version {version}\n"
-    assert [ended.stdout for ended in told] == [f"{file}: {described}", f"{file}: sound, {described}"]
+    assert [ended.stdout for ended in told] == [f"{file}: {described}", f"{file}: valid, {described}"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "set.baked"]
 
 
@@ -67,7 +67,7 @@ def test_baking_again_gives_the_same_bytes_and_takes_the_place_of_the_old_file(
 def test_faults_are_refused_with_a_hint_and_nothing_is_written(faulty: Path, tmp_path: Path) -> None:
     ended = run_here("bake", faulty, tmp_path / "set.baked")
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert f"the data set in {faulty} is refused: stores.json:1: record 2: city: " in ended.stderr
+    assert f"the data set in {faulty} is rejected: stores.json:1: record 2: city: " in ended.stderr
     assert "(and 1 more)" in ended.stderr
     assert f"store-directory check {faulty}" in ended.stderr
     assert "--invalid skip" in ended.stderr
@@ -78,7 +78,7 @@ def test_faults_are_refused_with_a_hint_and_nothing_is_written(faulty: Path, tmp
 def test_too_few_stores_are_refused_and_nothing_is_written_unless_they_are_allowed(tmp_path: Path) -> None:
     empty, file = write_directory(tmp_path / "empty", []), tmp_path / "set.baked"
     assert failed(run_here("bake", empty, file)) == (
-        f"Error: the data set in {empty} is refused: 0 stores, at least 1 needed; --min-stores 0 allows that"
+        f"Error: the data set in {empty} is rejected: 0 stores, at least 1 needed; --min-stores 0 allows that"
     )
     assert not file.exists()
     assert run_here("bake", empty, file, "--min-stores", "0").stdout.startswith(f"{file}: 0 stores of 1 companies")
@@ -90,7 +90,7 @@ def test_too_many_skipped_records_are_refused_and_nothing_is_written_unless_they
     file = tmp_path / "set.baked"
     ended = run_here("bake", faulty, file, "--invalid", "skip", "--max-skipped", "0.4")
     told = "2 of 4 records skipped, 50 %; --max-skipped 0.5 allows that"
-    assert failed(ended) == f"Error: the data set in {faulty} is refused: {told}"
+    assert failed(ended) == f"Error: the data set in {faulty} is rejected: {told}"
     assert not file.exists()
     assert run_here("bake", faulty, file, "--invalid", "skip", "--max-skipped", "0.5").returncode == 0
 
@@ -121,7 +121,7 @@ def test_faults_are_left_out_when_told_so_and_counted_in_the_file(faulty: Path, 
 @pytest.mark.parametrize("source", ["nowhere", ".", "x" * 300], ids=["nowhere", "empty", "too long"])
 def test_a_folder_that_holds_no_data_set_is_named(tmp_path: Path, source: str) -> None:
     told = failed(run_here("bake", tmp_path / source, tmp_path / "set.baked"))
-    assert f"the data set in {tmp_path / source} is refused: " in told
+    assert f"the data set in {tmp_path / source} is rejected: " in told
     assert list(tmp_path.iterdir()) == []
 
 
@@ -141,7 +141,7 @@ def test_a_target_that_cannot_be_written_is_named(folder: Path, tmp_path: Path, 
         (("bake", "data", "."), "is a directory"),
         (
             ("bake", "https://user:secret@host/data", "set.baked"),
-            "'DIR': a folder on this machine is needed, not a URL",
+            "'DIR': a local folder is needed, not a URL",
         ),
         (("bake", "data", ""), "FILE"),
         (("bake", "data", "set.baked", "--invalid", "ignore"), "--invalid: 'refuse' or 'skip' is needed, not 'ignore'"),
@@ -207,5 +207,5 @@ def test_verify_refuses_records_that_are_not_those_of_the_version(baked: Path) -
     write_file(baked, {**content.arrays, "stores/rows/data": rows}, content.metadata)
     version = content.metadata["version"]
     assert failed(run_here("verify", baked)) == (
-        f"Error: {baked}: the records are not those of version {version}; bake it again"
+        f"Error: {baked}: the records do not match version {version}; bake it again"
     )

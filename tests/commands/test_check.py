@@ -26,7 +26,7 @@ def test_only_warnings_are_exit_0(sound: Path) -> None:
     ended = run("check", sound)
     assert ended.returncode == 0
     assert "repeated: 1 warning" in ended.stdout
-    assert "1 stores and 1 companies can be served; 0 records at fault, 1 repeated" in ended.stdout
+    assert "1 stores and 1 companies can be served; 0 invalid records, 1 repeated" in ended.stdout
 
 
 def test_faults_are_grouped_by_code_with_counts_and_examples_and_exit_1(faulty: Path) -> None:
@@ -90,7 +90,7 @@ def test_without_a_folder_or_with_a_url_it_is_exit_2_and_tells_no_password() -> 
     assert usage("check").exit_code == 2
     ended = usage("check", "s3://user:hunter2@bucket/data")
     assert ended.exit_code == 2
-    assert "a folder on this machine is needed, not a URL" in ended.stderr
+    assert "a local folder is needed, not a URL" in ended.stderr
     assert "hunter2" not in ended.stderr
 
 

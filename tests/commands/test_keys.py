@@ -95,17 +95,17 @@ def test_a_name_is_free_again_once_its_key_is_revoked(file: Path) -> None:
     [
         (["new"], "'--key-file'"),
         (["new", "--key-file", "k"], "'--name'"),
-        (["new", "--key-file", "k", "--name", ""], "it is no name"),
-        (["new", "--key-file", "k", "--name", "two words"], "it is no name"),
-        (["new", "--key-file", "k", "--name", "x" * 65], "it is no name"),
-        (["new", "--key-file", "k", "--name", "x\n"], "it is no name"),
-        (["new", "--key-file", "k", "--name", new_key()], "it is no name"),
+        (["new", "--key-file", "k", "--name", ""], "not a valid name"),
+        (["new", "--key-file", "k", "--name", "two words"], "not a valid name"),
+        (["new", "--key-file", "k", "--name", "x" * 65], "not a valid name"),
+        (["new", "--key-file", "k", "--name", "x\n"], "not a valid name"),
+        (["new", "--key-file", "k", "--name", new_key()], "not a valid name"),
         (["new", "--key-file", "k", "--name", "x", "--rate", "fast"], "write it as 100/s"),
-        (["new", "--key-file", "k", "--name", "x", "--burst", "5"], "it needs a --rate"),
+        (["new", "--key-file", "k", "--name", "x", "--burst", "5"], "--burst needs --rate"),
         (["new", "--key-file", "k", "--name", "x", "--rate", "1/s", "--burst", "0"], "--burst"),
-        (["new", "--key-file", "k", "--name", "x", "--expires", "soon"], "it is no date"),
-        (["new", "--key-file", "k", "--name", "x", "--expires", "2020-01-01"], "it is past"),
-        (["revoke", "--key-file", "k", new_key()], "it is no name"),
+        (["new", "--key-file", "k", "--name", "x", "--expires", "soon"], "not a date"),
+        (["new", "--key-file", "k", "--name", "x", "--expires", "2020-01-01"], "in the past"),
+        (["revoke", "--key-file", "k", new_key()], "not a valid name"),
         (["revoke", "--key-file", "k"], "NAME"),
     ],
 )
@@ -139,7 +139,7 @@ def test_a_key_that_cannot_be_shown_is_exit_1_and_told_to_be_revoked(file: Path)
             command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=SECONDS, check=False, env=environment({})
         )
     assert ended.returncode == 1
-    assert "could not be shown, so revoke shop" in ended.stderr
+    assert "could not be printed, so revoke shop" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
@@ -178,8 +178,8 @@ def test_a_file_without_a_living_key_or_open_to_everybody_is_told(file: Path, ca
     file.chmod(0o644)
     warn_about_keys(Settings(key_file=str(file)))
     open_to_everybody, no_key = caplog.messages
-    assert "is open to everybody on this machine" in open_to_everybody
-    assert "has no living key" in no_key
+    assert "is accessible to every user of this machine" in open_to_everybody
+    assert "has no valid key" in no_key
 
 
 def test_a_key_that_is_given_mistyped_is_told_without_the_key(caplog: pytest.LogCaptureFixture) -> None:
@@ -187,7 +187,7 @@ def test_a_key_that_is_given_mistyped_is_told_without_the_key(caplog: pytest.Log
     with serve.make_context("serve", ["--api-key", "fine", "--api-key", key]):
         warn_about_keys(Settings(api_key=("fine", key)))
     (told,) = caplog.messages
-    assert "key 2 looks like one of `keys new`, but is mistyped or cut" in told
+    assert "key 2 looks like a key of `keys new` but is mistyped or truncated" in told
     assert key not in told
 
 
@@ -212,7 +212,7 @@ def test_where_there_is_no_key_file_the_command_that_is_told_makes_one(
     file = tmp_path / folder / "keys.json"
     ended = run_here(*command, "--key-file", file)
     assert (ended.returncode, ended.stdout) == (1, "")
-    told = re.fullmatch("Error: the key file (.*): No such file or directory; make one with `(.*)`\n", ended.stderr)
+    told = re.fullmatch("Error: the key file (.*): No such file or directory; create one with `(.*)`\n", ended.stderr)
     assert told is not None, ended.stderr
     *before, new = told[2].split(" && ")
     for each in before:

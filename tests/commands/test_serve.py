@@ -220,7 +220,7 @@ def test_it_goes_on_when_nobody_reads_what_it_prints(data: Path) -> None:
         (["--invalid", "ignore"], "--invalid: 'refuse' or 'skip' is needed, not 'ignore'"),
         (["--nope"], "No such option"),
         (["--prot", "80"], "--port"),
-        (["my data"], "a data set is given with an option: serve --data 'my data'"),
+        (["my data"], "use an option for the data set, serve --data 'my data'"),
         (["--no-auth", "--api-key", "k"], "not both"),
         (["--api-key", ""], "--api-key"),
         (["--api-key", "clé"], "--api-key"),
@@ -244,7 +244,7 @@ def test_it_goes_on_when_nobody_reads_what_it_prints(data: Path) -> None:
         (["--drain", "-1"], "--drain: a number from 0 to 31622400 is needed, not '-1'"),
         (["--cache", ""], "--cache: a non-empty text is needed, not ''"),
         (["--cache-control", ""], "--cache-control: a non-empty text is needed, not ''"),
-        (["--cache-control", "private\r\nX: y"], "--cache-control: a header field takes printable ASCII only"),
+        (["--cache-control", "private\r\nX: y"], "--cache-control: a header field may contain printable ASCII only"),
         (["--cors-origin", "shop.example"], "--cors-origin: 'shop.example' is no origin"),
         (["--cors-origin", "https://shop.example/"], "no origin"),
         (["--cors-origin", "null"], "no origin"),
@@ -290,7 +290,7 @@ def test_neither_password_nor_signature_of_an_address_is_told_where_its_data_is_
         address = f"HTTP://user:hunter2@127.0.0.1:{server.server_port}/page.html?signature=topsecret"
         ended = run("serve", "--port", "0", "--data", address, "--cache", tmp_path / "cache")
         assert ended.returncode == 1
-        assert "is refused" in ended.stderr
+        assert "is rejected" in ended.stderr
         assert "no baked data set" in ended.stderr
         assert not any(secret in ended.stderr + ended.stdout for secret in ("hunter2", "topsecret"))
     finally:

@@ -102,7 +102,7 @@ def test_what_the_options_allow_is_served(serve: Serve, folder: Path) -> None:
 def test_a_start_without_stores_is_exit_1_and_a_clear_line(empty: Path, tmp_path: Path, cache: Path) -> None:
     baked = baked_file(empty, tmp_path / "empty.baked")
     ended = run("serve", "--port", "0", "--data", baked, "--cache", cache, "--workers", "2")
-    assert (ended.returncode, ended.stderr) == (1, f"Error: the data set in {baked} is refused: {NONE}\n")
+    assert (ended.returncode, ended.stderr) == (1, f"Error: the data set in {baked} is rejected: {NONE}\n")
 
 
 def test_settings_of_the_environment_and_of_a_file_are_limits_too(cache: Path, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_settings_of_the_environment_and_of_a_file_are_limits_too(cache: Path, t
     options = ("--data", faulty, "--config", tmp_path / "settings.toml", "--cache", cache)
     ended = run("serve", "--port", "0", *options, STORE_DIRECTORY_MIN_STORES="2")
     told = "1 stores, at least 2 needed; 1 of 3 records skipped, 33.3 %; --min-stores 1 --max-skipped 0.34 allows that"
-    assert ended.stderr == f"Error: the data set in {faulty} is refused: {told}\n"
+    assert ended.stderr == f"Error: the data set in {faulty} is rejected: {told}\n"
 
 
 class Quiet(SimpleHTTPRequestHandler):

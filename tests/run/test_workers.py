@@ -161,7 +161,7 @@ def test_a_faulty_data_set_is_exit_1_and_a_clear_line(tmp_path: Path, cache: Pat
     ended = run("serve", "--port", "0", "--data", faulty, "--cache", cache, *TWO)
     assert ended.returncode == 1
     first, *more = ended.stderr.splitlines()
-    assert first.startswith(f"Error: the data set in {faulty} is refused: stores.json:1: record 1: city: ")
+    assert first.startswith(f"Error: the data set in {faulty} is rejected: stores.json:1: record 1: city: ")
     assert len(more) == 1
     assert more[0].startswith("`store-directory check ")
     assert list((cache / "runs").iterdir()) == []
