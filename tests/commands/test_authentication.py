@@ -1,4 +1,4 @@
-"""Of keys and no authentication, the setting of higher precedence."""
+"""Of keys and `--no-auth`, the setting with the higher precedence applies."""
 
 from pathlib import Path
 from typing import Any
@@ -23,32 +23,32 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"STORE_DIRECTORY_{name}", raising=False)
 
 
-def settled(*options: str) -> dict[str, Any]:
-    """Return what `serve` takes of both settings from a command line, the environment and a settings file."""
+def resolved(*options: str) -> dict[str, Any]:
+    """Return the settings of authentication that `serve` uses, from command line, environment and settings file."""
     context = serve.make_context("serve", [*options])
-    given = dict(context.params)
-    resolve_authentication(context, given)
-    return {name: given[name] for name in ("api_key", "key_file", "no_auth") if given[name]}
+    values = dict(context.params)
+    resolve_authentication(context, values)
+    return {name: values[name] for name in ("api_key", "key_file", "no_auth") if values[name]}
 
 
 @KEYS
-def test_no_authentication_and_keys_of_one_source_are_bad_usage(keys: tuple[str, ...], tmp_path: Path) -> None:
+def test_no_auth_and_keys_from_one_source_are_a_usage_error(keys: tuple[str, ...], tmp_path: Path) -> None:
     with pytest.raises(click.UsageError, match="not both"):
-        settled(*keys, *NO_AUTH)
+        resolved(*keys, *NO_AUTH)
     file = tmp_path / "settings.toml"
     file.write_text(f"{LINES[keys]}\n{LINES[NO_AUTH]}")
     with pytest.raises(click.UsageError, match="not both"):
-        settled("--config", str(file))
+        resolved("--config", str(file))
 
 
 @KEYS
 def test_an_option_overrides_the_environment(keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     for option, other in ((keys, NO_AUTH), (NO_AUTH, keys)):
-        alone = settled(*option)
+        alone = resolved(*option)
         name, value = VARIABLES[other]
         with monkeypatch.context() as environment:
             environment.setenv(f"STORE_DIRECTORY_{name}", value)
-            assert settled(*option) == alone != {}
+            assert resolved(*option) == alone != {}
 
 
 @KEYS
@@ -57,10 +57,10 @@ def test_option_and_environment_override_the_settings_file(
 ) -> None:
     file = tmp_path / "settings.toml"
     for nearer, other in ((keys, NO_AUTH), (NO_AUTH, keys)):
-        alone = settled(*nearer)
+        alone = resolved(*nearer)
         file.write_text(LINES[other])
-        assert settled("--config", str(file), *nearer) == alone
+        assert resolved("--config", str(file), *nearer) == alone
         name, value = VARIABLES[nearer]
         with monkeypatch.context() as environment:
             environment.setenv(f"STORE_DIRECTORY_{name}", value)
-            assert settled("--config", str(file)) == alone
+            assert resolved("--config", str(file)) == alone

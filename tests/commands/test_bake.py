@@ -16,13 +16,13 @@ from tests.program import run, run_here, usage
 
 
 def failed(ended: CompletedProcess[str], code: int = 1) -> str:
-    """Return the message of a command that failed, behind the usage, if that is bad."""
+    """Return the error message of a command that failed; for a usage error it follows the usage."""
     assert (ended.returncode, ended.stdout.count("\n")) in ((code, 0), (code, 1))  # serve listens before it loads
     assert "Traceback" not in ended.stderr
-    before, error, told = ended.stderr.partition("Error: ")
-    assert bool(before) == (code == 2)
-    assert len(told.splitlines()) == 1 or "`store-directory check " in told.splitlines()[1]
-    return error + told.splitlines()[0]
+    usage_text, error, message = ended.stderr.partition("Error: ")
+    assert bool(usage_text) == (code == 2)
+    assert len(message.splitlines()) == 1 or "`store-directory check " in message.splitlines()[1]
+    return error + message.splitlines()[0]
 
 
 @pytest.fixture
@@ -38,44 +38,42 @@ def baked(folder: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def faulty(tmp_path: Path) -> Path:
-    return write_directory(tmp_path / "faulty", [store("s1"), store("s2", city=None), store("s3", city="")])
+def invalid(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "invalid", [store("s1"), store("s2", city=None), store("s3", city="")])
 
 
-def test_a_data_set_is_baked_verified_and_told_with_its_version(folder: Path, tmp_path: Path) -> None:
+def test_bake_and_verify_print_the_counts_and_the_version(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
-    told = [run("bake", folder, file), run_here("verify", file)]
-    assert [(ended.returncode, ended.stderr) for ended in told] == [(0, "")] * 2
+    runs = [run("bake", folder, file), run_here("verify", file)]
+    assert [(ended.returncode, ended.stderr) for ended in runs] == [(0, "")] * 2
     version = map_file(file).metadata["version"]
     described = f"2 stores of 2 companies, version {version}\n"
-    assert [ended.stdout for ended in told] == [f"{file}: {described}", f"{file}: valid, {described}"]
+    assert [ended.stdout for ended in runs] == [f"{file}: {described}", f"{file}: valid, {described}"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "set.baked"]
 
 
-def test_baking_again_gives_the_same_bytes_and_takes_the_place_of_the_old_file(
-    baked: Path, folder: Path, faulty: Path
-) -> None:
+def test_bake_is_deterministic_and_replaces_a_file_atomically(baked: Path, folder: Path, invalid: Path) -> None:
     stored, old = baked.read_bytes(), baked.open("rb")
     with old:
-        assert run_here("bake", faulty, baked, "--invalid", "skip").returncode == 0
+        assert run_here("bake", invalid, baked, "--invalid", "skip").returncode == 0
         assert baked.read_bytes() != stored
         assert old.read() == stored
     assert run_here("bake", folder, baked).returncode == 0
     assert baked.read_bytes() == stored
 
 
-def test_faults_are_refused_with_a_hint_and_nothing_is_written(faulty: Path, tmp_path: Path) -> None:
-    ended = run_here("bake", faulty, tmp_path / "set.baked")
+def test_invalid_records_are_rejected_with_a_hint_and_nothing_is_written(invalid: Path, tmp_path: Path) -> None:
+    ended = run_here("bake", invalid, tmp_path / "set.baked")
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert f"the data set in {faulty} is rejected: stores.json:1: record 2: city: " in ended.stderr
+    assert f"the data set in {invalid} is rejected: stores.json:1: record 2: city: " in ended.stderr
     assert "(and 1 more)" in ended.stderr
-    assert f"store-directory check {faulty}" in ended.stderr
+    assert f"store-directory check {invalid}" in ended.stderr
     assert "--invalid skip" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not (tmp_path / "set.baked").exists()
 
 
-def test_too_few_stores_are_refused_and_nothing_is_written_unless_they_are_allowed(tmp_path: Path) -> None:
+def test_too_few_stores_are_rejected_and_nothing_is_written_unless_an_option_allows_it(tmp_path: Path) -> None:
     empty, file = write_directory(tmp_path / "empty", []), tmp_path / "set.baked"
     assert failed(run_here("bake", empty, file)) == (
         f"Error: the data set in {empty} is rejected: 0 stores, at least 1 needed; --min-stores 0 allows that"
@@ -84,24 +82,24 @@ def test_too_few_stores_are_refused_and_nothing_is_written_unless_they_are_allow
     assert run_here("bake", empty, file, "--min-stores", "0").stdout.startswith(f"{file}: 0 stores of 1 companies")
 
 
-def test_too_many_skipped_records_are_refused_and_nothing_is_written_unless_they_are_allowed(
-    faulty: Path, tmp_path: Path
+def test_too_many_skipped_records_are_rejected_and_nothing_is_written_unless_an_option_allows_it(
+    invalid: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "set.baked"
-    ended = run_here("bake", faulty, file, "--invalid", "skip", "--max-skipped", "0.4")
-    told = "2 of 4 records skipped, 50 %; --max-skipped 0.5 allows that"
-    assert failed(ended) == f"Error: the data set in {faulty} is rejected: {told}"
+    ended = run_here("bake", invalid, file, "--invalid", "skip", "--max-skipped", "0.4")
+    why = "2 of 4 records skipped, 50 %; --max-skipped 0.5 allows that"
+    assert failed(ended) == f"Error: the data set in {invalid} is rejected: {why}"
     assert not file.exists()
-    assert run_here("bake", faulty, file, "--invalid", "skip", "--max-skipped", "0.5").returncode == 0
+    assert run_here("bake", invalid, file, "--invalid", "skip", "--max-skipped", "0.5").returncode == 0
 
 
-def test_what_was_found_is_told_for_each_code_in_a_line(tmp_path: Path) -> None:
+def test_errors_and_warnings_are_printed_one_line_for_each_code(tmp_path: Path) -> None:
     stores = [store("s1", latitude="47,37", zip="1"), store("s2", latitude="N/A"), store("s3", city="")]
     folder = write_directory(tmp_path / "data", stores)
     ended = run_here("bake", folder, tmp_path / "set.baked", "--invalid", "skip")
-    told = [line.partition(", the first: stores.json:1: ")[0] for line in ended.stderr.splitlines()]
+    lines = [line.partition(", the first: stores.json:1: ")[0] for line in ended.stderr.splitlines()]
     assert (ended.returncode, ended.stdout.count("\n")) == (0, 1)
-    assert told == [
+    assert lines == [
         "left out 1 records at fault",
         "missing: 1 fault",
         "number: 1 warning",
@@ -111,30 +109,30 @@ def test_what_was_found_is_told_for_each_code_in_a_line(tmp_path: Path) -> None:
     ]
 
 
-def test_faults_are_left_out_when_told_so_and_counted_in_the_file(faulty: Path, tmp_path: Path) -> None:
+def test_invalid_records_are_skipped_on_request_and_counted_in_the_file(invalid: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
-    ended = run_here("bake", faulty, file, "--invalid", "skip")
+    ended = run_here("bake", invalid, file, "--invalid", "skip")
     assert (ended.returncode, ended.stdout.count("1 stores of 1 companies")) == (0, 1)
     assert load_baked(file).report.totals == Totals(stores=1, companies=1, skipped=2, repeated=0)
 
 
 @pytest.mark.parametrize("source", ["nowhere", ".", "x" * 300], ids=["nowhere", "empty", "too long"])
-def test_a_folder_that_holds_no_data_set_is_named(tmp_path: Path, source: str) -> None:
-    told = failed(run_here("bake", tmp_path / source, tmp_path / "set.baked"))
-    assert f"the data set in {tmp_path / source} is rejected: " in told
+def test_the_error_names_a_folder_without_a_data_set(tmp_path: Path, source: str) -> None:
+    message = failed(run_here("bake", tmp_path / source, tmp_path / "set.baked"))
+    assert f"the data set in {tmp_path / source} is rejected: " in message
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
     "target", ["nowhere/set.baked", "data/stores.json/set.baked", "x" * 300], ids=["nowhere", "a file", "too long"]
 )
-def test_a_target_that_cannot_be_written_is_named(folder: Path, tmp_path: Path, target: str) -> None:
+def test_the_error_names_a_target_that_cannot_be_written(folder: Path, tmp_path: Path, target: str) -> None:
     assert failed(run_here("bake", folder, tmp_path / target)).startswith(f"Error: {tmp_path / target}: ")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("bake",), "DIR"),
         (("bake", "data"), "FILE"),
@@ -151,44 +149,44 @@ def test_a_target_that_cannot_be_written_is_named(folder: Path, tmp_path: Path, 
         (("verify", "."), "is a directory"),
     ],
 )
-def test_bad_usage_is_exit_2_and_a_clear_line(arguments: tuple[str, ...], told: str) -> None:
+def test_a_usage_error_exits_with_2_and_a_message(arguments: tuple[str, ...], message: str) -> None:
     ended = usage(*arguments)
     assert ended.exit_code == 2
-    assert told in ended.stderr.splitlines()[-1]
+    assert message in ended.stderr.splitlines()[-1]
 
 
-def test_a_damaged_file_is_refused(baked: Path) -> None:
+def test_verify_rejects_a_damaged_file(baked: Path) -> None:
     with baked.open("r+b") as file:
         file.seek(-100, 2)
         (byte,) = file.read(1)
         file.seek(-100, 2)
         file.write(bytes([byte ^ 1]))
-    told = failed(run_here("verify", baked))
-    assert f"{baked}: " in told
-    assert told.endswith(" is damaged; bake it again")
+    message = failed(run_here("verify", baked))
+    assert f"{baked}: " in message
+    assert message.endswith(" is damaged; bake it again")
 
 
 @pytest.mark.parametrize(
-    ("part", "character", "told"),
+    ("part", "character", "message"),
     [
         ("assigned", "\u0378", "which {} does not know; serve it with a newer Python, or bake it again with {}"),
         ("unassigned", "\u00e9", "which {} knows, but the Python that baked it did not; bake it again with {}"),
     ],
 )
-def test_a_file_of_a_python_with_other_characters_is_refused_with_what_to_do(
-    baked: Path, part: str, character: str, told: str
+def test_a_file_with_characters_that_one_python_lacks_is_rejected_with_what_to_do(
+    baked: Path, part: str, character: str, message: str
 ) -> None:
     content = map_file(baked)
     points: Array = np.array([ord(character)], np.uint32)
     write_file(baked, {**content.arrays, f"characters/{part}": points}, content.metadata)
     python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     known = f"{python} (Unicode {unicodedata.unidata_version})"
-    why = f"{baked}: it has the character U+{ord(character):04X}, {told.format(known, python)}"
+    why = f"{baked}: it has the character U+{ord(character):04X}, {message.format(known, python)}"
     for ended in (run_here("verify", baked), run("serve", "--port", "0", "--data", baked)):
         assert failed(ended).endswith(why)
 
 
-def test_a_file_that_is_no_baked_data_set_is_refused_by_verify_and_serve(tmp_path: Path) -> None:
+def test_verify_and_serve_reject_a_file_that_is_not_a_baked_data_set(tmp_path: Path) -> None:
     file = tmp_path / "stores.csv"
     file.write_bytes(b"store_id,company_id\ns1,acme\n")
     for ended in (run_here("verify", file), run("serve", "--port", "0", "--data", file)):
@@ -196,11 +194,11 @@ def test_a_file_that_is_no_baked_data_set_is_refused_by_verify_and_serve(tmp_pat
 
 
 @pytest.mark.parametrize("name", ["nowhere", "x" * 300], ids=["nowhere", "too long"])
-def test_a_source_that_is_not_there_is_refused_by_verify(tmp_path: Path, name: str) -> None:
+def test_verify_rejects_a_missing_file(tmp_path: Path, name: str) -> None:
     assert f"{tmp_path / name}: the f" in failed(run_here("verify", tmp_path / name))
 
 
-def test_verify_refuses_records_that_are_not_those_of_the_version(baked: Path) -> None:
+def test_verify_rejects_records_that_do_not_match_the_version(baked: Path) -> None:
     content = map_file(baked)
     rows: Array = content.arrays["stores/rows/data"].copy()
     rows[np.flatnonzero(rows == ord("T"))[0]] = ord("t")

@@ -12,25 +12,25 @@ from tests.program import PROGRAM, SECONDS, run, run_here, usage
 
 
 @pytest.fixture
-def sound(tmp_path: Path) -> Path:
-    return write_directory(tmp_path / "sound", [store("s1"), store("s1")])
+def valid(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "valid", [store("s1"), store("s1")])
 
 
 @pytest.fixture
-def faulty(tmp_path: Path) -> Path:
+def invalid(tmp_path: Path) -> Path:
     stores = [store(f"s{number}", city=None) for number in range(7)]
-    return write_directory(tmp_path / "faulty", [*stores, store("s8", created_at="2024-13-01", latitude="95")])
+    return write_directory(tmp_path / "invalid", [*stores, store("s8", created_at="2024-13-01", latitude="95")])
 
 
-def test_only_warnings_are_exit_0(sound: Path) -> None:
-    ended = run("check", sound)
+def test_warnings_alone_exit_with_0(valid: Path) -> None:
+    ended = run("check", valid)
     assert ended.returncode == 0
     assert "repeated: 1 warning" in ended.stdout
     assert "1 stores and 1 companies can be served; 0 invalid records, 1 repeated" in ended.stdout
 
 
-def test_faults_are_grouped_by_code_with_counts_and_examples_and_exit_1(faulty: Path) -> None:
-    ended = run_here("check", faulty)
+def test_errors_are_grouped_by_code_with_counts_and_examples_and_exit_with_1(invalid: Path) -> None:
+    ended = run_here("check", invalid)
     assert ended.returncode == 1
     assert "missing: 7 faults" in ended.stdout
     assert [f"stores.json:1: record {number}: city:" in ended.stdout for number in range(1, 8)] == [True] * 5 + [
@@ -42,7 +42,7 @@ def test_faults_are_grouped_by_code_with_counts_and_examples_and_exit_1(faulty: 
     assert "range: 1 warning\n" in ended.stdout
 
 
-def test_columns_that_are_not_used_are_all_named_and_cost_nothing(tmp_path: Path) -> None:
+def test_all_unused_columns_are_listed_as_warnings(tmp_path: Path) -> None:
     folder = write_directory(tmp_path / "data", [])
     (folder / "stores.json").unlink()
     columns = "store_id,company_id,address_1,city,country,store_name,state,zip,lat,lng,open"
@@ -54,8 +54,8 @@ def test_columns_that_are_not_used_are_all_named_and_cost_nothing(tmp_path: Path
         assert f"\n  stores.csv:1: {name}: not a field, so it is ignored (1 record); did you mean " in ended.stdout
 
 
-def test_json_tells_everything_in_the_fixed_shape(faulty: Path) -> None:
-    ended = run_here("check", faulty, "--json")
+def test_the_json_report_is_complete_and_has_the_documented_form(invalid: Path) -> None:
+    ended = run_here("check", invalid, "--json")
     report = orjson.loads(ended.stdout)
     assert ended.returncode == 1
     assert list(report) == ["faults", "warnings", "totals"]
@@ -64,7 +64,7 @@ def test_json_tells_everything_in_the_fixed_shape(faulty: Path) -> None:
     assert report["totals"] == {"stores": 0, "companies": 1, "skipped": 8, "repeated": 0}
 
 
-def test_a_refused_file_is_one_fault_of_code_file(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_one_error_of_code_file(tmp_path: Path) -> None:
     folder = write_directory(tmp_path / "data", [])
     (folder / "stores.json").write_text('[{"store_id": "s1"')
     ended = run_here("check", folder, "--json")
@@ -73,20 +73,20 @@ def test_a_refused_file_is_one_fault_of_code_file(tmp_path: Path) -> None:
     assert (fault["code"], fault["file"]) == ("file", "stores.json")
 
 
-def test_a_folder_that_is_not_there_is_exit_1_without_a_traceback(tmp_path: Path) -> None:
+def test_a_missing_folder_exits_with_1_without_a_traceback(tmp_path: Path) -> None:
     ended = run_here("check", tmp_path / "nowhere")
     assert ended.returncode == 1
     assert "nowhere" in ended.stdout
     assert "Traceback" not in ended.stderr
 
 
-def test_a_file_in_place_of_a_folder_is_exit_1_with_the_folder_to_give(sound: Path) -> None:
-    ended = run_here("check", sound / "stores.json")
+def test_a_file_instead_of_a_folder_exits_with_1_and_suggests_its_folder(valid: Path) -> None:
+    ended = run_here("check", valid / "stores.json")
     assert ended.returncode == 1
-    assert f"this is a file: give its folder, `{sound}`" in ended.stdout
+    assert f"this is a file: give its folder, `{valid}`" in ended.stdout
 
 
-def test_without_a_folder_or_with_a_url_it_is_exit_2_and_tells_no_password() -> None:
+def test_no_folder_or_a_url_exits_with_2_and_prints_no_password() -> None:
     assert usage("check").exit_code == 2
     ended = usage("check", "s3://user:hunter2@bucket/data")
     assert ended.exit_code == 2
@@ -94,15 +94,15 @@ def test_without_a_folder_or_with_a_url_it_is_exit_2_and_tells_no_password() -> 
     assert "hunter2" not in ended.stderr
 
 
-def test_a_folder_whose_name_is_no_text_is_told_in_json_too(tmp_path: Path) -> None:
+def test_a_folder_name_that_is_not_utf_8_appears_in_the_json_report(tmp_path: Path) -> None:
     ended = run("check", f"{tmp_path}/\udcff", "--json")
     assert ended.returncode == 1
     assert orjson.loads(ended.stdout)["faults"][0]["file"].endswith("\ufffd")
 
 
 @pytest.mark.parametrize("command", ["check {}", "--help"])
-def test_an_output_that_is_full_is_exit_1_without_a_traceback(sound: Path, command: str) -> None:
-    arguments = command.format(sound).split()
+def test_a_full_output_device_exits_with_1_without_a_traceback(valid: Path, command: str) -> None:
+    arguments = command.format(valid).split()
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
             [*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=SECONDS
@@ -121,7 +121,7 @@ main()
 """
 
 
-def test_an_interrupt_is_no_traceback_however_early_it_comes() -> None:
+def test_an_interrupt_during_imports_prints_no_traceback() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False, timeout=SECONDS
     )

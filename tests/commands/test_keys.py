@@ -32,11 +32,11 @@ def made(file: Path, *options: str, name: str = "shop") -> str:
 
 
 def listed(file: Path) -> list[dict[str, object]]:
-    told: list[dict[str, object]] = orjson.loads(usage("keys", "list", "--key-file", file, "--json").stdout)
-    return told
+    keys: list[dict[str, object]] = orjson.loads(usage("keys", "list", "--key-file", file, "--json").stdout)
+    return keys
 
 
-def test_a_new_key_alone_is_printed_and_only_its_hash_is_kept(file: Path) -> None:
+def test_only_the_new_key_is_on_standard_output_and_only_its_hash_in_the_file(file: Path) -> None:
     ended = run("keys", "new", "--key-file", file, "--name", "shop")
     key = ended.stdout.removesuffix("\n")
     assert ended.returncode == 0
@@ -48,7 +48,7 @@ def test_a_new_key_alone_is_printed_and_only_its_hash_is_kept(file: Path) -> Non
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_keys_are_listed_with_their_terms_and_state(file: Path) -> None:
+def test_keys_are_listed_with_rate_expiry_and_state(file: Path) -> None:
     key = made(file, "--rate", "100/min", "--burst", "200", "--expires", "2999-01-01")
     made(file, name="other")
     assert usage("keys", "revoke", "--key-file", file, "other").stdout == "other is revoked\n"
@@ -69,18 +69,18 @@ def test_keys_are_listed_with_their_terms_and_state(file: Path) -> None:
     assert [line.split()[:3:2] for line in lines] == [["shop", "valid"], ["other", "revoked"]]
 
 
-def test_a_key_that_has_expired_is_listed_as_such(file: Path) -> None:
+def test_an_expired_key_is_listed_as_expired(file: Path) -> None:
     made(file, "--expires", "2999-01-01")
     file.write_text(file.read_text().replace("2999", "2020"))
     assert [each["state"] for each in listed(file)] == ["expired"]
 
 
-def test_a_moment_of_any_offset_is_taken_as_the_end_of_a_key(file: Path) -> None:
+def test_the_expiry_may_have_any_utc_offset(file: Path) -> None:
     made(file, "--expires", "2999-01-01T12:00:00+02:00")
     assert listed(file)[0]["expires_at"] == "2999-01-01T10:00:00Z"
 
 
-def test_a_name_is_free_again_once_its_key_is_revoked(file: Path) -> None:
+def test_a_name_can_be_reused_after_its_key_is_revoked(file: Path) -> None:
     made(file)
     again = usage("keys", "new", "--key-file", file, "--name", "shop")
     assert (again.exit_code, again.stdout) == (1, "")
@@ -91,7 +91,7 @@ def test_a_name_is_free_again_once_its_key_is_revoked(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["new"], "'--key-file'"),
         (["new", "--key-file", "k"], "'--name'"),
@@ -109,20 +109,22 @@ def test_a_name_is_free_again_once_its_key_is_revoked(file: Path) -> None:
         (["revoke", "--key-file", "k"], "NAME"),
     ],
 )
-def test_bad_usage_is_exit_2_and_a_clear_line_and_makes_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], told: str
+def test_a_usage_error_exits_with_2_and_a_message_and_creates_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     ended = usage("keys", *options)
     assert (ended.exit_code, ended.stdout) == (2, "")
-    assert told in ended.stderr
+    assert message in ended.stderr
     assert "Traceback" not in ended.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", [["new", "--name", "x"], ["list"], ["revoke", "x"]])
 @pytest.mark.parametrize("content", [b"", b'{"format": 1, "keys": [', b'{"secret-of-mine": 1}', bytes(9)])
-def test_a_damaged_file_is_exit_1_and_a_clear_line_and_stays(file: Path, command: list[str], content: bytes) -> None:
+def test_a_damaged_file_exits_with_1_and_a_message_and_is_not_changed(
+    file: Path, command: list[str], content: bytes
+) -> None:
     file.write_bytes(content)
     ended = usage("keys", *command, "--key-file", file)
     assert (ended.exit_code, ended.stdout) == (1, "")
@@ -132,7 +134,7 @@ def test_a_damaged_file_is_exit_1_and_a_clear_line_and_stays(file: Path, command
     assert file.read_bytes() == content
 
 
-def test_a_key_that_cannot_be_shown_is_exit_1_and_told_to_be_revoked(file: Path) -> None:
+def test_a_key_that_cannot_be_printed_exits_with_1_and_advice_to_revoke_it(file: Path) -> None:
     with Path("/dev/full").open("w") as full:
         command = [*PROGRAM, "keys", "new", "--key-file", str(file), "--name", "shop"]
         ended = subprocess.run(
@@ -155,24 +157,26 @@ def test_a_key_that_cannot_be_shown_is_exit_1_and_told_to_be_revoked(file: Path)
         ("serve", "--data", "{}", "--port", "0"),
     ],
 )
-def test_no_key_is_told_wherever_on_the_command_line_it_stands(arguments: tuple[str, ...]) -> None:
+def test_errors_never_contain_a_key_from_the_command_line(arguments: tuple[str, ...]) -> None:
     key = new_key()
     ended = (run if "--data" in arguments else run_here)(*(each.format(key) for each in arguments))
     assert ended.returncode in (1, 2)
     assert key not in ended.stderr + ended.stdout
 
 
-def test_keys_of_a_file_and_of_an_option_are_let_in_and_none_is_made(file: Path, tmp_path: Path) -> None:
+def test_keys_of_file_and_option_are_accepted_and_no_key_is_created(file: Path, tmp_path: Path) -> None:
     key = made(file)
     with serving("--data", Generation(1).bake(tmp_path), "--key-file", file, "--api-key", "given") as service:
         assert [service.get("/stores", each).status for each in (key, "given", "other")] == [200, 200, 401]
         assert "Key: " not in service.printed
         assert key not in service.printed
         refused = {service.get("/stores", each).body for each in ("other", f"{key}x", new_key())}
-    assert len(refused) == 1  # whatever is wrong with a key
+    assert len(refused) == 1  # the same response for every invalid key
 
 
-def test_a_file_without_a_living_key_or_open_to_everybody_is_told(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_key_file_without_a_valid_key_or_with_a_loose_mode_is_a_warning(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     made(file)
     usage("keys", "revoke", "--key-file", file, "shop")
     file.chmod(0o644)
@@ -182,17 +186,17 @@ def test_a_file_without_a_living_key_or_open_to_everybody_is_told(file: Path, ca
     assert "has no valid key" in no_key
 
 
-def test_a_key_that_is_given_mistyped_is_told_without_the_key(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_mistyped_key_is_a_warning_that_does_not_contain_the_key(caplog: pytest.LogCaptureFixture) -> None:
     key = new_key()[:-1]
     with serve.make_context("serve", ["--api-key", "fine", "--api-key", key]):
         warn_about_keys(Settings(api_key=("fine", key)))
-    (told,) = caplog.messages
-    assert "key 2 looks like a key of `keys new` but is mistyped or truncated" in told
-    assert key not in told
+    (message,) = caplog.messages
+    assert "key 2 looks like a key of `keys new` but is mistyped or truncated" in message
+    assert key not in message
 
 
 @pytest.mark.parametrize("content", [None, b"", b'{"format": 2, "keys": []}'])
-def test_a_key_file_that_is_missing_or_damaged_at_the_start_is_exit_1_and_a_clear_line(
+def test_serve_exits_with_1_and_a_message_if_the_key_file_is_missing_or_damaged(
     file: Path, content: bytes | None
 ) -> None:
     if content is not None:
@@ -206,35 +210,35 @@ def test_a_key_file_that_is_missing_or_damaged_at_the_start_is_exit_1_and_a_clea
 
 @pytest.mark.parametrize("command", [["keys", "list"], ["keys", "revoke", "shop"], ["serve", "--port", "0"]])
 @pytest.mark.parametrize("folder", [".", "it's not there"])
-def test_where_there_is_no_key_file_the_command_that_is_told_makes_one(
+def test_for_a_missing_key_file_the_error_has_a_command_that_creates_it(
     tmp_path: Path, command: list[str], folder: str
 ) -> None:
     file = tmp_path / folder / "keys.json"
     ended = run_here(*command, "--key-file", file)
     assert (ended.returncode, ended.stdout) == (1, "")
-    told = re.fullmatch("Error: the key file (.*): No such file or directory; create one with `(.*)`\n", ended.stderr)
-    assert told is not None, ended.stderr
-    *before, new = told[2].split(" && ")
+    found = re.fullmatch("Error: the key file (.*): No such file or directory; create one with `(.*)`\n", ended.stderr)
+    assert found is not None, ended.stderr
+    *before, new = found[2].split(" && ")
     for each in before:
         subprocess.run(shlex.split(each), check=True)
     assert run_here(*shlex.split(new.replace("NAME", "shop"))[1:]).returncode == 0
     assert [each["name"] for each in listed(file)] == ["shop"]
 
 
-def test_a_new_key_without_a_folder_for_it_tells_how_to_make_one(tmp_path: Path) -> None:
+def test_for_a_missing_folder_the_error_has_a_command_that_creates_it(tmp_path: Path) -> None:
     ended = run_here("keys", "new", "--key-file", tmp_path / "none" / "keys.json", "--name", "shop")
     assert ended.returncode == 1
     assert f"`mkdir -p -m 700 {tmp_path}/none && store-directory keys new" in ended.stderr
 
 
-def test_the_moment_at_which_a_key_was_made_is_told(file: Path) -> None:
+def test_the_creation_time_of_a_key_is_listed(file: Path) -> None:
     before = datetime.now(UTC).replace(microsecond=0)
     made(file)
     created = datetime.fromisoformat(str(listed(file)[0]["created_at"]))
     assert before <= created <= datetime.now(UTC)
 
 
-def test_the_folder_of_a_key_file_that_may_not_be_written_is_exit_1_and_a_clear_line(tmp_path: Path) -> None:
+def test_a_key_file_in_a_missing_folder_exits_with_1_and_creates_nothing(tmp_path: Path) -> None:
     ended = usage("keys", "new", "--key-file", tmp_path / "nowhere" / "keys.json", "--name", "shop")
     assert (ended.exit_code, ended.stdout) == (1, "")
     assert "No such file or directory" in ended.stderr

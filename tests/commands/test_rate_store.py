@@ -13,7 +13,7 @@ PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
 @pytest.mark.parametrize("url", ["redis://user:the-secret", "http://the-secret", "redis://host?the_secret=1", ""])
-def test_a_url_that_is_none_ends_the_start_with_one_line_that_does_not_repeat_it(url: str) -> None:
+def test_an_invalid_url_is_a_usage_error_that_does_not_quote_it(url: str) -> None:
     ended = run_here("serve", STORE_DIRECTORY_RATE_STORE=url) if url else run_here("serve", "--rate-store", url)
     assert ended.returncode == 2
     name = "STORE_DIRECTORY_RATE_STORE" if url else "--rate-store"
@@ -21,7 +21,7 @@ def test_a_url_that_is_none_ends_the_start_with_one_line_that_does_not_repeat_it
     assert "secret" not in ended.stdout + ended.stderr
 
 
-def test_without_the_package_for_redis_the_start_ends_with_how_to_get_it(tmp_path: Path) -> None:
+def test_without_the_redis_package_the_error_says_how_to_install_it(tmp_path: Path) -> None:
     (tmp_path / "redis").mkdir()
     (tmp_path / "redis" / "__init__.py").write_text("raise ImportError('as if it were not there')")
     ended = run("serve", "--rate-store", "redis://localhost", PYTHONPATH=str(tmp_path))
@@ -31,7 +31,7 @@ def test_without_the_package_for_redis_the_start_ends_with_how_to_get_it(tmp_pat
     assert "Traceback" not in ended.stderr
 
 
-def test_a_store_that_is_not_there_keeps_no_service_from_starting_and_is_told_before_anybody_asks(
+def test_an_unreachable_store_is_logged_at_the_start_and_does_not_prevent_it(
     unused_tcp_port: int, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"

@@ -8,7 +8,7 @@ from tests.program import run, run_here, usage
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv"])
-def test_a_sample_is_written_and_sound(tmp_path: Path, form: str) -> None:
+def test_a_sample_is_valid(tmp_path: Path, form: str) -> None:
     ended = run_here("sample", tmp_path, "--stores", "300", "--companies", "20", "--seed", "7", "--format", form)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert sorted(file.name for file in tmp_path.iterdir()) == [f"companies.{form}", f"stores.{form}"]
@@ -19,7 +19,7 @@ def test_a_sample_is_written_and_sound(tmp_path: Path, form: str) -> None:
     )
 
 
-def test_a_data_set_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+def test_an_existing_data_set_is_not_overwritten(tmp_path: Path) -> None:
     assert run_here("sample", tmp_path, "--stores", "3", "--companies", "2").returncode == 0
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     ended = run_here("sample", tmp_path, "--stores", "4", "--companies", "2")
@@ -30,11 +30,11 @@ def test_a_data_set_that_is_there_is_not_written_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--stores", "-1"], ["--stores", "5", "--companies", "0"], ["--seed", "x"]])
-def test_numbers_that_make_no_sense_are_exit_2(tmp_path: Path, arguments: list[str]) -> None:
+def test_invalid_numbers_exit_with_2(tmp_path: Path, arguments: list[str]) -> None:
     assert usage("sample", tmp_path, *arguments).exit_code == 2
 
 
-def test_a_folder_that_cannot_be_made_is_exit_1_and_a_clear_line(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_exits_with_1_without_a_traceback(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     ended = run("sample", tmp_path / "file" / "folder", "--stores", "3")
     assert ended.returncode == 1

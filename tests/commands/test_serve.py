@@ -1,6 +1,7 @@
 """`store-directory serve`, as a process."""
 
 import os
+import re
 import shlex
 import signal
 import socket
@@ -12,13 +13,15 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import orjson
 import pytest
 
+from service.setting import Group
+from service.settings import SETTINGS
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, compilers, environment, eventually, run, serving, started, usage
@@ -32,48 +35,48 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def data(folder: Path, tmp_path: Path) -> Path:
-    """Return the same, baked: it is served sooner."""
+    """Return the same data set as a baked file, which is ready sooner."""
     return baked_file(folder, tmp_path / "data.baked")
 
 
 @pytest.fixture
-def faulty(tmp_path: Path) -> Path:
-    return write_directory(tmp_path / "faulty", [store("s1"), store("s2", city=None)])
+def invalid(tmp_path: Path) -> Path:
+    return write_directory(tmp_path / "invalid", [store("s1"), store("s2", city=None)])
 
 
 @pytest.fixture(scope="module")
 def bundled() -> Iterator[Running]:
-    """Return the service as it is with nothing said."""
+    """Return a service without options."""
     with serving() as service:
         yield service
 
 
 class Ended(NamedTuple):
-    """A run with a key that it made, told to end by a signal."""
+    """A run with a generated key that a signal ended: the statuses with that key and a wrong one, exit code and log."""
 
     key: str
-    let_in: list[int]
+    statuses: list[int]
     code: int
     log: str
 
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> list[Ended]:
-    """Return two runs that were asked with their key and with another, and ended by a signal each."""
+    """Return a run ended by SIGTERM and one ended by SIGINT."""
     data = Generation(1).bake(tmp_path_factory.mktemp("ended"))
     return [_ended(data, number) for number in (signal.SIGTERM, signal.SIGINT)]
 
 
 def _ended(data: Path, number: signal.Signals) -> Ended:
     with serving("--data", data) as service:
-        let_in = [service.get("/stores", key).status for key in (service.key, "sd_wrong")]
+        statuses = [service.get("/stores", key).status for key in (service.key, "sd_wrong")]
         service.process.send_signal(number)
         _, log = service.process.communicate(timeout=SECONDS)
-    return Ended(service.key, let_in, service.process.returncode, log)
+    return Ended(service.key, statuses, service.process.returncode, log)
 
 
 class Configured(NamedTuple):
-    """A service that has its settings from everywhere, the headers of an answer of it, and its log."""
+    """A service with settings from all sources, the headers of one of its responses, and its log."""
 
     service: Running
     headers: Message
@@ -82,7 +85,7 @@ class Configured(NamedTuple):
 
 @pytest.fixture(scope="module")
 def configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Configured]:
-    """Return a service over a data set with an invalid record, which it is told to leave out."""
+    """Return a service that skips the invalid record of its data set."""
     folder = tmp_path_factory.mktemp("configured")
     file, log = folder / "settings.toml", folder / "log"
     file.write_text('api-key = ["of-the-file"]\ncache_control = "no-store"\nserver_timing = true\nencoded_cache = 0')
@@ -100,7 +103,7 @@ def configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Configured]
             yield Configured(service, answer.headers, log)
 
 
-def test_with_nothing_said_it_serves_the_bundled_data_and_prints_a_curl_line_that_answers(bundled: Running) -> None:
+def test_without_options_it_serves_the_bundled_data_and_prints_a_working_curl_command(bundled: Running) -> None:
     (line,) = (line for line in bundled.printed.splitlines() if line.startswith("Try: "))
     command = shlex.split(line.removeprefix("Try: "))
     assert command[:3] == ["curl", "-H", f"x-api-key: {bundled.key}"]
@@ -109,7 +112,7 @@ def test_with_nothing_said_it_serves_the_bundled_data_and_prints_a_curl_line_tha
     assert len(page["data"]) == 2
 
 
-def test_without_authentication_no_key_is_asked_for_and_the_log_tells_what_is_served_and_its_version(
+def test_no_auth_needs_no_key_and_the_log_has_the_counts_and_version_of_the_data(
     data: Path,
 ) -> None:
     with serving("--data", data, "--no-auth") as service:
@@ -122,7 +125,7 @@ def test_without_authentication_no_key_is_asked_for_and_the_log_tells_what_is_se
     assert "stores of" in line
 
 
-def test_long_answers_arrive_whole_at_a_client_that_reads_slowly(bundled: Running) -> None:
+def test_a_slow_client_receives_long_responses_completely(bundled: Running) -> None:
     count = 20
     with socket.socket() as client:
         page = bundled.get("/stores", bundled.key).body
@@ -138,53 +141,53 @@ def test_long_answers_arrive_whole_at_a_client_that_reads_slowly(bundled: Runnin
     assert len(page) > 1 << 18
 
 
-def test_a_made_key_is_let_in_is_another_each_time_and_stands_in_no_log(ended: list[Ended]) -> None:
+def test_a_generated_key_is_accepted_differs_for_each_run_and_is_not_logged(ended: list[Ended]) -> None:
     for each in ended:
-        assert each.let_in == [200, 401]
+        assert each.statuses == [200, 401]
         assert each.key not in each.log
         assert "sd_wrong" not in each.log
     assert len({each.key for each in ended}) == 2
 
 
-def test_it_stops_with_0_when_told_to_end_or_interrupted(ended: list[Ended]) -> None:
+def test_sigterm_and_sigint_exit_with_0(ended: list[Ended]) -> None:
     assert [each.code for each in ended] == [0, 0]
 
 
-def test_keys_of_ones_own_are_let_in_and_not_printed(configured: Configured) -> None:
+def test_configured_keys_are_accepted_and_not_printed(configured: Configured) -> None:
     service = configured.service
     assert [service.get("/stores", key).status for key in ("first-key", "second-key", "third-key")] == [200, 200, 401]
     assert "first-key" not in service.printed
 
 
-def test_it_stops_with_0_while_it_still_loads(folder: Path, tmp_path: Path) -> None:
+def test_sigterm_exits_with_0_while_the_data_is_loading(folder: Path, tmp_path: Path) -> None:
     with started("--data", folder, "--cache", tmp_path / "cache") as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("Listening on ")
         (compiler,) = eventually(lambda: compilers(process.pid))
-        os.kill(compiler, signal.SIGSTOP)  # it would end too soon
+        os.kill(compiler, signal.SIGSTOP)  # or it could end before the signal
         process.send_signal(signal.SIGTERM)
         printed, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == 0
     assert "Ready" not in printed
 
 
-def test_a_faulty_data_set_is_refused_with_the_first_fault_and_what_to_do(faulty: Path) -> None:
-    ended = run("serve", "--port", "0", "--data", faulty)
+def test_an_invalid_data_set_is_rejected_with_the_first_error_and_what_to_do(invalid: Path) -> None:
+    ended = run("serve", "--port", "0", "--data", invalid)
     assert ended.returncode == 1
     assert "stores.json:1: record 2: city:" in ended.stderr
-    assert f"store-directory check {faulty}" in ended.stderr
+    assert f"store-directory check {invalid}" in ended.stderr
     assert "--invalid skip" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_a_faulty_data_set_is_served_without_the_faulty_records_when_told_so(configured: Configured) -> None:
+def test_invalid_skip_serves_the_data_set_without_its_invalid_records(configured: Configured) -> None:
     service = configured.service
     assert orjson.loads(service.get("/stores", "first-key").body)["total_count"] == 1
     assert orjson.loads(service.get("/ready", "first-key").body)["skipped"] == 1
     assert "left out 1 records at fault" in configured.log.read_text()
 
 
-def test_a_setting_is_taken_from_the_option_then_the_environment_then_the_file(configured: Configured) -> None:
+def test_the_precedence_is_option_environment_settings_file(configured: Configured) -> None:
     keys = ("first-key", "of-the-environment", "another", "of-the-file")
     assert [key for key in keys if configured.service.get("/stores", key).status == 200] == ["first-key"]
     assert configured.service.address.startswith("http://127.0.0.2:")
@@ -192,12 +195,12 @@ def test_a_setting_is_taken_from_the_option_then_the_environment_then_the_file(c
     assert "Server-Timing" in configured.headers
 
 
-def test_who_may_read_answers_is_told_by_an_option(configured: Configured) -> None:
+def test_cors_origin_allows_an_origin(configured: Configured) -> None:
     assert configured.headers["Access-Control-Allow-Origin"] == "https://shop.example"
     assert "Origin" in configured.headers["Vary"]
 
 
-def test_it_goes_on_when_nobody_reads_what_it_prints(data: Path) -> None:
+def test_it_continues_after_its_standard_output_is_closed(data: Path) -> None:
     with started("--data", data, "--no-auth") as process:
         assert process.stdout is not None
         address = process.stdout.readline().removeprefix("Listening on ").strip()
@@ -207,13 +210,13 @@ def test_it_goes_on_when_nobody_reads_what_it_prints(data: Path) -> None:
                 assert urlopen(f"{address}/ready", timeout=SECONDS).status == 200  # noqa: S310 - as above
                 break
             except HTTPError as error:
-                assert error.code == 503  # noqa: PT017 - it still loads
+                assert error.code == 503  # noqa: PT017 - still loading
         process.terminate()
         assert process.wait(SECONDS) == 0
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--port", "99999"], "--port: a whole number from 0 to 65535 is needed, not '99999'"),
         (["--port", "http"], "--port: a whole number from 0 to 65535 is needed, not 'http'"),
@@ -256,33 +259,33 @@ def test_it_goes_on_when_nobody_reads_what_it_prints(data: Path) -> None:
         (["--trusted-proxy", "10.0.0.1/8"], "--trusted-proxy: '10.0.0.1/8' is no network"),
     ],
 )
-def test_bad_usage_is_exit_2_and_a_clear_line(arguments: list[str], told: str) -> None:
+def test_a_usage_error_exits_with_2_and_a_message(arguments: list[str], message: str) -> None:
     ended = usage("serve", *arguments)
     assert ended.exit_code == 2
-    assert told in ended.stderr
+    assert message in ended.stderr
 
 
-def test_bad_usage_is_no_traceback() -> None:
+def test_a_usage_error_prints_no_traceback() -> None:
     ended = run("serve", "--port", "99999")
     assert ended.returncode == 2
     assert "Traceback" not in ended.stderr
 
 
-def test_a_file_of_a_folder_is_refused_with_the_folder_that_can_be_given(folder: Path) -> None:
+def test_a_data_file_instead_of_its_folder_is_rejected_with_the_option_for_the_folder(folder: Path) -> None:
     ended = run("serve", "--port", "0", "--data", folder / "stores.json")
     assert ended.returncode == 1
     assert f"give its folder, `--data {folder}`" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_a_folder_without_a_data_set_is_exit_1_and_a_clear_line(tmp_path: Path) -> None:
+def test_a_missing_folder_exits_with_1_and_names_it(tmp_path: Path) -> None:
     ended = run("serve", "--port", "0", "--data", tmp_path / "no-such-folder")
     assert ended.returncode == 1
     assert str(tmp_path) in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_neither_password_nor_signature_of_an_address_is_told_where_its_data_is_refused(tmp_path: Path) -> None:
+def test_the_error_for_rejected_data_of_a_url_has_no_password_or_signature(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<html>" * 100)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(tmp_path)))
     Thread(target=server.serve_forever, daemon=True).start()
@@ -298,7 +301,7 @@ def test_neither_password_nor_signature_of_an_address_is_told_where_its_data_is_
         server.server_close()
 
 
-def test_nothing_is_taken_for_the_program_that_has_its_name_where_it_runs(folder: Path, tmp_path: Path) -> None:
+def test_a_package_named_service_in_the_working_directory_is_not_imported(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "service").mkdir()
     (tmp_path / "service" / "__init__.py").write_text("raise SystemExit('another service')")
     program = Path(sys.executable).with_name("store-directory")
@@ -313,8 +316,16 @@ def test_nothing_is_taken_for_the_program_that_has_its_name_where_it_runs(folder
             process.terminate()
 
 
-def test_help_and_version_are_told() -> None:
+def test_version_and_help_list_each_setting_once_under_its_group() -> None:
     assert "store-directory" in usage("--version").stdout
-    told = usage("serve", "--help").stdout
-    assert "STORE_DIRECTORY_PORT" in told
-    assert "8080" in told
+    groups = re.split(r"^(\w+):\n", usage("serve", "--help").stdout, flags=re.MULTILINE)
+    assert "STORE_DIRECTORY_PORT" in groups[0]
+    listed = {
+        group: re.findall(r"^  (--[a-z-]+)", options, re.MULTILINE)
+        for group, options in zip(groups[1::2], groups[2::2], strict=True)
+    }
+    assert listed.pop("General")[0] == "--config"
+    assert listed == {
+        group: [setting.option for setting in SETTINGS.values() if setting.help.group == group]
+        for group in get_args(Group)
+    }

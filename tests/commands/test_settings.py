@@ -1,4 +1,4 @@
-"""Wrong settings are named as they were given, with the values that are taken; keys are never quoted."""
+"""Errors of settings name the source of the value and what is accepted; they never quote an API key."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ LIST = 'a list such as ["one", "two"] is needed'
 
 
 def error_of(tmp_path: Path, content: str | bytes) -> str:
-    """Return what is said of a settings file, without its path."""
+    """Return the error message for a settings file, without its path."""
     file = tmp_path / "settings.toml"
     file.write_bytes(content.encode() if isinstance(content, str) else content)
     ended = usage("serve", "--config", file)
@@ -24,7 +24,7 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("port = 'http'", "port (--port): a whole number from 0 to 65535 is needed, not 'http'"),
         ("port = 70000", "port (--port): a whole number from 0 to 65535 is needed, not 70000"),
@@ -58,17 +58,17 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
         ("api_key = ['the-sécret']", "api-key (--api-key): a key is printable ASCII"),
     ],
 )
-def test_a_wrong_value_in_a_file_is_told_by_its_name_there_and_its_option(
-    tmp_path: Path, content: str, told: str
+def test_an_error_in_a_settings_file_names_key_and_option_and_what_is_accepted(
+    tmp_path: Path, content: str, message: str
 ) -> None:
     error = error_of(tmp_path, content)
-    assert error.startswith(told)
+    assert error.startswith(message)
     assert "secret" not in error
     assert "1234567890" not in error
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("prot = 1", "unknown setting prot; did you mean port?"),
         ("api_keys = ['x']", "unknown setting api_keys; did you mean api-key?"),
@@ -81,31 +81,31 @@ def test_a_wrong_value_in_a_file_is_told_by_its_name_there_and_its_option(
         ("prot = 1\nport = 'x'", "unknown setting prot; did you mean port?\nport (--port): a whole number"),
     ],
 )
-def test_names_that_are_none_are_told_with_the_nearest_and_every_error_of_a_file_at_once(
-    tmp_path: Path, content: str, told: str
+def test_unknown_keys_are_reported_with_a_suggestion_and_all_errors_of_a_file_together(
+    tmp_path: Path, content: str, message: str
 ) -> None:
-    assert error_of(tmp_path, content).startswith(told)
+    assert error_of(tmp_path, content).startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("data = x", 'Invalid value (at line 1, column 8); write texts in quotes, as in host = "127.0.0.1"'),
         ("port = 1\nport: 2\n", "Expected '=' after a key in a key/value pair (at line 2, column 5)"),
         ("port = 1\nport = 2", "Cannot overwrite a value"),
     ],
 )
-def test_what_is_not_toml_is_told_with_its_line(tmp_path: Path, content: str, told: str) -> None:
-    assert error_of(tmp_path, content).startswith(f"invalid TOML: {told}")
+def test_invalid_toml_is_reported_with_its_line(tmp_path: Path, content: str, message: str) -> None:
+    assert error_of(tmp_path, content).startswith(f"invalid TOML: {message}")
 
 
-def test_a_file_that_is_not_utf_8_is_told_what_to_do_and_a_mark_before_it_does_no_harm(tmp_path: Path) -> None:
+def test_a_file_must_be_utf_8_and_may_have_a_byte_order_mark(tmp_path: Path) -> None:
     assert error_of(tmp_path, "data = 'Göteborg'".encode("cp1252")) == "the file is not UTF-8: save it as UTF-8"
     assert error_of(tmp_path, b"\xef\xbb\xbfport = 'x'").startswith("port (--port): ")
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [
         ("port", "http", "a whole number from 0 to 65535 is needed, not 'http'"),
         ("no_auth", "perhaps", "true or false is needed, not 'perhaps'"),
@@ -120,21 +120,21 @@ def test_a_file_that_is_not_utf_8_is_told_what_to_do_and_a_mark_before_it_does_n
         ("api_key", "the-sécret", "a key is printable ASCII"),
     ],
 )
-def test_a_wrong_value_in_the_environment_is_told_by_its_variable(name: str, value: str, told: str) -> None:
+def test_an_error_in_the_environment_names_the_variable(name: str, value: str, message: str) -> None:
     ended = usage("serve", **{SETTINGS[name].variable: value})
     assert ended.exit_code == 2
-    assert f"Error: {SETTINGS[name].variable}: {told}" in ended.stderr
+    assert f"Error: {SETTINGS[name].variable}: {message}" in ended.stderr
     assert "secret" not in ended.stderr
 
 
-def test_a_variable_that_kubernetes_sets_is_known_as_such() -> None:
+def test_the_error_for_a_variable_set_by_kubernetes_says_so() -> None:
     ended = usage("serve", STORE_DIRECTORY_PORT="tcp://10.96.0.7:8080")
     assert ended.exit_code == 2
     assert "STORE_DIRECTORY_PORT: a whole number" in ended.stderr
     assert "enableServiceLinks: false" in ended.stderr
 
 
-def test_where_several_give_a_setting_the_one_that_counts_is_named(tmp_path: Path) -> None:
+def test_an_error_names_the_source_that_has_precedence(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("cors_origin = ['of-the-file']")
     variable = {"STORE_DIRECTORY_CORS_ORIGIN": "of-the-environment"}
     config = ("--config", tmp_path / "settings.toml")
@@ -143,12 +143,12 @@ def test_where_several_give_a_setting_the_one_that_counts_is_named(tmp_path: Pat
     assert "Error: --cors-origin: 'of-the-option'" in option.stderr
 
 
-def test_every_setting_says_which_values_it_takes() -> None:
+def test_every_setting_describes_its_accepted_values() -> None:
     assert all(setting.accepted for setting in SETTINGS.values())
     assert SETTINGS["max_stale"].accepted == "a number above 0 and up to 31622400"
 
 
-def test_variables_that_are_not_known_are_warned_of_with_the_nearest_and_without_their_values(tmp_path: Path) -> None:
+def test_unknown_variables_are_logged_with_a_suggestion_and_without_their_values(tmp_path: Path) -> None:
     data = baked_file(write_directory(tmp_path / "data", [store("s1")]), tmp_path / "data.baked")
     variables = {"STORE_DIRECTORY_APIKEY": "the-secret", "STORE_DIRECTORY_QQQ": "the-secret"}
     log = tmp_path / "log"
@@ -163,7 +163,7 @@ def test_variables_that_are_not_known_are_warned_of_with_the_nearest_and_without
     assert "secret" not in log.read_text() + service.printed
 
 
-def test_every_variable_of_the_commands_is_known(tmp_path: Path) -> None:
+def test_variables_of_options_are_not_logged_as_unknown(tmp_path: Path) -> None:
     data = baked_file(write_directory(tmp_path / "data", [store("s1")]), tmp_path / "data.baked")
     (tmp_path / "settings.toml").write_text("")
     keys = tmp_path / "keys.json"
@@ -181,10 +181,10 @@ def test_every_variable_of_the_commands_is_known(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "message"),
     [(["serv"], "no such command 'serv'; did you mean serve?"), (["zzz"], "no such command 'zzz'\n")],
 )
-def test_a_command_that_is_mistyped_is_told_with_the_nearest(command: list[str], told: str) -> None:
+def test_a_mistyped_command_is_reported_with_a_suggestion(command: list[str], message: str) -> None:
     ended = usage(*command)
     assert ended.exit_code == 2
-    assert told in ended.stderr
+    assert message in ended.stderr
