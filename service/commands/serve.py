@@ -150,7 +150,8 @@ def _access_log(settings: Settings) -> Iterator[None]:
 def _check(settings: Settings) -> None:
     """Raise a usage error for a text that a setting does not accept."""
     with setting_errors("admin"):
-        _ = settings.admin and split_address(settings.admin)
+        if settings.admin:
+            split_address(settings.admin)
     with setting_errors("api_key"):
         check_keys(settings.api_key)
     with setting_errors("rate_store"):
