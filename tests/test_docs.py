@@ -479,3 +479,26 @@ def anchors(page: str) -> list[str]:
 def test_every_target_of_make_that_is_told_is_there(page: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"(?:^|`)make ([a-z-]+)", page.read_text(), re.MULTILINE)) <= targets
+
+
+SEARCHED = {
+    "smuggling": ("SECURITY.md", "docs/hostile.md"),
+    "slowloris": ("SECURITY.md", "docs/hostile.md"),
+    "timeout": ("docs/interface.md", "docs/hostile.md", "docs/running.md"),
+    "rate limit": ("README.md", "docs/rates.md", "docs/keys.md", "docs/interface.md"),
+    "latency": ("docs/observing.md", "docs/running.md", "docs/hostile.md"),
+    "graceful shutdown": ("README.md", "docs/README.md", "docs/running.md"),
+    "backoff": ("docs/running.md",),
+    "case-insensitive": ("docs/interface.md", "docs/data.md"),
+    "backpressure": ("docs/hostile.md",),
+    "load shedding": ("docs/hostile.md",),
+    "token bucket": ("docs/rates.md",),
+    "log injection": ("SECURITY.md", "docs/observing.md"),
+    "cors": ("docs/interface.md", "docs/caching.md"),
+    "debounce": ("docs/running.md",),
+}
+
+
+@pytest.mark.parametrize(("term", "pages"), SEARCHED.items())
+def test_a_search_for_the_usual_term_finds_its_pages(term: str, pages: tuple[str, ...]) -> None:
+    assert [page for page in pages if term not in (ROOT / page).read_text().lower()] == []
