@@ -84,6 +84,7 @@ PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.m
 INTERFACE, DATA, COMMANDS, BAKED, KEYS = (
     (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked", "keys")
 )
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
 NUMPY_NAMES = {"U8": "uint8", "U16": "uint16", "U32": "uint32", "I32": "int32", "I64": "int64"}
 ANSWERS = (PaginatedResponse[Store], Company, HTTPError, HTTPValidationError, ProblemDetails, Health, Unready, Ready)
 
@@ -479,6 +480,17 @@ def anchors(page: str) -> list[str]:
 def test_every_target_of_make_that_is_told_is_there(page: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"(?:^|`)make ([a-z-]+)", page.read_text(), re.MULTILINE)) <= targets
+
+
+def test_every_module_that_the_architecture_names_exists() -> None:
+    named = [name for name in codes(ARCHITECTURE) if re.fullmatch(r"(?:\w+/)+\w+\.py", name)]
+    assert named
+    assert [name for name in named if not any((ROOT / base / name).exists() for base in ("service", "."))] == []
+
+
+def test_every_package_stands_in_the_architecture() -> None:
+    packages = {folder.parent.name for folder in (ROOT / "service").glob("*/__init__.py")}
+    assert packages <= set(re.findall(r"(\w+)/ ", section(ARCHITECTURE, "The packages")))
 
 
 SEARCHED = {
