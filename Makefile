@@ -12,7 +12,7 @@ SPREAD := -n 4 --dist worksteal
 # The tests in process of the rooms that are held to all of their branches.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test coverage mutation soak interop fuzz audit check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica hostile clean help
+.PHONY: serve test coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica hostile clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,12 @@ fuzz: $(VENV)/fuzzing ## a great many odd requests, mixed ones, and files; ARGS=
 audit: $(VENV)/audited ## look the installed packages up among those with known vulnerabilities; needs the internet
 	$(BIN)/python -m pip freeze --exclude-editable > $(VENV)/frozen.txt
 	$(BIN)/pip-audit --strict --disable-pip --no-deps --progress-spinner off --requirement $(VENV)/frozen.txt $(ARGS)
+
+constraints: $(VENV)/developed ## install the latest dependencies and write their versions to constraints.txt
+	$(BIN)/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[dev]'
+	sed -n '/^#/p' constraints.txt > $(VENV)/latest.txt
+	$(BIN)/python -m pip freeze --exclude-editable >> $(VENV)/latest.txt
+	cp $(VENV)/latest.txt constraints.txt
 
 check: lint types test ## lint, format, types and tests: what a change must pass
 
@@ -118,13 +124,13 @@ $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.version_info >= ($(OLDEST)) or sys.exit("$(TOO_OLD)" % (sys.version.split()[0], $(OLDEST)))'
 	$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 1; }
 
-# Editable, so that a change of the code needs no new installation.
-$(VENV)/installed: pyproject.toml $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+# Editable, so that a change of the code needs no new installation. constraints.txt has the tested versions.
+$(VENV)/installed: pyproject.toml constraints.txt $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable .
 	@touch $@
 
-$(VENV)/developed: pyproject.toml $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+$(VENV)/developed: pyproject.toml constraints.txt $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@ $(VENV)/installed
 
 $(VENV)/fuzzing: $(VENV)/developed

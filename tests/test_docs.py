@@ -85,6 +85,7 @@ PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.m
 INTERFACE, DATA, COMMANDS, BAKED, KEYS = (
     (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked", "keys")
 )
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
 NUMPY_NAMES = {"U8": "uint8", "U16": "uint16", "U32": "uint32", "I32": "int32", "I64": "int64"}
 ANSWERS = (PaginatedResponse[Store], Company, HTTPError, HTTPValidationError, ProblemDetails, Health, Unready, Ready)
 
@@ -300,7 +301,7 @@ def test_every_code_of_a_fault_or_warning_stands_in_the_data_format() -> None:
 
 def test_every_placeholder_and_where_it_is_a_value_stands_in_the_data_format() -> None:
     told = section(DATA, "Placeholders and formulas")
-    paragraph = told.partition("are\nserved")[0]
+    paragraph = told.partition("are\nserved unchanged")[0]
     assert {kinds.fold(text) for text in codes(paragraph)} == PLACEHOLDERS
     real = {
         row["In"].strip("`"): {kinds.fold(text) for text in codes(row["These are values"])} for row in rows(told, "In")
@@ -315,8 +316,8 @@ def test_how_much_is_reported_stands_in_the_data_format() -> None:
 
 
 def examples_of_flaws() -> Iterator[tuple[str, str, str]]:
-    for kind in ("faults", "warnings"):
-        for row in rows(section(DATA, kind.title()), "Code"):
+    for kind, heading in (("faults", "Errors"), ("warnings", "Warnings")):
+        for row in rows(section(DATA, heading), "Code"):
             if row["Example"].startswith('`"'):
                 yield kind, row["Code"].strip("`"), row["Example"].strip("`")
 
@@ -474,3 +475,37 @@ def anchors(page: str) -> list[str]:
 def test_every_target_of_make_that_is_told_is_there(page: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"(?:^|`)make ([a-z-]+)", page.read_text(), re.MULTILINE)) <= targets
+
+
+def test_every_module_that_the_architecture_names_exists() -> None:
+    named = [name for name in codes(ARCHITECTURE) if re.fullmatch(r"(?:\w+/)+\w+\.py", name)]
+    assert named
+    assert [name for name in named if not any((ROOT / base / name).exists() for base in ("service", "."))] == []
+
+
+def test_every_package_stands_in_the_architecture() -> None:
+    packages = {folder.parent.name for folder in (ROOT / "service").glob("*/__init__.py")}
+    assert packages <= set(re.findall(r"(\w+)/ ", section(ARCHITECTURE, "The packages")))
+
+
+SEARCHED = {
+    "smuggling": ("SECURITY.md", "docs/hostile.md"),
+    "slowloris": ("SECURITY.md", "docs/hostile.md"),
+    "timeout": ("docs/interface.md", "docs/hostile.md", "docs/running.md"),
+    "rate limit": ("README.md", "docs/rates.md", "docs/keys.md", "docs/interface.md"),
+    "latency": ("docs/observing.md", "docs/running.md", "docs/hostile.md"),
+    "graceful shutdown": ("README.md", "docs/README.md", "docs/running.md"),
+    "backoff": ("docs/running.md",),
+    "case-insensitive": ("docs/interface.md", "docs/data.md"),
+    "backpressure": ("docs/hostile.md",),
+    "load shedding": ("docs/hostile.md",),
+    "token bucket": ("docs/rates.md",),
+    "log injection": ("SECURITY.md", "docs/observing.md"),
+    "cors": ("docs/interface.md", "docs/caching.md"),
+    "debounce": ("docs/running.md",),
+}
+
+
+@pytest.mark.parametrize(("term", "pages"), SEARCHED.items())
+def test_a_search_for_the_usual_term_finds_its_pages(term: str, pages: tuple[str, ...]) -> None:
+    assert [page for page in pages if term not in (ROOT / page).read_text().lower()] == []

@@ -64,7 +64,7 @@ def test_a_node_follows_its_origin_and_goes_on_without_it(unused_tcp_port: int) 
         "the first file": ["1000"],
         "another file": ["2000"],
         "the origin is gone": ["2000"],
-        "started anew without the origin": ["2000"],
+        "restarted without the origin": ["2000"],
         "the origin is back": ["1000"],
     }
     assert all(state.startswith("status:ready ") for state in told.values())

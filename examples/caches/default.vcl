@@ -1,7 +1,7 @@
 # A cache in front of the service: varnishd -F -n FOLDER -a 127.0.0.1:8081 -f ./default.vcl -p http_gzip_support=off
-# The service beside it: store-directory serve --cache-control 'max-age=0, s-maxage=60'
-# Varnish's own VCL runs behind each of these: what the service calls `private` or `no-store` is not stored, and what is
-# stored goes to those alone who send the same key. So nothing here may `return`.
+# The service: store-directory serve --cache-control 'max-age=0, s-maxage=60'
+# Varnish's built-in VCL runs after each of these subroutines. It does not store `private` and `no-store` responses, and serves
+# stored ones only to requests with the same key (Vary). So nothing here may `return`.
 vcl 4.1;
 
 import std;
@@ -12,12 +12,12 @@ backend default {
 }
 
 sub vcl_recv {
-    # Of a header that stands more than once Varnish compares the first line. The service judges them all.
+    # Varnish compares only the first line of a repeated header. Join the lines: the service checks them all.
     std.collect(req.http.x-api-key);
     std.collect(req.http.X-Dataset-Version);
     std.collect(req.http.Prefer);
-    # One copy for each coding, and not for each way to write Accept-Encoding: first what is refused goes (q=0), then the
-    # best of the others is named. Without http_gzip_support=off Varnish asks for gzip alone.
+    # Store one copy per coding, not per spelling of Accept-Encoding: remove codings with q=0, then keep only the best of the
+    # others. Without http_gzip_support=off Varnish would request gzip only.
     std.collect(req.http.Accept-Encoding);
     set req.http.Accept-Encoding = regsuball(req.http.Accept-Encoding, "(?i)[^,]*;\s*q=0(\.0*)?\s*(,|$)", "");
     if (req.http.Accept-Encoding ~ "(?i)(^|[\s,])zstd($|[\s,;])") {
@@ -29,18 +29,18 @@ sub vcl_recv {
     } else {
         unset req.http.Accept-Encoding;
     }
-    # The service knows no cookies, and Varnish stores nothing for those who send one.
+    # The service uses no cookies, and Varnish does not store responses to requests with one.
     unset req.http.Cookie;
 }
 
 sub vcl_backend_response {
-    # What does not say how long it is fresh is not stored (Varnish's own way is two minutes).
+    # Do not store responses without explicit freshness (by default Varnish assumes two minutes).
     if (beresp.http.Cache-Control !~ "max-age=") {
         set beresp.uncacheable = true;
     }
-    # Nothing is served longer than it is fresh (Varnish's own way is 10 seconds more): a key may have been withdrawn.
+    # Do not serve stale responses (by default Varnish does for 10 seconds): a key may have been revoked.
     set beresp.grace = 0s;
-    # So long it is kept, to be asked for with If-None-Match: where it did not change, a 304 comes, and no body.
+    # Keep stale entries this long, to revalidate them with If-None-Match: a 304 saves the body.
     set beresp.keep = 1h;
     if (beresp.was_304) {
         set beresp.http.x-cache = "REVALIDATED";

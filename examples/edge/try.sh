@@ -1,5 +1,5 @@
 #!/bin/sh
-# A service that follows a baked file on an origin: ./try.sh [nginx|python] [PORT OF THE ORIGIN]
+# A service that follows a baked file on an origin server: ./try.sh [nginx|python] [PORT OF THE ORIGIN SERVER]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 server=${1:-nginx}
@@ -10,15 +10,15 @@ trap 'kill $origin $service 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 PATH=$PATH:/usr/sbin
 mkdir "$work/origin"
-chmod 755 "$work" # for nginx that root starts: its worker is somebody else
+chmod 755 "$work" # if root starts nginx, its worker runs as another user
 
-await() { # until a command succeeds, for a minute
+await() { # repeat a command until it succeeds, for a minute
     for _ in $(seq 600); do "$@" && return; sleep 0.1; done
     cat "$work/log" >&2
     exit 1
 }
 
-publish() { # made elsewhere, moved to its name in one step
+publish() { # write to a temporary name, then rename
     store-directory sample "$work/data-$1" --stores "$1" --companies 10 >/dev/null
     store-directory bake "$work/data-$1" "$work/origin/.next" >/dev/null
     mv "$work/origin/.next" "$work/origin/stores.baked"
@@ -28,7 +28,7 @@ serve_origin() {
     if [ "$server" = nginx ]; then
         sed "s/8090/$port/" "$here/nginx.conf" >"$work/nginx.conf"
         nginx -e stderr -p "$work" -c nginx.conf & origin=$!
-    else # for a look only: it knows If-Modified-Since, but no ranges
+    else # for a demonstration: it supports If-Modified-Since, but no ranges
         python3 -m http.server --bind 127.0.0.1 --directory "$work/origin" "$port" >/dev/null 2>&1 & origin=$!
     fi
     await curl -sfo /dev/null "http://127.0.0.1:$port/stores.baked"
@@ -47,7 +47,7 @@ show() {
     curl -s "$admin/ready" | grep -oE '"(status|stores|generation|error)":[^,}]*' | tr -d '"' | paste -sd ' '
 }
 
-tells() {
+reports() {
     curl -s "$admin/ready" | grep -q "$1"
 }
 
@@ -57,16 +57,16 @@ serve_origin
 start
 show 'the first file'
 publish 2000
-await tells '"stores":2000,'
+await reports '"stores":2000,'
 show 'another file'
 kill $origin && wait $origin || true
-await tells '"ok":false'
+await reports '"ok":false'
 show 'the origin is gone'
 kill $service && wait $service
 start
-show 'started anew without the origin'
-cp "$work/origin/.first" "$work/origin/.next" # of now: an earlier time is no news to If-Modified-Since
+show 'restarted without the origin'
+cp "$work/origin/.first" "$work/origin/.next" # with a new time: If-Modified-Since ignores an older one
 mv "$work/origin/.next" "$work/origin/stores.baked"
 serve_origin
-await tells '"stores":1000,'
+await reports '"stores":1000,'
 show 'the origin is back'

@@ -1,7 +1,7 @@
-"""Write a data set anew every few seconds, as a careful upstream does: `python refresh.py FOLDER`.
+"""Rewrite a data set every few seconds, as a careful upstream does: `python refresh.py FOLDER`.
 
-Each set is written whole into a folder of its own, with a manifest. Then the link `..data` is turned to it, which is
-one rename: whoever looks sees the old set or the new one, never a mixture.
+Each data set is written completely into a folder of its own, with a manifest. Then an atomic rename switches the link
+`..data` to it: a reader sees the old set or the new one, never a mixture.
 """
 
 import argparse
@@ -18,7 +18,7 @@ CITIES = (("Lisboa", "PT"), ("Porto", "PT"), ("Sevilla", "ES"), ("Valencia", "ES
 
 
 def records(number: int) -> dict[str, list[dict[str, object]]]:
-    """Return the records of a set, by file name: a store more in each set, some open and some not."""
+    """Return the records of a data set by file name: one more store in each set, some open and some closed."""
     stores: list[dict[str, object]] = [
         {
             "store_id": f"bakery-{each:03}",
@@ -35,7 +35,7 @@ def records(number: int) -> dict[str, list[dict[str, object]]]:
 
 
 def write(folder: Path, number: int) -> None:
-    """Write a set beside the others and turn the link to it; remove the set before the last."""
+    """Write a data set, switch the link to it, and remove the set before the last."""
     name = f"..set-{number}"
     (folder / name).mkdir(parents=True)
     listed = {}
@@ -45,26 +45,26 @@ def write(folder: Path, number: int) -> None:
         listed[file] = {"sha256": hashlib.sha256(stored).hexdigest(), "records": len(rows)}
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     (folder / name / "manifest.json").write_text(json.dumps({"generated_at": now, "files": listed}))
-    os.symlink(name, folder / "..next")  # noqa: PTH211 - the argument order of the system's own call
+    os.symlink(name, folder / "..next")  # noqa: PTH211 - the argument order of symlink(2)
     (folder / "..next").replace(folder / "..data")
     shutil.rmtree(folder / f"..set-{number - 2}", ignore_errors=True)
 
 
 def main() -> None:
-    """Write sets until told to stop, or for so many times."""
+    """Write data sets until interrupted, or `--times` times."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--every", type=float, default=5, metavar="SECONDS")
-    parser.add_argument("--times", type=int, default=0, help="0 is without end")
-    given = parser.parse_args()
-    shutil.rmtree(given.folder, ignore_errors=True)
+    parser.add_argument("--times", type=int, default=0, help="0: without end")
+    arguments = parser.parse_args()
+    shutil.rmtree(arguments.folder, ignore_errors=True)
     number = 0
     while True:
         number += 1
-        write(given.folder, number)
-        if number == given.times:
+        write(arguments.folder, number)
+        if number == arguments.times:
             return
-        time.sleep(given.every)
+        time.sleep(arguments.every)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The service beside a process that writes its data anew every 2 seconds: ./try.sh [SECONDS TO WATCH]
+# The service next to a process that rewrites its data every 2 seconds: ./try.sh [SECONDS TO WATCH]
 set -eu
 here=$(dirname "$0")
 work=$(mktemp -d)
@@ -7,7 +7,7 @@ refresh= service=
 trap 'kill $refresh $service 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-await() { # until a command succeeds, for a minute
+await() { # repeat a command until it succeeds, for a minute
     for _ in $(seq 600); do "$@" && return; sleep 0.1; done
     cat "$work/log" >&2
     exit 1
