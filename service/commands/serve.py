@@ -50,8 +50,8 @@ from service.sources.choice import choose_source
 from service.sources.source import Rejected
 from service.web.auth import api_key_authentication, no_authentication
 from service.web.connections.limits import Limits
-from service.web.headers.forwarded import read_forwarding
-from service.web.policy import Policy, read_origin
+from service.web.headers.forwarded import parse_trusted_proxies
+from service.web.policy import Policy, parse_origin
 
 
 @click.command(context_settings={"allow_extra_args": True})
@@ -204,7 +204,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         workspace=work,
         authenticate=no_authentication if settings.no_auth else api_key_authentication(ring),
         follower=follower,
-        policy=msgspec.structs.replace(policy, keys_sound=follower.is_sound) if follower is not None else policy,
+        policy=msgspec.structs.replace(policy, key_file_ok=follower.is_sound) if follower is not None else policy,
         announcement=tells,
     )
     try:
@@ -246,11 +246,11 @@ def _policy(settings: Settings) -> Policy:
     if not settings.cache_control.isascii() or not settings.cache_control.isprintable():
         raise bad_setting("cache_control", "a header field takes printable ASCII only")
     try:
-        origins = frozenset(map(read_origin, settings.cors_origin))
+        origins = frozenset(map(parse_origin, settings.cors_origin))
     except ValueError as error:
         raise bad_setting("cors_origin", error) from error
     try:
-        forwarding = read_forwarding(settings.trusted_proxy)
+        trusted_proxies = parse_trusted_proxies(settings.trusted_proxy)
     except ValueError as error:
         raise bad_setting("trusted_proxy", error) from error
     return Policy(
@@ -263,7 +263,7 @@ def _policy(settings: Settings) -> Policy:
         rate_fields=settings.rate_limit_fields,
         rate_store=settings.rate_store,
         processes=settings.processes,
-        forwarding=forwarding,
+        trusted_proxies=trusted_proxies,
     )
 
 

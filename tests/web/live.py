@@ -1,15 +1,17 @@
 """A running service for the tests of HTTP: a real server on a real socket."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aiohttp.test_utils import BaseTestServer, TestClient
 from aiohttp.web import ServerRunner
 
+from service.access.keyring import Keyring
+from service.access.principal import given_principals
 from service.settings import Settings
 from service.web.app import App
-from service.web.auth import KEY_HEADER
+from service.web.auth import KEY_HEADER, Authenticate, api_key_authentication
 from service.web.connections.limits import Limits
 from service.web.connections.server import runner
 from service.web.policy import Policy
@@ -34,6 +36,11 @@ COMPANIES = (
 POLICY = Policy(cache_control=Settings().cache_control, origins=frozenset(), needs_key=True, encoded_bytes=1 << 20)
 
 Client = TestClient[Any, Any]
+
+
+def authentication(keys: Iterable[str]) -> Authenticate:
+    """Return the authentication by these keys."""
+    return api_key_authentication(Keyring(given_principals(keys)))
 
 
 def lasting(headers: Mapping[str, str]) -> dict[str, str]:

@@ -5,8 +5,8 @@ from multidict import CIMultiDict
 
 from service.access.principal import Principal
 from service.model.errors import Unauthorized
-from service.web.auth import KEY_HEADER, keyring, no_authentication
-from tests.web.live import KEY, Client, exchange
+from service.web.auth import KEY_HEADER, no_authentication
+from tests.web.live import KEY, Client, authentication, exchange
 
 
 @pytest.mark.parametrize(
@@ -40,13 +40,13 @@ async def test_no_answer_tells_a_key(client: Client) -> None:
 
 
 def test_each_key_has_a_principal_of_its_own() -> None:
-    authenticate = keyring(["one", "two"])
+    authenticate = authentication(["one", "two"])
     assert (authenticate(["one"]), authenticate(["two"])) == (Principal("key 1"), Principal("key 2"))
 
 
 def test_without_keys_nobody_is_let_in() -> None:
     with pytest.raises(Unauthorized):
-        keyring([])(["anything"])
+        authentication([])(["anything"])
 
 
 def test_without_authentication_anybody_is_let_in() -> None:

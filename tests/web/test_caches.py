@@ -64,8 +64,8 @@ def _written(folder: Path, rows: int) -> Path:
     return write_directory(folder, stores, [company(name=f"one of {rows}")])
 
 
-async def serve(replica: SnapshotHolder, edition: Snapshot) -> None:
-    await replica.serve(edition, Publication(generation=edition.generation))
+async def serve(snapshots: SnapshotHolder, edition: Snapshot) -> None:
+    await snapshots.serve(edition, Publication(generation=edition.generation))
 
 
 Step = int | tuple[str, str]
@@ -74,13 +74,13 @@ STEPS = st.sampled_from(range(len(ROWS))) | st.tuples(st.sampled_from(TARGETS), 
 
 @given(steps=st.lists(STEPS, min_size=5, max_size=25))
 async def test_over_any_reloads_a_cache_shows_what_a_fresh_answer_would_say(
-    loading_client: Client, replica: SnapshotHolder, editions: Sequence[Snapshot], steps: Sequence[Step]
+    loading_client: Client, snapshots: SnapshotHolder, editions: Sequence[Snapshot], steps: Sequence[Step]
 ) -> None:
     cache = Cache(loading_client)
-    await serve(replica, editions[0])
+    await serve(snapshots, editions[0])
     for step in steps:
         if isinstance(step, int):
-            await serve(replica, editions[step])
+            await serve(snapshots, editions[step])
             continue
         target, accepted = step
         shown, fresh = await cache.ask(target, accepted), await ask(loading_client, target)
@@ -91,18 +91,18 @@ async def test_over_any_reloads_a_cache_shows_what_a_fresh_answer_would_say(
 
 
 async def test_answers_under_way_while_the_data_changes_are_wholly_of_one_data_set(
-    loading_client: Client, replica: SnapshotHolder, editions: Sequence[Snapshot]
+    loading_client: Client, snapshots: SnapshotHolder, editions: Sequence[Snapshot]
 ) -> None:
     expected = {}
     for edition in editions:
-        await serve(replica, edition)
+        await serve(snapshots, edition)
         for target in TARGETS:
             fresh = await ask(loading_client, target)
             expected[target, fresh.headers["X-Dataset-Version"]] = fresh.body
     asked = list(product(TARGETS, ACCEPTED))
     answering = asyncio.gather(*[ask(loading_client, target, f"Accept-Encoding: {coding}") for target, coding in asked])
     for turn in range(12):
-        await serve(replica, editions[turn % len(editions)])
+        await serve(snapshots, editions[turn % len(editions)])
     tagged: dict[str, bytes] = {}
     for (target, _), answer in zip(asked, await answering, strict=True):
         assert expected[target, answer.headers["X-Dataset-Version"]] == answer.plain

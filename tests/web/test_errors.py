@@ -13,7 +13,7 @@ from tests.web.live import HEADERS, POLICY, Client, ServiceServer
 
 
 class BrokenReplica(SnapshotHolder):
-    """A replica whose data cannot be had, as no replica should be."""
+    """A snapshots whose data cannot be had, as no snapshots should be."""
 
     @property
     def current(self) -> NoReturn:

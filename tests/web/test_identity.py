@@ -13,10 +13,10 @@ QUERY = Query((Filter("city", ("toronto",)),), limit=50)
 ONE = Identity("/stores", QUERY, "0123456789abcdef")
 OTHERS = {
     "operation": msgspec.structs.replace(ONE, operation="/companies"),
-    "filter": msgspec.structs.replace(ONE, asked=msgspec.structs.replace(QUERY, filters=())),
-    "order": msgspec.structs.replace(ONE, asked=msgspec.structs.replace(QUERY, sort_order="desc")),
-    "page": msgspec.structs.replace(ONE, asked=msgspec.structs.replace(QUERY, page_num=2)),
-    "segment": msgspec.structs.replace(ONE, asked="toronto"),
+    "filter": msgspec.structs.replace(ONE, parameters=msgspec.structs.replace(QUERY, filters=())),
+    "order": msgspec.structs.replace(ONE, parameters=msgspec.structs.replace(QUERY, sort_order="desc")),
+    "page": msgspec.structs.replace(ONE, parameters=msgspec.structs.replace(QUERY, page_num=2)),
+    "segment": msgspec.structs.replace(ONE, parameters="toronto"),
     "version": msgspec.structs.replace(ONE, version="fedcba9876543210"),
     "media type": msgspec.structs.replace(ONE, media_type="application/geo+json"),
     "output": msgspec.structs.replace(ONE, output=0),
@@ -36,7 +36,7 @@ def test_each_coding_and_each_release_of_what_encodes_has_its_own_tag() -> None:
 
 
 def test_identities_that_are_equal_are_one_key_and_have_one_tag() -> None:
-    again = msgspec.json.decode(msgspec.json.encode(ONE.asked), type=Query)
+    again = msgspec.json.decode(msgspec.json.encode(ONE.parameters), type=Query)
     same = Identity("/stores", again, "0123456789abcdef")
     assert {ONE: 1}[same]
     assert entity_tag(same, IDENTITY) == entity_tag(ONE, IDENTITY)

@@ -124,12 +124,12 @@ async def test_data_that_is_still_loaded_is_a_problem(loading_client: Client) ->
 
 
 async def test_a_fault_of_ours_is_a_problem_and_tells_nothing_of_the_inside(
-    client: Client, replica: SnapshotHolder
+    client: Client, snapshots: SnapshotHolder
 ) -> None:
-    assert replica.current is not None
+    assert snapshots.current is not None
     no_table: Any = None
-    dataset = msgspec.structs.replace(replica.current.dataset, stores=no_table)
-    await replica.serve(msgspec.structs.replace(replica.current, dataset=dataset), Publication(generation=2))
+    dataset = msgspec.structs.replace(snapshots.current.dataset, stores=no_table)
+    await snapshots.serve(msgspec.structs.replace(snapshots.current, dataset=dataset), Publication(generation=2))
     answer = await ask(client, "/stores", WANTED)
     check_problem(answer, 500)
     assert answer.json()["detail"] == "Internal Server Error"

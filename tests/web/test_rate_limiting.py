@@ -43,10 +43,10 @@ def authenticate(given: Sequence[str]) -> Principal:
 
 
 @pytest.fixture
-def rated(replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient) -> RatedClient:
+def rated(snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient) -> RatedClient:
     async def make(**terms: Any) -> Client:
-        await serve(replica, data)
-        site = make_site(replica, authenticate, msgspec.structs.replace(POLICY, **terms))
+        await serve(snapshots, data)
+        site = make_site(snapshots, authenticate, msgspec.structs.replace(POLICY, **terms))
         return await aiohttp_client(ServiceServer(site.public))
 
     return make
@@ -180,10 +180,10 @@ async def test_a_refusal_tells_the_same_time_twice(rated: RatedClient) -> None:
 
 
 async def test_what_is_told_while_the_data_is_loaded_counts_too(
-    replica: SnapshotHolder, aiohttp_client: AiohttpClient
+    snapshots: SnapshotHolder, aiohttp_client: AiohttpClient
 ) -> None:
     policy = msgspec.structs.replace(POLICY, rate_fields=True)
-    client: Client = await aiohttp_client(ServiceServer(make_site(replica, authenticate, policy).public))
+    client: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authenticate, policy).public))
     answers = [await ask(client, "/stores", key="slow") for _ in range(4)]
     assert [answer.status for answer in answers] == [503, 503, 503, 429]
     assert told(answers[0])[0] == 2

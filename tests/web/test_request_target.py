@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.request_target import path_segments, query_pairs, without_slash
+from service.web.request_target import path_segments, query_pairs, without_trailing_slash
 
 
 @given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E)))
@@ -33,4 +33,4 @@ def test_an_escaped_slash_is_part_of_its_segment() -> None:
 
 
 def test_a_location_is_ascii_whatever_was_asked() -> None:
-    assert without_slash("/companies/\udcff/", "q=\udcff") == "/companies/%FF?q=%FF"
+    assert without_trailing_slash("/companies/\udcff/", "q=\udcff") == "/companies/%FF?q=%FF"

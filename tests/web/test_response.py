@@ -11,12 +11,11 @@ from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import header_lines
-from service.web.auth import keyring
 from service.web.site import make_site
 from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.program import SECONDS
-from tests.web.live import COMPANIES, HEADERS, KEY, POLICY, Client, ServiceServer, exchange
+from tests.web.live import COMPANIES, HEADERS, KEY, POLICY, Client, ServiceServer, authentication, exchange
 
 
 def request(line: str, *fields: str) -> bytes:
@@ -62,10 +61,10 @@ async def test_an_answer_tells_when_it_was_made(client: Client) -> None:
 
 @pytest.mark.parametrize("limit", [3, 1000])
 async def test_short_and_long_answers_arrive_whole_however_slowly_they_are_read(
-    client: Client, replica: SnapshotHolder, data: Path, limit: int
+    client: Client, snapshots: SnapshotHolder, data: Path, limit: int
 ) -> None:
     write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
-    await serve(replica, data)
+    await serve(snapshots, data)
     whole = await (await client.get(f"/stores?limit={limit}", headers=HEADERS)).read()
     reader, writer = await asyncio.open_connection(client.host, client.port, limit=2)
     writer.write(request(f"GET /stores?limit={limit} HTTP/1.1", "Connection: close"))
@@ -76,11 +75,11 @@ async def test_short_and_long_answers_arrive_whole_however_slowly_they_are_read(
 
 
 async def test_an_answer_that_is_under_way_arrives_whole_when_the_server_closes(
-    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
-    await serve(replica, data)
-    server = ServiceServer(make_site(replica, keyring([KEY]), POLICY).public, shutdown_seconds=SECONDS)
+    await serve(snapshots, data)
+    server = ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public, shutdown_seconds=SECONDS)
     client: Client = await aiohttp_client(server)
     whole = await (await client.get("/stores", headers=HEADERS)).read()
     reader, writer = await asyncio.open_connection(client.host, client.port, limit=2)

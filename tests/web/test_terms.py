@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.web.policy import read_origin
+from service.web.policy import parse_origin
 from tests.web.conftest import SiteClient
 from tests.web.reply import ask
 
@@ -40,7 +40,7 @@ async def test_without_keys_answers_hang_on_none(site_client: SiteClient) -> Non
     ],
 )
 def test_an_origin_is_read_as_browsers_write_it(text: str, origin: str) -> None:
-    assert read_origin(text) == origin
+    assert parse_origin(text) == origin
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_an_origin_is_read_as_browsers_write_it(text: str, origin: str) -> None:
 )
 def test_what_is_no_origin_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        read_origin(text)
+        parse_origin(text)

@@ -31,9 +31,9 @@ class GatedApp(App):
     """An application that answers /health, once its gate is open."""
 
     def __init__(self) -> None:
-        replica = SnapshotHolder()
-        observer = Observer(Counters(["/health", "/ready", UNMATCHED], replica.slot))
-        super().__init__(probe_routes(replica), replica, no_authentication, observer, POLICY)
+        snapshots = SnapshotHolder()
+        observer = Observer(Counters(["/health", "/ready", UNMATCHED], snapshots.slot))
+        super().__init__(probe_routes(snapshots), snapshots, no_authentication, observer, POLICY)
         self.gate = asyncio.Event()
         self.gate.set()
 

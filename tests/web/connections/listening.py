@@ -25,7 +25,7 @@ Dial = Callable[[], Awaitable[Wire]]
 
 
 @asynccontextmanager
-async def listening(replica: SnapshotHolder, path: Path | None = None) -> AsyncIterator[Dial]:
+async def listening(snapshots: SnapshotHolder, path: Path | None = None) -> AsyncIterator[Dial]:
     """Serve on a Unix socket, or by TCP; yield what connects to it. Clients read little ahead."""
     wires: list[Wire] = []
     if path is not None:
@@ -34,7 +34,7 @@ async def listening(replica: SnapshotHolder, path: Path | None = None) -> AsyncI
     else:
         bound = socket.create_server(("127.0.0.1", 0))
     address = bound.getsockname()
-    close = await open_site(make_site(replica, no_authentication, POLICY), LIMITS, public=[bound], admin=[])
+    close = await open_site(make_site(snapshots, no_authentication, POLICY), LIMITS, public=[bound], admin=[])
 
     async def dial() -> Wire:
         if path is not None:
@@ -49,9 +49,9 @@ async def listening(replica: SnapshotHolder, path: Path | None = None) -> AsyncI
     await close()
 
 
-def counted(replica: SnapshotHolder, event: Event) -> int:
+def counted(snapshots: SnapshotHolder, event: Event) -> int:
     """Return how often an event was counted."""
-    site = make_site(SnapshotHolder(replica.slot), no_authentication, POLICY)
+    site = make_site(SnapshotHolder(snapshots.slot), no_authentication, POLICY)
     (family,) = [each for each in site.public.traffic.collect() if each.name == f"store_directory_{event.counter}"]
     return next(int(each.value) for each in family.samples if each.labels.get("result", "") == event.result)
 

@@ -190,7 +190,7 @@ async def test_a_failure_of_the_app_is_the_json_500_and_nothing_of_the_inside(
     await wire.send(GET, GET)
     assert (wire.statuses, wire.ended) == ([500], True)
     assert wire.received.endswith(b'\r\n\r\n{"detail":"Internal Server Error"}')
-    assert [record.message for record in caplog.records] == ["a connection failed"]
+    assert [record.message for record in caplog.records] == ["unexpected error on a connection"]
 
 
 async def test_malformed_requests_are_logged_once_with_how_many_were_not(caplog: pytest.LogCaptureFixture) -> None:

@@ -8,19 +8,18 @@ import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import keyring
 from service.web.connections.limits import Limits
 from service.web.site import make_site
 from tests.web.connections.malformed import FAMILIES, SECRET, Case
-from tests.web.live import KEY, POLICY, Client, ServiceServer, exchange
+from tests.web.live import KEY, POLICY, Client, ServiceServer, authentication, exchange
 
 # Some of the cases are the begin of something: the service does not wait for the rest.
 IMPATIENT = Limits(head_seconds=0.2, discard_seconds=0.1, check_seconds=0.02)
 
 
 @pytest.fixture
-async def impatient(replica: SnapshotHolder, aiohttp_client: AiohttpClient) -> Client:
-    return await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public, IMPATIENT))
+async def impatient(snapshots: SnapshotHolder, aiohttp_client: AiohttpClient) -> Client:
+    return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public, IMPATIENT))
 
 
 def complaints(case: Case, answer: bytes) -> list[str]:

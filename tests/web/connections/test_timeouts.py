@@ -150,16 +150,16 @@ async def test_all_connections_are_checked_once_in_a_round_some_at_a_time() -> N
 
 
 @pytest.fixture
-async def replica(tmp_path: Path) -> SnapshotHolder:
-    replica = SnapshotHolder()
+async def snapshots(tmp_path: Path) -> SnapshotHolder:
+    snapshots = SnapshotHolder()
     stores = [store(f"s{number}", name="x" * 3000) for number in range(1000)]
-    await serve(replica, write_directory(tmp_path / "data", stores, [company("acme")]))
-    return replica
+    await serve(snapshots, write_directory(tmp_path / "data", stores, [company("acme")]))
+    return snapshots
 
 
 @pytest.fixture(params=["tcp", "unix"])
-async def dial(request: pytest.FixtureRequest, replica: SnapshotHolder, tmp_path: Path) -> AsyncIterator[Dial]:
-    async with listening(replica, tmp_path / "socket" if request.param == "unix" else None) as dial:
+async def dial(request: pytest.FixtureRequest, snapshots: SnapshotHolder, tmp_path: Path) -> AsyncIterator[Dial]:
+    async with listening(snapshots, tmp_path / "socket" if request.param == "unix" else None) as dial:
         yield dial
 
 
@@ -176,7 +176,7 @@ async def dial(request: pytest.FixtureRequest, replica: SnapshotHolder, tmp_path
     ids=["nothing", "a slow head", "another slow head", "idle", "idle after a body", "a slow body"],
 )
 async def test_a_client_that_takes_too_long_is_disconnected(
-    dial: Dial, replica: SnapshotHolder, pieces: list[bytes], event: Event | None
+    dial: Dial, snapshots: SnapshotHolder, pieces: list[bytes], event: Event | None
 ) -> None:
     reader, writer = await dial()
     trickling = asyncio.create_task(trickle(writer, pieces))
@@ -184,14 +184,14 @@ async def test_a_client_that_takes_too_long_is_disconnected(
     await trickling
     assert answers.count(b"HTTP/1.1 200 ") == (GET[:-2] in b"".join(pieces))
     events = (Event.HEAD_TIMEOUT, Event.IDLE_TIMEOUT, Event.WRITE_TIMEOUT)
-    assert [each for each in events if counted(replica, each)] == ([event] if event else [])
+    assert [each for each in events if counted(snapshots, each)] == ([event] if event else [])
 
 
-async def test_a_response_that_is_not_read_is_given_up(dial: Dial, replica: SnapshotHolder) -> None:
+async def test_a_response_that_is_not_read_is_given_up(dial: Dial, snapshots: SnapshotHolder) -> None:
     _, writer = await dial()
     writer.write(PAGE * 8)
     async with asyncio.timeout(SECONDS):
-        while not counted(replica, Event.WRITE_TIMEOUT):  # noqa: ASYNC110 - the server wakes nobody
+        while not counted(snapshots, Event.WRITE_TIMEOUT):  # noqa: ASYNC110 - the server wakes nobody
             await asyncio.sleep(0.05)
 
 
@@ -204,7 +204,7 @@ async def test_requests_of_a_client_that_reads_nothing_are_not_read_on(dial: Dia
     assert writer.transport.get_write_buffer_size() > len(flood) // 2
 
 
-async def test_a_response_that_is_read_slowly_arrives_whole(dial: Dial, replica: SnapshotHolder) -> None:
+async def test_a_response_that_is_read_slowly_arrives_whole(dial: Dial, snapshots: SnapshotHolder) -> None:
     reader, writer = await dial()
     writer.write(PAGE[:-2] + b"Connection: close\r\n\r\n")
     length = 0
@@ -212,7 +212,7 @@ async def test_a_response_that_is_read_slowly_arrives_whole(dial: Dial, replica:
         length += len(part)
         await asyncio.sleep(0.02)
     assert length > 3_000_000
-    assert counted(replica, Event.WRITE_TIMEOUT) == 0
+    assert counted(snapshots, Event.WRITE_TIMEOUT) == 0
 
 
 @pytest.mark.parametrize("size", [MAX_BODY_BYTES // 2, MAX_BODY_BYTES * 64], ids=["small", "large"])

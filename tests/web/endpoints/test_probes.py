@@ -9,10 +9,9 @@ from pytest_aiohttp import AiohttpClient
 from service.snapshot.publication import Reload
 from service.snapshot.snapshot import SnapshotHolder
 from service.snapshot.worker_slots import WorkerSlots
-from service.web.auth import keyring
 from service.web.site import make_site
 from tests.loaded import serve
-from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer
+from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer, authentication
 
 COUNTS = ["status", "version", "stores", "companies", "skipped"]
 MORE = ["loaded_at", "last_reload", "generation", "generated_at", "age_seconds", "confirmed_at"]
@@ -39,15 +38,15 @@ async def test_ready_is_503_while_the_data_is_loaded(loading_client: Client) -> 
 
 
 async def test_ready_tells_who_has_no_key_that_it_is_ready_the_version_and_counts_alone(
-    client: Client, replica: SnapshotHolder
+    client: Client, snapshots: SnapshotHolder
 ) -> None:
-    assert replica.current is not None
+    assert snapshots.current is not None
     for headers in ({}, {"x-api-key": "wrong"}):
         ready = await (await client.get("/ready", headers=headers)).json()
         assert list(ready) == COUNTS
         assert ready == {
             "status": "ready",
-            "version": replica.current.dataset.version,
+            "version": snapshots.current.dataset.version,
             "stores": 4,
             "companies": 3,
             "skipped": 0,
@@ -55,9 +54,9 @@ async def test_ready_tells_who_has_no_key_that_it_is_ready_the_version_and_count
 
 
 async def test_ready_tells_who_has_a_key_of_when_the_data_is_and_how_it_came(
-    client: Client, replica: SnapshotHolder
+    client: Client, snapshots: SnapshotHolder
 ) -> None:
-    replica.confirmed_at = NOW
+    snapshots.confirmed_at = NOW
     ready = await (await client.get("/ready", headers=HEADERS)).json()
     assert list(ready) == COUNTS + MORE
     assert ready["last_reload"] == {"at": ready["last_reload"]["at"], "ok": True, "error": None}
@@ -67,8 +66,8 @@ async def test_ready_tells_who_has_a_key_of_when_the_data_is_and_how_it_came(
     assert datetime.fromisoformat(ready["confirmed_at"]) == NOW
 
 
-async def test_a_failed_reload_is_told_and_what_was_served_stays(client: Client, replica: SnapshotHolder) -> None:
-    replica.last_reload = FAILED
+async def test_a_failed_reload_is_told_and_what_was_served_stays(client: Client, snapshots: SnapshotHolder) -> None:
+    snapshots.last_reload = FAILED
     response = await client.get("/ready", headers=HEADERS)
     ready = await response.json()
     assert (response.status, ready["stores"], ready["last_reload"]["ok"]) == (200, 4, False)
@@ -79,14 +78,14 @@ async def test_a_failed_reload_is_told_and_what_was_served_stays(client: Client,
 
 @pytest.mark.parametrize("after", ["loading", "stale", "draining"])
 async def test_ready_is_503_and_says_why_and_the_data_is_answered_on(
-    client: Client, replica: SnapshotHolder, monkeypatch: pytest.MonkeyPatch, after: str
+    client: Client, snapshots: SnapshotHolder, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
-    replica.last_reload = FAILED
+    snapshots.last_reload = FAILED
     if after == "loading":
-        monkeypatch.setattr(replica, "current", None)
-    replica.draining = after == "draining"
-    replica.max_stale = 60
-    replica.confirmed_at = datetime.now(UTC) - timedelta(seconds=61 if after == "stale" else 1)
+        monkeypatch.setattr(snapshots, "current", None)
+    snapshots.draining = after == "draining"
+    snapshots.max_stale = 60
+    snapshots.confirmed_at = datetime.now(UTC) - timedelta(seconds=61 if after == "stale" else 1)
     response = await client.get("/ready")
     assert (response.status, await response.json()) == (503, {"status": after})
     told = await (await client.get("/ready", headers=HEADERS)).json()
@@ -98,33 +97,33 @@ async def test_ready_is_503_until_every_worker_has_data_and_200_from_then_on(
     data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     complete = [False, True, False]
-    replica = SnapshotHolder(complete=lambda: complete.pop(0))
-    await serve(replica, data)
-    client: Client = await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public))
+    snapshots = SnapshotHolder(complete=lambda: complete.pop(0))
+    await serve(snapshots, data)
+    client: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public))
     assert [(await client.get("/ready")).status for _ in range(4)] == [503, 200, 200, 200]
     assert (await client.get("/stores", headers=HEADERS)).status == 200
 
 
-async def test_what_was_confirmed_in_time_is_not_stale(client: Client, replica: SnapshotHolder) -> None:
-    replica.max_stale = 60
-    replica.confirmed_at = datetime.now(UTC) - timedelta(seconds=30)
+async def test_what_was_confirmed_in_time_is_not_stale(client: Client, snapshots: SnapshotHolder) -> None:
+    snapshots.max_stale = 60
+    snapshots.confirmed_at = datetime.now(UTC) - timedelta(seconds=30)
     assert (await client.get("/ready")).status == 200
 
 
 async def test_while_draining_connections_are_closed_behind_each_answer(
-    client: Client, replica: SnapshotHolder
+    client: Client, snapshots: SnapshotHolder
 ) -> None:
     assert "Connection" not in (await client.get("/health")).headers
-    replica.draining = True
+    snapshots.draining = True
     for path in ("/stores", "/health", "/nowhere"):
         assert (await client.get(path, headers=HEADERS)).headers["Connection"] == "close"
 
 
 async def test_probes_and_metrics_can_stand_apart_and_need_no_key_there(
-    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
-    await serve(replica, data)
-    site = make_site(replica, keyring([KEY]), POLICY, apart=True)
+    await serve(snapshots, data)
+    site = make_site(snapshots, authentication([KEY]), POLICY, separate_admin=True)
     assert site.admin is not None
     public: Client = await aiohttp_client(ServiceServer(site.public))
     admin: Client = await aiohttp_client(ServiceServer(site.admin))
@@ -167,5 +166,5 @@ async def test_metrics_of_the_process_are_told_by_one_that_is_alone(
 ) -> None:
     assert "process_open_fds" in await samples(client)
     one_of_two = SnapshotHolder(WorkerSlots(tmp_path).take())
-    worker: Client = await aiohttp_client(ServiceServer(make_site(one_of_two, keyring([KEY]), POLICY).public))
+    worker: Client = await aiohttp_client(ServiceServer(make_site(one_of_two, authentication([KEY]), POLICY).public))
     assert not any(name.startswith("process_") for name in await samples(worker))

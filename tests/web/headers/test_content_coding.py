@@ -86,11 +86,11 @@ async def test_a_short_answer_is_plain_whoever_was_sent_it_coded_before(client: 
 
 @pytest.mark.parametrize("missing", [1, 0])
 async def test_a_body_is_coded_from_1024_bytes_on(
-    client: Client, replica: SnapshotHolder, data: Path, missing: int
+    client: Client, snapshots: SnapshotHolder, data: Path, missing: int
 ) -> None:
     bare = len((await ask(client, "/companies/acme")).body) - len("Acme")
     write_directory(data, [], [company(name="x" * (LEAST_BYTES - missing - bare))])
-    await serve(replica, data)
+    await serve(snapshots, data)
     answer = await ask(client, "/companies/acme", "Accept-Encoding: gzip")
     assert len(answer.plain) == LEAST_BYTES - missing
     assert answer.coding == ("identity" if missing else "gzip")

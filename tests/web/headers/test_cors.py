@@ -8,11 +8,10 @@ import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import keyring
 from service.web.site import make_site
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
-from tests.web.live import KEY, POLICY, Client, ServiceServer
+from tests.web.live import KEY, POLICY, Client, ServiceServer, authentication
 from tests.web.reply import Asked, Reply, ask
 
 LISTED = ("https://a.example", "http://b.example:8081")
@@ -171,11 +170,13 @@ async def test_vary_names_all_that_an_answer_hangs_on(site_client: SiteClient, l
 
 
 async def test_the_listener_for_whoever_runs_the_service_knows_no_origins(
-    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
-    await serve(replica, data)
+    await serve(snapshots, data)
     for origins in (frozenset("*"), frozenset(LISTED)):
-        site = make_site(replica, keyring([KEY]), msgspec.structs.replace(POLICY, origins=origins), apart=True)
+        site = make_site(
+            snapshots, authentication([KEY]), msgspec.structs.replace(POLICY, origins=origins), separate_admin=True
+        )
         assert site.admin is not None
         admin: Client = await aiohttp_client(ServiceServer(site.admin))
         for target in ("/health", "/ready", "/metrics", "/nope"):

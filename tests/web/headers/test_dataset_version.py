@@ -91,8 +91,8 @@ async def test_it_is_judged_before_the_other_preconditions(client: Client, versi
     assert (await ask(client, "/stores", f"{FIELD}: {version}", f"If-None-Match: {tag}")).status == 304
 
 
-async def _serve(replica: SnapshotHolder, edition: Snapshot) -> None:
-    await replica.serve(edition, Publication(generation=edition.generation))
+async def _serve(snapshots: SnapshotHolder, edition: Snapshot) -> None:
+    await snapshots.serve(edition, Publication(generation=edition.generation))
 
 
 async def _page(client: Client, page_num: int, version: str) -> Reply:
@@ -101,9 +101,9 @@ async def _page(client: Client, page_num: int, version: str) -> Reply:
 
 @given(reloads=st.lists(st.sampled_from([None, 0, 1]), max_size=12))
 async def test_a_walk_that_says_which_version_it_means_never_mixes_two(
-    loading_client: Client, replica: SnapshotHolder, editions: Sequence[Snapshot], reloads: list[int | None]
+    loading_client: Client, snapshots: SnapshotHolder, editions: Sequence[Snapshot], reloads: list[int | None]
 ) -> None:
-    await _serve(replica, editions[0])
+    await _serve(snapshots, editions[0])
     told: list[tuple[str, str]] = []
     version, page_num = "", 1
     while page_num <= 5:
@@ -115,13 +115,13 @@ async def test_a_walk_that_says_which_version_it_means_never_mixes_two(
         version, page_num = answer.headers[FIELD], page_num + 1
         told += [(record["store_id"], record["name"]) for record in answer.json()["data"]]
         if reloads and (edition := reloads.pop()) is not None:
-            await _serve(replica, editions[edition])
+            await _serve(snapshots, editions[edition])
     assert len({name for _, name in told}) == 1
     assert [identifier for identifier, _ in told] == [f"s{number}" for number in range(9)]
 
 
 async def test_a_reload_of_the_same_data_does_not_stop_a_walk(
-    client: Client, version: str, replica: SnapshotHolder, data: Path
+    client: Client, version: str, snapshots: SnapshotHolder, data: Path
 ) -> None:
-    await _serve(replica, snapshot(data))
+    await _serve(snapshots, snapshot(data))
     assert (await _page(client, 2, version)).status == 200

@@ -56,9 +56,9 @@ async def test_last_modified_is_the_manifests_time_in_whole_seconds(client: Clie
 
 @pytest.mark.parametrize("generated_at", [None, TO_COME], ids=["none", "to come"])
 async def test_without_a_time_or_with_one_to_come_there_is_none_and_no_precondition_on_it(
-    client: Client, replica: SnapshotHolder, data: Path, generated_at: str | None
+    client: Client, snapshots: SnapshotHolder, data: Path, generated_at: str | None
 ) -> None:
-    await serve(replica, date(data, generated_at))
+    await serve(snapshots, date(data, generated_at))
     assert "Last-Modified" not in (await ask(client, "/stores")).headers
     assert (await ask(client, "/stores", "If-Modified-Since: Sun, 31 May 2099 10:00:00 GMT")).status == 200
     assert (await ask(client, "/stores", f"If-Unmodified-Since: {EARLIER[0]}")).status == 200
@@ -122,7 +122,7 @@ async def test_what_was_not_modified_since_or_since_what_is_no_date_is_answered(
 async def test_what_was_modified_since_a_date_that_it_must_not_be_is_412(client: Client, since: str) -> None:
     for target in TARGETS:
         refused = await ask(client, target, f"If-Unmodified-Since: {since}")
-        assert (refused.status, refused.json()) == (412, {"detail": "It was modified since then"})
+        assert (refused.status, refused.json()) == (412, {"detail": "The resource was modified after If-Unmodified-Since"})
         assert (await ask(client, target, f"If-Unmodified-Since: {since}", method="HEAD")).status == 412
 
 
@@ -140,10 +140,10 @@ async def test_if_unmodified_since_is_judged_before_the_others(client: Client) -
 
 
 async def test_the_same_data_of_another_time_has_the_same_tag(
-    client: Client, replica: SnapshotHolder, data: Path
+    client: Client, snapshots: SnapshotHolder, data: Path
 ) -> None:
     before = await ask(client, "/stores")
-    await serve(replica, date(data, "2024-06-01T00:00:00Z"))
+    await serve(snapshots, date(data, "2024-06-01T00:00:00Z"))
     after = await ask(client, "/stores")
     assert after.etag == before.etag
     assert after.headers["Last-Modified"] == "Sat, 01 Jun 2024 00:00:00 GMT"

@@ -109,14 +109,14 @@ async def test_who_goes_away_while_an_answer_is_encoded_disturbs_nobody(
 
 
 async def test_an_answer_that_is_encoded_while_the_data_changes_is_of_the_data_before(
-    client: Client, replica: SnapshotHolder, held: Codec, tmp_path: Path
+    client: Client, snapshots: SnapshotHolder, held: Codec, tmp_path: Path
 ) -> None:
     target, field = "/stores?limit=50", "Accept-Encoding: gzip"
     before = await ask(client, target)
     asked = asyncio.create_task(ask(client, target, field))
     await held.holds_one()
     other = write_directory(tmp_path / "other", [store(f"o{number}", name="x" * 1000) for number in range(50)])
-    await serve(replica, other)
+    await serve(snapshots, other)
     after = await ask(client, target)
     assert not asked.done()
     held.open.set()
@@ -194,17 +194,17 @@ async def test_an_answer_larger_than_all_that_may_be_kept_is_answered(site_clien
 
 
 async def test_an_encoded_answer_outlives_its_data_and_serves_it_again_when_it_returns(
-    client: Client, replica: SnapshotHolder, codec: Codec, tmp_path: Path, data: Path
+    client: Client, snapshots: SnapshotHolder, codec: Codec, tmp_path: Path, data: Path
 ) -> None:
     target, field = "/stores?limit=50", "Accept-Encoding: br"
-    assert replica.current is not None
-    table = weakref.ref(replica.current.dataset.stores)
+    assert snapshots.current is not None
+    table = weakref.ref(snapshots.current.dataset.stores)
     before = await ask(client, target, field)
-    await serve(replica, write_directory(tmp_path / "other", [], [company()]))
+    await serve(snapshots, write_directory(tmp_path / "other", [], [company()]))
     assert (await ask(client, target, field)).json()["data"] == []
     gc.collect()
     assert table() is None
-    await serve(replica, data)
+    await serve(snapshots, data)
     bodies = codec.bodies
     assert (await ask(client, target, field)).body == before.body
     assert codec.bodies == bodies

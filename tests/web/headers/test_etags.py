@@ -82,16 +82,16 @@ async def test_how_it_is_asked_does_not_change_a_tag(client: Client, target: str
 
 @pytest.mark.parametrize("target", TARGETS)
 async def test_a_tag_changes_with_the_data_and_not_with_a_reload(
-    client: Client, replica: SnapshotHolder, data: Path, target: str
+    client: Client, snapshots: SnapshotHolder, data: Path, target: str
 ) -> None:
     first = (await ask(client, target)).etag
-    await serve(replica, data)
+    await serve(snapshots, data)
     assert (await ask(client, target)).etag == first
     write_directory(data, [*STORES, store("s5", city="Elsewhere")], COMPANIES)
-    await serve(replica, data)
+    await serve(snapshots, data)
     assert (await ask(client, target)).etag != first
     write_directory(data, STORES, COMPANIES)
-    await serve(replica, data)
+    await serve(snapshots, data)
     assert (await ask(client, target)).etag == first
 
 

@@ -6,20 +6,20 @@ import pytest
 from hypothesis import example, given, strategies as st
 from multidict import CIMultiDict
 
-from service.web.headers.forwarded import MAX_FORWARDED, MAX_PROXIES, Forwarding, read_forwarding
+from service.web.headers.forwarded import MAX_FORWARDED, MAX_PROXIES, TrustedProxies, parse_trusted_proxies
 
 PROXY, OTHER_PROXY, CLIENT, STRANGER = "10.0.0.1", "10.9.9.9", "203.0.113.7", "198.51.100.3"
-TRUSTING = read_forwarding(["10.0.0.0/8", "fd00::/8"])
+TRUSTING = parse_trusted_proxies(["10.0.0.0/8", "fd00::/8"])
 X_FORWARDED_FOR, FORWARDED = "X-Forwarded-For", "Forwarded"
 
 
-def client(*fields: tuple[str, str], peer: str | None = PROXY, trusting: Forwarding = TRUSTING) -> str:
+def client(*fields: tuple[str, str], peer: str | None = PROXY, trusting: TrustedProxies = TRUSTING) -> str:
     return trusting.client(peer, CIMultiDict(fields))
 
 
 def test_with_no_proxy_that_is_trusted_the_peer_is_the_client() -> None:
     told = ((X_FORWARDED_FOR, CLIENT), (FORWARDED, f"for={CLIENT}"))
-    assert client(*told, trusting=Forwarding()) == PROXY
+    assert client(*told, trusting=TrustedProxies()) == PROXY
     assert client(*told, peer=STRANGER) == STRANGER
     assert client(*told, peer=None) == "unix"
 
@@ -92,7 +92,7 @@ def test_fields_that_stand_more_than_once_are_one_list_and_both_may_say_the_same
 
 
 def test_proxies_on_a_unix_socket_are_trusted_by_name() -> None:
-    local = read_forwarding(["unix"])
+    local = parse_trusted_proxies(["unix"])
     for peer in (None, ""):
         assert client((X_FORWARDED_FOR, CLIENT), peer=peer, trusting=local) == CLIENT
         assert client(peer=peer, trusting=local) == "unix"
@@ -131,12 +131,12 @@ def test_whatever_a_client_tells_before_it_a_proxy_that_appends_is_not_fooled(to
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("10.0.0.0/33", "'10.0.0.0/33' is no network: write an address"),
-        ("10.0.0.1/8", "it has bits beyond its mask"),
-        ("proxy.example", "'proxy.example' is no network"),
-        ("", "'' is no network"),
+        ("10.0.0.0/33", "'10.0.0.0/33' is not a network: write an address"),
+        ("10.0.0.1/8", "it has host bits set"),
+        ("proxy.example", "'proxy.example' is not a network"),
+        ("", "'' is not a network"),
     ],
 )
 def test_a_proxy_is_told_as_an_address_a_network_or_unix(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        read_forwarding(["127.0.0.1", text])
+        parse_trusted_proxies(["127.0.0.1", text])

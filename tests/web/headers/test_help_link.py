@@ -6,11 +6,10 @@ import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import keyring
 from service.web.site import make_site
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
-from tests.web.live import KEY, POLICY, Client, ServiceServer
+from tests.web.live import KEY, POLICY, Client, ServiceServer, authentication
 from tests.web.reply import Asked, ask, ask_all, request
 
 HELP = '</docs>; rel="help"'
@@ -50,10 +49,10 @@ async def test_other_answers_have_no_such_link(client: Client, asked: Asked) -> 
 
 
 async def test_the_admin_address_which_has_no_documentation_links_to_none(
-    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
-    await serve(replica, data)
-    site = make_site(replica, keyring([KEY]), POLICY, apart=True)
+    await serve(snapshots, data)
+    site = make_site(snapshots, authentication([KEY]), POLICY, separate_admin=True)
     assert site.admin is not None
     admin: Client = await aiohttp_client(ServiceServer(site.admin))
     public: Client = await aiohttp_client(ServiceServer(site.public))

@@ -17,14 +17,13 @@ from pytest_aiohttp import AiohttpClient
 
 from service.access.api_key import new_key
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import keyring
 from service.web.connections.server import runner
-from service.web.headers.forwarded import read_forwarding
+from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.site import make_site
-from service.web.telemetry.access_log import shown_path, timestamp
+from service.web.telemetry.access_log import loggable_path, timestamp
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
-from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer, ask, exchange
+from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer, ask, authentication, exchange
 
 FIELDS = (
     "time", "method", "route", "path", "status", "bytes", "duration", "key", "request_id", "trace_id", "client",
@@ -54,10 +53,10 @@ def lines() -> Taken:
 
 
 @pytest.fixture
-async def logged(replica: SnapshotHolder, data: Any, aiohttp_client: AiohttpClient, lines: Taken) -> Client:
+async def logged(snapshots: SnapshotHolder, data: Any, aiohttp_client: AiohttpClient, lines: Taken) -> Client:
     """Return a client of a service that keeps an access log."""
-    await serve(replica, data)
-    return await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY, log=lines).public))
+    await serve(snapshots, data)
+    return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY, log=lines).public))
 
 
 async def test_a_request_is_one_line_that_tells_all_of_it(logged: Client, lines: Taken) -> None:
@@ -139,12 +138,12 @@ async def test_what_is_no_http_is_told_without_a_word_of_it(logged: Client, line
 
 @pytest.mark.parametrize("name", [b"", b"\xff\n", b"10.0.0.1", b"sd_0123456789abcdefghij"])
 async def test_a_client_on_a_unix_socket_is_unix_whatever_it_calls_itself(
-    replica: SnapshotHolder, data: Path, lines: Taken, name: bytes, monkeypatch: pytest.MonkeyPatch
+    snapshots: SnapshotHolder, data: Path, lines: Taken, name: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await serve(replica, data)
+    await serve(snapshots, data)
     monkeypatch.chdir(data)  # as a path of a socket is short
-    policy = msgspec.structs.replace(POLICY, forwarding=read_forwarding(["10.0.0.0/8"]))
-    server = runner(make_site(replica, keyring([KEY]), policy, log=lines).public)
+    policy = msgspec.structs.replace(POLICY, trusted_proxies=parse_trusted_proxies(["10.0.0.0/8"]))
+    server = runner(make_site(snapshots, authentication([KEY]), policy, log=lines).public)
     await server.setup()
     with socket.socket(socket.AF_UNIX) as asking:
         await UnixSite(server, "socket").start()
@@ -171,7 +170,7 @@ async def test_lines_that_nobody_takes_are_counted_and_hold_nothing_up(logged: C
 
 @given(st.text())
 def test_a_path_is_told_in_printable_ascii_of_bounded_length(path: str) -> None:
-    shown = shown_path(path)
+    shown = loggable_path(path)
     assert shown.isascii()
     assert len(shown) <= 10 * 1024
 
@@ -181,7 +180,7 @@ def test_a_key_in_a_path_is_masked_however_often_it_is_percent_encoded(layers: i
     written = key = new_key()
     for _ in range(layers):
         written = "".join(f"%{ord(character):02X}" for character in written)
-    told = shown_path(f"/companies/{written}/x")
+    told = loggable_path(f"/companies/{written}/x")
     for _ in range(layers):
         told = unquote(told)
     assert key not in told
