@@ -73,7 +73,7 @@ STEPS = st.sampled_from(range(len(ROWS))) | st.tuples(st.sampled_from(TARGETS), 
 
 
 @given(steps=st.lists(STEPS, min_size=5, max_size=25))
-async def test_over_any_reloads_a_cache_shows_what_a_fresh_answer_would_say(
+async def test_a_revalidating_cache_matches_fresh_responses_across_reloads(
     loading_client: Client, snapshots: SnapshotHolder, editions: Sequence[Snapshot], steps: Sequence[Step]
 ) -> None:
     cache = Cache(loading_client)
@@ -90,7 +90,7 @@ async def test_over_any_reloads_a_cache_shows_what_a_fresh_answer_would_say(
         assert shown.coding in acceptable(accepted)
 
 
-async def test_answers_under_way_while_the_data_changes_are_wholly_of_one_data_set(
+async def test_a_response_during_a_reload_is_of_one_data_set(
     loading_client: Client, snapshots: SnapshotHolder, editions: Sequence[Snapshot]
 ) -> None:
     expected = {}

@@ -29,7 +29,7 @@ async def broken_client(aiohttp_client: AiohttpClient) -> Client:
     return await aiohttp_client(ServiceServer(make_site(BrokenReplica(), no_authentication, POLICY).public))
 
 
-async def test_a_fault_of_ours_tells_nothing_of_the_inside_but_to_the_log(
+async def test_an_internal_error_has_details_only_in_the_log(
     broken_client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.ERROR):

@@ -29,13 +29,13 @@ def test_a_difference_in_any_member_is_another_identity_with_another_tag(other: 
     assert entity_tag(other, IDENTITY) != entity_tag(ONE, IDENTITY)
 
 
-def test_each_coding_and_each_release_of_what_encodes_has_its_own_tag() -> None:
+def test_each_coding_and_each_release_of_its_encoder_has_its_own_tag() -> None:
     releases = [msgspec.structs.replace(coding, release="0") for coding in CODINGS]
     tags = [entity_tag(ONE, coding) for coding in (IDENTITY, *CODINGS, *releases)]
     assert all(one != other for one, other in combinations(tags, 2))
 
 
-def test_identities_that_are_equal_are_one_key_and_have_one_tag() -> None:
+def test_equal_identities_are_one_key_and_have_one_tag() -> None:
     again = msgspec.json.decode(msgspec.json.encode(ONE.parameters), type=Query)
     same = Identity("/stores", again, "0123456789abcdef")
     assert {ONE: 1}[same]
@@ -43,5 +43,5 @@ def test_identities_that_are_equal_are_one_key_and_have_one_tag() -> None:
 
 
 @pytest.mark.parametrize("asked", ["x" * 5000, Query((Filter("city", ("x" * 5000,)),)), Query(page_num=10**12000)])
-def test_the_memory_of_what_a_client_sends_is_counted(asked: Query | str) -> None:
+def test_the_memory_of_an_identity_includes_its_parameters(asked: Query | str) -> None:
     assert 5000 < Identity("/stores", asked, "v").nbytes < 7000

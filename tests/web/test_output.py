@@ -17,7 +17,7 @@ TARGETS = (
 KNOWN = (2, "e9d98231dacda13d")
 
 
-async def test_who_changes_the_bytes_of_an_answer_raises_the_number_that_tags_are_made_of(client: Client) -> None:
+async def test_a_change_of_response_bytes_comes_with_a_new_output_number(client: Client) -> None:
     digest = sha256()
     for target in TARGETS:
         response = await client.get(target, headers=HEADERS)

@@ -42,7 +42,9 @@ def check_plain(answer: Reply, status: int) -> None:
 
 
 @pytest.mark.parametrize(("asked", "status"), ERRORS, ids=str)
-async def test_every_error_is_a_problem_for_who_names_them(client: Client, asked: Asked, status: int) -> None:
+async def test_every_error_is_a_problem_if_accept_names_problem_details(
+    client: Client, asked: Asked, status: int
+) -> None:
     plain, problem = await asked.of(client), await asked.of(client, WANTED)
     check_plain(plain, status)
     check_problem(problem, status)
@@ -78,7 +80,7 @@ async def test_head_has_the_fields_of_get(client: Client, asked: Asked) -> None:
         f"{PROBLEM};q=1, */*;q=0",
     ],
 )
-async def test_problem_details_are_asked_for_by_name(client: Client, accepted: str) -> None:
+async def test_problem_details_are_selected_by_name(client: Client, accepted: str) -> None:
     check_problem(await ask(client, "/nope", f"Accept: {accepted}"), 404)
 
 
@@ -103,29 +105,27 @@ async def test_problem_details_are_asked_for_by_name(client: Client, accepted: s
         "é",
     ],
 )
-async def test_they_are_not_answered_to_who_does_not_ask_for_them(client: Client, accepted: str) -> None:
+async def test_problem_details_are_not_sent_unless_named_with_a_weight(client: Client, accepted: str) -> None:
     check_plain(await ask(client, "/nope", f"Accept: {accepted}"), 404)
 
 
-async def test_they_may_be_named_in_any_of_several_lines(client: Client) -> None:
+async def test_accept_may_have_several_lines(client: Client) -> None:
     check_problem(await ask(client, "/nope", "Accept: text/html", WANTED), 404)
 
 
-async def test_what_is_no_error_is_what_it_always_is(client: Client) -> None:
+async def test_accept_does_not_change_successful_responses(client: Client) -> None:
     for target in ("/stores", "/health", "/ready", "/openapi.json"):
         answer = await ask(client, target, WANTED)
         assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
 
 
-async def test_data_that_is_still_loaded_is_a_problem(loading_client: Client) -> None:
+async def test_a_503_during_loading_is_a_problem(loading_client: Client) -> None:
     answer = await ask(loading_client, "/stores", WANTED)
     check_problem(answer, 503)
     assert answer.headers["Retry-After"] == "1"
 
 
-async def test_a_fault_of_ours_is_a_problem_and_tells_nothing_of_the_inside(
-    client: Client, snapshots: SnapshotHolder
-) -> None:
+async def test_an_internal_error_is_a_problem_without_details(client: Client, snapshots: SnapshotHolder) -> None:
     assert snapshots.current is not None
     no_table: Any = None
     dataset = msgspec.structs.replace(snapshots.current.dataset, stores=no_table)
@@ -136,7 +136,7 @@ async def test_a_fault_of_ours_is_a_problem_and_tells_nothing_of_the_inside(
     check_plain(await ask(client, "/stores"), 500)
 
 
-async def test_a_body_that_is_too_large_is_a_problem_too(client: Client) -> None:
+async def test_a_413_is_a_problem(client: Client) -> None:
     length, body = f"Content-Length: {MAX_BODY_BYTES + 1}", bytes(MAX_BODY_BYTES + 1)
     (answer,) = await ask_all(client, request("/stores", WANTED, length) + body)
     check_problem(answer, 413)
@@ -154,14 +154,14 @@ async def test_malformed_http_is_never_answered_with_a_problem(client: Client) -
 
 
 @pytest.mark.parametrize(("target", "status"), [("/stores", 405), ("/nope", 404)])
-async def test_a_method_that_nobody_knows_is_a_problem_too(client: Client, target: str, status: int) -> None:
+async def test_an_error_for_a_nonstandard_method_is_a_problem(client: Client, target: str, status: int) -> None:
     (answer,) = await ask_all(client, request(target, WANTED, "Connection: close", method="BREW"))
     check_problem(answer, status)
     (plain,) = await ask_all(client, request(target, "Connection: close", method="BREW"))
     check_plain(plain, status)
 
 
-async def test_fields_that_are_too_large_are_a_problem_for_who_asked_before_them(client: Client) -> None:
+async def test_a_431_is_a_problem_if_accept_precedes_the_large_field(client: Client) -> None:
     large = f"q: {'a' * (MAX_FIELD_BYTES + 1)}"
     (answer,) = await ask_all(client, request("/stores", WANTED, large))
     check_problem(answer, 431)
@@ -169,7 +169,7 @@ async def test_fields_that_are_too_large_are_a_problem_for_who_asked_before_them
     check_plain(plain, 431)
 
 
-async def test_an_address_that_is_too_long_is_an_error_in_either_shape(client: Client) -> None:
+async def test_a_414_may_be_plain_or_a_problem(client: Client) -> None:
     target = f"/stores?q={'a' * MAX_LINE_BYTES}"
     (plain,) = await ask_all(client, request(target))
     check_plain(plain, 414)

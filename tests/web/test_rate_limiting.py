@@ -56,7 +56,7 @@ async def statuses(client: Client, *asked: Asked) -> list[int]:
     return [(await each.of(client)).status for each in asked]
 
 
-async def test_who_asks_too_much_is_told_so_in_our_shape_of_error(rated: RatedClient) -> None:
+async def test_requests_over_the_rate_are_429(rated: RatedClient) -> None:
     client = await rated()
     answers = [await ask(client, "/stores", key="slow") for _ in range(4)]
     assert [answer.status for answer in answers] == [200, 200, 200, 429]
@@ -68,14 +68,14 @@ async def test_who_asks_too_much_is_told_so_in_our_shape_of_error(rated: RatedCl
     assert not FIELDS & set(refused.headers)
 
 
-async def test_too_much_comes_as_problem_details_for_who_accepts_them(rated: RatedClient) -> None:
+async def test_a_429_is_a_problem_if_accept_names_problem_details(rated: RatedClient) -> None:
     client = await rated()
     *_, refused = [await ask(client, "/stores", "Accept: application/problem+json", key="slow") for _ in range(4)]
     assert refused.headers["Content-Type"] == "application/problem+json"
     assert (refused.json()["status"], refused.json()["title"]) == (429, "Too Many Requests")
 
 
-async def test_after_the_time_that_is_told_a_request_passes(rated: RatedClient) -> None:
+async def test_a_request_after_retry_after_is_allowed(rated: RatedClient) -> None:
     client = await rated()
     while (answer := await ask(client, "/companies/acme", key="brisk")).status == 200:
         pass
@@ -84,7 +84,7 @@ async def test_after_the_time_that_is_told_a_request_passes(rated: RatedClient) 
     assert (await ask(client, "/companies/acme", key="brisk")).status == 200
 
 
-async def test_every_answer_behind_the_key_counts(rated: RatedClient) -> None:
+async def test_every_authenticated_request_counts(rated: RatedClient) -> None:
     client = await rated()
     for kind in (
         Asked("/stores", key="slow", method="HEAD"),
@@ -95,7 +95,7 @@ async def test_every_answer_behind_the_key_counts(rated: RatedClient) -> None:
     assert (await ask(client, "/companies/nobody", key="slow")).status == 429
 
 
-async def test_the_rate_is_judged_before_parameters_conditions_and_the_data(rated: RatedClient) -> None:
+async def test_the_rate_is_checked_before_parameters_conditions_and_the_data(rated: RatedClient) -> None:
     client = await rated()
     await statuses(client, *[Asked("/stores", key="slow")] * 3)
     told = [
@@ -108,7 +108,7 @@ async def test_the_rate_is_judged_before_parameters_conditions_and_the_data(rate
     assert set(await statuses(client, *told)) == {429}
 
 
-async def test_what_comes_before_the_key_or_needs_none_does_not_count(rated: RatedClient) -> None:
+async def test_requests_without_authentication_do_not_count(rated: RatedClient) -> None:
     client = await rated(origins=frozenset("*"))
     preflight = ("Origin: https://a.example", "Access-Control-Request-Method: GET")
     uncounted = [
@@ -126,7 +126,7 @@ async def test_what_comes_before_the_key_or_needs_none_does_not_count(rated: Rat
     assert await statuses(client, *[Asked("/stores", key="slow")] * 4) == [200, 200, 200, 429]
 
 
-async def test_a_key_without_a_rate_and_other_keys_are_not_held_up(rated: RatedClient) -> None:
+async def test_a_key_without_a_rate_and_other_keys_are_not_limited(rated: RatedClient) -> None:
     client = await rated(rate_fields=True)
     await statuses(client, *[Asked("/stores", key="slow")] * 4)
     for _ in range(20):
@@ -135,7 +135,7 @@ async def test_a_key_without_a_rate_and_other_keys_are_not_held_up(rated: RatedC
     assert (await ask(client, "/stores", key="wide")).status == 200
 
 
-async def test_requests_at_once_on_many_connections_get_the_burst_and_no_more(rated: RatedClient) -> None:
+async def test_concurrent_requests_on_many_connections_get_exactly_the_burst(rated: RatedClient) -> None:
     client = await rated()
     lists = await asyncio.gather(
         *(ask_all(client, *[request("/stores?limit=1", key="wide")] * 9, last("wide")) for _ in range(30))
@@ -156,7 +156,7 @@ def told(answer: Reply) -> tuple[int, int]:
     return int(found["r"]), int(found["t"])
 
 
-async def test_where_the_service_tells_it_every_answer_behind_the_key_says_what_is_left(rated: RatedClient) -> None:
+async def test_with_rate_fields_every_authenticated_response_has_the_remaining_requests(rated: RatedClient) -> None:
     client = await rated(rate_fields=True)
     asked = [
         (Asked("/stores", key="wide"), 200),
@@ -173,15 +173,13 @@ async def test_where_the_service_tells_it_every_answer_behind_the_key_says_what_
         assert 1 <= told(answer)[1] <= 60
 
 
-async def test_a_refusal_tells_the_same_time_twice(rated: RatedClient) -> None:
+async def test_the_rate_fields_of_a_429_agree_with_retry_after(rated: RatedClient) -> None:
     client = await rated(rate_fields=True)
     *_, refused = [await ask(client, "/stores", key="slow") for _ in range(4)]
     assert (refused.status, told(refused)) == (429, (0, int(refused.headers["Retry-After"])))
 
 
-async def test_what_is_told_while_the_data_is_loaded_counts_too(
-    snapshots: SnapshotHolder, aiohttp_client: AiohttpClient
-) -> None:
+async def test_requests_during_loading_count(snapshots: SnapshotHolder, aiohttp_client: AiohttpClient) -> None:
     policy = msgspec.structs.replace(POLICY, rate_fields=True)
     client: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authenticate, policy).public))
     answers = [await ask(client, "/stores", key="slow") for _ in range(4)]
@@ -189,7 +187,7 @@ async def test_what_is_told_while_the_data_is_loaded_counts_too(
     assert told(answers[0])[0] == 2
 
 
-async def test_what_is_decided_is_counted(rated: RatedClient) -> None:
+async def test_decisions_are_counted(rated: RatedClient) -> None:
     client = await rated()
     await statuses(client, *[Asked("/stores", key="slow")] * 5, Asked("/stores", key="free"))
     assert await counted(client) == {"allowed": 3, "refused": 2, "store_failed": 0}
@@ -201,7 +199,7 @@ async def counted(client: Client) -> dict[str, int]:
     return {result: int(float(value)) for result, value in found}
 
 
-async def test_a_store_that_is_silent_refuses_no_request(rated: RatedClient) -> None:
+async def test_an_unresponsive_rate_store_refuses_no_request(rated: RatedClient) -> None:
     async with Fake(silent).serving() as fake:
         client = await rated(rate_store=fake.url, processes=2, rate_fields=True)
         answers = [await ask(client, "/stores", key="wide") for _ in range(5)]
@@ -210,13 +208,13 @@ async def test_a_store_that_is_silent_refuses_no_request(rated: RatedClient) -> 
         assert await counted(client) == {"allowed": 5, "refused": 0, "store_failed": 5}
 
 
-async def test_what_a_store_lets_through_is_answered(rated: RatedClient) -> None:
+async def test_a_request_that_the_rate_store_allows_is_answered(rated: RatedClient) -> None:
     async with Fake(deciding(b"*4\r\n:0\r\n:9\r\n$1\r\n1\r\n$1\r\n0\r\n")).serving() as fake:
         client = await rated(rate_store=fake.url)
         assert (await ask(client, "/stores", key="wide")).status == 200
 
 
-async def test_the_document_tells_of_429_and_its_headers_where_a_key_is_needed(rated: RatedClient) -> None:
+async def test_the_openapi_document_has_429_and_its_headers_on_protected_operations(rated: RatedClient) -> None:
     client = await rated()
     document = orjson.loads((await ask(client, "/openapi.json")).plain)
     for path, operations in document["paths"].items():

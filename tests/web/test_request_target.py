@@ -32,5 +32,5 @@ def test_an_escaped_slash_is_part_of_its_segment() -> None:
     assert path_segments("/companies/a%2Fb") == ("companies", "a/b")
 
 
-def test_a_location_is_ascii_whatever_was_asked() -> None:
+def test_a_location_is_ascii_whatever_the_target() -> None:
     assert without_trailing_slash("/companies/\udcff/", "q=\udcff") == "/companies/%FF?q=%FF"

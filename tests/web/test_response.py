@@ -29,7 +29,7 @@ def request(line: str, *fields: str) -> bytes:
         ("GET /stores HTTP/1.0", (), None),
     ],
 )
-async def test_a_connection_is_closed_after_its_last_answer(
+async def test_the_connection_closes_after_the_last_response(
     client: Client, line: str, fields: tuple[str, ...], connection: bytes | None
 ) -> None:
     head, _, body = (await exchange(client, request(line, *fields))).partition(b"\r\n\r\n")
@@ -45,7 +45,7 @@ async def test_a_client_of_http_1_0_may_keep_its_connection(client: Client) -> N
     assert answers.count(b"\r\nConnection: keep-alive\r\n") == 1
 
 
-async def test_requests_sent_at_once_are_answered_in_their_order(client: Client) -> None:
+async def test_pipelined_requests_are_answered_in_order(client: Client) -> None:
     paths = ["/companies/acme", "/stores?limit=0", "/nowhere", "/companies/nord"]
     sent = b"".join(request(f"GET {path} HTTP/1.1") for path in paths)
     answers = await exchange(client, sent + request("GET /health HTTP/1.1", "Connection: close"))
@@ -53,14 +53,14 @@ async def test_requests_sent_at_once_are_answered_in_their_order(client: Client)
     assert statuses == [200, 422, 404, 200, 200]
 
 
-async def test_an_answer_tells_when_it_was_made(client: Client) -> None:
+async def test_a_response_has_its_date(client: Client) -> None:
     before = int(time())
     response = await client.get("/health")
     assert before <= parsedate_to_datetime(response.headers["Date"]).timestamp() <= time()
 
 
 @pytest.mark.parametrize("limit", [3, 1000])
-async def test_short_and_long_answers_arrive_whole_however_slowly_they_are_read(
+async def test_short_and_long_responses_arrive_complete_at_a_slow_client(
     client: Client, snapshots: SnapshotHolder, data: Path, limit: int
 ) -> None:
     write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
@@ -74,7 +74,7 @@ async def test_short_and_long_answers_arrive_whole_however_slowly_they_are_read(
     assert len(whole) > 5000 * limit
 
 
-async def test_an_answer_that_is_under_way_arrives_whole_when_the_server_closes(
+async def test_the_current_response_arrives_complete_when_the_server_closes(
     snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
@@ -98,7 +98,7 @@ async def _parts(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
         yield part
 
 
-async def test_a_client_that_goes_away_disturbs_nobody(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_client_that_disconnects_disturbs_no_other(client: Client, caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(5):
         _, writer = await asyncio.open_connection(client.host, client.port)
         writer.write(request("GET /stores HTTP/1.1") * 50)
@@ -108,6 +108,6 @@ async def test_a_client_that_goes_away_disturbs_nobody(client: Client, caplog: p
 
 
 @pytest.mark.parametrize("value", ["a\r\nSet-Cookie: b", "a\nb", "a\0", "é", "a\x7f"])
-def test_a_header_that_would_break_out_of_its_line_is_never_sent(value: str) -> None:
+def test_header_injection_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="printable"):
         header_lines({"Location": value})

@@ -23,7 +23,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("first", "then"), [LISTS, LISTS[::-1]])
 @pytest.mark.parametrize("coding", CODINGS)
-async def test_a_list_that_was_compressed_before_is_not_the_answer_to_another(
+async def test_a_cached_encoded_list_is_not_served_for_the_other_list(
     client: Client, first: str, then: str, coding: str
 ) -> None:
     for query in QUERIES:
@@ -35,7 +35,7 @@ async def test_a_list_that_was_compressed_before_is_not_the_answer_to_another(
 
 @pytest.mark.parametrize(("first", "then"), [LISTS, LISTS[::-1]])
 @pytest.mark.parametrize("accepted", ["identity", *CODINGS])
-async def test_who_has_a_list_is_not_told_that_another_is_unchanged(
+async def test_the_tag_of_one_list_does_not_match_the_other(
     client: Client, first: str, then: str, accepted: str
 ) -> None:
     field = f"Accept-Encoding: {accepted}"

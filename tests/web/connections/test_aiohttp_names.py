@@ -80,7 +80,7 @@ def test_the_installed_release_has_each_name() -> None:
     assert missing(NAMES) == []
 
 
-def test_a_name_that_is_gone_is_named() -> None:
+def test_a_missing_name_is_reported() -> None:
     gone = {"aiohttp.http.Gone": "", "aiohttp.http.RawRequestMessage.gone": "", "aiohttp.http.HttpVersion": ""}
     assert missing(gone) == ["aiohttp.http.Gone", "aiohttp.http.RawRequestMessage.gone"]
 
@@ -91,7 +91,7 @@ def test_each_name_is_imported_by_the_module_that_lists_it_and_has_a_reason() ->
     assert all(NAMES.values())
 
 
-def test_no_other_module_takes_a_name_of_aiohttp_that_is_private_or_not_documented() -> None:
+def test_no_other_module_uses_a_private_or_undocumented_name_of_aiohttp() -> None:
     files = [file for file in SERVICE.rglob("*.py") if file != SERVICE / SEAM]
     assert {str(file): found for file in files if (found := [*trespasses(ast.parse(file.read_bytes()))])} == {}
 
@@ -109,11 +109,11 @@ def test_no_other_module_takes_a_name_of_aiohttp_that_is_private_or_not_document
         ("server._connections", "server._connections"),
     ],
 )
-def test_one_that_does_is_found(line: str, name: str) -> None:
+def test_use_of_a_private_or_undocumented_name_is_found(line: str, name: str) -> None:
     assert list(trespasses(ast.parse(line))) == [name]
 
 
-def test_the_dependency_is_bounded_so_that_another_release_is_tried_before_it_is_used() -> None:
+def test_the_dependency_excludes_untested_releases_of_aiohttp() -> None:
     assert '"aiohttp>=3.14.4,<3.15"' in (SERVICE.parent / "pyproject.toml").read_text()
 
 
@@ -134,7 +134,7 @@ def test_the_parser_returns_one_message_for_a_head_and_sees_no_body() -> None:
     assert (message.version, message.should_close, message.chunked) == (HttpVersion10, True, True)
 
 
-def test_the_parser_tells_which_limit_was_passed() -> None:
+def test_the_parser_reports_which_limit_was_exceeded() -> None:
     limits = {"max_line_size": MAX_LINE_BYTES, "max_field_size": MAX_FIELD_BYTES, "max_headers": MAX_FIELDS}
     with pytest.raises(LineTooLong) as caught:
         parser(**limits).feed_data(b"GET /" + b"a" * MAX_LINE_BYTES)

@@ -34,14 +34,14 @@ def chunked(draw: Any) -> bytes:
 
 
 @given(chunked(), st.integers(1, 50))
-def test_a_chunked_body_ends_where_it_ends_however_it_is_split(sent: bytes, step: int) -> None:
+def test_a_chunked_body_ends_at_the_same_byte_however_it_is_split(sent: bytes, step: int) -> None:
     body = ChunkedBody()
     assert skipped(body, sent + NEXT, step) == NEXT
     assert body.ended
 
 
 @given(st.binary(max_size=100), st.integers(1, 50))
-def test_so_does_one_whose_length_is_known(sent: bytes, step: int) -> None:
+def test_a_sized_body_ends_at_the_same_byte_however_it_is_split(sent: bytes, step: int) -> None:
     body = SizedBody(len(sent))
     assert skipped(body, sent + NEXT, step) == NEXT
     assert body.ended
@@ -79,7 +79,7 @@ def test_so_does_one_whose_length_is_known(sent: bytes, step: int) -> None:
     ],
 )
 @pytest.mark.parametrize("step", [1, 1 << 20])
-def test_what_is_malformed_is_refused(sent: bytes, step: int) -> None:
+def test_a_malformed_chunked_body_is_rejected(sent: bytes, step: int) -> None:
     with pytest.raises(BadRequest):
         skipped(ChunkedBody(), sent, step)
 
@@ -96,13 +96,13 @@ def test_what_is_malformed_is_refused(sent: bytes, step: int) -> None:
     ids=["a chunk", "a size of more than 64 bits", "chunks", "trailers", "all of it"],
 )
 @pytest.mark.parametrize("step", [100, 1 << 20])
-def test_what_is_too_large_or_too_many_is_refused(sent: bytes, step: int) -> None:
+def test_a_chunked_body_over_a_limit_is_rejected(sent: bytes, step: int) -> None:
     with pytest.raises(ContentTooLarge):
         skipped(ChunkedBody(), sent, step)
 
 
 @given(st.binary(max_size=60), st.integers(1, 10))
-def test_any_bytes_are_skipped_or_refused_however_they_are_split(sent: bytes, step: int) -> None:
+def test_the_outcome_for_any_bytes_does_not_depend_on_how_they_are_split(sent: bytes, step: int) -> None:
     def outcome(step: int) -> Any:
         try:
             body = ChunkedBody()

@@ -15,7 +15,7 @@ from tests.web.connections.listening import CLOSE, GET, LIMITS, counted, listeni
 from tests.web.live import POLICY
 
 
-async def test_connections_over_the_limit_get_503_until_there_is_room(caplog: pytest.LogCaptureFixture) -> None:
+async def test_connections_over_the_limit_get_503_until_others_close(caplog: pytest.LogCaptureFixture) -> None:
     snapshots = SnapshotHolder()
     async with listening(snapshots) as dial:
         admitted = [await dial() for _ in range(LIMITS.connections)]
@@ -43,7 +43,7 @@ async def test_connections_over_the_limit_get_503_until_there_is_room(caplog: py
         assert (await until_closed(reader)).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_the_admin_listener_is_reached_while_the_public_one_is_full() -> None:
+async def test_the_admin_listener_is_reachable_while_the_public_one_is_full() -> None:
     site = make_site(
         SnapshotHolder(), no_authentication, msgspec.structs.replace(POLICY, rates=False), separate_admin=True
     )

@@ -41,7 +41,7 @@ def complaints(case: Case, answer: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-async def test_each_is_refused_or_the_connection_closed_and_nothing_of_it_is_told(
+async def test_each_is_rejected_or_closed_and_its_secret_neither_echoed_nor_logged(
     impatient: Client, family: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     found = []
@@ -55,6 +55,6 @@ async def test_each_is_refused_or_the_connection_closed_and_nothing_of_it_is_tol
     assert not [record.message for record in caplog.records if record.levelno > logging.WARNING]
 
 
-def test_there_are_hundreds_of_them_and_no_two_alike() -> None:
+def test_there_are_hundreds_of_distinct_cases() -> None:
     sent = [case.sent for cases in FAMILIES.values() for case in cases]
     assert len(set(sent)) == len(sent) >= 300

@@ -58,7 +58,7 @@ LONG = {
 
 
 @pytest.mark.parametrize(("statuses", "stream"), STREAMS.values(), ids=STREAMS)
-async def test_what_is_split_anywhere_is_answered_as_what_comes_at_once(statuses: list[int], stream: bytes) -> None:
+async def test_responses_do_not_depend_on_where_a_stream_is_split(statuses: list[int], stream: bytes) -> None:
     whole = await exchange(stream)
     assert (whole.statuses, whole.lost) == (statuses, True)
     for end in range(1, len(stream)):
@@ -69,7 +69,7 @@ async def test_what_is_split_anywhere_is_answered_as_what_comes_at_once(statuses
 
 
 @pytest.mark.parametrize(("statuses", "stream"), LONG.values(), ids=LONG)
-async def test_so_is_what_is_long(statuses: list[int], stream: bytes) -> None:
+async def test_responses_do_not_depend_on_where_a_long_stream_is_split(statuses: list[int], stream: bytes) -> None:
     whole = await exchange(stream)
     assert whole.statuses == statuses
     for step in (97, len(stream) // 3, len(stream) - 1, len(stream) - 2):
@@ -78,7 +78,7 @@ async def test_so_is_what_is_long(statuses: list[int], stream: bytes) -> None:
 
 
 @pytest.mark.parametrize("family", [name for name in FAMILIES if name not in ("chunks", "sizes")])
-async def test_so_is_what_is_malformed(family: str) -> None:
+async def test_responses_do_not_depend_on_where_a_malformed_request_is_split(family: str) -> None:
     for case in FAMILIES[family]:
         whole = await exchange(GET, case.sent)
         bytewise = await exchange(GET, *[case.sent[start : start + 1] for start in range(len(case.sent))])
@@ -86,7 +86,7 @@ async def test_so_is_what_is_malformed(family: str) -> None:
 
 
 @pytest.mark.parametrize("case", FAMILIES["chunks"], ids=lambda case: case.name)
-async def test_a_body_that_is_malformed_ends_the_connection_though_its_request_may_have_been_answered(
+async def test_a_malformed_body_ends_the_connection_even_after_the_response(
     case: Case,
 ) -> None:
     sent = re.sub(rb"Connection: close\r\n", b"", case.sent)

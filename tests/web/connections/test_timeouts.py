@@ -35,7 +35,7 @@ async def is_closed_after(wire: harness.Wire, seconds: float) -> bool:
     [[], [b"GET"], [b"GET /health HTTP/1.1\r\n", *[b"a: b\r\n"] * 8], [b"\r\n"] * 9, [b"\r\n\r\n", b"\r\n"] * 4],
     ids=["nothing", "a part", "a header now and then", "a line end now and then", "pairs of line ends"],
 )
-async def test_the_first_head_has_its_time_from_the_beginning_of_the_connection(pieces: list[bytes]) -> None:
+async def test_the_timeout_of_the_first_head_starts_with_the_connection(pieces: list[bytes]) -> None:
     wire = harness.Wire()
     for piece in pieces:
         await wire.send(piece)
@@ -46,7 +46,7 @@ async def test_the_first_head_has_its_time_from_the_beginning_of_the_connection(
 
 
 @pytest.mark.parametrize("pieces", [[b"GET"], [b"GET /health HTTP/1.1\r\n", *[b"a: b\r\n"] * 8]])
-async def test_any_other_has_it_from_its_first_byte(pieces: list[bytes]) -> None:
+async def test_the_timeout_of_a_later_head_starts_with_its_first_byte(pieces: list[bytes]) -> None:
     wire = harness.Wire()
     await wire.send(GET)
     await wire.wait(IDLE - 1)
@@ -58,7 +58,7 @@ async def test_any_other_has_it_from_its_first_byte(pieces: list[bytes]) -> None
 
 
 @pytest.mark.parametrize("piece", [b"", b"\r", b"\r\n", b"\r\n\r\n"])
-async def test_an_idle_connection_is_closed_in_time_and_line_ends_prolong_nothing(piece: bytes) -> None:
+async def test_line_ends_do_not_extend_the_idle_timeout(piece: bytes) -> None:
     wire = harness.Wire()
     await wire.send(GET)
     for _ in range(10):
@@ -69,7 +69,7 @@ async def test_an_idle_connection_is_closed_in_time_and_line_ends_prolong_nothin
     assert wire.counted(Event.IDLE_TIMEOUT) == 1
 
 
-async def test_a_connection_whose_client_sends_requests_stays_open() -> None:
+async def test_a_connection_with_regular_requests_stays_open() -> None:
     wire = harness.Wire()
     for count in range(1, 10):
         await wire.send(GET)
@@ -77,7 +77,7 @@ async def test_a_connection_whose_client_sends_requests_stays_open() -> None:
         assert (wire.statuses, wire.lost) == ([200] * count, False)
 
 
-async def test_an_application_that_takes_long_is_waited_for() -> None:
+async def test_the_application_has_no_timeout() -> None:
     wire = harness.Wire()
     wire.gated.gate.clear()
     await wire.send(GET)
@@ -87,7 +87,7 @@ async def test_an_application_that_takes_long_is_waited_for() -> None:
     assert (wire.statuses, wire.lost) == ([200], False)
 
 
-async def test_a_response_that_is_not_read_has_a_timeout_which_each_byte_that_is_read_starts_anew() -> None:
+async def test_each_byte_that_the_client_reads_restarts_the_write_timeout() -> None:
     wire = harness.Wire(room=10)
     await wire.send(GET)
     await wire.wait(0)
@@ -100,7 +100,7 @@ async def test_a_response_that_is_not_read_has_a_timeout_which_each_byte_that_is
     assert wire.counted(Event.WRITE_TIMEOUT) == 1
 
 
-async def test_the_rest_of_a_body_has_its_time_from_the_response() -> None:
+async def test_the_timeout_of_the_rest_of_a_body_starts_with_the_response() -> None:
     wire = harness.Wire()
     wire.gated.gate.clear()
     await wire.send(GET[:-2] + b"Content-Length: 1000\r\n\r\n")
@@ -112,7 +112,7 @@ async def test_the_rest_of_a_body_has_its_time_from_the_response() -> None:
     assert await is_closed_after(wire, BODY / 2)
 
 
-async def test_a_connection_that_is_closed_already_is_left_alone() -> None:
+async def test_a_closed_connection_does_not_time_out() -> None:
     wire = harness.Wire()
     wire.abort()
     wire.connection.check_timeout(wire.clock + 3600)
@@ -129,7 +129,7 @@ class Checked:
         self.times.append(now)
 
 
-async def test_all_connections_are_checked_once_in_a_round_some_at_a_time() -> None:
+async def test_a_sweep_checks_each_connection_once_in_batches() -> None:
     connections = [Checked() for _ in range(45)]
     among = set(connections)
     sweep = TimeoutSweep(among, 0.05)
@@ -175,7 +175,7 @@ async def dial(request: pytest.FixtureRequest, snapshots: SnapshotHolder, tmp_pa
     ],
     ids=["nothing", "a slow head", "another slow head", "idle", "idle after a body", "a slow body"],
 )
-async def test_a_client_that_takes_too_long_is_disconnected(
+async def test_a_client_that_exceeds_a_timeout_is_disconnected(
     dial: Dial, snapshots: SnapshotHolder, pieces: list[bytes], event: Event | None
 ) -> None:
     reader, writer = await dial()
@@ -187,7 +187,7 @@ async def test_a_client_that_takes_too_long_is_disconnected(
     assert [each for each in events if counted(snapshots, each)] == ([event] if event else [])
 
 
-async def test_a_response_that_is_not_read_is_given_up(dial: Dial, snapshots: SnapshotHolder) -> None:
+async def test_a_response_that_the_client_does_not_read_is_aborted(dial: Dial, snapshots: SnapshotHolder) -> None:
     _, writer = await dial()
     writer.write(PAGE * 8)
     async with asyncio.timeout(SECONDS):
@@ -195,7 +195,7 @@ async def test_a_response_that_is_not_read_is_given_up(dial: Dial, snapshots: Sn
             await asyncio.sleep(0.05)
 
 
-async def test_requests_of_a_client_that_reads_nothing_are_not_read_on(dial: Dial) -> None:
+async def test_requests_of_a_client_that_reads_nothing_are_not_read(dial: Dial) -> None:
     _, writer = await dial()
     head = b"GET /nope HTTP/1.1\r\nHost: t\r\n" + (b"a: " + b"b" * 8000 + b"\r\n") * 3 + b"\r\n"
     flood = PAGE * 2 + head * 2500
@@ -204,7 +204,7 @@ async def test_requests_of_a_client_that_reads_nothing_are_not_read_on(dial: Dia
     assert writer.transport.get_write_buffer_size() > len(flood) // 2
 
 
-async def test_a_response_that_is_read_slowly_arrives_whole(dial: Dial, snapshots: SnapshotHolder) -> None:
+async def test_a_slowly_read_response_arrives_complete(dial: Dial, snapshots: SnapshotHolder) -> None:
     reader, writer = await dial()
     writer.write(PAGE[:-2] + b"Connection: close\r\n\r\n")
     length = 0
@@ -216,7 +216,7 @@ async def test_a_response_that_is_read_slowly_arrives_whole(dial: Dial, snapshot
 
 
 @pytest.mark.parametrize("size", [MAX_BODY_BYTES // 2, MAX_BODY_BYTES * 64], ids=["small", "large"])
-async def test_a_body_in_chunks_is_skipped_up_to_the_limit(dial: Dial, size: int) -> None:
+async def test_a_chunked_body_is_skipped_up_to_the_limit(dial: Dial, size: int) -> None:
     reader, writer = await dial()
     writer.write(GET[:-2] + b"Transfer-Encoding: chunked\r\n\r\n")
     chunk, sent, answer = b"10000\r\n" + bytes(1 << 16) + b"\r\n", 0, b""
@@ -231,7 +231,7 @@ async def test_a_body_in_chunks_is_skipped_up_to_the_limit(dial: Dial, size: int
     assert size < MAX_BODY_BYTES or sent < size
 
 
-async def test_an_expectation_is_answered_without_the_body_and_the_connection_closed(dial: Dial) -> None:
+async def test_a_request_with_expect_is_answered_without_its_body_and_the_connection_closed(dial: Dial) -> None:
     reader, writer = await dial()
     writer.write(GET[:-2] + b"Content-Length: 5\r\nExpect: 100-continue\r\n\r\n")
     answer = await until_closed(reader)
@@ -239,7 +239,7 @@ async def test_an_expectation_is_answered_without_the_body_and_the_connection_cl
     assert b"\r\nConnection: close\r\n" in answer
 
 
-async def test_what_the_system_holds_for_a_client_counts_as_unsent() -> None:
+async def test_bytes_in_the_send_queue_of_the_system_count_as_unsent() -> None:
     made: asyncio.Queue[asyncio.Transport] = asyncio.Queue()
 
     class Server(asyncio.Protocol):

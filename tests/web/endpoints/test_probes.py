@@ -27,7 +27,7 @@ async def samples(client: Client) -> dict[str, float]:
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
 
 
-async def test_health_answers_while_the_data_is_loaded(loading_client: Client) -> None:
+async def test_health_is_200_while_the_data_is_loaded(loading_client: Client) -> None:
     response = await loading_client.get("/health")
     assert (response.status, await response.json()) == (200, {"status": "ok"})
 
@@ -37,7 +37,7 @@ async def test_ready_is_503_while_the_data_is_loaded(loading_client: Client) -> 
     assert (response.status, await response.json()) == (503, {"status": "loading"})
 
 
-async def test_ready_tells_who_has_no_key_that_it_is_ready_the_version_and_counts_alone(
+async def test_ready_without_a_valid_key_has_only_status_version_and_counts(
     client: Client, snapshots: SnapshotHolder
 ) -> None:
     assert snapshots.current is not None
@@ -53,7 +53,7 @@ async def test_ready_tells_who_has_no_key_that_it_is_ready_the_version_and_count
         }
 
 
-async def test_ready_tells_who_has_a_key_of_when_the_data_is_and_how_it_came(
+async def test_ready_with_a_valid_key_has_the_times_and_the_last_reload(
     client: Client, snapshots: SnapshotHolder
 ) -> None:
     snapshots.confirmed_at = NOW
@@ -66,7 +66,9 @@ async def test_ready_tells_who_has_a_key_of_when_the_data_is_and_how_it_came(
     assert datetime.fromisoformat(ready["confirmed_at"]) == NOW
 
 
-async def test_a_failed_reload_is_told_and_what_was_served_stays(client: Client, snapshots: SnapshotHolder) -> None:
+async def test_a_failed_reload_is_reported_and_the_previous_data_served(
+    client: Client, snapshots: SnapshotHolder
+) -> None:
     snapshots.last_reload = FAILED
     response = await client.get("/ready", headers=HEADERS)
     ready = await response.json()
@@ -77,7 +79,7 @@ async def test_a_failed_reload_is_told_and_what_was_served_stays(client: Client,
 
 
 @pytest.mark.parametrize("after", ["loading", "stale", "draining"])
-async def test_ready_is_503_and_says_why_and_the_data_is_answered_on(
+async def test_ready_is_503_with_the_reason_while_the_data_is_still_served(
     client: Client, snapshots: SnapshotHolder, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
     snapshots.last_reload = FAILED
@@ -93,9 +95,7 @@ async def test_ready_is_503_and_says_why_and_the_data_is_answered_on(
     assert (await client.get("/stores", headers=HEADERS)).status == (503 if after == "loading" else 200)
 
 
-async def test_ready_is_503_until_every_worker_has_data_and_200_from_then_on(
-    data: Path, aiohttp_client: AiohttpClient
-) -> None:
+async def test_ready_is_503_until_every_worker_has_had_data_once(data: Path, aiohttp_client: AiohttpClient) -> None:
     complete = [False, True, False]
     snapshots = SnapshotHolder(complete=lambda: complete.pop(0))
     await serve(snapshots, data)
@@ -104,22 +104,20 @@ async def test_ready_is_503_until_every_worker_has_data_and_200_from_then_on(
     assert (await client.get("/stores", headers=HEADERS)).status == 200
 
 
-async def test_what_was_confirmed_in_time_is_not_stale(client: Client, snapshots: SnapshotHolder) -> None:
+async def test_recently_confirmed_data_is_not_stale(client: Client, snapshots: SnapshotHolder) -> None:
     snapshots.max_stale = 60
     snapshots.confirmed_at = datetime.now(UTC) - timedelta(seconds=30)
     assert (await client.get("/ready")).status == 200
 
 
-async def test_while_draining_connections_are_closed_behind_each_answer(
-    client: Client, snapshots: SnapshotHolder
-) -> None:
+async def test_while_draining_each_response_closes_its_connection(client: Client, snapshots: SnapshotHolder) -> None:
     assert "Connection" not in (await client.get("/health")).headers
     snapshots.draining = True
     for path in ("/stores", "/health", "/nowhere"):
         assert (await client.get(path, headers=HEADERS)).headers["Connection"] == "close"
 
 
-async def test_probes_and_metrics_can_stand_apart_and_need_no_key_there(
+async def test_the_admin_listener_has_probes_and_metrics_without_a_key(
     snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(snapshots, data)
@@ -161,7 +159,7 @@ async def test_metrics_count_records_and_requests_by_route(client: Client) -> No
     assert 0 <= told["store_directory_dataset_age_seconds"] < 60
 
 
-async def test_metrics_of_the_process_are_told_by_one_that_is_alone(
+async def test_only_a_single_worker_has_process_metrics(
     client: Client, tmp_path: Path, aiohttp_client: AiohttpClient
 ) -> None:
     assert "process_open_fds" in await samples(client)

@@ -65,7 +65,7 @@ def opaque(answer: Reply) -> str:
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("method", METHODS)
-async def test_who_has_the_answer_is_told_so_without_a_body(client: Client, target: str, method: str) -> None:
+async def test_a_client_with_the_current_tag_gets_304_without_a_body(client: Client, target: str, method: str) -> None:
     whole = await ask(client, target, method=method)
     kept = await ask(client, target, f"If-None-Match: {whole.etag}", method=method)
     assert (kept.status, kept.body) == (304, b"")
@@ -76,34 +76,34 @@ async def test_who_has_the_answer_is_told_so_without_a_body(client: Client, targ
 
 
 @pytest.mark.parametrize("form", MATCHING.values(), ids=MATCHING)
-async def test_a_tag_that_matches_is_304_however_it_is_given(client: Client, form: str) -> None:
+async def test_a_matching_tag_in_any_form_is_304(client: Client, form: str) -> None:
     whole = await ask(client, "/stores")
     kept = await ask(client, "/stores", f"If-None-Match: {form.format(opaque(whole))}")
     assert (kept.status, kept.etag) == (304, whole.etag)
 
 
 @pytest.mark.parametrize("form", OTHERS.values(), ids=OTHERS)
-async def test_what_does_not_match_is_200(client: Client, form: str) -> None:
+async def test_a_tag_that_does_not_match_is_200(client: Client, form: str) -> None:
     for target in TARGETS:
         whole = await ask(client, target)
         again = await ask(client, target, f"If-None-Match: {form.format(opaque(whole))}")
         assert (again.status, again.body, again.etag) == (200, whole.body, whole.etag)
 
 
-async def test_a_tag_may_stand_in_any_of_several_lines(client: Client) -> None:
+async def test_a_tag_may_be_in_any_of_several_lines(client: Client) -> None:
     tag = (await ask(client, "/stores")).etag
     lines = ('If-None-Match: "x", "y"', f'if-none-match: "z", W/{tag}', 'If-None-Match: "w"')
     assert (await ask(client, "/stores", *lines)).status == 304
     assert (await ask(client, "/stores", lines[0], lines[2])).status == 200
 
 
-async def test_the_tag_of_another_question_does_not_match(client: Client) -> None:
+async def test_the_tag_of_another_query_does_not_match(client: Client) -> None:
     tag = (await ask(client, "/stores?limit=1")).etag
     assert (await ask(client, "/stores?limit=2", f"If-None-Match: {tag}")).status == 200
     assert (await ask(client, "/stores?limit=01&x=1", f"If-None-Match: {tag}")).status == 304
 
 
-async def test_a_connection_goes_on_behind_304(client: Client) -> None:
+async def test_a_connection_stays_open_after_304(client: Client) -> None:
     tag = (await ask(client, "/stores")).etag
     asked = [request("/stores", f"If-None-Match: {tag}", method=method) for method in ("GET", "HEAD", "GET")]
     answers = await ask_all(client, *asked, request("/companies/acme", "Connection: close"))
@@ -137,7 +137,7 @@ async def test_no_query_is_run_for_304(
 
 @pytest.mark.parametrize("condition", ["If-None-Match: *", f"If-Modified-Since: {SAME}"])
 @pytest.mark.parametrize("target", ["/stores", "/companies/acme"])
-async def test_304_has_the_tag_of_the_answer_that_would_be_sent(
+async def test_304_has_the_tag_of_the_200_it_replaces(
     client: Client, snapshots: SnapshotHolder, data: Path, target: str, condition: str
 ) -> None:
     await serve(snapshots, date(data, "2024-05-31T10:00:00Z"))
@@ -161,7 +161,7 @@ async def test_304_has_the_tag_of_the_answer_that_would_be_sent(
     ],
     ids=str,
 )
-async def test_an_error_comes_before_a_precondition(client: Client, field: str, asked: Asked, status: int) -> None:
+async def test_errors_take_precedence_over_preconditions(client: Client, field: str, asked: Asked, status: int) -> None:
     for value in ("*", '"x"'):
         assert (await asked.of(client, f"{field}: {value}")).status == status
 
@@ -172,7 +172,7 @@ async def test_without_data_a_precondition_is_503(loading_client: Client) -> Non
 
 
 @pytest.mark.parametrize("form", ['"{}"', "*", '"x", "{}"', 'W/"{0}", "{0}"', ', "a,b" ,"{}"'])
-async def test_if_match_of_the_current_tag_is_answered(client: Client, form: str) -> None:
+async def test_if_match_with_the_current_tag_is_200(client: Client, form: str) -> None:
     for target, method in product(TARGETS, METHODS):
         whole = await ask(client, target, method=method)
         again = await ask(client, target, f"If-Match: {form.format(opaque(whole))}", method=method)
@@ -180,7 +180,7 @@ async def test_if_match_of_the_current_tag_is_answered(client: Client, form: str
 
 
 @pytest.mark.parametrize("form", ['W/"{}"', '"x"', '"x,{},y"', 'W/"{}", "x"', '"{}x"'])
-async def test_if_match_of_no_current_tag_or_a_weak_one_is_412(client: Client, form: str) -> None:
+async def test_if_match_without_the_current_strong_tag_is_412(client: Client, form: str) -> None:
     for target, method in product(TARGETS, METHODS):
         whole = await ask(client, target)
         refused = await ask(client, target, f"If-Match: {form.format(opaque(whole))}", method=method)
@@ -189,13 +189,13 @@ async def test_if_match_of_no_current_tag_or_a_weak_one_is_412(client: Client, f
         assert method == "HEAD" or refused.json() == {"detail": "The current entity tag is not in If-Match"}
 
 
-async def test_if_match_is_judged_before_if_none_match(client: Client) -> None:
+async def test_if_match_is_evaluated_before_if_none_match(client: Client) -> None:
     tag = (await ask(client, "/stores")).etag
     assert (await ask(client, "/stores", 'If-Match: "x"', f"If-None-Match: {tag}")).status == 412
     assert (await ask(client, "/stores", f"If-Match: {tag}", f"If-None-Match: {tag}")).status == 304
     assert (await ask(client, "/stores", f"If-Match: {tag}", 'If-None-Match: "x"')).status == 200
 
 
-async def test_if_match_may_stand_in_several_lines(client: Client) -> None:
+async def test_if_match_may_have_several_lines(client: Client) -> None:
     tag = (await ask(client, "/stores")).etag
     assert (await ask(client, "/stores", 'If-Match: "x"', f"If-Match: {tag}")).status == 200

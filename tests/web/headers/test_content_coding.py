@@ -55,7 +55,7 @@ def data(tmp_path: Path) -> Path:
 @example(members=["*;q=0", "gzip;q=0.001"], target=TINY, space=",")
 @example(members=["gzip;q=0.5", "identity;q=0.5"], target=SHORT, space=",")
 @example(members=["gzip;q=0.5", "identity;q=0.6", "*;q=0"], target=SHORT, space=",")
-async def test_the_coding_is_that_which_the_client_wants_most(
+async def test_the_coding_is_the_one_with_the_highest_weight(
     client: Client, members: Sequence[str], target: str, space: str
 ) -> None:
     accepted = space.join(members)
@@ -68,24 +68,24 @@ async def test_the_coding_is_that_which_the_client_wants_most(
     assert "accept-encoding" in answer.listed("Vary")
 
 
-async def test_without_a_wish_nothing_is_coded(client: Client) -> None:
+async def test_without_accept_encoding_the_body_is_not_encoded(client: Client) -> None:
     assert (await ask(client, LONG)).coding == "identity"
 
 
-async def test_a_wish_may_stand_in_several_lines(client: Client) -> None:
+async def test_accept_encoding_may_have_several_lines(client: Client) -> None:
     answer = await ask(client, LONG, "Accept-Encoding: zstd;q=0.2", "Accept-Encoding: br;q=0.1, gzip;q=0.3")
     assert answer.coding == "gzip"
     assert (await ask(client, LONG, "Accept-Encoding: gzip, br;q=0", "Accept-Encoding: *;q=0")).coding == "gzip"
 
 
 @pytest.mark.parametrize("coding", CODINGS)
-async def test_a_short_answer_is_plain_whoever_was_sent_it_coded_before(client: Client, coding: str) -> None:
+async def test_a_short_response_is_plain_even_if_it_was_sent_encoded_before(client: Client, coding: str) -> None:
     for accepted, sent in ((coding, "identity"), (f"{coding}, identity;q=0", coding), (coding, "identity")):
         assert (await ask(client, TINY, f"Accept-Encoding: {accepted}")).coding == sent
 
 
 @pytest.mark.parametrize("missing", [1, 0])
-async def test_a_body_is_coded_from_1024_bytes_on(
+async def test_a_body_is_encoded_from_1024_bytes_on(
     client: Client, snapshots: SnapshotHolder, data: Path, missing: int
 ) -> None:
     bare = len((await ask(client, "/companies/acme")).body) - len("Acme")
@@ -107,7 +107,7 @@ async def test_head_has_the_fields_of_get(client: Client, accepted: str) -> None
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
-async def test_documents_are_coded_too(client: Client, path: str) -> None:
+async def test_documents_are_encoded(client: Client, path: str) -> None:
     plain = await ask(client, path)
     tags = {plain.etag}
     for coding in CODINGS:
@@ -122,13 +122,13 @@ async def test_documents_are_coded_too(client: Client, path: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["/health", "/ready", "/metrics", "/nope", "/stores?limit=0", "/companies/nobody"])
-async def test_errors_probes_and_metrics_are_never_coded(client: Client, target: str) -> None:
+async def test_errors_probes_and_metrics_are_never_encoded(client: Client, target: str) -> None:
     answer = await ask(client, target, "Accept-Encoding: gzip, br, zstd, identity;q=0")
     assert "Content-Encoding" not in answer.headers
     assert "accept-encoding" not in answer.listed("Vary")
 
 
-async def test_a_long_error_is_not_coded_either(client: Client) -> None:
+async def test_a_long_error_is_not_encoded(client: Client) -> None:
     query = "&".join(f"unknown{number}=x" for number in range(300))
     fields = ("Prefer: handling=strict", "Accept-Encoding: gzip")
     answer = await ask(client, f"/stores?{query}", *fields)
@@ -138,7 +138,7 @@ async def test_a_long_error_is_not_coded_either(client: Client) -> None:
 
 @pytest.mark.parametrize("target", [SHORT, LONG])
 @pytest.mark.parametrize("coding", CODINGS)
-async def test_the_same_answer_is_the_same_bytes_kept_or_made_anew(
+async def test_cached_and_newly_encoded_bodies_are_the_same_bytes(
     client: Client, site_client: SiteClient, target: str, coding: str
 ) -> None:
     uncached = await site_client(encoded_bytes=0)
@@ -148,13 +148,13 @@ async def test_the_same_answer_is_the_same_bytes_kept_or_made_anew(
     assert len(asked[0].body) < len(asked[0].plain)
 
 
-async def test_gzip_tells_no_time(client: Client) -> None:
+async def test_gzip_bodies_have_no_timestamp(client: Client) -> None:
     for target in (SHORT, LONG):
         assert (await ask(client, target, "Accept-Encoding: gzip")).body[4:8] == bytes(4)
 
 
 @pytest.mark.parametrize("coding", CODINGS)
-async def test_whichever_acceptable_coding_a_client_has_is_304(client: Client, coding: str) -> None:
+async def test_the_tag_of_any_acceptable_coding_is_304(client: Client, coding: str) -> None:
     plain = await ask(client, LONG)
     coded = await ask(client, LONG, f"Accept-Encoding: {coding}")
     for tag, accepted, status in (
@@ -172,7 +172,7 @@ async def test_whichever_acceptable_coding_a_client_has_is_304(client: Client, c
         assert (answer.status, tag.endswith(answer.etag)) == (status, status == 304)
 
 
-async def test_a_library_that_knows_codings_reads_the_same(client: Client) -> None:
+async def test_an_http_client_library_decodes_each_coding(client: Client) -> None:
     plain = await ask(client, LONG)
     for coding in CODINGS:
         answer = await client.get(LONG, headers={**HEADERS, "Accept-Encoding": coding})

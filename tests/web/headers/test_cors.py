@@ -74,7 +74,7 @@ async def listed(site_client: SiteClient) -> Client:
     return await site_client(origins=frozenset(LISTED))
 
 
-async def test_where_every_origin_is_allowed_every_answer_says_so(anywhere: Client) -> None:
+async def test_with_any_origin_allowed_every_response_allows_it(anywhere: Client) -> None:
     for (asked, status), origin in product(ANSWERS, ((), (ORIGIN,), ("Origin: null",))):
         answer = await asked.of(anywhere, *origin)
         assert (answer.status, answer.headers.getall(ALLOWED)) == (status, ["*"]), asked
@@ -82,7 +82,7 @@ async def test_where_every_origin_is_allowed_every_answer_says_so(anywhere: Clie
         assert "origin" not in answer.listed("Vary")
 
 
-async def test_an_origin_of_the_list_is_named_in_every_answer(listed: Client) -> None:
+async def test_a_listed_origin_is_named_in_every_response(listed: Client) -> None:
     for (asked, status), origin in product(ANSWERS, LISTED):
         answer = await asked.of(listed, f"Origin: {origin}")
         assert (answer.status, answer.headers.getall(ALLOWED)) == (status, [origin]), asked
@@ -90,21 +90,21 @@ async def test_an_origin_of_the_list_is_named_in_every_answer(listed: Client) ->
         assert "origin" in answer.listed("Vary")
 
 
-async def test_any_other_origin_is_told_nothing_but_that_it_matters(listed: Client) -> None:
+async def test_any_other_origin_gets_only_vary_origin(listed: Client) -> None:
     for (asked, status), origin in product(ANSWERS, ((), (OTHER,), ("Origin: null",))):
         answer = await asked.of(listed, *origin)
         assert (answer.status, about_origins(answer)) == (status, set()), asked
         assert "origin" in answer.listed("Vary")
 
 
-async def test_where_no_origin_is_allowed_nothing_is_said_of_origins(client: Client) -> None:
+async def test_with_no_origin_allowed_there_are_no_cors_fields(client: Client) -> None:
     for asked, status in ANSWERS:
         answer = await asked.of(client, ORIGIN)
         assert (answer.status, about_origins(answer)) == (status, set()), asked
         assert "origin" not in answer.listed("Vary")
 
 
-async def test_what_only_looks_like_an_origin_of_the_list_is_another(listed: Client) -> None:
+async def test_an_origin_similar_to_a_listed_one_is_not_allowed(listed: Client) -> None:
     for origin in ALIKE:
         answer = await ask(listed, "/stores", f"Origin: {origin}")
         assert (answer.status, about_origins(answer)) == (200, set()), origin
@@ -138,7 +138,7 @@ async def test_a_preflight_is_answered_without_a_key(listed: Client, anywhere: C
         ("//", (ORIGIN, ASKS), 404),
     ],
 )
-async def test_any_other_options_is_answered_as_ever(
+async def test_an_options_request_that_is_not_an_allowed_preflight_is_handled_as_any_other_method(
     listed: Client, target: str, fields: tuple[str, ...], status: int
 ) -> None:
     answer = await ask(listed, target, *fields, method="OPTIONS", key="")
@@ -147,12 +147,14 @@ async def test_any_other_options_is_answered_as_ever(
     assert status != 405 or answer.headers["Allow"] == "GET, HEAD"
 
 
-async def test_where_no_origin_is_allowed_there_is_no_preflight(client: Client) -> None:
+async def test_with_no_origin_allowed_there_is_no_preflight(client: Client) -> None:
     answer = await ask(client, "/stores", ORIGIN, ASKS, method="OPTIONS", key="")
     assert (answer.status, about_origins(answer)) == (405, set())
 
 
-async def test_vary_names_all_that_an_answer_hangs_on(site_client: SiteClient, listed: Client, client: Client) -> None:
+async def test_vary_names_every_field_that_a_response_depends_on(
+    site_client: SiteClient, listed: Client, client: Client
+) -> None:
     asked = {"accept-encoding", "prefer", "x-dataset-version"}
     for site, more in (
         (client, {"x-api-key"}),
@@ -169,7 +171,7 @@ async def test_vary_names_all_that_an_answer_hangs_on(site_client: SiteClient, l
         assert (await ask(site, "/openapi.json")).listed("Vary") == {"accept-encoding"} | more & {"origin"}
 
 
-async def test_the_listener_for_whoever_runs_the_service_knows_no_origins(
+async def test_the_admin_listener_has_no_cors(
     snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(snapshots, data)

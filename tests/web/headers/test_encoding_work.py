@@ -61,7 +61,7 @@ async def pages(client: Client, *, limit: int = 50) -> list[Reply]:
 
 @pytest.mark.parametrize("accepted", CODINGS)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_others_are_answered_while_a_long_answer_is_encoded(
+async def test_other_requests_are_answered_while_a_long_body_is_encoded(
     client: Client, held: Codec, accepted: str, method: str
 ) -> None:
     target = "/stores?limit=50"
@@ -75,7 +75,7 @@ async def test_others_are_answered_while_a_long_answer_is_encoded(
     assert (answer.coding, answer.status) == (accepted, 200)
 
 
-async def test_answers_on_one_connection_keep_their_order_while_one_is_encoded(client: Client, held: Codec) -> None:
+async def test_responses_on_one_connection_keep_their_order_while_one_is_encoded(client: Client, held: Codec) -> None:
     long = request("/stores?limit=50", "Accept-Encoding: gzip")
     short, last = request("/companies/acme"), request("/health", "Connection: close")
     asked = asyncio.create_task(ask_all(client, long, short, last))
@@ -86,7 +86,7 @@ async def test_answers_on_one_connection_keep_their_order_while_one_is_encoded(c
 
 
 @pytest.mark.parametrize(("limit", "in_a_thread"), [(1, False), (10, False), (50, True), (1000, True)])
-async def test_only_long_answers_are_encoded_in_a_thread(
+async def test_only_long_bodies_are_encoded_in_a_thread(
     client: Client, codec: Codec, limit: int, *, in_a_thread: bool
 ) -> None:
     for accepted in CODINGS:
@@ -94,7 +94,7 @@ async def test_only_long_answers_are_encoded_in_a_thread(
     assert [thread != threading.get_ident() for thread in codec.threads] == [in_a_thread] * len(CODINGS)
 
 
-async def test_who_goes_away_while_an_answer_is_encoded_disturbs_nobody(
+async def test_a_client_that_disconnects_during_encoding_disturbs_no_other(
     client: Client, held: Codec, caplog: pytest.LogCaptureFixture
 ) -> None:
     target, field = "/stores?limit=50", "Accept-Encoding: gzip"
@@ -108,7 +108,7 @@ async def test_who_goes_away_while_an_answer_is_encoded_disturbs_nobody(
     assert not caplog.records
 
 
-async def test_an_answer_that_is_encoded_while_the_data_changes_is_of_the_data_before(
+async def test_a_body_encoded_during_a_reload_is_of_the_previous_data(
     client: Client, snapshots: SnapshotHolder, held: Codec, tmp_path: Path
 ) -> None:
     target, field = "/stores?limit=50", "Accept-Encoding: gzip"
@@ -128,7 +128,7 @@ async def test_an_answer_that_is_encoded_while_the_data_changes_is_of_the_data_b
     assert len({before.etag, answer.etag, after.etag, again.etag}) == 4
 
 
-async def test_an_answer_is_encoded_once_while_it_is_kept(site_client: SiteClient, codec: Codec) -> None:
+async def test_a_cached_body_is_not_encoded_again(site_client: SiteClient, codec: Codec) -> None:
     client = await site_client(encoded_bytes=32 * MIB)
     first = await pages(client)
     before = codec.bodies
@@ -139,14 +139,12 @@ async def test_an_answer_is_encoded_once_while_it_is_kept(site_client: SiteClien
 
 
 @pytest.mark.parametrize("limit", [1, 10, 50])
-async def test_an_answer_that_is_encoded_on_the_event_loop_is_cached_like_one_of_a_thread(
-    client: Client, codec: Codec, limit: int
-) -> None:
+async def test_a_body_encoded_on_the_event_loop_is_cached_too(client: Client, codec: Codec, limit: int) -> None:
     replies = [await ask(client, f"/stores?limit={limit}", "Accept-Encoding: br") for _ in range(3)]
     assert len({reply.body for reply in replies}) == codec.bodies == 1
 
 
-async def test_what_a_client_sends_counts_as_cached_bytes(site_client: SiteClient, codec: Codec) -> None:
+async def test_the_cache_counts_the_memory_of_its_keys(site_client: SiteClient, codec: Codec) -> None:
     client = await site_client(encoded_bytes=MIB)
     city, field = "x" * 7000, "Accept-Encoding: gzip, identity;q=0"
     for number in range(200):  # of small answers, with 1.4 MB of query strings
@@ -158,14 +156,14 @@ async def test_what_a_client_sends_counts_as_cached_bytes(site_client: SiteClien
     assert codec.bodies == before + 1
 
 
-async def test_without_a_cache_an_answer_is_encoded_each_time(site_client: SiteClient, codec: Codec) -> None:
+async def test_without_a_cache_a_body_is_encoded_each_time(site_client: SiteClient, codec: Codec) -> None:
     client = await site_client(encoded_bytes=0)
     first, again = await pages(client), await pages(client)
     assert [answer.body for answer in first] == [answer.body for answer in again]
     assert codec.bodies == 2 * len(first)
 
 
-async def test_no_more_is_kept_than_allowed(site_client: SiteClient, codec: Codec) -> None:
+async def test_the_cache_does_not_exceed_its_limit(site_client: SiteClient, codec: Codec) -> None:
     client = await site_client(encoded_bytes=MIB)
     first = await pages(client)
     assert sum(len(answer.body) for answer in first) > MIB
@@ -177,7 +175,7 @@ async def test_no_more_is_kept_than_allowed(site_client: SiteClient, codec: Code
     assert kept <= MIB
 
 
-async def test_what_was_asked_for_last_is_kept(site_client: SiteClient, codec: Codec) -> None:
+async def test_the_last_body_is_cached(site_client: SiteClient, codec: Codec) -> None:
     client = await site_client(encoded_bytes=MIB)
     await pages(client)
     before = codec.bodies
@@ -185,7 +183,7 @@ async def test_what_was_asked_for_last_is_kept(site_client: SiteClient, codec: C
     assert codec.bodies == before
 
 
-async def test_an_answer_larger_than_all_that_may_be_kept_is_answered(site_client: SiteClient) -> None:
+async def test_a_body_larger_than_the_cache_is_served(site_client: SiteClient) -> None:
     client = await site_client(encoded_bytes=MIB)
     for _ in range(2):
         answer = await ask(client, "/stores", "Accept-Encoding: gzip")
@@ -193,7 +191,7 @@ async def test_an_answer_larger_than_all_that_may_be_kept_is_answered(site_clien
         assert len(answer.json()["data"]) == 1000
 
 
-async def test_an_encoded_answer_outlives_its_data_and_serves_it_again_when_it_returns(
+async def test_a_cached_body_is_used_again_when_its_data_returns_and_does_not_hold_the_table(
     client: Client, snapshots: SnapshotHolder, codec: Codec, tmp_path: Path, data: Path
 ) -> None:
     target, field = "/stores?limit=50", "Accept-Encoding: br"
@@ -210,9 +208,7 @@ async def test_an_encoded_answer_outlives_its_data_and_serves_it_again_when_it_r
     assert codec.bodies == bodies
 
 
-async def test_an_answer_that_two_ask_for_at_once_is_the_same_for_both_and_for_who_comes_later(
-    client: Client, held: Codec
-) -> None:
+async def test_concurrent_requests_for_one_representation_get_the_same_bytes(client: Client, held: Codec) -> None:
     target, field = "/stores?limit=50", "Accept-Encoding: gzip"
     asked = [asyncio.create_task(ask(client, target, field)) for _ in range(2)]
     while held.bodies < len(asked):  # noqa: ASYNC110 - both are being encoded; no thread tells of its start

@@ -32,11 +32,11 @@ def told() -> dict[str, Question]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-async def test_a_tag_is_a_strong_one_of_128_bits(client: Client, target: str) -> None:
+async def test_a_tag_is_strong_and_has_128_bits(client: Client, target: str) -> None:
     assert re.fullmatch('"[0-9a-f]{32}"', (await ask(client, target)).etag)
 
 
-async def test_no_two_operations_have_one_tag_for_queries_alike(client: Client) -> None:
+async def test_equal_queries_of_two_operations_have_different_tags(client: Client) -> None:
     for query in ("", "?limit=2", "?sort_order=desc", "?parent_company_id=acme", "?company_id=acme"):
         stores, companies = [await ask(client, f"/{name}{query}") for name in ("stores", "companies")]
         assert stores.etag != companies.etag
@@ -44,7 +44,7 @@ async def test_no_two_operations_have_one_tag_for_queries_alike(client: Client) 
 
 
 @given(st.data())
-async def test_however_a_question_is_written_its_tag_is_the_same_and_no_other_question_has_it(
+async def test_equivalent_queries_have_one_tag_and_different_ones_have_different_tags(
     client: Client, told: dict[str, Question], data: st.DataObject
 ) -> None:
     question = data.draw(questions())
@@ -68,12 +68,12 @@ async def test_however_a_question_is_written_its_tag_is_the_same_and_no_other_qu
         ("/companies", "/companies?sort_order=desc"),
     ],
 )
-async def test_another_question_has_another_tag(client: Client, one: str, other: str) -> None:
+async def test_different_queries_have_different_tags(client: Client, one: str, other: str) -> None:
     assert (await ask(client, one)).etag != (await ask(client, other)).etag
 
 
 @pytest.mark.parametrize("target", TARGETS)
-async def test_how_it_is_asked_does_not_change_a_tag(client: Client, target: str) -> None:
+async def test_method_and_negotiation_of_errors_do_not_change_a_tag(client: Client, target: str) -> None:
     tag = (await ask(client, target)).etag
     assert (await ask(client, target, method="HEAD")).etag == tag
     assert (await ask(client, target, "Prefer: handling=strict")).etag == tag
@@ -103,7 +103,7 @@ async def test_every_process_has_the_same_tags(client: Client, data: Path, tmp_p
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
-async def test_a_document_has_a_strong_tag_and_is_asked_for_anew_with_it(client: Client, path: str) -> None:
+async def test_a_document_has_a_strong_tag_and_is_revalidated_with_it(client: Client, path: str) -> None:
     whole = await ask(client, path)
     assert re.fullmatch('"[!#-~]+"', whole.etag)
     assert (whole.headers["Cache-Control"], whole.listed("Vary")) == ("no-cache", {"accept-encoding"})
@@ -115,5 +115,5 @@ async def test_a_document_has_a_strong_tag_and_is_asked_for_anew_with_it(client:
     assert (await ask(client, path, 'If-None-Match: "x"')).body == whole.body
 
 
-async def test_no_two_documents_have_one_tag(client: Client) -> None:
+async def test_documents_have_different_tags(client: Client) -> None:
     assert len({(await ask(client, path)).etag for path in DOCUMENTS}) == len(DOCUMENTS)

@@ -17,7 +17,7 @@ def client(*fields: tuple[str, str], peer: str | None = PROXY, trusting: Trusted
     return trusting.client(peer, CIMultiDict(fields))
 
 
-def test_with_no_proxy_that_is_trusted_the_peer_is_the_client() -> None:
+def test_without_a_trusted_proxy_the_peer_is_the_client() -> None:
     told = ((X_FORWARDED_FOR, CLIENT), (FORWARDED, f"for={CLIENT}"))
     assert client(*told, trusting=TrustedProxies()) == PROXY
     assert client(*told, peer=STRANGER) == STRANGER
@@ -40,7 +40,7 @@ def test_with_no_proxy_that_is_trusted_the_peer_is_the_client() -> None:
         (f"{OTHER_PROXY}, {PROXY}", OTHER_PROXY),
     ],
 )
-def test_the_client_is_the_last_address_that_is_no_trusted_proxys(value: str, expected: str) -> None:
+def test_the_client_is_the_last_address_that_is_not_a_trusted_proxys(value: str, expected: str) -> None:
     assert client((X_FORWARDED_FOR, value)) == expected
 
 
@@ -54,7 +54,7 @@ def test_the_client_is_the_last_address_that_is_no_trusted_proxys(value: str, ex
         (f"for=unknown,for={CLIENT}", CLIENT),
     ],
 )
-def test_forwarded_says_the_same_in_its_own_form(value: str, expected: str) -> None:
+def test_forwarded_works_like_x_forwarded_for(value: str, expected: str) -> None:
     assert client((FORWARDED, value)) == expected
 
 
@@ -82,11 +82,11 @@ def test_forwarded_says_the_same_in_its_own_form(value: str, expected: str) -> N
         ((FORWARDED, "for=_hidden"), (X_FORWARDED_FOR, CLIENT)),
     ],
 )
-def test_what_is_not_in_order_leaves_the_address_of_the_peer(fields: tuple[tuple[str, str], ...]) -> None:
+def test_an_invalid_field_leaves_the_address_of_the_peer(fields: tuple[tuple[str, str], ...]) -> None:
     assert client(*fields) == PROXY
 
 
-def test_fields_that_stand_more_than_once_are_one_list_and_both_may_say_the_same() -> None:
+def test_repeated_fields_are_one_list_and_both_fields_may_agree() -> None:
     lines = ((X_FORWARDED_FOR, STRANGER), (X_FORWARDED_FOR, f"{CLIENT}, {PROXY}"))
     assert client(*lines, (FORWARDED, f"for={CLIENT}")) == CLIENT
 
@@ -99,7 +99,7 @@ def test_proxies_on_a_unix_socket_are_trusted_by_name() -> None:
     assert client((X_FORWARDED_FOR, CLIENT), trusting=local) == PROXY
 
 
-def test_no_more_proxies_are_passed_than_anybody_has() -> None:
+def test_the_number_of_proxies_is_limited() -> None:
     passed = [CLIENT, *(f"10.1.0.{number}" for number in range(MAX_PROXIES))]
     assert client((X_FORWARDED_FOR, ",".join(passed))) == "10.1.0.0"
     assert client((FORWARDED, ",".join(f"for={each}" for each in passed))) == "10.1.0.0"
@@ -115,14 +115,14 @@ values = st.lists(st.text(max_size=20) | pieces).map("".join)
 @given(st.lists(st.tuples(st.sampled_from([X_FORWARDED_FOR, FORWARDED]), values)))
 @example([(X_FORWARDED_FOR, "::1%\x00")])
 @example([(X_FORWARDED_FOR, "\udcff")])
-def test_whatever_is_told_the_client_is_an_address_as_addresses_are_written(fields: list[tuple[str, str]]) -> None:
+def test_the_client_is_always_a_canonical_address(fields: list[tuple[str, str]]) -> None:
     found = client(*fields)
     assert str(ip_address(found)) == found
     assert "%" not in found
 
 
 @given(values)
-def test_whatever_a_client_tells_before_it_a_proxy_that_appends_is_not_fooled(told: str) -> None:
+def test_a_client_cannot_forge_its_address_behind_a_proxy_that_appends(told: str) -> None:
     assert client((X_FORWARDED_FOR, f"{told}, {CLIENT}")) == CLIENT
     appended = f'for="{CLIENT}:4711";by="{PROXY}";host="shop.example"'
     assert client((FORWARDED, told), (FORWARDED, appended)) in (CLIENT, PROXY)
@@ -137,6 +137,6 @@ def test_whatever_a_client_tells_before_it_a_proxy_that_appends_is_not_fooled(to
         ("", "'' is not a network"),
     ],
 )
-def test_a_proxy_is_told_as_an_address_a_network_or_unix(text: str, why: str) -> None:
+def test_a_trusted_proxy_is_an_address_a_network_or_unix(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         parse_trusted_proxies(["127.0.0.1", text])

@@ -38,17 +38,17 @@ async def test_the_link_leads_to_the_page(client: Client) -> None:
 
 
 @pytest.mark.parametrize("method", ["DELETE", "BREW"])
-async def test_a_method_that_is_unknown_changes_nothing_about_it(client: Client, method: str) -> None:
+async def test_an_unknown_method_has_the_same_link(client: Client, method: str) -> None:
     (reply,) = await ask_all(client, request("/a/b", "Connection: close", method=method))
     assert (reply.status, reply.headers["Link"]) == (404, HELP)
 
 
 @pytest.mark.parametrize("asked", OTHERS, ids=str)
-async def test_other_answers_have_no_such_link(client: Client, asked: Asked) -> None:
+async def test_other_responses_have_no_help_link(client: Client, asked: Asked) -> None:
     assert "help" not in (await asked.of(client)).headers.get("Link", "")
 
 
-async def test_the_admin_address_which_has_no_documentation_links_to_none(
+async def test_the_admin_listener_has_no_help_link(
     snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(snapshots, data)
@@ -61,7 +61,7 @@ async def test_the_admin_address_which_has_no_documentation_links_to_none(
     assert (await ask(public, "/health", key="")).headers["Link"] == HELP
 
 
-async def test_pages_of_other_origins_may_read_it(site_client: SiteClient) -> None:
+async def test_allowed_origins_may_read_it(site_client: SiteClient) -> None:
     client = await site_client(origins=frozenset({"https://shop.example"}))
     reply = await ask(client, "/stores", "Origin: https://shop.example", key="")
     assert reply.headers["Link"] == HELP
@@ -69,14 +69,14 @@ async def test_pages_of_other_origins_may_read_it(site_client: SiteClient) -> No
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_there_is_no_icon_which_is_no_error_and_is_remembered_for_a_day(client: Client, method: str) -> None:
+async def test_the_missing_icon_is_204_and_cached_for_a_day(client: Client, method: str) -> None:
     reply = await ask(client, "/favicon.ico", method=method, key="")
     assert (reply.status, reply.body) == (204, b"")
     assert reply.headers["Cache-Control"] == "public, max-age=86400"
     assert not {"Content-Type", "Content-Length", "Link"} & set(reply.headers)
 
 
-async def test_the_icon_is_read_only_like_the_rest_counted_by_its_path_and_not_documented(client: Client) -> None:
+async def test_the_icon_is_read_only_counted_by_its_path_and_not_documented(client: Client) -> None:
     refused = await ask(client, "/favicon.ico", method="POST", key="")
     assert (refused.status, refused.headers["Allow"]) == (405, "GET, HEAD")
     assert "/favicon.ico" not in (await ask(client, "/openapi.json")).json()["paths"]

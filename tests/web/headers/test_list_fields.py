@@ -27,12 +27,10 @@ def test_only_spaces_and_tabs_may_surround_a_weight(code_point: int) -> None:
         ("br;Q=0.25", 0.25),
     ],
 )
-def test_the_weight_of_a_member_is_its_first_and_that_of_a_repeated_member_the_highest(
-    field: str, weight: float | None
-) -> None:
+def test_the_first_q_of_a_member_counts_and_the_highest_of_a_repeated_member(field: str, weight: float | None) -> None:
     assert weights([field]).get("br") == weight
 
 
 @given(st.lists(st.text(max_size=600)))
-def test_long_fields_are_read_as_none_and_nobody_keeps_them(fields: list[str]) -> None:
+def test_long_fields_are_ignored_and_not_cached(fields: list[str]) -> None:
     assert list(bounded_fields(fields)) == (fields if len("".join(fields)) <= MAX_CHARACTERS else [])

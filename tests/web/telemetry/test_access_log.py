@@ -59,7 +59,7 @@ async def logged(snapshots: SnapshotHolder, data: Any, aiohttp_client: AiohttpCl
     return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY, log=lines).public))
 
 
-async def test_a_request_is_one_line_that_tells_all_of_it(logged: Client, lines: Taken) -> None:
+async def test_a_request_is_one_line_with_all_members(logged: Client, lines: Taken) -> None:
     trace = "0af7651916cd43dd8448eb211c80319c"
     headers = {**HEADERS, "X-Request-Id": "mine", "traceparent": f"00-{trace}-b7ad6b7169203331-01"}
     before = datetime.now(UTC) - timedelta(microseconds=1)
@@ -94,7 +94,7 @@ async def test_a_request_is_one_line_that_tells_all_of_it(logged: Client, lines:
         ("GET /health", "/health", 200),
     ],
 )
-async def test_whatever_is_answered_stands_in_it_but_no_query(
+async def test_every_response_is_logged_without_the_query(
     logged: Client, lines: Taken, asked: str, route: str, status: int
 ) -> None:
     method, target = asked.split()
@@ -106,21 +106,21 @@ async def test_whatever_is_answered_stands_in_it_but_no_query(
     assert b"private" not in lines[-1]
 
 
-async def test_an_answer_not_modified_sent_nothing(logged: Client, lines: Taken) -> None:
+async def test_a_304_is_logged_with_0_bytes(logged: Client, lines: Taken) -> None:
     async with logged.get("/stores", headers=HEADERS) as response:
         tag = response.headers["ETag"]
     async with logged.get("/stores", headers={**HEADERS, "If-None-Match": tag}):
         assert (lines.last["status"], lines.last["bytes"]) == (304, 0)
 
 
-async def test_who_has_no_valid_key_has_no_name_and_no_key_is_told(logged: Client, lines: Taken) -> None:
+async def test_an_invalid_key_is_not_logged_and_has_no_name(logged: Client, lines: Taken) -> None:
     for headers in ({}, {"x-api-key": "wrong-secret"}):
         async with logged.get("/stores", headers=headers):
             assert (lines.last["status"], lines.last["key"]) == (401, None)
     assert b"wrong-secret" not in b"".join(lines)
 
 
-async def test_a_key_in_a_path_is_not_told(logged: Client, lines: Taken) -> None:
+async def test_a_key_in_a_path_is_not_logged(logged: Client, lines: Taken) -> None:
     key = "sd_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
     await ask(logged, f"/companies/{key}")
     await ask(logged, f"/{key}/x")
@@ -129,7 +129,7 @@ async def test_a_key_in_a_path_is_not_told(logged: Client, lines: Taken) -> None
     assert lines.last["path"] == "/companies/sd_[redacted]"
 
 
-async def test_what_is_no_http_is_told_without_a_word_of_it(logged: Client, lines: Taken) -> None:
+async def test_a_malformed_request_is_logged_without_its_content(logged: Client, lines: Taken) -> None:
     await exchange(logged, b"GET /secret HTTP/9.9 secret\r\nx-api-key secret\r\n\r\n")
     told = lines.last
     assert (told["method"], told["path"], told["route"], told["status"]) == (None, None, "unmatched", 400)
@@ -137,7 +137,7 @@ async def test_what_is_no_http_is_told_without_a_word_of_it(logged: Client, line
 
 
 @pytest.mark.parametrize("name", [b"", b"\xff\n", b"10.0.0.1", b"sd_0123456789abcdefghij"])
-async def test_a_client_on_a_unix_socket_is_unix_whatever_it_calls_itself(
+async def test_a_client_on_a_unix_socket_is_logged_as_unix_whatever_its_name(
     snapshots: SnapshotHolder, data: Path, lines: Taken, name: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await serve(snapshots, data)
@@ -159,7 +159,7 @@ async def test_a_client_on_a_unix_socket_is_unix_whatever_it_calls_itself(
     assert lines.last["client"] == "unix"
 
 
-async def test_lines_that_nobody_takes_are_counted_and_hold_nothing_up(logged: Client, lines: Taken) -> None:
+async def test_dropped_lines_are_counted_and_block_nothing(logged: Client, lines: Taken) -> None:
     lines.room = 1
     for _ in range(3):
         async with logged.get("/stores", headers=HEADERS) as response:
@@ -169,14 +169,14 @@ async def test_lines_that_nobody_takes_are_counted_and_hold_nothing_up(logged: C
 
 
 @given(st.text())
-def test_a_path_is_told_in_printable_ascii_of_bounded_length(path: str) -> None:
+def test_a_path_is_logged_as_ascii_of_bounded_length(path: str) -> None:
     shown = loggable_path(path)
     assert shown.isascii()
     assert len(shown) <= 10 * 1024
 
 
 @pytest.mark.parametrize("layers", [0, 1, 2, 3])
-def test_a_key_in_a_path_is_masked_however_often_it_is_percent_encoded(layers: int) -> None:
+def test_a_key_in_a_path_is_masked_even_if_percent_encoded_several_times(layers: int) -> None:
     written = key = new_key()
     for _ in range(layers):
         written = "".join(f"%{ord(character):02X}" for character in written)
@@ -187,17 +187,17 @@ def test_a_key_in_a_path_is_masked_however_often_it_is_percent_encoded(layers: i
 
 
 @given(st.datetimes(min_value=datetime(1971, 1, 1), max_value=datetime(2100, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001 - of UTC
-def test_times_are_those_of_the_clock_to_the_microsecond(moment: datetime) -> None:
+def test_timestamps_are_exact_to_the_microsecond(moment: datetime) -> None:
     microseconds = (moment - datetime.fromtimestamp(0, UTC)) // timedelta(microseconds=1)
     assert datetime.fromisoformat(timestamp(microseconds * 1000)) == moment
 
 
-async def test_nothing_tells_how_long_an_answer_took_unless_that_is_wanted(client: Client) -> None:
+async def test_there_is_no_server_timing_by_default(client: Client) -> None:
     async with client.get("/stores", headers=HEADERS) as response:
         assert "Server-Timing" not in response.headers
 
 
-async def test_server_timing_tells_how_long_an_answer_took(site_client: SiteClient) -> None:
+async def test_server_timing_has_the_duration_of_a_response(site_client: SiteClient) -> None:
     client = await site_client(server_timing=True)
     async with client.get("/stores", headers=HEADERS) as response:
         told = re.fullmatch(r"app;dur=(\d+\.\d{3})", response.headers["Server-Timing"])

@@ -30,14 +30,14 @@ def lone() -> KeyCounters:
     return KeyCounters(slot.counts, slot.all_counts)
 
 
-def test_each_key_is_counted_by_itself() -> None:
+def test_each_key_has_its_own_counters() -> None:
     key_counters = lone()
     for name, limited in (("a", False), ("b", False), ("a", True), ("a", False)):
         key_counters.count(name, limited=limited)
     assert told(key_counters) == {("a", "answered"): 2, ("a", "limited"): 1, ("b", "answered"): 1}
 
 
-def test_workers_are_counted_together_and_a_successor_goes_on(tmp_path: Path) -> None:
+def test_workers_are_summed_and_a_successor_continues_its_slot(tmp_path: Path) -> None:
     slots = WorkerSlots(tmp_path)
     first, second = slots.take(), slots.take()
     for slot in (first, second, first):  # the third time, as who takes the place of the first
@@ -47,7 +47,7 @@ def test_workers_are_counted_together_and_a_successor_goes_on(tmp_path: Path) ->
     assert told(key_counters) == {("a", "answered"): 3, ("ü", "answered"): 2, ("b", "answered"): 1}
 
 
-def test_keys_beyond_the_room_for_names_are_counted_together() -> None:
+def test_keys_beyond_the_limit_are_counted_together() -> None:
     key_counters = lone()
     for number in range(600):
         key_counters.count(f"key {number}", limited=False)
@@ -59,7 +59,7 @@ def test_keys_beyond_the_room_for_names_are_counted_together() -> None:
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "ü" * 65, 'quote " and \\ and\nline'])
-def test_any_name_gives_metrics_that_can_be_read(name: str) -> None:
+def test_any_name_gives_valid_metrics(name: str) -> None:
     key_counters = lone()
     key_counters.count(name, limited=False)
     registry = CollectorRegistry()
@@ -75,7 +75,7 @@ def test_all_counts_fit_into_a_slot() -> None:
     assert lengths < SLOT_BYTES
 
 
-async def test_the_admin_listener_alone_tells_who_asked(
+async def test_only_the_admin_listener_has_counters_by_key(
     snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(snapshots, data)
