@@ -15,7 +15,7 @@ from tests.directory import write_directory
 from tests.loaded import serve
 from tests.web.live import COMPANIES, KEY, POLICY, STORES, Client, ServiceServer, authentication
 
-# Returns a client of a service on other terms than `POLICY`, over what the snapshots serves, or else over `data`.
+# Returns a client of a service with changes to `POLICY`; loads `data` unless a snapshot is served.
 SiteClient = Callable[..., Awaitable[Client]]
 
 
@@ -31,7 +31,7 @@ def snapshots() -> SnapshotHolder:
 
 @pytest.fixture
 async def loading_client(snapshots: SnapshotHolder, aiohttp_client: AiohttpClient) -> Client:
-    """Return a client of a service that still loads."""
+    """Return a client of a service that is still loading."""
     return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public))
 
 
@@ -44,8 +44,8 @@ async def client(snapshots: SnapshotHolder, data: Path, loading_client: Client) 
 
 @pytest.fixture
 def site_client(snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient) -> SiteClient:
-    async def make(**terms: Any) -> Client:
-        policy = msgspec.structs.replace(POLICY, **terms)
+    async def make(**changes: Any) -> Client:
+        policy = msgspec.structs.replace(POLICY, **changes)
         if snapshots.current is None:
             await serve(snapshots, data)
         site = make_site(snapshots, authentication([KEY]) if policy.needs_key else no_authentication, policy)

@@ -32,7 +32,7 @@ COMPANIES = (
     company("a/b c", name="Slash"),
 )
 
-# The terms of a service that was told nothing of them.
+# The default policy.
 POLICY = Policy(cache_control=Settings().cache_control, origins=frozenset(), needs_key=True, encoded_bytes=1 << 20)
 
 Client = TestClient[Any, Any]
@@ -43,8 +43,8 @@ def authentication(keys: Iterable[str]) -> Authenticate:
     return api_key_authentication(Keyring(given_principals(keys)))
 
 
-def lasting(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the header fields of an answer in which another answer to the same question is no different."""
+def stable_fields(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the header fields without those that differ between equal responses."""
     return {name.lower(): value for name, value in headers.items() if name.lower() not in ("date", "x-request-id")}
 
 
@@ -60,7 +60,7 @@ class ServiceServer(BaseTestServer):
 
 
 async def exchange(client: Client, request: bytes) -> bytes:
-    """Send bytes on a connection of their own and return all that comes back until the server closes it."""
+    """Send bytes on a new connection, and return all that the server sends until it closes."""
     reader, writer = await asyncio.open_connection(client.host, client.port)
     writer.write(request)
     async with asyncio.timeout(SECONDS):
@@ -71,6 +71,6 @@ async def exchange(client: Client, request: bytes) -> bytes:
 
 
 async def ask(client: Client, target: str, *, method: str = "GET", headers: tuple[str, ...] = ()) -> bytes:
-    """Ask with the target on the wire just as it is written, with the key, and return the whole answer."""
+    """Send a request with the key and with the target exactly as written; return the raw response."""
     lines = (f"{method} {target} HTTP/1.1", "Host: test", f"{KEY_HEADER}: {KEY}", "Connection: close", *headers)
     return await exchange(client, "\r\n".join((*lines, "", "")).encode("utf-8", "surrogateescape"))

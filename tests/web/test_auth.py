@@ -1,4 +1,4 @@
-"""The key in x-api-key."""
+"""Authentication by x-api-key."""
 
 import pytest
 from multidict import CIMultiDict

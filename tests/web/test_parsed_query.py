@@ -1,4 +1,4 @@
-"""Query strings are parsed once, and the frame of a page is made once while as many rows match."""
+"""Query strings are parsed once, and the frame of a page is built once per `total_count`."""
 
 from service.model.envelope import opening
 from service.model.errors import UnprocessableContent
@@ -37,9 +37,9 @@ def test_a_query_string_is_cached_unless_it_is_long() -> None:
 def test_strict_and_lenient_parses_are_cached_separately() -> None:
     parse = parser(Reader(STORES))
     assert isinstance(parse("x=1", False), ParsedQuery)
-    refused = parse("x=1", True)
-    assert isinstance(refused, UnprocessableContent)
-    assert refused is parse("x=1", True)
+    errors = parse("x=1", True)
+    assert isinstance(errors, UnprocessableContent)
+    assert errors is parse("x=1", True)
     assert isinstance(parse("x=1", False), ParsedQuery)
 
 

@@ -1,4 +1,4 @@
-"""How the target of a request is read."""
+"""Parsing of request targets."""
 
 from urllib.parse import parse_qsl
 

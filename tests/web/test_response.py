@@ -1,4 +1,4 @@
-"""How an answer is sent: heads, connections, and clients that are slow or gone."""
+"""Responses on the wire: heads, connections, and clients that are slow or disconnect."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -39,8 +39,8 @@ async def test_the_connection_closes_after_the_last_response(
 
 
 async def test_a_client_of_http_1_0_may_keep_its_connection(client: Client) -> None:
-    kept = request("GET /stores?limit=1 HTTP/1.0", "Connection: keep-alive")
-    answers = await exchange(client, kept + request("GET /companies/acme HTTP/1.0"))
+    keep_alive = request("GET /stores?limit=1 HTTP/1.0", "Connection: keep-alive")
+    answers = await exchange(client, keep_alive + request("GET /companies/acme HTTP/1.0"))
     assert answers.count(b"HTTP/1.1 200 OK\r\n") == 2
     assert answers.count(b"\r\nConnection: keep-alive\r\n") == 1
 
@@ -65,13 +65,13 @@ async def test_short_and_long_responses_arrive_complete_at_a_slow_client(
 ) -> None:
     write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
     await serve(snapshots, data)
-    whole = await (await client.get(f"/stores?limit={limit}", headers=HEADERS)).read()
+    expected = await (await client.get(f"/stores?limit={limit}", headers=HEADERS)).read()
     reader, writer = await asyncio.open_connection(client.host, client.port, limit=2)
     writer.write(request(f"GET /stores?limit={limit} HTTP/1.1", "Connection: close"))
     received = b"".join([part async for part in _parts(reader)])
     writer.close()
-    assert received.partition(b"\r\n\r\n")[2] == whole
-    assert len(whole) > 5000 * limit
+    assert received.partition(b"\r\n\r\n")[2] == expected
+    assert len(expected) > 5000 * limit
 
 
 async def test_the_current_response_arrives_complete_when_the_server_closes(
@@ -81,7 +81,7 @@ async def test_the_current_response_arrives_complete_when_the_server_closes(
     await serve(snapshots, data)
     server = ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public, shutdown_seconds=SECONDS)
     client: Client = await aiohttp_client(server)
-    whole = await (await client.get("/stores", headers=HEADERS)).read()
+    expected = await (await client.get("/stores", headers=HEADERS)).read()
     reader, writer = await asyncio.open_connection(client.host, client.port, limit=2)
     writer.write(request("GET /stores HTTP/1.1", "Connection: close"))
     begin = await reader.read(1)
@@ -90,7 +90,7 @@ async def test_the_current_response_arrives_complete_when_the_server_closes(
     received = b"".join([begin, *[part async for part in _parts(reader)]])
     writer.close()
     await closing
-    assert received.partition(b"\r\n\r\n")[2] == whole
+    assert received.partition(b"\r\n\r\n")[2] == expected
 
 
 async def _parts(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""Two lists that are asked the same query in turn: neither is ever answered with the other."""
+"""The same queries to two lists in turn: neither gets the response of the other."""
 
 from itertools import product
 from pathlib import Path
@@ -16,7 +16,7 @@ QUERIES = ("", "?limit=40", "?sort_order=desc", "?company_id=acme&limit=9&page_n
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Write lists that are long enough to be compressed."""
+    """Write lists long enough to be compressed."""
     stores = [store(f"s{number}") for number in range(50)]
     return write_directory(tmp_path / "data", stores, [company(), *(company(f"c{number}") for number in range(50))])
 

@@ -26,7 +26,7 @@ Dial = Callable[[], Awaitable[Wire]]
 
 @asynccontextmanager
 async def listening(snapshots: SnapshotHolder, path: Path | None = None) -> AsyncIterator[Dial]:
-    """Serve on a Unix socket, or by TCP; yield what connects to it. Clients read little ahead."""
+    """Serve on a Unix socket or TCP; yield a function that connects. Clients read little ahead."""
     wires: list[Wire] = []
     if path is not None:
         bound = socket.socket(socket.AF_UNIX)
@@ -57,7 +57,7 @@ def counted(snapshots: SnapshotHolder, event: Event) -> int:
 
 
 async def until_closed(reader: asyncio.StreamReader) -> bytes:
-    """Return what comes until the other side closes the connection."""
+    """Return all received bytes until the server closes the connection."""
     received = b""
     async with asyncio.timeout(SECONDS):
         with suppress(ConnectionError):
@@ -67,7 +67,7 @@ async def until_closed(reader: asyncio.StreamReader) -> bytes:
 
 
 async def trickle(writer: asyncio.StreamWriter, pieces: list[bytes]) -> None:
-    """Send pieces one after the other, slowly, as long as the connection is open."""
+    """Send pieces slowly, as long as the connection is open."""
     with suppress(ConnectionError):
         for piece in pieces:
             writer.write(piece)

@@ -1,4 +1,4 @@
-"""Backpressure: what clients do not take of their responses."""
+"""Backpressure: the memory of unsent responses."""
 
 import asyncio
 import subprocess
@@ -17,7 +17,7 @@ SHARE = MAX_UNSENT_BYTES // 8
 
 
 class Writer:
-    """A connection with a response that its client does not take."""
+    """A connection with an unsent response."""
 
     def __init__(self, since: float) -> None:
         self.since, self.dropped = since, False
@@ -74,8 +74,8 @@ async def test_memory_is_released_after_much_was_in_use() -> None:
         await released.wait()
 
 
-# In a process of its own, whose memory nothing else uses. The texts are too small for the system to be asked for each,
-# and those that are kept lie between those that are freed.
+# In a process of its own. The texts are too small for separate mappings, and the retained ones lie between the freed
+# ones.
 FREES = """
 import ctypes
 from pathlib import Path
@@ -85,7 +85,7 @@ def resident():
     return int(Path("/proc/self/statm").read_text().split()[1])
 
 pairs = [(b"x" * 50_000, b"x" * 1_000) for _ in range(4_000)]
-kept = [pair[1] for pair in pairs]
+retained = [pair[1] for pair in pairs]
 del pairs
 before = resident()
 release_free_memory()

@@ -50,8 +50,8 @@ async def test_reading_ahead_of_a_response_is_bounded(packet: bytes) -> None:
     await wire.send(GET)
     total = 10 * MAX_HEAD_BYTES // len(packet)
     await wire.send(*[packet] * total)
-    held = total * len(packet) - len(wire.unread)
-    assert MAX_HEAD_BYTES < held <= MAX_HEAD_BYTES + RECEIVE_BYTES
+    received = total * len(packet) - len(wire.unread)
+    assert MAX_HEAD_BYTES < received <= MAX_HEAD_BYTES + RECEIVE_BYTES
     app.gate.set()
     while wire.unread or wire.connection.state is not State.IDLE:
         await settle()
@@ -171,7 +171,7 @@ async def test_a_malformed_body_makes_the_current_response_the_last(chunk: bytes
 
 
 class Failing(GatedApp):
-    """An app that fails where its own last resort does not help."""
+    """An app that fails outside its own error handling."""
 
     def __init__(self, header: str = "") -> None:
         super().__init__()
@@ -206,8 +206,8 @@ async def test_malformed_requests_are_logged_once_a_minute_with_the_number_suppr
             await wire.send(b"NONSENSE\r\n\r\n")
         wires[3].clock += 60
         await wires[3].send(b"NONSENSE\r\n\r\n")
-    told = "refused a malformed request from 192.0.2.1: The request is not well-formed HTTP."
-    assert [record.message for record in caplog.records] == [told, f"{told} (2 more since the last line)"]
+    message = "refused a malformed request from 192.0.2.1: The request is not well-formed HTTP."
+    assert [record.message for record in caplog.records] == [message, f"{message} (2 more since the last line)"]
 
 
 async def test_no_response_is_sent_after_the_client_disconnects() -> None:

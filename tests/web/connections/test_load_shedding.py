@@ -36,7 +36,7 @@ async def test_connections_over_the_limit_get_503_until_others_close(caplog: pyt
         for _, writer in admitted:
             writer.close()
         async with asyncio.timeout(SECONDS):
-            while snapshots.slot.open_connections():  # noqa: ASYNC110 - the server wakes nobody
+            while snapshots.slot.open_connections():  # noqa: ASYNC110 - the server signals no event
                 await asyncio.sleep(0.01)
         reader, writer = await dial()
         writer.write(CLOSE)

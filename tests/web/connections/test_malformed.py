@@ -1,4 +1,4 @@
-"""What HTTP parsing refuses, and what is too large."""
+"""Requests that HTTP parsing rejects, and requests over a size limit."""
 
 import asyncio
 import logging
@@ -100,15 +100,15 @@ async def test_the_next_request_on_a_connection_is_answered_after_one_with_a_bod
 
 @pytest.mark.parametrize("broken", [b"GET / HTTP/9.9\r\n\r\n", b"BREW(\r\n\r\n", b"GET /stores\r\n\r\n"])
 async def test_pipelined_requests_before_a_malformed_one_are_answered(client: Client, broken: bytes) -> None:
-    asked = f"GET /health HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
-    answer = await exchange(client, asked * 3 + broken + asked)
+    request = f"GET /health HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
+    answer = await exchange(client, request * 3 + broken + request)
     assert re.findall(rb"HTTP/1\.1 (\d+) ", answer) == [b"200", b"200", b"200", b"400"]
 
 
 @pytest.mark.parametrize("count", [40, 500])
 async def test_each_of_many_pipelined_requests_is_answered(client: Client, count: int) -> None:
-    asked = f"GET /stores HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
-    answer = await exchange(client, asked * count + b"NON SENSE\r\n\r\n")
+    request = f"GET /stores HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
+    answer = await exchange(client, request * count + b"NON SENSE\r\n\r\n")
     statuses = re.findall(rb"HTTP/1\.1 (\d+) ", answer)
     assert statuses == [b"200"] * count + [b"400"]
 
@@ -152,7 +152,7 @@ async def test_a_request_with_a_malformed_body_is_400(client: Client) -> None:
 
 
 async def test_an_upgrade_is_declined_and_the_connection_closed(client: Client) -> None:
-    asked = f"GET /health HTTP/1.1\r\nHost: t\r\nConnection: upgrade\r\nUpgrade: h2c\r\nx-api-key: {KEY}\r\n\r\n"
-    answer = await exchange(client, asked.encode())
+    request = f"GET /health HTTP/1.1\r\nHost: t\r\nConnection: upgrade\r\nUpgrade: h2c\r\nx-api-key: {KEY}\r\n\r\n"
+    answer = await exchange(client, request.encode())
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert b"\r\nConnection: close\r\n" in answer

@@ -1,4 +1,4 @@
-"""Requests, made of what the parser returns."""
+"""Requests, built from parsed heads."""
 
 import pytest
 from aiohttp import HttpVersion, HttpVersion11

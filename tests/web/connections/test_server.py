@@ -1,4 +1,4 @@
-"""The server of a listener: how it is shut down."""
+"""The server of a listener: shutdown."""
 
 import asyncio
 import socket
@@ -13,7 +13,7 @@ from tests.web.connections.listening import GET, LIMITS, Wire, until_closed
 
 
 class Service:
-    """A service whose answers can be held back."""
+    """A service whose responses can be delayed."""
 
     def __init__(self) -> None:
         self.app = GatedApp()

@@ -1,4 +1,4 @@
-"""Timeouts: the head of a request, an idle connection, a response that the client does not read, a body."""
+"""Timeouts: of heads, idle connections, unread responses and bodies."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,13 +17,13 @@ from tests.program import SECONDS
 from tests.web.connections import harness
 from tests.web.connections.listening import CLOSE, GET, LIMITS, Dial, counted, listening, trickle, until_closed
 
-# 1,000 stores of 3,000 characters: more than the system takes for a client that does not read.
+# 1,000 stores of 3,000 characters: more than the system buffers for a client that does not read.
 PAGE = b"GET /stores HTTP/1.1\r\nHost: t\r\n\r\n"
 HEAD, IDLE, WRITE, BODY = (getattr(Limits(), f"{each}_seconds") for each in ("head", "idle", "write", "discard"))
 
 
 async def is_closed_after(wire: harness.Wire, seconds: float) -> bool:
-    """Return whether a connection is closed when its clock has gone on so far, and not before."""
+    """Return whether a connection closes after exactly this time."""
     await wire.wait(seconds - 0.01)
     before = wire.lost
     await wire.wait(0.01)
@@ -120,7 +120,7 @@ async def test_a_closed_connection_does_not_time_out() -> None:
 
 
 class Checked:
-    """Something with a timeout that knows how often it was checked."""
+    """A connection that records when it is checked."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -141,12 +141,12 @@ async def test_a_sweep_checks_each_connection_once_in_batches() -> None:
     assert len({each.times[0] for each in connections}) == 3
     among.clear()
     await asyncio.sleep(0.1)
-    seen = [len(each.times) for each in connections]
+    counts = [len(each.times) for each in connections]
     await asyncio.sleep(0.1)
-    assert [len(each.times) for each in connections] == seen
+    assert [len(each.times) for each in connections] == counts
 
 
-# By real sockets: the same in short, and what the system has a part in.
+# With real sockets: the same in short, and the part of the system.
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ async def test_a_response_that_the_client_does_not_read_is_aborted(dial: Dial, s
     _, writer = await dial()
     writer.write(PAGE * 8)
     async with asyncio.timeout(SECONDS):
-        while not counted(snapshots, Event.WRITE_TIMEOUT):  # noqa: ASYNC110 - the server wakes nobody
+        while not counted(snapshots, Event.WRITE_TIMEOUT):  # noqa: ASYNC110 - the server signals no event
             await asyncio.sleep(0.05)
 
 

@@ -1,4 +1,4 @@
-"""What a client sends costs work in proportion to its length, however it is made."""
+"""The work for a client's bytes grows linearly with their number."""
 
 import sys
 from collections.abc import Callable
@@ -16,14 +16,14 @@ CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 class Received(bytearray):
-    """What a connection has received and not used yet; counts the bytes that are scanned and copied."""
+    """The received bytes of a connection; counts those that are scanned and copied."""
 
     touched = 0
 
     def __getitem__(self, where: Any) -> Any:
-        taken = super().__getitem__(where)
-        self.touched += len(taken)
-        return taken
+        part = super().__getitem__(where)
+        self.touched += len(part)
+        return part
 
     def find(self, sought: Any, start: Any = 0, end: Any = None, /) -> int:
         found = super().find(sought, start, end)
@@ -36,13 +36,13 @@ class Received(bytearray):
 
 
 class Work:
-    """Calls in Python and C, and what the parser is given."""
+    """The number of calls in Python and C, and the bytes parsed."""
 
     def __init__(self) -> None:
         self.calls = self.parses = self.parsed = self.touched = 0
 
     def profile(self, frame: FrameType, event: str, _: object) -> None:
-        """Count a call, as `sys.setprofile` tells of it."""
+        """Count a call; for `sys.setprofile`."""
         self.calls += event in ("call", "c_call")
         if event == "call" and frame.f_code is HeadReader._parse.__code__:  # noqa: SLF001 - where the parser is called
             self.parses += 1
@@ -50,9 +50,9 @@ class Work:
 
 
 async def work_of(sent: bytes, packet: int) -> Work:
-    """Return the work of a connection that gets some bytes in packets; the client reads what comes."""
+    """Return the work of a connection that receives bytes in packets; its client reads the responses."""
     wire, work = Wire(), Work()
-    received = wire.connection._received = Received()  # noqa: SLF001 - all that it does to bytes it does there
+    received = wire.connection._received = Received()  # noqa: SLF001 - its only buffer
     sys.setprofile(work.profile)
     try:
         for start in range(0, len(sent), packet):
@@ -97,7 +97,7 @@ async def test_work_grows_linearly_with_the_input(sent: Callable[[int], bytes], 
     once, twice, four = [await work_of(sent(size), packet) for size in (500, 1000, 2000)]
     assert twice.calls <= 2.1 * once.calls
     assert four.calls <= 2.1 * twice.calls
-    assert four.touched <= 8 * len(sent(2000))  # four for an end that may lie across packets
+    assert four.touched <= 8 * len(sent(2000))  # 4 for the end of a head, which may be split between packets
 
 
 @pytest.mark.parametrize("sent", [body_of_line_ends(200_000), chunk_of_line_ends(200_000)], ids=["sized", "chunked"])

@@ -20,7 +20,7 @@ FAILED = Reload(NOW, ok=False, error="stores.csv:2: city: it is missing")
 
 
 async def samples(client: Client) -> dict[str, float]:
-    """Return what /metrics tells, by name and labels."""
+    """Return the samples of /metrics, by name and labels."""
     response = await client.get("/metrics")
     assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
     lines = (line for line in (await response.text()).splitlines() if not line.startswith("#"))
@@ -78,21 +78,21 @@ async def test_a_failed_reload_is_reported_and_the_previous_data_served(
     assert (await client.get("/stores", headers=HEADERS)).status == 200
 
 
-@pytest.mark.parametrize("after", ["loading", "stale", "draining"])
+@pytest.mark.parametrize("reason", ["loading", "stale", "draining"])
 async def test_ready_is_503_with_the_reason_while_the_data_is_still_served(
-    client: Client, snapshots: SnapshotHolder, monkeypatch: pytest.MonkeyPatch, after: str
+    client: Client, snapshots: SnapshotHolder, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
     snapshots.last_reload = FAILED
-    if after == "loading":
+    if reason == "loading":
         monkeypatch.setattr(snapshots, "current", None)
-    snapshots.draining = after == "draining"
+    snapshots.draining = reason == "draining"
     snapshots.max_stale = 60
-    snapshots.confirmed_at = datetime.now(UTC) - timedelta(seconds=61 if after == "stale" else 1)
+    snapshots.confirmed_at = datetime.now(UTC) - timedelta(seconds=61 if reason == "stale" else 1)
     response = await client.get("/ready")
-    assert (response.status, await response.json()) == (503, {"status": after})
-    told = await (await client.get("/ready", headers=HEADERS)).json()
-    assert (told["status"], told["last_reload"]["error"]) == (after, FAILED.error)
-    assert (await client.get("/stores", headers=HEADERS)).status == (503 if after == "loading" else 200)
+    assert (response.status, await response.json()) == (503, {"status": reason})
+    ready = await (await client.get("/ready", headers=HEADERS)).json()
+    assert (ready["status"], ready["last_reload"]["error"]) == (reason, FAILED.error)
+    assert (await client.get("/stores", headers=HEADERS)).status == (503 if reason == "loading" else 200)
 
 
 async def test_ready_is_503_until_every_worker_has_had_data_once(data: Path, aiohttp_client: AiohttpClient) -> None:
@@ -143,20 +143,20 @@ async def test_metrics_count_records_and_requests_by_route(client: Client) -> No
     for path in ("/stores", "/companies/acme", "/companies/nobody", "/nope", "/nope/2"):
         await client.get(path, headers=HEADERS)
     await client.request("PROPFIND", "/stores")
-    told = await samples(client)
+    metrics = await samples(client)
     requests = "store_directory_http_requests_total"
-    assert told[f'{requests}{{method="GET",route="/stores",status="200"}}'] == 1
-    assert told[f'{requests}{{method="GET",route="/companies/{{company_id}}",status="404"}}'] == 1
-    assert told[f'{requests}{{method="GET",route="unmatched",status="404"}}'] == 2
-    assert told[f'{requests}{{method="other",route="/stores",status="405"}}'] == 1
-    assert told['store_directory_http_request_duration_seconds_count{route="/stores"}'] == 2
-    assert told["store_directory_stores"] == 4
-    assert told["store_directory_companies"] == 3
-    assert told["store_directory_skipped_records"] == 0
-    assert told["store_directory_reload_success"] == 1
-    assert told["store_directory_workers"] == 1
-    assert told["store_directory_dataset_generation"] == 1
-    assert 0 <= told["store_directory_dataset_age_seconds"] < 60
+    assert metrics[f'{requests}{{method="GET",route="/stores",status="200"}}'] == 1
+    assert metrics[f'{requests}{{method="GET",route="/companies/{{company_id}}",status="404"}}'] == 1
+    assert metrics[f'{requests}{{method="GET",route="unmatched",status="404"}}'] == 2
+    assert metrics[f'{requests}{{method="other",route="/stores",status="405"}}'] == 1
+    assert metrics['store_directory_http_request_duration_seconds_count{route="/stores"}'] == 2
+    assert metrics["store_directory_stores"] == 4
+    assert metrics["store_directory_companies"] == 3
+    assert metrics["store_directory_skipped_records"] == 0
+    assert metrics["store_directory_reload_success"] == 1
+    assert metrics["store_directory_workers"] == 1
+    assert metrics["store_directory_dataset_generation"] == 1
+    assert 0 <= metrics["store_directory_dataset_age_seconds"] < 60
 
 
 async def test_only_a_single_worker_has_process_metrics(

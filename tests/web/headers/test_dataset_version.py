@@ -1,4 +1,4 @@
-"""X-Dataset-Version in a request: an answer of that version, or none."""
+"""X-Dataset-Version in a request: a response of that version, or 412."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ async def version(client: Client) -> str:
 
 @pytest.fixture(scope="module")
 def editions(tmp_path_factory: pytest.TempPathFactory) -> list[Snapshot]:
-    """Return two data sets of as many stores, of the same identifiers."""
+    """Return two data sets with the same identifiers."""
     folder = tmp_path_factory.mktemp("editions")
     named = [(name, [store(f"s{number}", name=name) for number in range(9)]) for name in ("one", "other")]
     return [snapshot(write_directory(folder / name, stores)) for name, stores in named]
@@ -104,20 +104,20 @@ async def test_paging_through_one_version_never_mixes_two(
     loading_client: Client, snapshots: SnapshotHolder, editions: Sequence[Snapshot], reloads: list[int | None]
 ) -> None:
     await _serve(snapshots, editions[0])
-    told: list[tuple[str, str]] = []
+    shown: list[tuple[str, str]] = []
     version, page_num = "", 1
     while page_num <= 5:
         answer = await _page(loading_client, page_num, version)
         if answer.status == 412:
-            told, version, page_num = [], answer.headers[FIELD], 1  # and anew
+            shown, version, page_num = [], answer.headers[FIELD], 1  # start again
             continue
         assert version in ("", answer.headers[FIELD])
         version, page_num = answer.headers[FIELD], page_num + 1
-        told += [(record["store_id"], record["name"]) for record in answer.json()["data"]]
+        shown += [(record["store_id"], record["name"]) for record in answer.json()["data"]]
         if reloads and (edition := reloads.pop()) is not None:
             await _serve(snapshots, editions[edition])
-    assert len({name for _, name in told}) == 1
-    assert [identifier for identifier, _ in told] == [f"s{number}" for number in range(9)]
+    assert len({name for _, name in shown}) == 1
+    assert [identifier for identifier, _ in shown] == [f"s{number}" for number in range(9)]
 
 
 async def test_a_reload_of_the_same_data_does_not_interrupt_paging(

@@ -1,4 +1,4 @@
-"""The work of encoding: off the event loop where it is long, and done once while its outcome is kept."""
+"""Encoding: off the event loop if the body is long, and done once while the result is cached."""
 
 import asyncio
 import gc
@@ -21,7 +21,7 @@ from tests.web.negotiation import CODINGS
 from tests.web.reply import Reply, ask, ask_all, request
 
 MIB = 1 << 20
-# One page of 1,000 stores, 20 pages of 50; noise that packs to half of it.
+# One page of 1,000 stores, 20 pages of 50; random hex that compresses to half its size.
 NOISE = random.Random(5)
 STORES = [store(f"s{number:04}", name=NOISE.randbytes(1500).hex()) for number in range(1000)]
 
@@ -47,14 +47,14 @@ def codec(monkeypatch: pytest.MonkeyPatch) -> Iterator[Codec]:
 
 
 @pytest.fixture
-def held(codec: Codec) -> Codec:
-    """Return what holds up long bodies until it is opened."""
+def blocked(codec: Codec) -> Codec:
+    """Return a codec that blocks long bodies until it is opened."""
     codec.open.clear()
     return codec
 
 
 async def pages(client: Client, *, limit: int = 50) -> list[Reply]:
-    """Return all pages, packed."""
+    """Return all pages, compressed."""
     numbers = range(1, 1000 // limit + 1)
     return [await ask(client, f"/stores?limit={limit}&page_num={page}", "Accept-Encoding: zstd") for page in numbers]
 
@@ -62,26 +62,28 @@ async def pages(client: Client, *, limit: int = 50) -> list[Reply]:
 @pytest.mark.parametrize("accepted", CODINGS)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 async def test_other_requests_are_answered_while_a_long_body_is_encoded(
-    client: Client, held: Codec, accepted: str, method: str
+    client: Client, blocked: Codec, accepted: str, method: str
 ) -> None:
     target = "/stores?limit=50"
     long = asyncio.create_task(ask(client, target, f"Accept-Encoding: {accepted}", method=method))
-    await held.holds_one()
+    await blocked.wait_for_long_body()
     for other in ("/health", "/companies/acme", target):
         assert (await ask(client, other)).status == 200
     assert not long.done()
-    held.open.set()
+    blocked.open.set()
     answer = await long
     assert (answer.coding, answer.status) == (accepted, 200)
 
 
-async def test_responses_on_one_connection_keep_their_order_while_one_is_encoded(client: Client, held: Codec) -> None:
+async def test_responses_on_one_connection_keep_their_order_while_one_is_encoded(
+    client: Client, blocked: Codec
+) -> None:
     long = request("/stores?limit=50", "Accept-Encoding: gzip")
     short, last = request("/companies/acme"), request("/health", "Connection: close")
-    asked = asyncio.create_task(ask_all(client, long, short, last))
-    await held.holds_one()
-    held.open.set()
-    first, second, third = await asked
+    task = asyncio.create_task(ask_all(client, long, short, last))
+    await blocked.wait_for_long_body()
+    blocked.open.set()
+    first, second, third = await task
     assert (first.coding, second.json()["company_id"], third.json()) == ("gzip", "acme", {"status": "ok"})
 
 
@@ -95,32 +97,32 @@ async def test_only_long_bodies_are_encoded_in_a_thread(
 
 
 async def test_a_client_that_disconnects_during_encoding_disturbs_no_other(
-    client: Client, held: Codec, caplog: pytest.LogCaptureFixture
+    client: Client, blocked: Codec, caplog: pytest.LogCaptureFixture
 ) -> None:
     target, field = "/stores?limit=50", "Accept-Encoding: gzip"
     _, gone = await asyncio.open_connection(client.host, client.port)
     gone.write(request(target, field))
-    await held.holds_one()
+    await blocked.wait_for_long_body()
     gone.transport.abort()
-    held.open.set()
+    blocked.open.set()
     answer = await ask(client, target, field)
     assert answer.plain == (await ask(client, target)).body
     assert not caplog.records
 
 
 async def test_a_body_encoded_during_a_reload_is_of_the_previous_data(
-    client: Client, snapshots: SnapshotHolder, held: Codec, tmp_path: Path
+    client: Client, snapshots: SnapshotHolder, blocked: Codec, tmp_path: Path
 ) -> None:
     target, field = "/stores?limit=50", "Accept-Encoding: gzip"
     before = await ask(client, target)
-    asked = asyncio.create_task(ask(client, target, field))
-    await held.holds_one()
+    task = asyncio.create_task(ask(client, target, field))
+    await blocked.wait_for_long_body()
     other = write_directory(tmp_path / "other", [store(f"o{number}", name="x" * 1000) for number in range(50)])
     await serve(snapshots, other)
     after = await ask(client, target)
-    assert not asked.done()
-    held.open.set()
-    answer = await asked
+    assert not task.done()
+    blocked.open.set()
+    answer = await task
     assert answer.plain == before.body
     assert answer.headers["X-Dataset-Version"] == before.headers["X-Dataset-Version"]
     again = await ask(client, target, field)
@@ -167,12 +169,12 @@ async def test_the_cache_does_not_exceed_its_limit(site_client: SiteClient, code
     client = await site_client(encoded_bytes=MIB)
     first = await pages(client)
     assert sum(len(answer.body) for answer in first) > MIB
-    kept = 0
+    cached = 0
     for number, answer in enumerate(first, start=1):
         before = codec.bodies
         await ask(client, f"/stores?limit=50&page_num={number}", "Accept-Encoding: zstd")
-        kept += len(answer.body) if codec.bodies == before else 0
-    assert kept <= MIB
+        cached += len(answer.body) if codec.bodies == before else 0
+    assert cached <= MIB
 
 
 async def test_the_last_body_is_cached(site_client: SiteClient, codec: Codec) -> None:
@@ -208,12 +210,12 @@ async def test_a_cached_body_is_used_again_when_its_data_returns_and_does_not_ho
     assert codec.bodies == bodies
 
 
-async def test_concurrent_requests_for_one_representation_get_the_same_bytes(client: Client, held: Codec) -> None:
+async def test_concurrent_requests_for_one_representation_get_the_same_bytes(client: Client, blocked: Codec) -> None:
     target, field = "/stores?limit=50", "Accept-Encoding: gzip"
-    asked = [asyncio.create_task(ask(client, target, field)) for _ in range(2)]
-    while held.bodies < len(asked):  # noqa: ASYNC110 - both are being encoded; no thread tells of its start
+    tasks = [asyncio.create_task(ask(client, target, field)) for _ in range(2)]
+    while blocked.bodies < len(tasks):  # noqa: ASYNC110 - the encoding threads signal no start
         await asyncio.sleep(0.01)
-    held.open.set()
-    one, other = await asyncio.gather(*asked)
+    blocked.open.set()
+    one, other = await asyncio.gather(*tasks)
     assert one.body == other.body == (await ask(client, target, field)).body
-    assert held.bodies == 2
+    assert blocked.bodies == 2

@@ -1,4 +1,4 @@
-"""Whose requests they are that a proxy sends."""
+"""The client's address behind proxies."""
 
 from ipaddress import ip_address
 
@@ -9,19 +9,19 @@ from multidict import CIMultiDict
 from service.web.headers.forwarded import MAX_FORWARDED, MAX_PROXIES, TrustedProxies, parse_trusted_proxies
 
 PROXY, OTHER_PROXY, CLIENT, STRANGER = "10.0.0.1", "10.9.9.9", "203.0.113.7", "198.51.100.3"
-TRUSTING = parse_trusted_proxies(["10.0.0.0/8", "fd00::/8"])
+TRUSTED = parse_trusted_proxies(["10.0.0.0/8", "fd00::/8"])
 X_FORWARDED_FOR, FORWARDED = "X-Forwarded-For", "Forwarded"
 
 
-def client(*fields: tuple[str, str], peer: str | None = PROXY, trusting: TrustedProxies = TRUSTING) -> str:
-    return trusting.client(peer, CIMultiDict(fields))
+def client(*fields: tuple[str, str], peer: str | None = PROXY, trusted: TrustedProxies = TRUSTED) -> str:
+    return trusted.client(peer, CIMultiDict(fields))
 
 
 def test_without_a_trusted_proxy_the_peer_is_the_client() -> None:
-    told = ((X_FORWARDED_FOR, CLIENT), (FORWARDED, f"for={CLIENT}"))
-    assert client(*told, trusting=TrustedProxies()) == PROXY
-    assert client(*told, peer=STRANGER) == STRANGER
-    assert client(*told, peer=None) == "unix"
+    fields = ((X_FORWARDED_FOR, CLIENT), (FORWARDED, f"for={CLIENT}"))
+    assert client(*fields, trusted=TrustedProxies()) == PROXY
+    assert client(*fields, peer=STRANGER) == STRANGER
+    assert client(*fields, peer=None) == "unix"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_without_a_trusted_proxy_the_peer_is_the_client() -> None:
         ("[2001:db8::7]", "2001:db8::7"),
         ("[2001:db8::7]:4711", "2001:db8::7"),
         ("::ffff:203.0.113.7", CLIENT),
-        # From the right, past the proxies that are trusted; what stands farther left anybody may have written.
+        # From the right, past the trusted proxies; a client may forge what is farther left.
         (f"{STRANGER}, {CLIENT}", CLIENT),
         (f"{STRANGER}, {CLIENT}, {OTHER_PROXY}, fd00::1", CLIENT),
         (f"<script>, {CLIENT}", CLIENT),
@@ -77,7 +77,7 @@ def test_forwarded_works_like_x_forwarded_for(value: str, expected: str) -> None
         ((FORWARDED, f"for={CLIENT}, for={OTHER_PROXY};"),),
         ((FORWARDED, f'for={STRANGER};by="'), (FORWARDED, f'for={CLIENT};by="{PROXY}"')),
         ((FORWARDED, f"for={CLIENT}" + ";a=b" * MAX_FORWARDED),),
-        # A proxy that sets the one lets the client's other pass.
+        # A proxy that sets one field and passes on the client's other.
         ((FORWARDED, f"for={STRANGER}"), (X_FORWARDED_FOR, CLIENT)),
         ((FORWARDED, "for=_hidden"), (X_FORWARDED_FOR, CLIENT)),
     ],
@@ -94,16 +94,16 @@ def test_repeated_fields_are_one_list_and_both_fields_may_agree() -> None:
 def test_proxies_on_a_unix_socket_are_trusted_by_name() -> None:
     local = parse_trusted_proxies(["unix"])
     for peer in (None, ""):
-        assert client((X_FORWARDED_FOR, CLIENT), peer=peer, trusting=local) == CLIENT
-        assert client(peer=peer, trusting=local) == "unix"
-    assert client((X_FORWARDED_FOR, CLIENT), trusting=local) == PROXY
+        assert client((X_FORWARDED_FOR, CLIENT), peer=peer, trusted=local) == CLIENT
+        assert client(peer=peer, trusted=local) == "unix"
+    assert client((X_FORWARDED_FOR, CLIENT), trusted=local) == PROXY
 
 
 def test_the_number_of_proxies_is_limited() -> None:
-    passed = [CLIENT, *(f"10.1.0.{number}" for number in range(MAX_PROXIES))]
-    assert client((X_FORWARDED_FOR, ",".join(passed))) == "10.1.0.0"
-    assert client((FORWARDED, ",".join(f"for={each}" for each in passed))) == "10.1.0.0"
-    assert client((X_FORWARDED_FOR, ",".join(passed[:-1]))) == CLIENT
+    chain = [CLIENT, *(f"10.1.0.{number}" for number in range(MAX_PROXIES))]
+    assert client((X_FORWARDED_FOR, ",".join(chain))) == "10.1.0.0"
+    assert client((FORWARDED, ",".join(f"for={each}" for each in chain))) == "10.1.0.0"
+    assert client((X_FORWARDED_FOR, ",".join(chain[:-1]))) == CLIENT
 
 
 pieces = st.sampled_from(
@@ -122,10 +122,10 @@ def test_the_client_is_always_a_canonical_address(fields: list[tuple[str, str]])
 
 
 @given(values)
-def test_a_client_cannot_forge_its_address_behind_a_proxy_that_appends(told: str) -> None:
-    assert client((X_FORWARDED_FOR, f"{told}, {CLIENT}")) == CLIENT
+def test_a_client_cannot_forge_its_address_behind_a_proxy_that_appends(forged: str) -> None:
+    assert client((X_FORWARDED_FOR, f"{forged}, {CLIENT}")) == CLIENT
     appended = f'for="{CLIENT}:4711";by="{PROXY}";host="shop.example"'
-    assert client((FORWARDED, told), (FORWARDED, appended)) in (CLIENT, PROXY)
+    assert client((FORWARDED, forged), (FORWARDED, appended)) in (CLIENT, PROXY)
 
 
 @pytest.mark.parametrize(

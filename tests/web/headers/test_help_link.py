@@ -1,4 +1,4 @@
-"""The link from an error to the documentation (RFC 8288), and what browsers ask for by themselves."""
+"""The link from an error to the documentation (RFC 8288), and the icon that browsers request."""
 
 from pathlib import Path
 
@@ -10,25 +10,31 @@ from service.web.site import make_site
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
 from tests.web.live import KEY, POLICY, Client, ServiceServer, authentication
-from tests.web.reply import Asked, ask, ask_all, request
+from tests.web.reply import RequestSpec, ask, ask_all, request
 
 HELP = '</docs>; rel="help"'
-UNAUTHORIZED = [Asked("/stores", key=""), Asked("/companies?x=1", key="wrong"), Asked("/companies/a%2Fb", key="")]
-UNKNOWN = [Asked(path) for path in ("/", "/nope", "/nope/", "/stores//", "/companies/acme/stores", "/a/b/c/d?e=/f")]
+UNAUTHORIZED = [
+    RequestSpec("/stores", key=""),
+    RequestSpec("/companies?x=1", key="wrong"),
+    RequestSpec("/companies/a%2Fb", key=""),
+]
+UNKNOWN = [
+    RequestSpec(path) for path in ("/", "/nope", "/nope/", "/stores//", "/companies/acme/stores", "/a/b/c/d?e=/f")
+]
 OTHERS = [
-    Asked("/stores?limit=0"),
-    Asked("/companies/nobody"),
-    Asked("/stores", method="POST"),
-    Asked("/stores", ("X-Dataset-Version: x",)),
-    Asked("/stores/"),
-    Asked("/health"),
+    RequestSpec("/stores?limit=0"),
+    RequestSpec("/companies/nobody"),
+    RequestSpec("/stores", method="POST"),
+    RequestSpec("/stores", ("X-Dataset-Version: x",)),
+    RequestSpec("/stores/"),
+    RequestSpec("/health"),
 ]
 
 
-@pytest.mark.parametrize("asked", [*UNAUTHORIZED, *UNKNOWN], ids=str)
-async def test_401_and_the_404_of_a_path_link_to_the_documentation(client: Client, asked: Asked) -> None:
-    reply = await asked.of(client)
-    assert reply.status == (401 if asked in UNAUTHORIZED else 404)
+@pytest.mark.parametrize("spec", [*UNAUTHORIZED, *UNKNOWN], ids=str)
+async def test_401_and_the_404_of_a_path_link_to_the_documentation(client: Client, spec: RequestSpec) -> None:
+    reply = await spec.send(client)
+    assert reply.status == (401 if spec in UNAUTHORIZED else 404)
     assert list(reply.json()) == ["detail"]
     assert reply.headers.getall("Link") == [HELP]
 
@@ -43,9 +49,9 @@ async def test_an_unknown_method_has_the_same_link(client: Client, method: str) 
     assert (reply.status, reply.headers["Link"]) == (404, HELP)
 
 
-@pytest.mark.parametrize("asked", OTHERS, ids=str)
-async def test_other_responses_have_no_help_link(client: Client, asked: Asked) -> None:
-    assert "help" not in (await asked.of(client)).headers.get("Link", "")
+@pytest.mark.parametrize("spec", OTHERS, ids=str)
+async def test_other_responses_have_no_help_link(client: Client, spec: RequestSpec) -> None:
+    assert "help" not in (await spec.send(client)).headers.get("Link", "")
 
 
 async def test_the_admin_listener_has_no_help_link(

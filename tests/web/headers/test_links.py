@@ -17,7 +17,7 @@ from tests.web.reply import Reply, ask
 CITIES = ("Toronto", "Örebro", "a b&c")
 STORES = [store(f"s{number}", city=CITIES[number % 3], is_open=number % 2 == 0) for number in range(13)]
 RELATIONS = ("next", "prev", "first", "last")
-# A relative reference that is a query alone, in the characters of RFC 3986 appendix A.
+# A relative reference that is only a query, in the characters of RFC 3986 appendix A.
 _LINK = re.compile(r"<(\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)>; rel=\"([a-z]+)\"")
 
 
@@ -27,44 +27,44 @@ def data(tmp_path: Path) -> Path:
 
 
 def links(answer: Reply) -> dict[str, str]:
-    """Return the targets of an answer by relation, in their order."""
+    """Return the link targets of a response by relation, in their order."""
     (field,) = answer.headers.getall("Link")
     found = _LINK.findall(field)
     assert field == ", ".join(f'<{target}>; rel="{relation}"' for target, relation in found)
-    told = {relation: target for target, relation in found}
-    assert len(told) == len(found)
-    return told
+    targets = {relation: target for target, relation in found}
+    assert len(targets) == len(found)
+    return targets
 
 
 def expected(*, page_num: int, num_pages: int) -> dict[str, int]:
-    """Return which pages are linked to."""
+    """Return the expected page of each relation."""
     last = max(num_pages, 1)
     pages = {"next": page_num + 1 if page_num < num_pages else 0, "prev": min(page_num - 1, last)}
     return {relation: page for relation, page in (pages | {"first": 1, "last": last}).items() if page}
 
 
-def asks(query: str) -> list[tuple[str, str]]:
-    """Return what a query asks but for the page."""
+def pairs_of(query: str) -> list[tuple[str, str]]:
+    """Return the pairs of a query without the page."""
     if not query.isascii():
         query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] != "page_num"]
 
 
 def check(answer: Reply, query: str) -> Mapping[str, str]:
-    """Return the links of an answer, after a look at each of them."""
+    """Check the links of a response, and return them."""
     page = answer.json()
     pages = expected(page_num=page["page_num"], num_pages=page["num_pages"])
-    told = links(answer)
-    assert list(told) == [relation for relation in RELATIONS if relation in pages]
-    for relation, target in told.items():
-        assert asks(target[1:]) == asks(query)
+    found_links = links(answer)
+    assert list(found_links) == [relation for relation in RELATIONS if relation in pages]
+    for relation, target in found_links.items():
+        assert pairs_of(target[1:]) == pairs_of(query)
         assert re.search(rf"[?&]page_num={pages[relation]}$", target)
         assert [name for name, _ in parse_qsl(target[1:])].count("page_num") == 1
-    return told
+    return found_links
 
 
 @pytest.mark.parametrize(
-    ("query", "kept", "pages"),
+    ("query", "rest", "pages"),
     [
         ("", "", {"first": 1, "last": 1}),
         ("page_num=1", "", {"first": 1, "last": 1}),
@@ -77,10 +77,10 @@ def check(answer: Reply, query: str) -> Mapping[str, str]:
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 async def test_links_have_a_fixed_order(
-    client: Client, query: str, kept: str, pages: dict[str, int], method: str
+    client: Client, query: str, rest: str, pages: dict[str, int], method: str
 ) -> None:
     answer = await ask(client, f"/stores?{query}", method=method)
-    link = ", ".join(f'<?{kept}page_num={page}>; rel="{relation}"' for relation, page in pages.items())
+    link = ", ".join(f'<?{rest}page_num={page}>; rel="{relation}"' for relation, page in pages.items())
     assert answer.headers.getall("Link") == [link]
 
 
@@ -93,8 +93,8 @@ async def test_links_have_a_fixed_order(
 async def test_links_match_the_page(client: Client, limit: int, page_num: int, cities: set[str], noise: str) -> None:
     filters = "".join(f"&city={city}" for city in sorted(cities))
     query = f"limit={limit}{filters}&page_num={page_num}{noise}"
-    told = check(await ask(client, f"/stores?{query}"), query)
-    for target in told.values():
+    found_links = check(await ask(client, f"/stores?{query}"), query)
+    for target in found_links.values():
         followed = await ask(client, f"/stores{target}")
         assert followed.status == 200
         check(followed, query)
@@ -107,8 +107,8 @@ async def test_following_next_shows_each_record_once_and_prev_leads_back(
     query = f"sort_by=city&sort_order={order}&city={city}"
     every = [record["store_id"] for record in (await ask(client, f"/stores?{query}")).json()["data"]]
     for relation, start in (("next", "first"), ("prev", "last")):
-        told = links(await ask(client, f"/stores?{query}&limit={limit}"))
-        target: str | None = told[start]
+        found_links = links(await ask(client, f"/stores?{query}&limit={limit}"))
+        target: str | None = found_links[start]
         pages = []
         while target is not None:
             answer = await ask(client, f"/stores{target}")
@@ -149,10 +149,10 @@ async def test_following_next_shows_each_record_once_and_prev_leads_back(
 async def test_links_keep_the_query_however_it_is_written(client: Client, query: str) -> None:
     answer = await ask(client, f"/stores?{query}")
     if not query.isascii() and answer.status == 400:
-        return  # a parser may refuse what no URI has
-    told = check(answer, query)
+        return  # a URI parser may refuse these characters
+    found_links = check(answer, query)
     first = answer.json()
-    for target in told.values():
+    for target in found_links.values():
         followed = (await ask(client, f"/stores{target}")).json()
         assert {**followed, "page_num": 0, "data": 0} == {**first, "page_num": 0, "data": 0}
 

@@ -1,4 +1,4 @@
-"""Header fields that are lists, and the weights in them."""
+"""Header fields that are lists, with weights."""
 
 import pytest
 from hypothesis import given, strategies as st

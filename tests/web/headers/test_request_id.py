@@ -10,8 +10,8 @@ from tests.web.live import HEADERS, Client, ask, exchange
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"
-SANE = ("abc", "0af7651916cd43dd8448eb211c80319c", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "01ARZ3+/=:@~._", "x" * 128)
-NOT_SANE = (
+SAFE = ("abc", "0af7651916cd43dd8448eb211c80319c", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "01ARZ3+/=:@~._", "x" * 128)
+UNSAFE = (
     "sd_0123456789abcdefghijklmnop",
     "x-sd_0123456789abcdef",
     "",
@@ -27,16 +27,16 @@ NOT_SANE = (
 )
 
 
-@pytest.mark.parametrize("brought", SANE)
-async def test_a_safe_identifier_is_echoed(client: Client, brought: str) -> None:
-    async with client.get("/stores", headers={**HEADERS, "X-Request-Id": brought}) as response:
-        assert response.headers.getall("X-Request-Id") == [brought]
+@pytest.mark.parametrize("received", SAFE)
+async def test_a_safe_identifier_is_echoed(client: Client, received: str) -> None:
+    async with client.get("/stores", headers={**HEADERS, "X-Request-Id": received}) as response:
+        assert response.headers.getall("X-Request-Id") == [received]
 
 
-@pytest.mark.parametrize("brought", NOT_SANE)
-async def test_an_unsafe_identifier_is_replaced(client: Client, brought: str) -> None:
-    answer = (await ask(client, "/stores", headers=(f"X-Request-Id: {brought}",))).decode("latin-1")
-    assert re.findall(r"\r\nX-Request-Id: (.*)\r\n", answer) != [brought]
+@pytest.mark.parametrize("received", UNSAFE)
+async def test_an_unsafe_identifier_is_replaced(client: Client, received: str) -> None:
+    answer = (await ask(client, "/stores", headers=(f"X-Request-Id: {received}",))).decode("latin-1")
+    assert re.findall(r"\r\nX-Request-Id: (.*)\r\n", answer) != [received]
     assert re.search(r"\r\nX-Request-Id: [0-9a-f]{16}-[0-9a-f]+\r\n", answer)
 
 

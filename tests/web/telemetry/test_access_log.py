@@ -1,4 +1,4 @@
-"""The access log: what stands in it of each request."""
+"""The access log: its lines and their members."""
 
 import asyncio
 import re
@@ -30,8 +30,8 @@ FIELDS = (
 )  # fmt: skip
 
 
-class Taken(list[bytes]):
-    """Lines that are taken, up to so many."""
+class Lines(list[bytes]):
+    """An access log in memory, with room for so many lines."""
 
     room = 1000
 
@@ -43,34 +43,34 @@ class Taken(list[bytes]):
 
     @property
     def last(self) -> dict[str, Any]:
-        told: dict[str, Any] = orjson.loads(self[-1])
-        return told
+        entry: dict[str, Any] = orjson.loads(self[-1])
+        return entry
 
 
 @pytest.fixture
-def lines() -> Taken:
-    return Taken()
+def lines() -> Lines:
+    return Lines()
 
 
 @pytest.fixture
-async def logged(snapshots: SnapshotHolder, data: Any, aiohttp_client: AiohttpClient, lines: Taken) -> Client:
-    """Return a client of a service that keeps an access log."""
+async def logged(snapshots: SnapshotHolder, data: Any, aiohttp_client: AiohttpClient, lines: Lines) -> Client:
+    """Return a client of a service with an access log."""
     await serve(snapshots, data)
     return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY, log=lines).public))
 
 
-async def test_a_request_is_one_line_with_all_members(logged: Client, lines: Taken) -> None:
+async def test_a_request_is_one_line_with_all_members(logged: Client, lines: Lines) -> None:
     trace = "0af7651916cd43dd8448eb211c80319c"
     headers = {**HEADERS, "X-Request-Id": "mine", "traceparent": f"00-{trace}-b7ad6b7169203331-01"}
     before = datetime.now(UTC) - timedelta(microseconds=1)
     async with logged.get("/companies/acme", headers=headers) as response:
         length = len(await response.read())
-    told = lines.last
+    entry = lines.last
     assert len(lines) == 1
-    assert tuple(told) == FIELDS
-    assert before <= datetime.fromisoformat(told.pop("time")) <= datetime.now(UTC)
-    assert told.pop("duration") > 0
-    assert told == {
+    assert tuple(entry) == FIELDS
+    assert before <= datetime.fromisoformat(entry.pop("time")) <= datetime.now(UTC)
+    assert entry.pop("duration") > 0
+    assert entry == {
         "method": "GET",
         "route": "/companies/{company_id}",
         "path": "/companies/acme",
@@ -84,7 +84,7 @@ async def test_a_request_is_one_line_with_all_members(logged: Client, lines: Tak
 
 
 @pytest.mark.parametrize(
-    ("asked", "route", "status"),
+    ("line", "route", "status"),
     [
         ("HEAD /stores", "/stores", 200),
         ("GET /stores?limit=0&city=private", "/stores", 422),
@@ -95,32 +95,32 @@ async def test_a_request_is_one_line_with_all_members(logged: Client, lines: Tak
     ],
 )
 async def test_every_response_is_logged_without_the_query(
-    logged: Client, lines: Taken, asked: str, route: str, status: int
+    logged: Client, lines: Lines, line: str, route: str, status: int
 ) -> None:
-    method, target = asked.split()
+    method, target = line.split()
     answer = await ask(logged, target, method=method)
-    told = lines.last
-    assert (told["method"], told["route"], told["status"]) == (method, route, status)
-    assert told["path"] == target.partition("?")[0]
-    assert told["bytes"] == len(answer.partition(b"\r\n\r\n")[2])
+    entry = lines.last
+    assert (entry["method"], entry["route"], entry["status"]) == (method, route, status)
+    assert entry["path"] == target.partition("?")[0]
+    assert entry["bytes"] == len(answer.partition(b"\r\n\r\n")[2])
     assert b"private" not in lines[-1]
 
 
-async def test_a_304_is_logged_with_0_bytes(logged: Client, lines: Taken) -> None:
+async def test_a_304_is_logged_with_0_bytes(logged: Client, lines: Lines) -> None:
     async with logged.get("/stores", headers=HEADERS) as response:
         tag = response.headers["ETag"]
     async with logged.get("/stores", headers={**HEADERS, "If-None-Match": tag}):
         assert (lines.last["status"], lines.last["bytes"]) == (304, 0)
 
 
-async def test_an_invalid_key_is_not_logged_and_has_no_name(logged: Client, lines: Taken) -> None:
+async def test_an_invalid_key_is_not_logged_and_has_no_name(logged: Client, lines: Lines) -> None:
     for headers in ({}, {"x-api-key": "wrong-secret"}):
         async with logged.get("/stores", headers=headers):
             assert (lines.last["status"], lines.last["key"]) == (401, None)
     assert b"wrong-secret" not in b"".join(lines)
 
 
-async def test_a_key_in_a_path_is_not_logged(logged: Client, lines: Taken) -> None:
+async def test_a_key_in_a_path_is_not_logged(logged: Client, lines: Lines) -> None:
     key = "sd_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
     await ask(logged, f"/companies/{key}")
     await ask(logged, f"/{key}/x")
@@ -129,29 +129,29 @@ async def test_a_key_in_a_path_is_not_logged(logged: Client, lines: Taken) -> No
     assert lines.last["path"] == "/companies/sd_[redacted]"
 
 
-async def test_a_malformed_request_is_logged_without_its_content(logged: Client, lines: Taken) -> None:
+async def test_a_malformed_request_is_logged_without_its_content(logged: Client, lines: Lines) -> None:
     await exchange(logged, b"GET /secret HTTP/9.9 secret\r\nx-api-key secret\r\n\r\n")
-    told = lines.last
-    assert (told["method"], told["path"], told["route"], told["status"]) == (None, None, "unmatched", 400)
+    entry = lines.last
+    assert (entry["method"], entry["path"], entry["route"], entry["status"]) == (None, None, "unmatched", 400)
     assert b"secret" not in lines[-1]
 
 
 @pytest.mark.parametrize("name", [b"", b"\xff\n", b"10.0.0.1", b"sd_0123456789abcdefghij"])
 async def test_a_client_on_a_unix_socket_is_logged_as_unix_whatever_its_name(
-    snapshots: SnapshotHolder, data: Path, lines: Taken, name: bytes, monkeypatch: pytest.MonkeyPatch
+    snapshots: SnapshotHolder, data: Path, lines: Lines, name: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await serve(snapshots, data)
-    monkeypatch.chdir(data)  # as a path of a socket is short
+    monkeypatch.chdir(data)  # the path of a socket must be short
     policy = msgspec.structs.replace(POLICY, trusted_proxies=parse_trusted_proxies(["10.0.0.0/8"]))
     server = runner(make_site(snapshots, authentication([KEY]), policy, log=lines).public)
     await server.setup()
-    with socket.socket(socket.AF_UNIX) as asking:
+    with socket.socket(socket.AF_UNIX) as sock:
         await UnixSite(server, "socket").start()
-        asking.setblocking(False)
+        sock.setblocking(False)
         if name:
-            asking.bind(name)
-        await asyncio.get_running_loop().sock_connect(asking, "socket")
-        reader, writer = await asyncio.open_unix_connection(sock=asking)
+            sock.bind(name)
+        await asyncio.get_running_loop().sock_connect(sock, "socket")
+        reader, writer = await asyncio.open_unix_connection(sock=sock)
         writer.write(b"GET /health HTTP/1.0\r\nX-Forwarded-For: 8.8.8.8\r\n\r\n")
         assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
         writer.close()
@@ -159,7 +159,7 @@ async def test_a_client_on_a_unix_socket_is_logged_as_unix_whatever_its_name(
     assert lines.last["client"] == "unix"
 
 
-async def test_dropped_lines_are_counted_and_block_nothing(logged: Client, lines: Taken) -> None:
+async def test_dropped_lines_are_counted_and_block_nothing(logged: Client, lines: Lines) -> None:
     lines.room = 1
     for _ in range(3):
         async with logged.get("/stores", headers=HEADERS) as response:
@@ -180,10 +180,10 @@ def test_a_key_in_a_path_is_masked_even_if_percent_encoded_several_times(layers:
     written = key = new_key()
     for _ in range(layers):
         written = "".join(f"%{ord(character):02X}" for character in written)
-    told = loggable_path(f"/companies/{written}/x")
+    path = loggable_path(f"/companies/{written}/x")
     for _ in range(layers):
-        told = unquote(told)
-    assert key not in told
+        path = unquote(path)
+    assert key not in path
 
 
 @given(st.datetimes(min_value=datetime(1971, 1, 1), max_value=datetime(2100, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001 - of UTC
@@ -200,6 +200,6 @@ async def test_there_is_no_server_timing_by_default(client: Client) -> None:
 async def test_server_timing_has_the_duration_of_a_response(site_client: SiteClient) -> None:
     client = await site_client(server_timing=True)
     async with client.get("/stores", headers=HEADERS) as response:
-        told = re.fullmatch(r"app;dur=(\d+\.\d{3})", response.headers["Server-Timing"])
-    assert told is not None
-    assert float(told[1]) > 0
+        match = re.fullmatch(r"app;dur=(\d+\.\d{3})", response.headers["Server-Timing"])
+    assert match is not None
+    assert float(match[1]) > 0

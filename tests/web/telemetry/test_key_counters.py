@@ -1,4 +1,4 @@
-"""What keys were answered, in numbers."""
+"""Counters of requests by key."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from tests.web.live import POLICY, Client, ServiceServer, authentication
 _NAME = "store_directory_key_requests_total"
 
 
-def told(key_counters: KeyCounters) -> dict[tuple[str, str], int]:
+def totals(key_counters: KeyCounters) -> dict[tuple[str, str], int]:
     return {
         (sample.labels["key"], sample.labels["result"]): int(sample.value)
         for family in key_counters.collect()
@@ -25,34 +25,34 @@ def told(key_counters: KeyCounters) -> dict[tuple[str, str], int]:
     }
 
 
-def lone() -> KeyCounters:
+def single_worker() -> KeyCounters:
     slot = single_slot()
     return KeyCounters(slot.counts, slot.all_counts)
 
 
 def test_each_key_has_its_own_counters() -> None:
-    key_counters = lone()
+    key_counters = single_worker()
     for name, limited in (("a", False), ("b", False), ("a", True), ("a", False)):
         key_counters.count(name, limited=limited)
-    assert told(key_counters) == {("a", "answered"): 2, ("a", "limited"): 1, ("b", "answered"): 1}
+    assert totals(key_counters) == {("a", "answered"): 2, ("a", "limited"): 1, ("b", "answered"): 1}
 
 
 def test_workers_are_summed_and_a_successor_continues_its_slot(tmp_path: Path) -> None:
     slots = WorkerSlots(tmp_path)
     first, second = slots.take(), slots.take()
-    for slot in (first, second, first):  # the third time, as who takes the place of the first
+    for slot in (first, second, first):  # the third time, as the successor of the first
         key_counters = KeyCounters(slot.counts, slot.all_counts)
         key_counters.count("a", limited=False)
         key_counters.count("ü" if slot is first else "b", limited=False)
-    assert told(key_counters) == {("a", "answered"): 3, ("ü", "answered"): 2, ("b", "answered"): 1}
+    assert totals(key_counters) == {("a", "answered"): 3, ("ü", "answered"): 2, ("b", "answered"): 1}
 
 
 def test_keys_beyond_the_limit_are_counted_together() -> None:
-    key_counters = lone()
+    key_counters = single_worker()
     for number in range(600):
         key_counters.count(f"key {number}", limited=False)
         key_counters.count(f"key {number}", limited=False)
-    counted = told(key_counters)
+    counted = totals(key_counters)
     assert counted["key 0", "answered"] == counted["key 510", "answered"] == 2
     assert counted["(others)", "answered"] == 2 * (600 - 511)
     assert sum(counted.values()) == 1200
@@ -60,12 +60,12 @@ def test_keys_beyond_the_limit_are_counted_together() -> None:
 
 @pytest.mark.parametrize("name", ["x" * 300, "ü" * 65, 'quote " and \\ and\nline'])
 def test_any_name_gives_valid_metrics(name: str) -> None:
-    key_counters = lone()
+    key_counters = single_worker()
     key_counters.count(name, limited=False)
     registry = CollectorRegistry()
     registry.register(key_counters)
     assert f"{_NAME}{{".encode() in generate_latest(registry)
-    ((key, _),) = told(key_counters)
+    ((key, _),) = totals(key_counters)
     assert name.startswith(key)
 
 

@@ -1,4 +1,4 @@
-"""What is judged first: path, method, key, parameters, record."""
+"""The order of checks: path, method, key, parameters, record."""
 
 import pytest
 

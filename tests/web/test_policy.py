@@ -1,4 +1,4 @@
-"""The terms of a service."""
+"""The policy of a service."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When the data was made, as HTTP tells it: Last-Modified, and preconditions on it (RFC 9110 section 13)."""
+"""Last-Modified, and preconditions on dates (RFC 9110 section 13)."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import product
@@ -15,16 +15,16 @@ from tests.web.live import COMPANIES, STORES, Client
 from tests.web.reply import ask
 
 TARGETS = ("/stores", "/companies?limit=1", "/companies/acme")
-TO_COME = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+FUTURE = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
 METHODS = ("GET", "HEAD")
-MADE = "2024-05-31T12:00:00.900+02:00"
-TOLD = "Fri, 31 May 2024 10:00:00 GMT"
+GENERATED_AT = "2024-05-31T12:00:00.900+02:00"
+LAST_MODIFIED = "Fri, 31 May 2024 10:00:00 GMT"
 # In the three forms of RFC 9110 section 5.6.7.
-SAME = (TOLD, "Friday, 31-May-24 10:00:00 GMT", "Fri May 31 10:00:00 2024")
+SAME = (LAST_MODIFIED, "Friday, 31-May-24 10:00:00 GMT", "Fri May 31 10:00:00 2024")
 LATER = ("Fri, 31 May 2024 10:00:01 GMT", "Saturday, 01-Jun-24 00:00:00 GMT", "Sat Jun  1 00:00:00 2024")
 EARLIER = ("Fri, 31 May 2024 09:59:59 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994")
-# All would be later, and earlier in the second lot, if they were dates of HTTP.
-NO_DATES = (
+# Invalid dates. Without their errors all would be later than the data, and in the second list earlier.
+INVALID = (
     "2099-05-31T10:00:00Z",
     "4081917600",
     "tomorrow",
@@ -37,24 +37,24 @@ NO_DATES = (
     "Sun, 31 May 2099 10:00:00 GMT, Sun, 31 May 2099 10:00:00 GMT",
     "Sun, 31 May 99999999999 10:00:00 GMT",
 )
-NO_EARLIER_DATES = tuple(value.replace("2099", "1998").replace("4081917600", "896608800") for value in NO_DATES)
+INVALID_EARLIER = tuple(value.replace("2099", "1998").replace("4081917600", "896608800") for value in INVALID)
 ODD = ("Fri, 31 May 2024 23:59:60 GMT", "Fri, 31 May 0000 10:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 GMT", "\x80\xff")
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    return date(write_directory(tmp_path / "data", STORES, COMPANIES), MADE)
+    return date(write_directory(tmp_path / "data", STORES, COMPANIES), GENERATED_AT)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("method", METHODS)
 async def test_last_modified_is_the_manifests_time_in_whole_seconds(client: Client, target: str, method: str) -> None:
-    whole = await ask(client, target, method=method)
-    kept = await ask(client, target, f"If-None-Match: {whole.etag}", method=method)
-    assert whole.headers.getall("Last-Modified") == kept.headers.getall("Last-Modified") == [TOLD]
+    full = await ask(client, target, method=method)
+    not_modified = await ask(client, target, f"If-None-Match: {full.etag}", method=method)
+    assert full.headers.getall("Last-Modified") == not_modified.headers.getall("Last-Modified") == [LAST_MODIFIED]
 
 
-@pytest.mark.parametrize("generated_at", [None, TO_COME], ids=["none", "to come"])
+@pytest.mark.parametrize("generated_at", [None, FUTURE], ids=["none", "future"])
 async def test_without_a_time_or_with_a_future_one_there_is_no_last_modified_and_dates_are_ignored(
     client: Client, snapshots: SnapshotHolder, data: Path, generated_at: str | None
 ) -> None:
@@ -67,22 +67,24 @@ async def test_without_a_time_or_with_a_future_one_there_is_no_last_modified_and
 @pytest.mark.parametrize("since", SAME)
 async def test_if_modified_since_with_the_same_date_is_304(client: Client, since: str) -> None:
     for target, method in product(TARGETS, METHODS):
-        whole = await ask(client, target)
-        kept = await ask(client, target, f"If-Modified-Since: {since}", method=method)
-        assert (kept.status, kept.body, kept.etag) == (304, b"", whole.etag)
+        full = await ask(client, target)
+        not_modified = await ask(client, target, f"If-Modified-Since: {since}", method=method)
+        assert (not_modified.status, not_modified.body, not_modified.etag) == (304, b"", full.etag)
 
 
 @pytest.mark.parametrize("zone", ["America/Toronto", "Asia/Tokyo"])
 async def test_dates_are_in_utc_in_any_time_zone(client: Client, monkeypatch: pytest.MonkeyPatch, zone: str) -> None:
-    with monkeypatch.context() as here:
-        here.setenv("TZ", zone)
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", zone)
         tzset()
-        told = [(await ask(client, "/stores", f"If-Modified-Since: {since}")).status for since in (SAME[1], EARLIER[0])]
+        statuses = [
+            (await ask(client, "/stores", f"If-Modified-Since: {since}")).status for since in (SAME[1], EARLIER[0])
+        ]
     tzset()
-    assert told == [304, 200]
+    assert statuses == [304, 200]
 
 
-@pytest.mark.parametrize("since", [*EARLIER, *LATER, *NO_DATES])
+@pytest.mark.parametrize("since", [*EARLIER, *LATER, *INVALID])
 async def test_if_modified_since_with_another_or_invalid_date_is_200(client: Client, since: str) -> None:
     assert (await ask(client, "/stores", f"If-Modified-Since: {since}")).status == 200
 
@@ -110,7 +112,7 @@ async def test_a_matching_tag_is_304_whatever_the_date(client: Client) -> None:
     assert (await ask(client, "/stores", f"If-None-Match: {tag}", f"If-Modified-Since: {EARLIER[0]}")).status == 304
 
 
-@pytest.mark.parametrize("since", [*SAME, *LATER, *NO_EARLIER_DATES])
+@pytest.mark.parametrize("since", [*SAME, *LATER, *INVALID_EARLIER])
 async def test_if_unmodified_since_with_no_earlier_date_is_200(client: Client, since: str) -> None:
     for method in METHODS:
         assert (await ask(client, "/stores", f"If-Unmodified-Since: {since}", method=method)).status == 200

@@ -1,4 +1,4 @@
-"""What entity tags rest on: an identity has the same body in every release, or `OUTPUT` is raised."""
+"""An identity has the same body in every release, unless the release increments `OUTPUT`."""
 
 from hashlib import sha256
 
@@ -13,7 +13,7 @@ TARGETS = (
     "/companies/acme",
     "/companies/nord",
 )
-# Where the bytes of an answer change, who holds the old ones is to be told: raise OUTPUT, and write both down here.
+# If response bytes change, clients need new tags: increment OUTPUT, and record it with the new digest here.
 KNOWN = (2, "e9d98231dacda13d")
 
 
