@@ -59,6 +59,6 @@ def parse_origin(text: str) -> str:
         return origin
     written = _ORIGIN.fullmatch(origin)
     if written is None or int(written["port"] or 0) > _HIGHEST_PORT:
-        raise ValueError(f"{text!r} is not an origin: write it as https://shop.example, without a path, or *")
+        raise ValueError(f"{text!r} is not an origin: write https://shop.example, without a path, or *")
     default = _DEFAULT_PORTS.get(written["scheme"])
     return origin.removesuffix(f":{default}") if default and written["port"] else origin

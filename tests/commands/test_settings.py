@@ -51,7 +51,7 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
         ("admin = 'here'", "admin (--admin): 'here' is not HOST:PORT"),
         (
             "cors_origin = ['*', 'here']",
-            "cors-origin (--cors-origin): 'here' is not an origin: write it as https://shop.example, without a path, or *",
+            "cors-origin (--cors-origin): 'here' is not an origin: write https://shop.example, without a path, or *",
         ),
         ("data = 'gs://bucket/x'", "data (--data): gs:// is not supported"),
         ("rate_store = 'http://user:the-secret'", "rate-store (--rate-store): it "),
