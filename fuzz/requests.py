@@ -21,20 +21,20 @@ from service.model.query import Reader
 from service.model.records import COMPANIES, STORES
 from service.web.connections.body import ChunkedBody
 from service.web.connections.heads import HeadReader
-from service.web.connections.parse_errors import Refusal
+from service.web.connections.parse_errors import RejectedHead
 from service.web.connections.request import read_request
-from service.web.headers.conditional import unchanged
+from service.web.headers.conditional import evaluate_conditions
 from service.web.headers.content_coding import IDENTITY, acceptable
-from service.web.headers.forwarded import FORWARDED, X_FORWARDED_FOR, read_forwarding
+from service.web.headers.forwarded import FORWARDED, X_FORWARDED_FOR, parse_trusted_proxies
 from service.web.headers.list_fields import weights
 from service.web.headers.prefer import is_strict
 from service.web.headers.request_id import RequestIds, trace_id
 from service.web.identity import Identity, entity_tag
 from service.web.parsed_query import ParsedQuery
-from service.web.policy import read_origin
-from service.web.problems import refusal
-from service.web.request_target import path_segments, query_pairs, without_slash
-from service.web.telemetry.access_log import shown_path
+from service.web.policy import parse_origin
+from service.web.problems import error_answer
+from service.web.request_target import path_segments, query_pairs, without_trailing_slash
+from service.web.telemetry.access_log import loggable_path
 
 _READERS: Final = (Reader(STORES), Reader(COMPANIES), Reader())
 _CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH, hdrs.IF_MODIFIED_SINCE, hdrs.IF_UNMODIFIED_SINCE)
@@ -70,7 +70,7 @@ def read_path(given: bytes) -> None:
     segments = path_segments(f"/{raw}")
     if raw.isascii():
         assert path_segments("/" + "/".join(quote(segment, safe="") for segment in segments)) == segments
-    location = without_slash(f"/{raw}/", raw)
+    location = without_trailing_slash(f"/{raw}/", raw)
     assert location.isascii()
     assert location.isprintable()
 
@@ -81,7 +81,7 @@ def read_fields(given: bytes) -> None:
     assert all(0 <= weight <= 1 for weight in weights(fields).values())
     assert acceptable(*fields)
     assert is_strict([]) <= is_strict(fields) <= True
-    assert refusal(NotFound(), fields).status == NotFound.status
+    assert error_answer(NotFound(), fields).status == NotFound.status
 
 
 def read_tracing(given: bytes) -> None:
@@ -91,7 +91,7 @@ def read_tracing(given: bytes) -> None:
     assert identifier.isascii()
     assert identifier.isprintable()
     assert trace is None or len(bytes.fromhex(trace)) == _TRACE_BYTES
-    shown = shown_path(raw)
+    shown = loggable_path(raw)
     assert shown.isascii()
     assert _LIKE_A_KEY.search(shown) is None
 
@@ -102,15 +102,15 @@ def read_conditions(given: bytes) -> None:
     headers = CIMultiDictProxy(CIMultiDict(zip(_CONDITIONS * len(lines), lines, strict=False)))
     for modified in (None, _MODIFIED):
         with suppress(PreconditionFailed):
-            assert unchanged(headers, ("a", "b-zstd"), modified) in (None, "", "a", "b-zstd")
+            assert evaluate_conditions(headers, ("a", "b-zstd"), modified) in (None, "", "a", "b-zstd")
 
 
 def read_cors_origin(given: bytes) -> None:
     """Read an origin of the settings."""
     with suppress(ValueError):
-        origin = read_origin(given.decode("utf-8", "surrogateescape"))
+        origin = parse_origin(given.decode("utf-8", "surrogateescape"))
         assert origin.isascii()
-        assert read_origin(origin) == origin
+        assert parse_origin(origin) == origin
 
 
 def read_key_rate(given: bytes) -> None:
@@ -131,7 +131,7 @@ def read_key_file(given: bytes) -> None:
 def read_forwarded(given: bytes) -> None:
     """Read who asked a trusted proxy."""
     forwarded, _, noted = given.partition(b"\n")
-    trusting = read_forwarding(["10.0.0.0/8", "::/0", "unix"])
+    trusting = parse_trusted_proxies(["10.0.0.0/8", "::/0", "unix"])
     for fields in ({FORWARDED: forwarded}, {X_FORWARDED_FOR: noted}, {FORWARDED: forwarded, X_FORWARDED_FOR: noted}):
         headers = CIMultiDictProxy(CIMultiDict({name: _text(value) for name, value in fields.items()}))
         client = trusting.client("10.0.0.1", headers)
@@ -149,7 +149,7 @@ def _heads(given: bytes, *, step: int) -> list[object]:
         received += given[start : start + step]
         ended = start + step >= len(given)
         while (head := reader.read(received, ended=ended)) is not None:
-            if isinstance(head, Refusal):
+            if isinstance(head, RejectedHead):
                 accept = head.accept if head.error.may_be_problem else []
                 return [*found, (type(head.error), head.target, accept)]
             found.append((head.method, head.url, head.raw_headers))

@@ -272,7 +272,7 @@ def test_every_field_of_the_access_log_is_told() -> None:
 def test_every_metric_stands_in_the_interface() -> None:
     replica = SnapshotHolder()
     traffic = Counters((), replica.slot)
-    answer = metrics_route(replica, traffic, keys_sound=lambda: True).answer(Call("", ""))
+    answer = metrics_route(replica, traffic, key_file_ok=lambda: True).answer(Call("", ""))
     assert isinstance(answer, Answer)
     body = b"".join(answer.pieces).decode()
     told = {row["Name"].strip("`"): row["Type"] for row in rows(INTERFACE, "Name")}

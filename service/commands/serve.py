@@ -46,8 +46,8 @@ from service.snapshot.workspace import Workspace
 from service.sources.choice import choose_source
 from service.sources.source import Rejected
 from service.web.auth import api_key_authentication, no_authentication
-from service.web.headers.forwarded import read_forwarding
-from service.web.policy import Policy, read_origin
+from service.web.headers.forwarded import parse_trusted_proxies
+from service.web.policy import Policy, parse_origin
 
 _config: Final = click.Option(
     ["--config"],
@@ -120,7 +120,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         workspace=work,
         authenticate=no_authentication if settings.no_auth else api_key_authentication(ring),
         follower=follower,
-        policy=msgspec.structs.replace(policy, keys_sound=follower.is_sound) if follower is not None else policy,
+        policy=msgspec.structs.replace(policy, key_file_ok=follower.is_sound) if follower is not None else policy,
         announcement=announcement,
     )
     try:
@@ -178,9 +178,9 @@ def _with_connection_limit(settings: Settings) -> Settings:
 
 def _policy(settings: Settings) -> Policy:
     with setting_errors("cors_origin"):
-        origins = frozenset(map(read_origin, settings.cors_origin))
+        origins = frozenset(map(parse_origin, settings.cors_origin))
     with setting_errors("trusted_proxy"):
-        forwarding = read_forwarding(settings.trusted_proxy)
+        trusted_proxies = parse_trusted_proxies(settings.trusted_proxy)
     return Policy(
         cache_control=settings.cache_control,
         origins=origins,
@@ -191,5 +191,5 @@ def _policy(settings: Settings) -> Policy:
         rate_fields=settings.rate_limit_fields,
         rate_store=settings.rate_store,
         processes=settings.processes,
-        forwarding=forwarding,
+        trusted_proxies=trusted_proxies,
     )

@@ -131,7 +131,7 @@ async def _listening(
     await asyncio.to_thread(import_web, rates=plan.policy.rates)  # 0.2 s, in which the data is being taken
     from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
 
-    site = make_site(replica, plan.authenticate, plan.policy, apart=bool(sockets.admin), log=log)
+    site = make_site(replica, plan.authenticate, plan.policy, separate_admin=bool(sockets.admin), log=log)
     most = plan.settings.max_connections
     limits = Limits() if most is None else Limits(connections=most)
     close = await open_site(site, limits, public=sockets.public, admin=sockets.admin)

@@ -1,1 +1,1 @@
-"""HTTP: the only rooms that know aiohttp."""
+"""The HTTP interface: from the bytes of a request to the bytes of its response."""

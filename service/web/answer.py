@@ -1,4 +1,4 @@
-"""What is answered, before it is HTTP."""
+"""An answer: the body, status and header fields of a response, before it is encoded as HTTP."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -12,7 +12,7 @@ class Answer(msgspec.Struct, frozen=True):
     """A body, in pieces, with its media type and status.
 
     headers  further header lines, as `header_lines` makes them
-    vary     the value of Vary, which does not stand among them: there may be another reason for it
+    vary     the value of Vary; not among `headers`, because CORS may add to it
     """
 
     pieces: Sequence[bytes | memoryview]
@@ -28,7 +28,10 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def header_lines(headers: Mapping[str, str]) -> str:
-    """Return header fields as lines of HTTP/1.1 (RFC 9112 section 5). Raises `ValueError` where one would break out."""
+    """Return header fields as lines of HTTP/1.1 (RFC 9112 section 5).
+
+    Raises `ValueError` for anything but printable ASCII, which rules out header injection.
+    """
     lines = [f"{name}: {value}" for name, value in headers.items()]
     if not all(line.isascii() and line.isprintable() for line in lines):
         raise ValueError("a header field takes printable ASCII only")

@@ -1,34 +1,28 @@
-"""Who asks: the key in `x-api-key`."""
+"""Authentication by the key in `x-api-key`."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from service.access.api_key import digest
 from service.access.keyring import Keyring
-from service.access.principal import Principal, given_principals
+from service.access.principal import Principal
 from service.model.errors import Unauthorized
 
 KEY_HEADER: Final = "x-api-key"
 
-
-# Gives the principal of the values of `x-api-key`, or raises `Unauthorized`.
+# Takes the values of `x-api-key` and returns the principal, or raises `Unauthorized`.
 Authenticate = Callable[[Sequence[str]], Principal]
 
 
-def keyring(keys: Iterable[str]) -> Authenticate:
-    """Return what recognises these keys."""
-    return api_key_authentication(Keyring(given_principals(keys)))
-
-
 def api_key_authentication(ring: Keyring) -> Authenticate:
-    """Return what recognises the keys of a ring. It has their SHA-256: to find one tells nothing by its timing."""
+    """Return the authentication by the keys of a ring, found by their SHA-256: timing reveals nothing about a key."""
 
-    def authenticate(given: Sequence[str]) -> Principal:
-        if not given or given == [""]:
-            raise Unauthorized(f"A key is needed in the header {KEY_HEADER}")
-        if len(given) > 1:
-            raise Unauthorized(f"The header {KEY_HEADER} stands more than once")
-        principal = ring.principals.get(digest(given[0]))
+    def authenticate(keys: Sequence[str]) -> Principal:
+        if not keys or keys == [""]:
+            raise Unauthorized(f"The header {KEY_HEADER} is missing or empty")
+        if len(keys) > 1:
+            raise Unauthorized(f"The header {KEY_HEADER} is repeated")
+        principal = ring.principals.get(digest(keys[0]))
         if principal is None:
             raise Unauthorized(f"The key in the header {KEY_HEADER} is not valid")
         return principal
@@ -37,5 +31,5 @@ def api_key_authentication(ring: Keyring) -> Authenticate:
 
 
 def no_authentication(_: Sequence[str]) -> Principal:
-    """Let anybody in."""
+    """Accept every request."""
     return Principal("anonymous")

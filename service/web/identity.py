@@ -1,4 +1,4 @@
-"""What identifies an answer: one value, which entity tags are made of and answers are cached by."""
+"""The identity of an answer: one value, from which entity tags are derived and by which encoded bodies are cached."""
 
 from hashlib import blake2b
 from sys import getsizeof
@@ -10,44 +10,44 @@ from service.model.query import Query, nbytes
 from service.web.answer import JSON
 from service.web.headers.content_coding import Coding
 
-# To be raised where an identity that is otherwise equal has another body than in an earlier release.
+# Increment it when a release changes the body of an otherwise equal identity.
 OUTPUT: Final = 2
 
 _TAG_BYTES: Final = 16
-# The objects of an identity, whatever is in it.
+# Memory of an identity's objects without their texts.
 _OVERHEAD_BYTES: Final = 1024
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """All that the body of a 200 answer depends on, but for its content coding: equal identities, equal bodies.
+    """Everything that the body of a 200 depends on, except its content coding: equal identities, equal bodies.
 
     operation   the path of the operation, as OpenAPI writes it
-    asked       the normalised query, or the decoded path segment, or "" where the operation takes neither
-    version     of the data, or of a document: a digest of it
+    parameters  the normalised query, or the decoded path segment, or "" if the operation takes neither
+    version     of the data, or the digest of a document
     media_type  of the body
-    output      of the software
+    output      number of the software's output format
     """
 
     operation: str
-    asked: Query | str
+    parameters: Query | str = msgspec.field(name="asked")  # the name is part of the digest
     version: str
     media_type: str = JSON
     output: int = OUTPUT
 
     @property
     def nbytes(self) -> int:
-        """About how many bytes of memory it takes: clients choose how long what they ask is."""
-        asked = self.asked
-        long = getsizeof(asked) if isinstance(asked, str) else nbytes(asked.filters) + getsizeof(asked.page_num)
-        return _OVERHEAD_BYTES + long
+        """Its approximate memory in bytes: clients choose how long their parameters are."""
+        given = self.parameters
+        size = getsizeof(given) if isinstance(given, str) else nbytes(given.filters) + getsizeof(given.page_num)
+        return _OVERHEAD_BYTES + size
 
 
 def entity_tag(identity: Identity, coding: Coding) -> str:
-    """Return the opaque tag of an answer in a content coding: a 128-bit digest, 32 hexadecimal digits.
+    """Return the opaque tag of an answer in a content coding: a 128-bit digest as 32 hexadecimal digits.
 
-    It is strong (RFC 9110 section 8.8.1): one tag is one sequence of bytes. A library that encodes may write other
-    bytes in another release, so its release is a part of the tag.
+    The tag is strong (RFC 9110 section 8.8.1): one tag, one sequence of bytes. The digest includes the release of the
+    encoding library, because another release may write other bytes.
     """
     text = _ENCODE((identity, coding.token, coding.release))
     return blake2b(text, digest_size=_TAG_BYTES).hexdigest()

@@ -1,4 +1,4 @@
-"""An error as it is answered: in the shape of FastAPI, or as problem details (RFC 9457)."""
+"""Errors as answers: in FastAPI's form, or as problem details (RFC 9457)."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -9,17 +9,17 @@ import msgspec
 from service.model.errors import RequestError
 from service.model.operation import PROBLEM
 from service.web.answer import JSON, NO_STORE, Answer, header_lines
-from service.web.headers.list_fields import readable, weights
+from service.web.headers.list_fields import bounded_fields, weights
 
-_REMEMBERED: Final = 1024
+_CACHE_ENTRIES: Final = 1024
 
 
-def refusal(error: RequestError, accept: Sequence[str], *, vary: str = "Accept", links: str = "") -> Answer:
-    """Return the answer of an error to who accepts what the Accept fields name. Nobody may store it.
+def error_answer(error: RequestError, accept: Sequence[str], *, vary: str = "Accept", links: str = "") -> Answer:
+    """Return the answer of an error, in the form that the Accept fields select. Caches may not store it.
 
     `links` are further header lines.
     """
-    problem = error.may_be_problem and _wants_problem(*readable(accept))
+    problem = error.may_be_problem and _wants_problem(*bounded_fields(accept))
     return Answer(
         (msgspec.json.encode(error.problem if problem else error.body),),
         PROBLEM if problem else JSON,
@@ -29,7 +29,7 @@ def refusal(error: RequestError, accept: Sequence[str], *, vary: str = "Accept",
     )
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_CACHE_ENTRIES)
 def _wants_problem(*accept: str) -> bool:
     return weights(accept).get(PROBLEM, 0.0) > 0
 

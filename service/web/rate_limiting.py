@@ -1,7 +1,4 @@
-"""Rates over HTTP: 429, and what a client is told of its rate.
-
-The fields are those of draft-ietf-httpapi-ratelimit-headers-10.
-"""
+"""Request rate limits over HTTP: 429, and the RateLimit fields of draft-ietf-httpapi-ratelimit-headers-10."""
 
 from collections.abc import Awaitable, Callable
 from functools import lru_cache, partial
@@ -21,57 +18,58 @@ if TYPE_CHECKING:
 
 
 class RateLimits:
-    """Judges requests of keys that have a rate."""
+    """Checks requests of keys that have a rate limit."""
 
-    def __init__(self, limiter: "RateLimiter", count: Callable[[Event], None], *, tells: bool) -> None:
-        """Judge by a limiter; `tells` says whether answers tell what is left."""
+    def __init__(self, limiter: "RateLimiter", count: Callable[[Event], None], *, send_fields: bool) -> None:
+        """Check by a limiter; `send_fields` adds the RateLimit fields to responses."""
         self._limiter = limiter
         self._count = count
-        self._tells = tells
+        self._send_fields = send_fields
 
-    def judge(self, exchange: Exchange, name: str, rate: Rate) -> Awaitable[None] | None:
-        """Judge a request; there is something to wait for only where others are asked. Raises `TooManyRequests`."""
-        taken = self._limiter.take(name, rate)
-        if not isinstance(taken, RateDecision):
-            return self._wait(exchange, rate, taken)
-        self._heed(exchange, rate, taken)
+    def check(self, exchange: Exchange, name: str, rate: Rate) -> Awaitable[None] | None:
+        """Check a request; return an awaitable if the decision needs I/O. Either raises `TooManyRequests`."""
+        decision = self._limiter.take(name, rate)
+        if not isinstance(decision, RateDecision):
+            return self._apply_later(exchange, rate, decision)
+        self._apply(exchange, rate, decision)
         return None
 
     async def close(self) -> None:
-        """Let go of what was asked."""
+        """Close the limiter's connections."""
         await self._limiter.close()
 
-    async def _wait(self, exchange: Exchange, rate: Rate, taken: Awaitable[RateDecision]) -> None:
-        self._heed(exchange, rate, await taken)
+    async def _apply_later(self, exchange: Exchange, rate: Rate, decision: Awaitable[RateDecision]) -> None:
+        self._apply(exchange, rate, await decision)
 
-    def _heed(self, exchange: Exchange, rate: Rate, taken: RateDecision) -> None:
-        if self._tells:
-            exchange.lines = _fields(rate, taken)
-        if not taken.allowed:
+    def _apply(self, exchange: Exchange, rate: Rate, decision: RateDecision) -> None:
+        if self._send_fields:
+            exchange.rate_lines = _fields(rate, decision)
+        if not decision.allowed:
             self._count(Event.RATE_REFUSED)
-            raise TooManyRequests(taken.seconds)
+            raise TooManyRequests(decision.seconds)
         self._count(Event.RATE_ALLOWED)
 
 
 def make_rate_limits(policy: Policy, count: Callable[[Event], None]) -> RateLimits | None:
-    """Return what judges on some terms, and counts what it decides; None where no key may have a rate."""
+    """Return the rate limits of a policy, which count their decisions; None if no key can have a rate."""
     if not policy.rates:
         return None
-    from service.access.memory_limiter import MemoryLimiter  # noqa: PLC0415 - as above
-    from service.access.rate_limiter import RateLimiter  # noqa: PLC0415 - where no key has a rate, the start need not wait for it
-    from service.access.redis_limiter import RedisLimiter  # noqa: PLC0415 - as above
+    # Imported here: without rates the start does not wait for the libraries.
+    from service.access.memory_limiter import MemoryLimiter  # noqa: PLC0415
+    from service.access.rate_limiter import RateLimiter  # noqa: PLC0415
+    from service.access.redis_limiter import RedisLimiter  # noqa: PLC0415
 
     store = RedisLimiter(policy.rate_store) if policy.rate_store else None
     limiter = RateLimiter(MemoryLimiter(policy.processes), store, failed=partial(count, Event.RATE_STORE_FAILED))
-    return RateLimits(limiter, count, tells=policy.rate_fields)
+    return RateLimits(limiter, count, send_fields=policy.rate_fields)
 
 
 @lru_cache
-def _fields(rate: Rate, taken: RateDecision) -> str:
-    """Return the two fields, which are lists of structured fields (RFC 9651)."""
+def _fields(rate: Rate, decision: RateDecision) -> str:
+    """Return the lines of the two fields, which are structured fields (RFC 9651)."""
     return header_lines(
         {
             RATE_LIMIT_POLICY: f'"default";q={rate.requests};w={rate.seconds}',
-            RATE_LIMIT: f'"default";r={taken.remaining};t={taken.seconds}',
+            RATE_LIMIT: f'"default";r={decision.remaining};t={decision.seconds}',
         }
     )

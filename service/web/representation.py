@@ -1,4 +1,4 @@
-"""The representation that answers a GET: validators first, then the content, in a coding that is accepted."""
+"""Representations: answers to GET with validators and content codings. Conditions are evaluated before the content."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,18 +11,18 @@ from aiohttp import hdrs
 
 from service.engine.bounded_cache import BoundedCache
 from service.web.answer import Answer
-from service.web.headers.conditional import Headers, is_conditional, unchanged
+from service.web.headers.conditional import Headers, evaluate_conditions, is_conditional
 from service.web.headers.content_coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding, acceptable
-from service.web.headers.list_fields import readable
+from service.web.headers.list_fields import bounded_fields
 from service.web.identity import Identity, entity_tag
 from service.web.telemetry.events import Event
 
-# Of its own, so that a reload does not wait behind long bodies.
+# A pool of its own, so that encoding long bodies does not delay a reload.
 _THREADS: Final = 2
 
 
 class Content(msgspec.Struct, frozen=True):
-    """A body, in pieces; of a page, how many rows match in all."""
+    """A body, in pieces; for a page, also the number of all matching rows."""
 
     pieces: Sequence[bytes | memoryview]
     total_count: int = 0
@@ -33,12 +33,12 @@ class Content(msgspec.Struct, frozen=True):
         return sum(map(len, self.pieces))
 
 
-class Common(msgspec.Struct, frozen=True, kw_only=True):
+class CommonHeaders(msgspec.Struct, frozen=True, kw_only=True):
     """The header fields that the representations of one data set share.
 
-    headers   lines of a 200 and of a 304 alike
-    vary      the header fields of the request that choose between representations
-    modified  when the resource was last modified, in whole seconds, if that is known
+    headers   header lines of a 200 and of a 304
+    vary      value of Vary: the request fields that select the representation
+    modified  when the resource was last modified, in whole seconds since the epoch, or None if unknown
     """
 
     headers: str
@@ -47,89 +47,89 @@ class Common(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Representation(msgspec.Struct, frozen=True):
-    """A resource at this moment.
+    """The current state of a resource.
 
-    identity  decides the content: nothing else does
+    identity  determines the content
     content   computes the content
-    links     returns the Link header line for a `total_count`; it depends on how the query string was written, too
+    links     returns the Link line for a `total_count`; it also depends on the raw query string
     """
 
     identity: Identity
-    common: Common
+    common: CommonHeaders
     content: Callable[[], Content]
     links: Callable[[int], str] | None = None
 
-    def whole(self, content: Content, coding: Coding = IDENTITY) -> Answer:
-        """Return the answer with content in a coding."""
+    def ok(self, content: Content, coding: Coding = IDENTITY) -> Answer:
+        """Return the 200 with content in a coding."""
         common = self.common
         links = self.links(content.total_count) if self.links else ""
         lines = f'ETag: "{entity_tag(self.identity, coding)}"\r\n{coding.line}{common.headers}{links}'
         return Answer(content.pieces, self.identity.media_type, headers=lines, vary=common.vary)
 
     def not_modified(self, tag: str) -> Answer:
-        """Return the answer to a client that has the representation of a tag."""
+        """Return the 304 for a client that has the representation with this tag."""
         lines = f'ETag: "{tag}"\r\n{self.common.headers}'
         return Answer((), status=HTTPStatus.NOT_MODIFIED.value, headers=lines, vary=self.common.vary)
 
 
 class Sender:
-    """Answers requests for representations, and caches encoded content: by identity and coding, up to some size."""
+    """Answers requests for representations, and caches encoded bodies by identity and coding."""
 
     def __init__(self, encoded_bytes: int, count: Callable[[Event], None]) -> None:
         self._count = count
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="encoding")
         self._encoded = BoundedCache[tuple[Identity, Coding], Content](encoded_bytes)
 
-    def answer(self, asked: Representation, headers: Headers) -> Answer | Awaitable[Answer]:
-        """Answer a GET request with its header fields, at once unless much is to be encoded.
+    def answer(self, representation: Representation, headers: Headers) -> Answer | Awaitable[Answer]:
+        """Answer a GET with these header fields; return an awaitable if a long body is encoded in a thread.
 
         Raises `PreconditionFailed`.
         """
-        codings = acceptable(*readable(headers.getall(hdrs.ACCEPT_ENCODING, ())))
+        codings = acceptable(*bounded_fields(headers.getall(hdrs.ACCEPT_ENCODING, ())))
         if is_conditional(headers):
-            tags = [entity_tag(asked.identity, coding) for coding in codings]
-            tag = unchanged(headers, tags, asked.common.modified)
+            tags = [entity_tag(representation.identity, coding) for coding in codings]
+            tag = evaluate_conditions(headers, tags, representation.common.modified)
             if tag is not None:
-                return asked.not_modified(tag or tags[codings.index(_coding_of(asked, codings))])
+                return representation.not_modified(tag or tags[codings.index(_ok_coding(representation, codings))])
         if codings[0] is IDENTITY:
-            return asked.whole(asked.content())
-        encoded = self._encoded.get((asked.identity, codings[0]))
+            return representation.ok(representation.content())
+        encoded = self._encoded.get((representation.identity, codings[0]))
         if encoded is None:
-            return self._encoded_answer(asked, codings)
+            return self._encoded_answer(representation, codings)
         self._count(Event.ENCODED_HIT)
-        return asked.whole(encoded, codings[0])
+        return representation.ok(encoded, codings[0])
 
-    def _encoded_answer(self, asked: Representation, codings: Sequence[Coding]) -> Answer | Awaitable[Answer]:
-        content = asked.content()
-        coding = _chosen(codings, content)
+    def _encoded_answer(self, representation: Representation, codings: Sequence[Coding]) -> Answer | Awaitable[Answer]:
+        content = representation.content()
+        coding = _choose(codings, content)
         if coding is IDENTITY:
-            return asked.whole(content)
+            return representation.ok(content)
         self._count(Event.ENCODED_MISS)
         if content.length > INLINE_BYTES:
-            return self._encoded_meanwhile(asked, content, coding)
-        encoded = _encoded(content, coding)
-        if content.length >= MIN_BYTES:  # a shorter one is encoded only for clients that refuse identity: few
-            self._cache(asked.identity, coding, encoded)
-        return asked.whole(encoded, coding)
+            return self._encode_in_thread(representation, content, coding)
+        encoded = _encode(content, coding)
+        if content.length >= MIN_BYTES:  # a shorter one is encoded only for the rare client that refuses identity
+            self._cache(representation.identity, coding, encoded)
+        return representation.ok(encoded, coding)
 
-    async def _encoded_meanwhile(self, asked: Representation, content: Content, coding: Coding) -> Answer:
-        encoded = await asyncio.get_running_loop().run_in_executor(self._threads, _encoded, content, coding)
-        self._cache(asked.identity, coding, encoded)
-        return asked.whole(encoded, coding)
+    async def _encode_in_thread(self, representation: Representation, content: Content, coding: Coding) -> Answer:
+        encoded = await asyncio.get_running_loop().run_in_executor(self._threads, _encode, content, coding)
+        self._cache(representation.identity, coding, encoded)
+        return representation.ok(encoded, coding)
 
     def _cache(self, identity: Identity, coding: Coding, encoded: Content) -> None:
         if (identity, coding) not in self._encoded:  # no other request was faster
             self._encoded.put((identity, coding), encoded, encoded.length + identity.nbytes)
 
 
-def _coding_of(asked: Representation, codings: Sequence[Coding]) -> Coding:
-    """Return the coding that would be answered in: the one thing for which a 304 may need the content."""
-    return IDENTITY if codings[0] is IDENTITY else _chosen(codings, asked.content())
+def _ok_coding(representation: Representation, codings: Sequence[Coding]) -> Coding:
+    """Return the coding of the 200. Only for that may a 304 need the content."""
+    return IDENTITY if codings[0] is IDENTITY else _choose(codings, representation.content())
 
 
-def _chosen(codings: Sequence[Coding], content: Content) -> Coding:
+def _choose(codings: Sequence[Coding], content: Content) -> Coding:
     return IDENTITY if content.length < MIN_BYTES and IDENTITY in codings else codings[0]
 
 
-def _encoded(content: Content, coding: Coding) -> Content:
+def _encode(content: Content, coding: Coding) -> Content:
     return Content((coding.encode(b"".join(content.pieces)),), content.total_count)

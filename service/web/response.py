@@ -1,4 +1,4 @@
-"""An answer as HTTP: its head and body as they are sent."""
+"""A response: an answer encoded as HTTP/1.1, head and body."""
 
 from collections.abc import Sequence
 from email.utils import formatdate
@@ -14,39 +14,39 @@ from service import __version__
 from service.web.answer import Answer
 
 _SERVER: Final = f"store-directory/{__version__}"
-# Below so many bytes one copy costs less than several pieces.
-_SHORT: Final = 4 << 10
-# Their head tells nothing of a body (RFC 9110 sections 8.6, 15.4.5).
+# A shorter body is copied behind the head: one copy costs less than sending several pieces.
+_SHORT_BYTES: Final = 4 << 10
+# Responses without Content-Type and Content-Length (RFC 9110 sections 8.6, 15.4.5).
 _WITHOUT_CONTENT: Final = (HTTPStatus.NO_CONTENT.value, HTTPStatus.NOT_MODIFIED.value)
 
 Pieces: TypeAlias = Sequence[bytes | memoryview]
 
 
 class Response(msgspec.Struct, frozen=True):
-    """An answer with further header lines; `closes` tells whether it is the last one on its connection."""
+    """An answer with further header lines; `closes` if the server closes the connection after it."""
 
     answer: Answer
     more: str = ""
     closes: bool = False
 
     def encode(self, method: str, version: HttpVersion, *, keep_alive: bool) -> Pieces:
-        """Return the response to a request of a method and version, in pieces: a long body is not copied."""
+        """Encode the response to a request of a method and version, in pieces: a long body is not copied."""
         answer, pieces = self.answer, self.answer.pieces
-        length = sum(map(len, pieces))
+        length = answer.length
         content = f"Content-Type: {answer.media_type}\r\nContent-Length: {length}\r\n"
         if answer.status in _WITHOUT_CONTENT:
             content = ""
         start = _start(answer.status, int(time()))
-        usual = keep_alive and version is HttpVersion11
-        connection = "" if usual else _connection(version, keep_alive=keep_alive)
+        common_case = keep_alive and version is HttpVersion11
+        connection = "" if common_case else _connection(version, keep_alive=keep_alive)
         head = f"{start}{content}{answer.headers}{self.more}{connection}\r\n".encode("ascii")
         if method == hdrs.METH_HEAD:
             return (head,)
-        return (b"".join((head, *pieces)),) if length < _SHORT else (head, *pieces)
+        return (b"".join((head, *pieces)),) if length < _SHORT_BYTES else (head, *pieces)
 
 
 def _connection(version: HttpVersion, *, keep_alive: bool) -> str:
-    """Return the Connection field where the version does not mean the same without it (RFC 9112 section 9.3)."""
+    """Return the Connection field, "" if it is the default of the version (RFC 9112 section 9.3)."""
     if version == HttpVersion11:
         return "" if keep_alive else "Connection: close\r\n"
     return "Connection: keep-alive\r\n" if keep_alive else ""
@@ -54,6 +54,6 @@ def _connection(version: HttpVersion, *, keep_alive: bool) -> str:
 
 @lru_cache
 def _start(status: int, second: int) -> str:
-    """Return what the heads of all answers of a status begin with in one second."""
+    """Return the start of every head with a status in one second: status line, Server, Date."""
     line = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
     return f"{line}Server: {_SERVER}\r\nDate: {formatdate(second, usegmt=True)}\r\n"

@@ -1,4 +1,4 @@
-"""Which path is answered by what."""
+"""Routes: which function answers a path."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -15,28 +15,32 @@ _ANY: Final = "{}"
 
 
 class Call(msgspec.Struct, frozen=True):
-    """What a route is asked.
+    """A request to a route.
 
-    segment   that which stands for its parameter
-    query     raw
-    strict    whether unknown parameters are refused
-    known     whether the caller is let in, where that need not be
-    versions  which data is meant, if not any, as the fields of the request have it
+    segment        value of the route's path parameter
+    query          raw query string
+    strict         whether unknown parameters are errors
+    authenticated  whether the request has a valid key, on a route that needs none
+    versions       values of X-Dataset-Version, the data versions that the client expects
     """
 
     segment: str
     query: str
     strict: bool = False
-    known: bool = True
+    authenticated: bool = True
     versions: Sequence[str] = ()
 
 
-# A representation may turn out to be what the client has already, or be sent in a coding.
+# Of a representation the sender makes a 200 or a 304, in a content coding.
 Outcome: TypeAlias = Answer | Representation | RequestError
 
 
 class Route(msgspec.Struct, frozen=True):
-    """A path, what answers it, whether a key is needed; without an `operation` it is not in the OpenAPI document."""
+    """A path and the function that answers it.
+
+    operation  describes it in the OpenAPI document; None if it is not in there
+    protected  whether it needs a key
+    """
 
     path: str
     answer: Callable[[Call], Outcome]
@@ -44,13 +48,13 @@ class Route(msgspec.Struct, frozen=True):
     protected: bool = False
 
 
-def described(operation: Operation, answer: Callable[[Call], Outcome]) -> Route:
+def operation_route(operation: Operation, answer: Callable[[Call], Outcome]) -> Route:
     """Return the route of an operation."""
     return Route(operation.path, answer, operation, operation.protected)
 
 
-# A route, or None, and the segment that stands for its parameter.
-Found = tuple[Route | None, str]
+# A route, or None, and the value of its path parameter.
+Match = tuple[Route | None, str]
 
 
 class Routes:
@@ -58,15 +62,15 @@ class Routes:
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._routes: Mapping[tuple[str, ...], Route] = {_pattern(route.path): route for route in routes}
-        self._as_written: Mapping[str, Found] = {
+        self._literal: Mapping[str, Match] = {
             route.path: (route, "") for pattern, route in self._routes.items() if _ANY not in pattern
         }
 
-    def find(self, path: str) -> Found:
-        """Return the route of a raw path, and its decoded segment that stands for the parameter."""
-        return self._as_written.get(path) or self._decoded(path_segments(path))
+    def find(self, path: str) -> Match:
+        """Return the route of a raw path, and the decoded value of its path parameter."""
+        return self._literal.get(path) or self._match(path_segments(path))
 
-    def _decoded(self, segments: tuple[str, ...]) -> Found:
+    def _match(self, segments: tuple[str, ...]) -> Match:
         route = self._routes.get(segments)
         if route is not None and _ANY not in segments:
             return route, ""

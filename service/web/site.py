@@ -1,4 +1,4 @@
-"""What stands behind each listener."""
+"""The applications behind the public and the admin listener."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,12 +24,12 @@ from service.web.telemetry.counters import UNMATCHED, Counters
 from service.web.telemetry.key_counters import KeyCounters
 from service.web.telemetry.observer import Observer
 
-# Connections that wait to be accepted; the system may allow fewer.
+# Connections that may wait to be accepted; the system may allow fewer.
 _BACKLOG: Final = 1024
 
 
 class Site(msgspec.Struct, frozen=True):
-    """The public application; that for whoever runs the service, where it stands apart; the OpenAPI document."""
+    """The public application, the operator's if it has a listener of its own, and the OpenAPI document."""
 
     public: App
     admin: App | None
@@ -37,49 +37,49 @@ class Site(msgspec.Struct, frozen=True):
 
 
 def make_site(
-    replica: SnapshotHolder,
+    snapshots: SnapshotHolder,
     authenticate: Authenticate,
     policy: Policy,
     *,
-    apart: bool = False,
+    separate_admin: bool = False,
     log: AccessLogWriter | None = None,
 ) -> Site:
-    """Return what answers; where it is to stand `apart`, probes and metrics are not public, and need no key.
+    """Return the applications. With `separate_admin`, probes and metrics are on the admin listener only.
 
-    What is public is told to the access log, if there is one.
+    No path of the admin listener needs a key. The access log has the public requests.
     """
-    records, probes = record_routes(replica, policy), probe_routes(replica)
-    described = records if apart else (*records, *probes)
-    openapi = openapi_document([route.operation for route in described if route.operation is not None])
+    records, probes = record_routes(snapshots, policy), probe_routes(snapshots)
+    documented = records if separate_admin else (*records, *probes)
+    openapi = openapi_document([route.operation for route in documented if route.operation is not None])
     public = (*records, *document_routes(openapi))
     paths = [route.path for route in (*public, *probes)]
-    slot = replica.slot
+    slot = snapshots.slot
     traffic = Counters([*paths, METRICS_PATH, UNMATCHED], slot)
-    if not apart:
-        private = (*probes, metrics_route(replica, traffic, keys_sound=policy.keys_sound))
-        observer = Observer(traffic, log=log, forwarding=policy.forwarding)
-        return Site(App((*public, *private), replica, authenticate, observer, policy), None, openapi)
-    behind = slice(traffic.length, None)
-    callers = KeyCounters(slot.counts[behind], lambda: [counts[behind] for counts in slot.all_counts()])
-    private = (*probes, metrics_route(replica, traffic, callers, keys_sound=policy.keys_sound))
-    terms = msgspec.structs.replace(policy, origins=frozenset(), rates=False)
-    admin = App(private, replica, no_authentication, Observer(traffic), terms)
-    observer = Observer(traffic, callers=callers, log=log, forwarding=policy.forwarding)
-    return Site(App(public, replica, authenticate, observer, policy), admin, openapi)
+    if not separate_admin:
+        private = (*probes, metrics_route(snapshots, traffic, key_file_ok=policy.key_file_ok))
+        observer = Observer(traffic, log=log, trusted_proxies=policy.trusted_proxies)
+        return Site(App((*public, *private), snapshots, authenticate, observer, policy), None, openapi)
+    after = slice(traffic.length, None)
+    key_counters = KeyCounters(slot.counts[after], lambda: [counts[after] for counts in slot.all_counts()])
+    private = (*probes, metrics_route(snapshots, traffic, key_counters, key_file_ok=policy.key_file_ok))
+    admin_policy = msgspec.structs.replace(policy, origins=frozenset(), rates=False)
+    admin = App(private, snapshots, no_authentication, Observer(traffic), admin_policy)
+    observer = Observer(traffic, key_counters=key_counters, log=log, trusted_proxies=policy.trusted_proxies)
+    return Site(App(public, snapshots, authenticate, observer, policy), admin, openapi)
 
 
 async def open_site(
     site: Site, limits: Limits, *, public: Sequence[socket], admin: Sequence[socket]
 ) -> Callable[[], Awaitable[object]]:
-    """Answer on bound sockets, on those of `admin` if there are any; return what ends that."""
+    """Serve on bound sockets; return the function that closes them and ends their connections."""
     servers = []
-    of_admin = msgspec.structs.replace(limits, connections=ADMIN_CONNECTIONS)
-    for app, sockets, allowed in ((site.public, public, limits), (site.admin, admin, of_admin)):
+    admin_limits = msgspec.structs.replace(limits, connections=ADMIN_CONNECTIONS)
+    for app, sockets, app_limits in ((site.public, public, limits), (site.admin, admin, admin_limits)):
         if app is not None:
-            server = runner(app, allowed)
+            server = runner(app, app_limits)
             await server.setup()
             for each in sockets:
-                limit_unacknowledged(each, 2 * allowed.write_seconds)
+                limit_unacknowledged(each, 2 * app_limits.write_seconds)
                 await web.SockSite(server, each, backlog=_BACKLOG).start()
             servers.append(server)
 

@@ -51,7 +51,7 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
         ("admin = 'here'", "admin (--admin): 'here' is not HOST:PORT"),
         (
             "cors_origin = ['*', 'here']",
-            "cors-origin (--cors-origin): 'here' is no origin: write it as https://shop.example, with no path, or *",
+            "cors-origin (--cors-origin): 'here' is not an origin: write https://shop.example, without a path, or *",
         ),
         ("data = 'gs://bucket/x'", "data (--data): gs:// is not supported"),
         ("rate_store = 'http://user:the-secret'", "rate-store (--rate-store): it "),
@@ -113,7 +113,7 @@ def test_a_file_must_be_utf_8_and_may_have_a_byte_order_mark(tmp_path: Path) -> 
         ("poll", "soon", "a number above 0 and up to 31622400 is needed, not 'soon'"),
         ("invalid", "ignore", "'refuse' or 'skip' is needed, not 'ignore'"),
         ("admin", "here", "'here' is not HOST:PORT"),
-        ("trusted_proxy", "x", "'x' is no network"),
+        ("trusted_proxy", "x", "'x' is not a network"),
         ("cache_control", "é", "a header field may contain printable ASCII only"),
         ("max_connections", "1000000000000", "the system lets a process have "),
         ("data", "s3://user:the-secret@bucket/x", "s3:// is not supported"),

@@ -12,13 +12,12 @@ from hypothesis import given, settings, strategies as st
 from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import keyring
 from service.web.site import make_site
 from tests.baking.made_up import make
 from tests.fastapi_model.asking import Asker, ask_model
 from tests.fastapi_model.queries import anything, queries, values
 from tests.loaded import serve
-from tests.web.live import KEY, POLICY, ServiceServer
+from tests.web.live import KEY, POLICY, ServiceServer, authentication
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -45,7 +44,7 @@ def model() -> "FastAPI":
 async def asker(tmp_path: Path, aiohttp_client: AiohttpClient) -> AsyncIterator[Asker]:
     replica = SnapshotHolder()
     await serve(replica, MADE.write(tmp_path / "data"))
-    asking = Asker(await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public)))
+    asking = Asker(await aiohttp_client(ServiceServer(make_site(replica, authentication([KEY]), POLICY).public)))
     yield asking
     await asking.close()
 

@@ -80,7 +80,7 @@ def test_what_the_panels_show_are_numbers_that_can_be(prometheus: str) -> None:
     assert {"/stores", "/companies", "unmatched"} <= routes
     statuses = {each["metric"]["status"] for each in put(prometheus, by_title["Requests by status"])}
     assert {"200", "404", "422"} <= statuses
-    for title in ("Share of errors", "Hits among compressed answers"):
+    for title in ("Error ratio", "Hit ratio of the cache of encoded responses"):
         (shown,) = put(prometheus, by_title[title])
         assert 0 < float(shown["value"][1]) <= 1
 

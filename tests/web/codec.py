@@ -1,4 +1,4 @@
-"""The codings as they are, but watched, and held up on demand."""
+"""Content codings that record their calls and can be blocked."""
 
 import asyncio
 import threading
@@ -15,35 +15,35 @@ _LONG: Final = 32 << 10
 
 
 class Codec:
-    """Encodes as ever; long bodies only while it is `open`, and until then it is known whether one has `come`.
+    """Encodes, long bodies only while `open` is set; `arrived` is set once a long body has arrived.
 
-    threads  the one of each body that was encoded
+    threads  the thread of each body that was encoded
     """
 
     def __init__(self) -> None:
-        self.open, self.come = Event(), Event()
+        self.open, self.arrived = Event(), Event()
         self.open.set()
         self.threads: list[int] = []
-        self.codings = tuple(self._watched(coding) for coding in CODINGS)
+        self.codings = tuple(self._recording(coding) for coding in CODINGS)
 
     @property
     def bodies(self) -> int:
-        """How many bodies were encoded."""
+        """The number of encoded bodies."""
         return len(self.threads)
 
-    async def holds_one(self) -> None:
-        """Return when a long body has come."""
-        assert await asyncio.to_thread(self.come.wait, SECONDS)
+    async def wait_for_long_body(self) -> None:
+        """Wait until a long body has arrived."""
+        assert await asyncio.to_thread(self.arrived.wait, SECONDS)
 
-    def _watched(self, coding: Coding) -> Coding:
-        return msgspec.structs.replace(coding, encode=self._watching(coding.encode))
+    def _recording(self, coding: Coding) -> Coding:
+        return msgspec.structs.replace(coding, encode=self._record(coding.encode))
 
-    def _watching(self, encode: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
-        def watched(body: bytes) -> bytes:
+    def _record(self, encode: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+        def recorded(body: bytes) -> bytes:
             self.threads.append(threading.get_ident())
             if len(body) > _LONG:
-                self.come.set()
-                assert self.open.wait(SECONDS), "nobody could let it go on"
+                self.arrived.set()
+                assert self.open.wait(SECONDS), "the codec was not opened in time"
             return encode(body)
 
-        return watched
+        return recorded

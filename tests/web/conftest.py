@@ -9,13 +9,13 @@ import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import keyring, no_authentication
+from service.web.auth import no_authentication
 from service.web.site import make_site
 from tests.directory import write_directory
 from tests.loaded import serve
-from tests.web.live import COMPANIES, KEY, POLICY, STORES, Client, ServiceServer
+from tests.web.live import COMPANIES, KEY, POLICY, STORES, Client, ServiceServer, authentication
 
-# Returns a client of a service on other terms than `POLICY`, over what the replica serves, or else over `data`.
+# Returns a client of a service with changes to `POLICY`; loads `data` unless a snapshot is served.
 SiteClient = Callable[..., Awaitable[Client]]
 
 
@@ -25,30 +25,30 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def replica() -> SnapshotHolder:
+def snapshots() -> SnapshotHolder:
     return SnapshotHolder()
 
 
 @pytest.fixture
-async def loading_client(replica: SnapshotHolder, aiohttp_client: AiohttpClient) -> Client:
-    """Return a client of a service that still loads."""
-    return await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public))
+async def loading_client(snapshots: SnapshotHolder, aiohttp_client: AiohttpClient) -> Client:
+    """Return a client of a service that is still loading."""
+    return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public))
 
 
 @pytest.fixture
-async def client(replica: SnapshotHolder, data: Path, loading_client: Client) -> Client:
+async def client(snapshots: SnapshotHolder, data: Path, loading_client: Client) -> Client:
     """Return a client of a service that has loaded its data."""
-    await serve(replica, data)
+    await serve(snapshots, data)
     return loading_client
 
 
 @pytest.fixture
-def site_client(replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient) -> SiteClient:
-    async def make(**terms: Any) -> Client:
-        policy = msgspec.structs.replace(POLICY, **terms)
-        if replica.current is None:
-            await serve(replica, data)
-        site = make_site(replica, keyring([KEY]) if policy.needs_key else no_authentication, policy)
+def site_client(snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient) -> SiteClient:
+    async def make(**changes: Any) -> Client:
+        policy = msgspec.structs.replace(POLICY, **changes)
+        if snapshots.current is None:
+            await serve(snapshots, data)
+        site = make_site(snapshots, authentication([KEY]) if policy.needs_key else no_authentication, policy)
         return await aiohttp_client(ServiceServer(site.public))
 
     return make

@@ -1,15 +1,17 @@
 """A running service for the tests of HTTP: a real server on a real socket."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aiohttp.test_utils import BaseTestServer, TestClient
 from aiohttp.web import ServerRunner
 
+from service.access.keyring import Keyring
+from service.access.principal import given_principals
 from service.settings import Settings
 from service.web.app import App
-from service.web.auth import KEY_HEADER
+from service.web.auth import KEY_HEADER, Authenticate, api_key_authentication
 from service.web.connections.limits import Limits
 from service.web.connections.server import runner
 from service.web.policy import Policy
@@ -30,14 +32,19 @@ COMPANIES = (
     company("a/b c", name="Slash"),
 )
 
-# The terms of a service that was told nothing of them.
+# The default policy.
 POLICY = Policy(cache_control=Settings().cache_control, origins=frozenset(), needs_key=True, encoded_bytes=1 << 20)
 
 Client = TestClient[Any, Any]
 
 
-def lasting(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the header fields of an answer in which another answer to the same question is no different."""
+def authentication(keys: Iterable[str]) -> Authenticate:
+    """Return the authentication by these keys."""
+    return api_key_authentication(Keyring(given_principals(keys)))
+
+
+def stable_fields(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the header fields without those that differ between equal responses."""
     return {name.lower(): value for name, value in headers.items() if name.lower() not in ("date", "x-request-id")}
 
 
@@ -53,7 +60,7 @@ class ServiceServer(BaseTestServer):
 
 
 async def exchange(client: Client, request: bytes) -> bytes:
-    """Send bytes on a connection of their own and return all that comes back until the server closes it."""
+    """Send bytes on a new connection, and return all that the server sends until it closes."""
     reader, writer = await asyncio.open_connection(client.host, client.port)
     writer.write(request)
     async with asyncio.timeout(SECONDS):
@@ -64,6 +71,6 @@ async def exchange(client: Client, request: bytes) -> bytes:
 
 
 async def ask(client: Client, target: str, *, method: str = "GET", headers: tuple[str, ...] = ()) -> bytes:
-    """Ask with the target on the wire just as it is written, with the key, and return the whole answer."""
+    """Send a request with the key and with the target exactly as written; return the raw response."""
     lines = (f"{method} {target} HTTP/1.1", "Host: test", f"{KEY_HEADER}: {KEY}", "Connection: close", *headers)
     return await exchange(client, "\r\n".join((*lines, "", "")).encode("utf-8", "surrogateescape"))

@@ -1,11 +1,11 @@
-"""Which coding an answer has, read straight from RFC 9110 section 12.5.3."""
+"""Content negotiation by RFC 9110 section 12.5.3: the oracle of the tests."""
 
 import re
 from typing import Final
 
-# The first of those that are wanted alike is taken.
+# In the order of the server's preference.
 CODINGS: Final = ("zstd", "br", "gzip")
-LEAST_BYTES: Final = 1024
+MIN_BYTES: Final = 1024
 
 _ALIASES: Final = {"x-gzip": "gzip"}
 _NAME: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -14,7 +14,7 @@ _WEIGHT: Final = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 
 
 def weights(accepted: str) -> dict[str, float]:
-    """Return the codings that Accept-Encoding names, with their weights; what is no member is left out."""
+    """Return the codings that Accept-Encoding names, with their weights; invalid members are ignored."""
     members = (_MEMBER.fullmatch(member.strip(" \t")) for member in accepted.split(","))
     found = (member.groups(default="1") for member in members if member is not None)
     return {
@@ -23,20 +23,20 @@ def weights(accepted: str) -> dict[str, float]:
 
 
 def acceptable(accepted: str) -> set[str]:
-    """Return the codings that a client takes, `identity` among them."""
+    """Return the acceptable codings, `identity` among them."""
     named = weights(accepted)
     rest = named.get("*", 0)
-    taken = {coding for coding in CODINGS if named.get(coding, rest) > 0}
-    return taken | ({"identity"} if named.get("identity", named.get("*", 1)) > 0 else set())
+    accepted_codings = {coding for coding in CODINGS if named.get(coding, rest) > 0}
+    return accepted_codings | ({"identity"} if named.get("identity", named.get("*", 1)) > 0 else set())
 
 
 def negotiated(accepted: str, size: int) -> str:
-    """Return the coding of an answer of so many bytes."""
-    named, taken = weights(accepted), acceptable(accepted)
-    wanted = [(named.get(coding, named.get("*", 0)), coding) for coding in CODINGS if coding in taken]
-    if not wanted:
+    """Return the coding of a response of this size."""
+    named, accepted_codings = weights(accepted), acceptable(accepted)
+    weighted = [(named.get(coding, named.get("*", 0)), coding) for coding in CODINGS if coding in accepted_codings]
+    if not weighted:
         return "identity"
-    most = max(weight for weight, _ in wanted)
-    if "identity" in taken and (size < LEAST_BYTES or named.get("identity", 0) > most):
+    highest = max(weight for weight, _ in weighted)
+    if "identity" in accepted_codings and (size < MIN_BYTES or named.get("identity", 0) > highest):
         return "identity"
-    return next(coding for weight, coding in wanted if weight == most)
+    return next(coding for weight, coding in weighted if weight == highest)

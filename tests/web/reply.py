@@ -1,4 +1,4 @@
-"""An answer as it came over the wire, to the byte."""
+"""Raw responses, parsed from the bytes on the wire."""
 
 import gzip
 import sys
@@ -23,7 +23,7 @@ _BODILESS: Final = (204, 304)
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """Status, header fields and body of an answer."""
+    """Status, header fields and body of a response."""
 
     status: int
     headers: CIMultiDictProxy[str]
@@ -37,51 +37,51 @@ class Reply(msgspec.Struct, frozen=True):
 
     @property
     def coding(self) -> str:
-        """The coding of its body, `identity` where there is none."""
+        """The coding of its body, `identity` by default."""
         return self.headers.get("Content-Encoding", "identity")
 
     @property
     def plain(self) -> bytes:
-        """Its body without the coding."""
+        """Its decoded body."""
         decoded: bytes = self.body if self.coding == "identity" else DECODERS[self.coding](self.body)
         return decoded
 
     def json(self) -> Any:
-        """Return what its body says."""
+        """Return its body as JSON."""
         return orjson.loads(self.plain)
 
     def listed(self, name: str) -> set[str]:
-        """Return the members of a header field that is a list of tokens, in small letters."""
+        """Return the members of a header field that is a list of tokens, in lower case."""
         return {member.strip().lower() for line in self.headers.getall(name, ()) for member in line.split(",")}
 
 
-class Asked(msgspec.Struct, frozen=True):
-    """A request, but for the connection; an empty key is left out."""
+class RequestSpec(msgspec.Struct, frozen=True):
+    """A request to send; without the key if that is empty."""
 
     target: str
     fields: tuple[str, ...] = ()
     method: str = "GET"
     key: str = KEY
 
-    async def of(self, client: Client, *more: str) -> Reply:
-        """Ask it once, with more header fields."""
+    async def send(self, client: Client, *more: str) -> Reply:
+        """Send it, with more header fields, and return the response."""
         return await ask(client, self.target, *self.fields, *more, method=self.method, key=self.key)
 
 
 def request(target: str, *fields: str, method: str = "GET", key: str = KEY) -> bytes:
-    """Return a request as it is written on the wire; an empty key is left out."""
+    """Return the bytes of a request; without the key if that is empty."""
     lines = [f"{method} {target} HTTP/1.1", "Host: test", *fields, *([f"{KEY_HEADER}: {key}"] if key else [])]
     return "".join(f"{line}\r\n" for line in (*lines, "")).encode("utf-8", "surrogateescape")
 
 
 async def ask(client: Client, target: str, *fields: str, method: str = "GET", key: str = KEY) -> Reply:
-    """Ask once, with just these header fields and the key."""
+    """Send a request with these header fields and the key, and return the response."""
     (reply,) = await ask_all(client, request(target, *fields, "Connection: close", method=method, key=key))
     return reply
 
 
 async def ask_all(client: Client, *requests: bytes) -> list[Reply]:
-    """Send requests at once on one connection, the last of which closes it, and return the answers, in full."""
+    """Send pipelined requests, of which the last closes the connection, and return all responses."""
     heads = [written.startswith(b"HEAD ") for written in requests]
     return list(_replies(await exchange(client, b"".join(requests)), heads))
 
@@ -89,15 +89,15 @@ async def ask_all(client: Client, *requests: bytes) -> list[Reply]:
 def _replies(answers: bytes, heads: list[bool]) -> Iterator[Reply]:
     for head in heads:
         lines, blank, answers = answers.partition(b"\r\n\r\n")
-        assert blank, "an answer is missing"
+        assert blank, "a response is missing"
         start, *fields = lines.decode("latin-1").split("\r\n")
         headers = CIMultiDict(_field(field) for field in fields)
         status = int(start.split(" ", 2)[1])
         length = 0 if head or status in _BODILESS else int(headers["Content-Length"])
         body, answers = answers[:length], answers[length:]
-        assert len(body) == length, "an answer is cut"
+        assert len(body) == length, "a response is truncated"
         yield Reply(status, CIMultiDictProxy(headers), body)
-    assert not answers, "there is more than the answers"
+    assert not answers, "there are bytes after the last response"
 
 
 def _field(line: str) -> tuple[str, str]:

@@ -1,12 +1,12 @@
-"""The key in x-api-key."""
+"""Authentication by x-api-key."""
 
 import pytest
 from multidict import CIMultiDict
 
 from service.access.principal import Principal
 from service.model.errors import Unauthorized
-from service.web.auth import KEY_HEADER, keyring, no_authentication
-from tests.web.live import KEY, Client, exchange
+from service.web.auth import KEY_HEADER, no_authentication
+from tests.web.live import KEY, Client, authentication, exchange
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ async def test_a_key_that_is_missing_empty_repeated_or_unknown_is_401(
     assert isinstance(body["detail"], str)
 
 
-async def test_the_name_of_the_header_has_no_case(client: Client) -> None:
+async def test_the_name_of_the_header_is_case_insensitive(client: Client) -> None:
     assert (await client.get("/stores", headers={"X-API-KEY": KEY})).status == 200
 
 
@@ -32,22 +32,22 @@ async def test_a_key_of_bytes_that_are_not_utf_8_is_401(client: Client) -> None:
     assert (await exchange(client, request)).startswith(b"HTTP/1.1 401 ")
 
 
-async def test_no_answer_tells_a_key(client: Client) -> None:
+async def test_no_response_contains_a_key(client: Client) -> None:
     for path in ("/stores", "/nope", "/metrics", "/ready", "/openapi.json"):
         for key in (KEY, "wrong-key"):
             response = await client.get(path, headers={KEY_HEADER: key})
             assert key not in await response.text() + str(response.headers)
 
 
-def test_each_key_has_a_principal_of_its_own() -> None:
-    authenticate = keyring(["one", "two"])
+def test_each_key_has_its_own_principal() -> None:
+    authenticate = authentication(["one", "two"])
     assert (authenticate(["one"]), authenticate(["two"])) == (Principal("key 1"), Principal("key 2"))
 
 
-def test_without_keys_nobody_is_let_in() -> None:
+def test_without_keys_every_request_is_rejected() -> None:
     with pytest.raises(Unauthorized):
-        keyring([])(["anything"])
+        authentication([])(["anything"])
 
 
-def test_without_authentication_anybody_is_let_in() -> None:
+def test_without_authentication_every_request_is_accepted() -> None:
     assert no_authentication([]) == Principal("anonymous")

@@ -1,4 +1,4 @@
-"""A cache that revalidates what it has, as browsers do (RFC 9111): it never shows what is not served."""
+"""A cache that revalidates, as browsers do (RFC 9111), never shows outdated responses."""
 
 import asyncio
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ ROWS = (1, 40, 120)
 
 
 class Cache:
-    """Stores every answer by target and tag, and revalidates with the tags of all targets: a tag has one body."""
+    """Stores every response by target and tag, and revalidates with all tags: a tag has one body."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -39,11 +39,11 @@ class Cache:
         self._bodies: dict[str, bytes] = {}
 
     async def ask(self, target: str, accepted: str) -> Reply:
-        """Return an answer of the service, or the stored one that it says is still right."""
+        """Return the response of the service, or the stored one that it confirms by 304."""
         stored, accept = self._stored.setdefault(target, {}), f"Accept-Encoding: {accepted}"
         condition = [f"If-None-Match: {', '.join(self._bodies)}"] if self._bodies else []
         answer = await ask(self._client, target, accept, *condition)
-        if answer.status == 304 and answer.etag not in stored:  # the same query, written in another way
+        if answer.status == 304 and answer.etag not in stored:  # an equivalent query
             answer = await ask(self._client, target, accept)
         if answer.status == 304:
             return stored[answer.etag]
@@ -54,7 +54,7 @@ class Cache:
 
 @pytest.fixture(scope="module")
 def editions(tmp_path_factory: pytest.TempPathFactory) -> list[Snapshot]:
-    """Return data sets of which one answers with few bytes, one with some, one with many."""
+    """Return three data sets, with short, medium and long responses."""
     folder = tmp_path_factory.mktemp("editions")
     return [snapshot(_written(folder / str(rows), rows)) for rows in ROWS]
 
@@ -64,8 +64,8 @@ def _written(folder: Path, rows: int) -> Path:
     return write_directory(folder, stores, [company(name=f"one of {rows}")])
 
 
-async def serve(replica: SnapshotHolder, edition: Snapshot) -> None:
-    await replica.serve(edition, Publication(generation=edition.generation))
+async def serve(snapshots: SnapshotHolder, edition: Snapshot) -> None:
+    await snapshots.serve(edition, Publication(generation=edition.generation))
 
 
 Step = int | tuple[str, str]
@@ -73,37 +73,39 @@ STEPS = st.sampled_from(range(len(ROWS))) | st.tuples(st.sampled_from(TARGETS), 
 
 
 @given(steps=st.lists(STEPS, min_size=5, max_size=25))
-async def test_over_any_reloads_a_cache_shows_what_a_fresh_answer_would_say(
-    loading_client: Client, replica: SnapshotHolder, editions: Sequence[Snapshot], steps: Sequence[Step]
+async def test_a_revalidating_cache_matches_fresh_responses_across_reloads(
+    loading_client: Client, snapshots: SnapshotHolder, editions: Sequence[Snapshot], steps: Sequence[Step]
 ) -> None:
     cache = Cache(loading_client)
-    await serve(replica, editions[0])
+    await serve(snapshots, editions[0])
     for step in steps:
         if isinstance(step, int):
-            await serve(replica, editions[step])
+            await serve(snapshots, editions[step])
             continue
         target, accepted = step
-        shown, fresh = await cache.ask(target, accepted), await ask(loading_client, target)
-        assert shown.plain == fresh.body
-        assert shown.headers["X-Dataset-Version"] == fresh.headers["X-Dataset-Version"]
-        assert shown.headers.get("Link") == fresh.headers.get("Link")
-        assert shown.coding in acceptable(accepted)
+        cached, fresh = await cache.ask(target, accepted), await ask(loading_client, target)
+        assert cached.plain == fresh.body
+        assert cached.headers["X-Dataset-Version"] == fresh.headers["X-Dataset-Version"]
+        assert cached.headers.get("Link") == fresh.headers.get("Link")
+        assert cached.coding in acceptable(accepted)
 
 
-async def test_answers_under_way_while_the_data_changes_are_wholly_of_one_data_set(
-    loading_client: Client, replica: SnapshotHolder, editions: Sequence[Snapshot]
+async def test_a_response_during_a_reload_is_of_one_data_set(
+    loading_client: Client, snapshots: SnapshotHolder, editions: Sequence[Snapshot]
 ) -> None:
     expected = {}
     for edition in editions:
-        await serve(replica, edition)
+        await serve(snapshots, edition)
         for target in TARGETS:
             fresh = await ask(loading_client, target)
             expected[target, fresh.headers["X-Dataset-Version"]] = fresh.body
-    asked = list(product(TARGETS, ACCEPTED))
-    answering = asyncio.gather(*[ask(loading_client, target, f"Accept-Encoding: {coding}") for target, coding in asked])
+    requests = list(product(TARGETS, ACCEPTED))
+    responses = asyncio.gather(
+        *[ask(loading_client, target, f"Accept-Encoding: {coding}") for target, coding in requests]
+    )
     for turn in range(12):
-        await serve(replica, editions[turn % len(editions)])
-    tagged: dict[str, bytes] = {}
-    for (target, _), answer in zip(asked, await answering, strict=True):
+        await serve(snapshots, editions[turn % len(editions)])
+    body_by_tag: dict[str, bytes] = {}
+    for (target, _), answer in zip(requests, await responses, strict=True):
         assert expected[target, answer.headers["X-Dataset-Version"]] == answer.plain
-        assert tagged.setdefault(answer.etag, answer.body) == answer.body
+        assert body_by_tag.setdefault(answer.etag, answer.body) == answer.body

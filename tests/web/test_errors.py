@@ -1,4 +1,4 @@
-"""A fault of ours, and the one shape of error."""
+"""Internal errors, and the one form of error."""
 
 import logging
 from typing import NoReturn
@@ -12,12 +12,12 @@ from service.web.site import make_site
 from tests.web.live import HEADERS, POLICY, Client, ServiceServer
 
 
-class BrokenReplica(SnapshotHolder):
-    """A replica whose data cannot be had, as no replica should be."""
+class BrokenHolder(SnapshotHolder):
+    """A snapshot holder that fails."""
 
     @property
     def current(self) -> NoReturn:
-        raise RuntimeError("the inside")
+        raise RuntimeError("internal details")
 
     @current.setter
     def current(self, _: object) -> None:
@@ -26,16 +26,16 @@ class BrokenReplica(SnapshotHolder):
 
 @pytest.fixture
 async def broken_client(aiohttp_client: AiohttpClient) -> Client:
-    return await aiohttp_client(ServiceServer(make_site(BrokenReplica(), no_authentication, POLICY).public))
+    return await aiohttp_client(ServiceServer(make_site(BrokenHolder(), no_authentication, POLICY).public))
 
 
-async def test_a_fault_of_ours_tells_nothing_of_the_inside_but_to_the_log(
+async def test_an_internal_error_has_details_only_in_the_log(
     broken_client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.ERROR):
         response = await broken_client.get("/stores?city=secret", headers={KEY_HEADER: "secret"})
     assert (response.status, await response.json()) == (500, {"detail": "Internal Server Error"})
-    assert "the inside" in caplog.text
+    assert "internal details" in caplog.text
     assert "secret" not in caplog.text
 
 

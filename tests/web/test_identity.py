@@ -1,4 +1,4 @@
-"""What identifies an answer: every member is a part of the tag, and nothing else."""
+"""Identities: every member is part of the tag, and nothing else."""
 
 from itertools import combinations
 
@@ -10,38 +10,38 @@ from service.web.headers.content_coding import CODINGS, IDENTITY
 from service.web.identity import Identity, entity_tag
 
 QUERY = Query((Filter("city", ("toronto",)),), limit=50)
-ONE = Identity("/stores", QUERY, "0123456789abcdef")
+PAGE = Identity("/stores", QUERY, "0123456789abcdef")
 OTHERS = {
-    "operation": msgspec.structs.replace(ONE, operation="/companies"),
-    "filter": msgspec.structs.replace(ONE, asked=msgspec.structs.replace(QUERY, filters=())),
-    "order": msgspec.structs.replace(ONE, asked=msgspec.structs.replace(QUERY, sort_order="desc")),
-    "page": msgspec.structs.replace(ONE, asked=msgspec.structs.replace(QUERY, page_num=2)),
-    "segment": msgspec.structs.replace(ONE, asked="toronto"),
-    "version": msgspec.structs.replace(ONE, version="fedcba9876543210"),
-    "media type": msgspec.structs.replace(ONE, media_type="application/geo+json"),
-    "output": msgspec.structs.replace(ONE, output=0),
+    "operation": msgspec.structs.replace(PAGE, operation="/companies"),
+    "filter": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, filters=())),
+    "order": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, sort_order="desc")),
+    "page": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, page_num=2)),
+    "segment": msgspec.structs.replace(PAGE, parameters="toronto"),
+    "version": msgspec.structs.replace(PAGE, version="fedcba9876543210"),
+    "media type": msgspec.structs.replace(PAGE, media_type="application/geo+json"),
+    "output": msgspec.structs.replace(PAGE, output=0),
 }
 
 
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 def test_a_difference_in_any_member_is_another_identity_with_another_tag(other: Identity) -> None:
-    assert other != ONE
-    assert entity_tag(other, IDENTITY) != entity_tag(ONE, IDENTITY)
+    assert other != PAGE
+    assert entity_tag(other, IDENTITY) != entity_tag(PAGE, IDENTITY)
 
 
-def test_each_coding_and_each_release_of_what_encodes_has_its_own_tag() -> None:
+def test_each_coding_and_each_release_of_its_encoder_has_its_own_tag() -> None:
     releases = [msgspec.structs.replace(coding, release="0") for coding in CODINGS]
-    tags = [entity_tag(ONE, coding) for coding in (IDENTITY, *CODINGS, *releases)]
+    tags = [entity_tag(PAGE, coding) for coding in (IDENTITY, *CODINGS, *releases)]
     assert all(one != other for one, other in combinations(tags, 2))
 
 
-def test_identities_that_are_equal_are_one_key_and_have_one_tag() -> None:
-    again = msgspec.json.decode(msgspec.json.encode(ONE.asked), type=Query)
+def test_equal_identities_are_one_key_and_have_one_tag() -> None:
+    again = msgspec.json.decode(msgspec.json.encode(PAGE.parameters), type=Query)
     same = Identity("/stores", again, "0123456789abcdef")
-    assert {ONE: 1}[same]
-    assert entity_tag(same, IDENTITY) == entity_tag(ONE, IDENTITY)
+    assert {PAGE: 1}[same]
+    assert entity_tag(same, IDENTITY) == entity_tag(PAGE, IDENTITY)
 
 
-@pytest.mark.parametrize("asked", ["x" * 5000, Query((Filter("city", ("x" * 5000,)),)), Query(page_num=10**12000)])
-def test_the_memory_of_what_a_client_sends_is_counted(asked: Query | str) -> None:
-    assert 5000 < Identity("/stores", asked, "v").nbytes < 7000
+@pytest.mark.parametrize("parameters", ["x" * 5000, Query((Filter("city", ("x" * 5000,)),)), Query(page_num=10**12000)])
+def test_the_memory_of_an_identity_includes_its_parameters(parameters: Query | str) -> None:
+    assert 5000 < Identity("/stores", parameters, "v").nbytes < 7000

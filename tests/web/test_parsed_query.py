@@ -1,4 +1,4 @@
-"""Query strings are parsed once, and the frame of a page is made once while as many rows match."""
+"""Query strings are parsed once, and the frame of a page is built once per `total_count`."""
 
 from service.model.envelope import opening
 from service.model.errors import UnprocessableContent
@@ -13,12 +13,12 @@ def parsed(raw: str) -> ParsedQuery:
     return found
 
 
-def test_a_frame_is_made_once_while_as_many_rows_match() -> None:
+def test_a_frame_is_reused_while_the_total_count_is_the_same() -> None:
     query = parsed("limit=2")
     assert query.frame(5) is query.frame(5)
 
 
-def test_a_frame_is_that_of_the_rows_that_match_now() -> None:
+def test_a_frame_follows_the_total_count() -> None:
     query = parsed("limit=2&page_num=2")
     for total_count in (5, 9, 0, 5):
         frame = query.frame(total_count)
@@ -27,19 +27,19 @@ def test_a_frame_is_that_of_the_rows_that_match_now() -> None:
         assert f'page_num={max(-(-total_count // 2), 1)}>; rel="last"' in frame.links
 
 
-def test_a_query_string_is_parsed_once_unless_it_is_long() -> None:
+def test_a_query_string_is_cached_unless_it_is_long() -> None:
     parse = parser(Reader(STORES))
     short, long = f"city={'x' * 251}", f"city={'x' * 252}"
     assert parse(short, False) is parse(short, False)
     assert parse(long, False) is not parse(long, False)
 
 
-def test_what_is_invalid_only_under_strict_handling_is_parsed_apart() -> None:
+def test_strict_and_lenient_parses_are_cached_separately() -> None:
     parse = parser(Reader(STORES))
     assert isinstance(parse("x=1", False), ParsedQuery)
-    refused = parse("x=1", True)
-    assert isinstance(refused, UnprocessableContent)
-    assert refused is parse("x=1", True)
+    errors = parse("x=1", True)
+    assert isinstance(errors, UnprocessableContent)
+    assert errors is parse("x=1", True)
     assert isinstance(parse("x=1", False), ParsedQuery)
 
 

@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457), for who asks for them."""
+"""Errors as problem details (RFC 9457), which a client selects by Accept."""
 
 from http import HTTPStatus
 from typing import Any
@@ -9,21 +9,21 @@ import pytest
 from service.snapshot.publication import Publication
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_FIELD_BYTES, MAX_LINE_BYTES
-from tests.web.live import Client, lasting
-from tests.web.reply import Asked, Reply, ask, ask_all, request
+from tests.web.live import Client, stable_fields
+from tests.web.reply import Reply, RequestSpec, ask, ask_all, request
 
 PROBLEM = "application/problem+json"
-WANTED = f"Accept: {PROBLEM}"
+ACCEPT_PROBLEM = f"Accept: {PROBLEM}"
 ERRORS = [
-    (Asked("/stores", key=""), 401),
-    (Asked("/nope", key=""), 404),
-    (Asked("/companies/nobody"), 404),
-    (Asked("/stores", method="POST", key=""), 405),
-    (Asked("/health", method="POST", key=""), 405),
-    (Asked("/stores", ("X-Dataset-Version: x",)), 412),
-    (Asked("/companies/acme", ('If-Match: "x"',)), 412),
-    (Asked("/stores?limit=0&sort_by=x"), 422),
-    (Asked("/companies/acme?x=1", ("Prefer: handling=strict",)), 422),
+    (RequestSpec("/stores", key=""), 401),
+    (RequestSpec("/nope", key=""), 404),
+    (RequestSpec("/companies/nobody"), 404),
+    (RequestSpec("/stores", method="POST", key=""), 405),
+    (RequestSpec("/health", method="POST", key=""), 405),
+    (RequestSpec("/stores", ("X-Dataset-Version: x",)), 412),
+    (RequestSpec("/companies/acme", ('If-Match: "x"',)), 412),
+    (RequestSpec("/stores?limit=0&sort_by=x"), 422),
+    (RequestSpec("/companies/acme?x=1", ("Prefer: handling=strict",)), 422),
 ]
 
 
@@ -41,23 +41,30 @@ def check_plain(answer: Reply, status: int) -> None:
     assert list(answer.json()) == ["detail"]
 
 
-@pytest.mark.parametrize(("asked", "status"), ERRORS, ids=str)
-async def test_every_error_is_a_problem_for_who_names_them(client: Client, asked: Asked, status: int) -> None:
-    plain, problem = await asked.of(client), await asked.of(client, WANTED)
+@pytest.mark.parametrize(("spec", "status"), ERRORS, ids=str)
+async def test_every_error_is_a_problem_if_accept_names_problem_details(
+    client: Client, spec: RequestSpec, status: int
+) -> None:
+    plain, problem = await spec.send(client), await spec.send(client, ACCEPT_PROBLEM)
     check_plain(plain, status)
     check_problem(problem, status)
     assert problem.json()["errors" if status == 422 else "detail"] == plain.json()["detail"]
-    told = {"content-type": "", "content-length": ""}
-    assert lasting(problem.headers) | told == lasting(plain.headers) | told
+    ignored = {"content-type": "", "content-length": ""}
+    assert stable_fields(problem.headers) | ignored == stable_fields(plain.headers) | ignored
     assert plain.headers["Cache-Control"] == "no-store"
     assert "accept" in plain.listed("Vary")
 
 
-@pytest.mark.parametrize("asked", [Asked("/nope", key=""), Asked("/stores", key=""), Asked("/stores?limit=0")], ids=str)
-async def test_head_has_the_fields_of_get(client: Client, asked: Asked) -> None:
-    get, head = await asked.of(client, WANTED), await ask(client, asked.target, WANTED, method="HEAD", key=asked.key)
+@pytest.mark.parametrize(
+    "spec", [RequestSpec("/nope", key=""), RequestSpec("/stores", key=""), RequestSpec("/stores?limit=0")], ids=str
+)
+async def test_head_has_the_fields_of_get(client: Client, spec: RequestSpec) -> None:
+    get, head = (
+        await spec.send(client, ACCEPT_PROBLEM),
+        await ask(client, spec.target, ACCEPT_PROBLEM, method="HEAD", key=spec.key),
+    )
     assert (head.status, head.body) == (get.status, b"")
-    assert lasting(head.headers) == lasting(get.headers)
+    assert stable_fields(head.headers) == stable_fields(get.headers)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +85,7 @@ async def test_head_has_the_fields_of_get(client: Client, asked: Asked) -> None:
         f"{PROBLEM};q=1, */*;q=0",
     ],
 )
-async def test_problem_details_are_asked_for_by_name(client: Client, accepted: str) -> None:
+async def test_problem_details_are_selected_by_name(client: Client, accepted: str) -> None:
     check_problem(await ask(client, "/nope", f"Accept: {accepted}"), 404)
 
 
@@ -103,42 +110,40 @@ async def test_problem_details_are_asked_for_by_name(client: Client, accepted: s
         "é",
     ],
 )
-async def test_they_are_not_answered_to_who_does_not_ask_for_them(client: Client, accepted: str) -> None:
+async def test_problem_details_are_not_sent_unless_named_with_a_weight(client: Client, accepted: str) -> None:
     check_plain(await ask(client, "/nope", f"Accept: {accepted}"), 404)
 
 
-async def test_they_may_be_named_in_any_of_several_lines(client: Client) -> None:
-    check_problem(await ask(client, "/nope", "Accept: text/html", WANTED), 404)
+async def test_accept_may_have_several_lines(client: Client) -> None:
+    check_problem(await ask(client, "/nope", "Accept: text/html", ACCEPT_PROBLEM), 404)
 
 
-async def test_what_is_no_error_is_what_it_always_is(client: Client) -> None:
+async def test_accept_does_not_change_successful_responses(client: Client) -> None:
     for target in ("/stores", "/health", "/ready", "/openapi.json"):
-        answer = await ask(client, target, WANTED)
+        answer = await ask(client, target, ACCEPT_PROBLEM)
         assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
 
 
-async def test_data_that_is_still_loaded_is_a_problem(loading_client: Client) -> None:
-    answer = await ask(loading_client, "/stores", WANTED)
+async def test_a_503_during_loading_is_a_problem(loading_client: Client) -> None:
+    answer = await ask(loading_client, "/stores", ACCEPT_PROBLEM)
     check_problem(answer, 503)
     assert answer.headers["Retry-After"] == "1"
 
 
-async def test_a_fault_of_ours_is_a_problem_and_tells_nothing_of_the_inside(
-    client: Client, replica: SnapshotHolder
-) -> None:
-    assert replica.current is not None
+async def test_an_internal_error_is_a_problem_without_details(client: Client, snapshots: SnapshotHolder) -> None:
+    assert snapshots.current is not None
     no_table: Any = None
-    dataset = msgspec.structs.replace(replica.current.dataset, stores=no_table)
-    await replica.serve(msgspec.structs.replace(replica.current, dataset=dataset), Publication(generation=2))
-    answer = await ask(client, "/stores", WANTED)
+    dataset = msgspec.structs.replace(snapshots.current.dataset, stores=no_table)
+    await snapshots.serve(msgspec.structs.replace(snapshots.current, dataset=dataset), Publication(generation=2))
+    answer = await ask(client, "/stores", ACCEPT_PROBLEM)
     check_problem(answer, 500)
     assert answer.json()["detail"] == "Internal Server Error"
     check_plain(await ask(client, "/stores"), 500)
 
 
-async def test_a_body_that_is_too_large_is_a_problem_too(client: Client) -> None:
+async def test_a_413_is_a_problem(client: Client) -> None:
     length, body = f"Content-Length: {MAX_BODY_BYTES + 1}", bytes(MAX_BODY_BYTES + 1)
-    (answer,) = await ask_all(client, request("/stores", WANTED, length) + body)
+    (answer,) = await ask_all(client, request("/stores", ACCEPT_PROBLEM, length) + body)
     check_problem(answer, 413)
     (plain,) = await ask_all(client, request("/stores", length) + body)
     check_plain(plain, 413)
@@ -149,30 +154,30 @@ async def test_malformed_http_is_never_answered_with_a_problem(client: Client) -
         b"GET /stores HTTP/1.1\r\nHost: t\r\n%b\r\nno colon\r\n\r\n",
         b"GET /stores HTTP/9.9\r\nHost: t\r\n%b\r\n\r\n",
     ):
-        (answer,) = await ask_all(client, bad % WANTED.encode())
+        (answer,) = await ask_all(client, bad % ACCEPT_PROBLEM.encode())
         check_plain(answer, 400)
 
 
 @pytest.mark.parametrize(("target", "status"), [("/stores", 405), ("/nope", 404)])
-async def test_a_method_that_nobody_knows_is_a_problem_too(client: Client, target: str, status: int) -> None:
-    (answer,) = await ask_all(client, request(target, WANTED, "Connection: close", method="BREW"))
+async def test_an_error_for_a_nonstandard_method_is_a_problem(client: Client, target: str, status: int) -> None:
+    (answer,) = await ask_all(client, request(target, ACCEPT_PROBLEM, "Connection: close", method="BREW"))
     check_problem(answer, status)
     (plain,) = await ask_all(client, request(target, "Connection: close", method="BREW"))
     check_plain(plain, status)
 
 
-async def test_fields_that_are_too_large_are_a_problem_for_who_asked_before_them(client: Client) -> None:
+async def test_a_431_is_a_problem_if_accept_precedes_the_large_field(client: Client) -> None:
     large = f"q: {'a' * (MAX_FIELD_BYTES + 1)}"
-    (answer,) = await ask_all(client, request("/stores", WANTED, large))
+    (answer,) = await ask_all(client, request("/stores", ACCEPT_PROBLEM, large))
     check_problem(answer, 431)
     (plain,) = await ask_all(client, request("/stores", large))
     check_plain(plain, 431)
 
 
-async def test_an_address_that_is_too_long_is_an_error_in_either_shape(client: Client) -> None:
+async def test_a_414_may_be_plain_or_a_problem(client: Client) -> None:
     target = f"/stores?q={'a' * MAX_LINE_BYTES}"
     (plain,) = await ask_all(client, request(target))
     check_plain(plain, 414)
-    (answer,) = await ask_all(client, request(target, WANTED))
+    (answer,) = await ask_all(client, request(target, ACCEPT_PROBLEM))
     assert answer.status == 414
     assert answer.headers["Cache-Control"] == "no-store"

@@ -1,4 +1,4 @@
-"""Keys with a rate, over HTTP."""
+"""Rate limits of keys, over HTTP."""
 
 import asyncio
 import re
@@ -19,7 +19,7 @@ from service.web.site import make_site
 from tests.access.fake_redis import Fake, deciding, silent
 from tests.loaded import serve
 from tests.web.live import POLICY, Client, ServiceServer
-from tests.web.reply import Asked, Reply, ask, ask_all, request
+from tests.web.reply import Reply, RequestSpec, ask, ask_all, request
 
 RATES = {
     "slow": Rate(1, 3600, 3),
@@ -27,7 +27,7 @@ RATES = {
     "wide": Rate(1, 60, 100),
     "free": None,
 }
-# A list of one string with integers as its parameters (RFC 9651).
+# A list with one string, which has integers as parameters (RFC 9651).
 POLICY_FIELD = re.compile(r'"default";q=[0-9]{1,15};w=[1-9][0-9]{0,14}')
 FIELD = re.compile(r'"default";r=(?P<r>[0-9]{1,15});t=(?P<t>[0-9]{1,15})')
 FIELDS = {"RateLimit", "RateLimit-Policy"}
@@ -35,28 +35,28 @@ FIELDS = {"RateLimit", "RateLimit-Policy"}
 RatedClient = Callable[..., Awaitable[Client]]
 
 
-def authenticate(given: Sequence[str]) -> Principal:
-    """Let each key in by its name, with the rate of that name."""
-    if len(given) != 1 or given[0] not in RATES:
+def authenticate(keys: Sequence[str]) -> Principal:
+    """Accept each key as the name of a principal, with the rate of that name."""
+    if len(keys) != 1 or keys[0] not in RATES:
         raise Unauthorized
-    return Principal(given[0], RATES[given[0]])
+    return Principal(keys[0], RATES[keys[0]])
 
 
 @pytest.fixture
-def rated(replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient) -> RatedClient:
-    async def make(**terms: Any) -> Client:
-        await serve(replica, data)
-        site = make_site(replica, authenticate, msgspec.structs.replace(POLICY, **terms))
+def rated(snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient) -> RatedClient:
+    async def make(**changes: Any) -> Client:
+        await serve(snapshots, data)
+        site = make_site(snapshots, authenticate, msgspec.structs.replace(POLICY, **changes))
         return await aiohttp_client(ServiceServer(site.public))
 
     return make
 
 
-async def statuses(client: Client, *asked: Asked) -> list[int]:
-    return [(await each.of(client)).status for each in asked]
+async def statuses(client: Client, *specs: RequestSpec) -> list[int]:
+    return [(await spec.send(client)).status for spec in specs]
 
 
-async def test_who_asks_too_much_is_told_so_in_our_shape_of_error(rated: RatedClient) -> None:
+async def test_requests_over_the_rate_are_429(rated: RatedClient) -> None:
     client = await rated()
     answers = [await ask(client, "/stores", key="slow") for _ in range(4)]
     assert [answer.status for answer in answers] == [200, 200, 200, 429]
@@ -68,14 +68,14 @@ async def test_who_asks_too_much_is_told_so_in_our_shape_of_error(rated: RatedCl
     assert not FIELDS & set(refused.headers)
 
 
-async def test_too_much_comes_as_problem_details_for_who_accepts_them(rated: RatedClient) -> None:
+async def test_a_429_is_a_problem_if_accept_names_problem_details(rated: RatedClient) -> None:
     client = await rated()
     *_, refused = [await ask(client, "/stores", "Accept: application/problem+json", key="slow") for _ in range(4)]
     assert refused.headers["Content-Type"] == "application/problem+json"
     assert (refused.json()["status"], refused.json()["title"]) == (429, "Too Many Requests")
 
 
-async def test_after_the_time_that_is_told_a_request_passes(rated: RatedClient) -> None:
+async def test_a_request_after_retry_after_is_allowed(rated: RatedClient) -> None:
     client = await rated()
     while (answer := await ask(client, "/companies/acme", key="brisk")).status == 200:
         pass
@@ -84,58 +84,58 @@ async def test_after_the_time_that_is_told_a_request_passes(rated: RatedClient) 
     assert (await ask(client, "/companies/acme", key="brisk")).status == 200
 
 
-async def test_every_answer_behind_the_key_counts(rated: RatedClient) -> None:
+async def test_every_authenticated_request_counts(rated: RatedClient) -> None:
     client = await rated()
-    for kind in (
-        Asked("/stores", key="slow", method="HEAD"),
-        Asked("/stores", ("If-None-Match: *",), key="slow"),
-        Asked("/stores?limit=0", key="slow"),
+    for spec in (
+        RequestSpec("/stores", key="slow", method="HEAD"),
+        RequestSpec("/stores", ("If-None-Match: *",), key="slow"),
+        RequestSpec("/stores?limit=0", key="slow"),
     ):
-        assert (await kind.of(client)).status in (200, 304, 422)
+        assert (await spec.send(client)).status in (200, 304, 422)
     assert (await ask(client, "/companies/nobody", key="slow")).status == 429
 
 
-async def test_the_rate_is_judged_before_parameters_conditions_and_the_data(rated: RatedClient) -> None:
+async def test_the_rate_is_checked_before_parameters_conditions_and_the_data(rated: RatedClient) -> None:
     client = await rated()
-    await statuses(client, *[Asked("/stores", key="slow")] * 3)
-    told = [
-        Asked("/stores?limit=0", key="slow"),
-        Asked("/companies/nobody", key="slow"),
-        Asked("/stores", ("If-None-Match: *",), key="slow"),
-        Asked("/stores", ("X-Dataset-Version: x",), key="slow"),
-        Asked("/stores", key="slow", method="HEAD"),
+    await statuses(client, *[RequestSpec("/stores", key="slow")] * 3)
+    specs = [
+        RequestSpec("/stores?limit=0", key="slow"),
+        RequestSpec("/companies/nobody", key="slow"),
+        RequestSpec("/stores", ("If-None-Match: *",), key="slow"),
+        RequestSpec("/stores", ("X-Dataset-Version: x",), key="slow"),
+        RequestSpec("/stores", key="slow", method="HEAD"),
     ]
-    assert set(await statuses(client, *told)) == {429}
+    assert set(await statuses(client, *specs)) == {429}
 
 
-async def test_what_comes_before_the_key_or_needs_none_does_not_count(rated: RatedClient) -> None:
+async def test_requests_without_authentication_do_not_count(rated: RatedClient) -> None:
     client = await rated(origins=frozenset("*"))
     preflight = ("Origin: https://a.example", "Access-Control-Request-Method: GET")
     uncounted = [
-        (Asked("/stores", preflight, method="OPTIONS", key="slow"), 204),
-        (Asked("/stores", method="POST", key="slow"), 405),
-        (Asked("/stores/", key="slow"), 307),
-        (Asked("/nope", key="slow"), 404),
-        (Asked("/ready", key="slow"), 200),
-        (Asked("/openapi.json", key="slow"), 200),
-        (Asked("/stores", key="other"), 401),
+        (RequestSpec("/stores", preflight, method="OPTIONS", key="slow"), 204),
+        (RequestSpec("/stores", method="POST", key="slow"), 405),
+        (RequestSpec("/stores/", key="slow"), 307),
+        (RequestSpec("/nope", key="slow"), 404),
+        (RequestSpec("/ready", key="slow"), 200),
+        (RequestSpec("/openapi.json", key="slow"), 200),
+        (RequestSpec("/stores", key="other"), 401),
     ]
-    for asked, status in uncounted * 2:
-        answer = await asked.of(client)
+    for spec, status in uncounted * 2:
+        answer = await spec.send(client)
         assert (answer.status, FIELDS & set(answer.headers)) == (status, set())
-    assert await statuses(client, *[Asked("/stores", key="slow")] * 4) == [200, 200, 200, 429]
+    assert await statuses(client, *[RequestSpec("/stores", key="slow")] * 4) == [200, 200, 200, 429]
 
 
-async def test_a_key_without_a_rate_and_other_keys_are_not_held_up(rated: RatedClient) -> None:
+async def test_a_key_without_a_rate_and_other_keys_are_not_limited(rated: RatedClient) -> None:
     client = await rated(rate_fields=True)
-    await statuses(client, *[Asked("/stores", key="slow")] * 4)
+    await statuses(client, *[RequestSpec("/stores", key="slow")] * 4)
     for _ in range(20):
         answer = await ask(client, "/stores", key="free")
         assert (answer.status, FIELDS & set(answer.headers)) == (200, set())
     assert (await ask(client, "/stores", key="wide")).status == 200
 
 
-async def test_requests_at_once_on_many_connections_get_the_burst_and_no_more(rated: RatedClient) -> None:
+async def test_concurrent_requests_on_many_connections_get_exactly_the_burst(rated: RatedClient) -> None:
     client = await rated()
     lists = await asyncio.gather(
         *(ask_all(client, *[request("/stores?limit=1", key="wide")] * 9, last("wide")) for _ in range(30))
@@ -147,8 +147,8 @@ def last(key: str) -> bytes:
     return request("/stores?limit=1", "Connection: close", key=key)
 
 
-def told(answer: Reply) -> tuple[int, int]:
-    """Return what the fields of an answer tell: how many requests are left, and the seconds until there is one more."""
+def quota(answer: Reply) -> tuple[int, int]:
+    """Return the values of the RateLimit field: the remaining requests, and the seconds until there is one more."""
     (policy,), (field,) = (answer.headers.getall(name) for name in ("RateLimit-Policy", "RateLimit"))
     assert POLICY_FIELD.fullmatch(policy)
     found = FIELD.fullmatch(field)
@@ -156,42 +156,40 @@ def told(answer: Reply) -> tuple[int, int]:
     return int(found["r"]), int(found["t"])
 
 
-async def test_where_the_service_tells_it_every_answer_behind_the_key_says_what_is_left(rated: RatedClient) -> None:
+async def test_with_rate_fields_every_authenticated_response_has_the_remaining_requests(rated: RatedClient) -> None:
     client = await rated(rate_fields=True)
-    asked = [
-        (Asked("/stores", key="wide"), 200),
-        (Asked("/stores", ("If-None-Match: *",), key="wide"), 304),
-        (Asked("/stores", key="wide", method="HEAD"), 200),
-        (Asked("/companies/nobody", key="wide"), 404),
-        (Asked("/stores", ("X-Dataset-Version: x",), key="wide"), 412),
-        (Asked("/stores?limit=0", key="wide"), 422),
+    specs = [
+        (RequestSpec("/stores", key="wide"), 200),
+        (RequestSpec("/stores", ("If-None-Match: *",), key="wide"), 304),
+        (RequestSpec("/stores", key="wide", method="HEAD"), 200),
+        (RequestSpec("/companies/nobody", key="wide"), 404),
+        (RequestSpec("/stores", ("X-Dataset-Version: x",), key="wide"), 412),
+        (RequestSpec("/stores?limit=0", key="wide"), 422),
     ]
-    for left, (each, status) in zip(range(99, 0, -1), asked, strict=False):
-        answer = await each.of(client)
-        assert (answer.status, told(answer)[0]) == (status, left)
+    for left, (spec, status) in zip(range(99, 0, -1), specs, strict=False):
+        answer = await spec.send(client)
+        assert (answer.status, quota(answer)[0]) == (status, left)
         assert answer.headers["RateLimit-Policy"] == '"default";q=1;w=60'
-        assert 1 <= told(answer)[1] <= 60
+        assert 1 <= quota(answer)[1] <= 60
 
 
-async def test_a_refusal_tells_the_same_time_twice(rated: RatedClient) -> None:
+async def test_the_rate_fields_of_a_429_agree_with_retry_after(rated: RatedClient) -> None:
     client = await rated(rate_fields=True)
     *_, refused = [await ask(client, "/stores", key="slow") for _ in range(4)]
-    assert (refused.status, told(refused)) == (429, (0, int(refused.headers["Retry-After"])))
+    assert (refused.status, quota(refused)) == (429, (0, int(refused.headers["Retry-After"])))
 
 
-async def test_what_is_told_while_the_data_is_loaded_counts_too(
-    replica: SnapshotHolder, aiohttp_client: AiohttpClient
-) -> None:
+async def test_requests_during_loading_count(snapshots: SnapshotHolder, aiohttp_client: AiohttpClient) -> None:
     policy = msgspec.structs.replace(POLICY, rate_fields=True)
-    client: Client = await aiohttp_client(ServiceServer(make_site(replica, authenticate, policy).public))
+    client: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authenticate, policy).public))
     answers = [await ask(client, "/stores", key="slow") for _ in range(4)]
     assert [answer.status for answer in answers] == [503, 503, 503, 429]
-    assert told(answers[0])[0] == 2
+    assert quota(answers[0])[0] == 2
 
 
-async def test_what_is_decided_is_counted(rated: RatedClient) -> None:
+async def test_decisions_are_counted(rated: RatedClient) -> None:
     client = await rated()
-    await statuses(client, *[Asked("/stores", key="slow")] * 5, Asked("/stores", key="free"))
+    await statuses(client, *[RequestSpec("/stores", key="slow")] * 5, RequestSpec("/stores", key="free"))
     assert await counted(client) == {"allowed": 3, "refused": 2, "store_failed": 0}
 
 
@@ -201,22 +199,22 @@ async def counted(client: Client) -> dict[str, int]:
     return {result: int(float(value)) for result, value in found}
 
 
-async def test_a_store_that_is_silent_refuses_no_request(rated: RatedClient) -> None:
+async def test_an_unresponsive_rate_store_refuses_no_request(rated: RatedClient) -> None:
     async with Fake(silent).serving() as fake:
         client = await rated(rate_store=fake.url, processes=2, rate_fields=True)
         answers = [await ask(client, "/stores", key="wide") for _ in range(5)]
         assert [answer.status for answer in answers] == [200] * 5
-        assert [told(answer)[0] for answer in answers] == [49, 48, 47, 46, 45]
+        assert [quota(answer)[0] for answer in answers] == [49, 48, 47, 46, 45]
         assert await counted(client) == {"allowed": 5, "refused": 0, "store_failed": 5}
 
 
-async def test_what_a_store_lets_through_is_answered(rated: RatedClient) -> None:
+async def test_a_request_that_the_rate_store_allows_is_answered(rated: RatedClient) -> None:
     async with Fake(deciding(b"*4\r\n:0\r\n:9\r\n$1\r\n1\r\n$1\r\n0\r\n")).serving() as fake:
         client = await rated(rate_store=fake.url)
         assert (await ask(client, "/stores", key="wide")).status == 200
 
 
-async def test_the_document_tells_of_429_and_its_headers_where_a_key_is_needed(rated: RatedClient) -> None:
+async def test_the_openapi_document_has_429_and_its_headers_on_protected_operations(rated: RatedClient) -> None:
     client = await rated()
     document = orjson.loads((await ask(client, "/openapi.json")).plain)
     for path, operations in document["paths"].items():

@@ -1,11 +1,11 @@
-"""How the target of a request is read."""
+"""Parsing of request targets."""
 
 from urllib.parse import parse_qsl
 
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.request_target import path_segments, query_pairs, without_slash
+from service.web.request_target import path_segments, query_pairs, without_trailing_slash
 
 
 @given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E)))
@@ -32,5 +32,5 @@ def test_an_escaped_slash_is_part_of_its_segment() -> None:
     assert path_segments("/companies/a%2Fb") == ("companies", "a/b")
 
 
-def test_a_location_is_ascii_whatever_was_asked() -> None:
-    assert without_slash("/companies/\udcff/", "q=\udcff") == "/companies/%FF?q=%FF"
+def test_a_location_is_ascii_whatever_the_target() -> None:
+    assert without_trailing_slash("/companies/\udcff/", "q=\udcff") == "/companies/%FF?q=%FF"

@@ -1,4 +1,4 @@
-"""How an answer is sent: heads, connections, and clients that are slow or gone."""
+"""Responses on the wire: heads, connections, and clients that are slow or disconnect."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,12 +11,11 @@ from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import header_lines
-from service.web.auth import keyring
 from service.web.site import make_site
 from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.program import SECONDS
-from tests.web.live import COMPANIES, HEADERS, KEY, POLICY, Client, ServiceServer, exchange
+from tests.web.live import COMPANIES, HEADERS, KEY, POLICY, Client, ServiceServer, authentication, exchange
 
 
 def request(line: str, *fields: str) -> bytes:
@@ -30,7 +29,7 @@ def request(line: str, *fields: str) -> bytes:
         ("GET /stores HTTP/1.0", (), None),
     ],
 )
-async def test_a_connection_is_closed_after_its_last_answer(
+async def test_the_connection_closes_after_the_last_response(
     client: Client, line: str, fields: tuple[str, ...], connection: bytes | None
 ) -> None:
     head, _, body = (await exchange(client, request(line, *fields))).partition(b"\r\n\r\n")
@@ -40,13 +39,13 @@ async def test_a_connection_is_closed_after_its_last_answer(
 
 
 async def test_a_client_of_http_1_0_may_keep_its_connection(client: Client) -> None:
-    kept = request("GET /stores?limit=1 HTTP/1.0", "Connection: keep-alive")
-    answers = await exchange(client, kept + request("GET /companies/acme HTTP/1.0"))
+    keep_alive = request("GET /stores?limit=1 HTTP/1.0", "Connection: keep-alive")
+    answers = await exchange(client, keep_alive + request("GET /companies/acme HTTP/1.0"))
     assert answers.count(b"HTTP/1.1 200 OK\r\n") == 2
     assert answers.count(b"\r\nConnection: keep-alive\r\n") == 1
 
 
-async def test_requests_sent_at_once_are_answered_in_their_order(client: Client) -> None:
+async def test_pipelined_requests_are_answered_in_order(client: Client) -> None:
     paths = ["/companies/acme", "/stores?limit=0", "/nowhere", "/companies/nord"]
     sent = b"".join(request(f"GET {path} HTTP/1.1") for path in paths)
     answers = await exchange(client, sent + request("GET /health HTTP/1.1", "Connection: close"))
@@ -54,35 +53,35 @@ async def test_requests_sent_at_once_are_answered_in_their_order(client: Client)
     assert statuses == [200, 422, 404, 200, 200]
 
 
-async def test_an_answer_tells_when_it_was_made(client: Client) -> None:
+async def test_a_response_has_its_date(client: Client) -> None:
     before = int(time())
     response = await client.get("/health")
     assert before <= parsedate_to_datetime(response.headers["Date"]).timestamp() <= time()
 
 
 @pytest.mark.parametrize("limit", [3, 1000])
-async def test_short_and_long_answers_arrive_whole_however_slowly_they_are_read(
-    client: Client, replica: SnapshotHolder, data: Path, limit: int
+async def test_short_and_long_responses_arrive_complete_at_a_slow_client(
+    client: Client, snapshots: SnapshotHolder, data: Path, limit: int
 ) -> None:
     write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
-    await serve(replica, data)
-    whole = await (await client.get(f"/stores?limit={limit}", headers=HEADERS)).read()
+    await serve(snapshots, data)
+    expected = await (await client.get(f"/stores?limit={limit}", headers=HEADERS)).read()
     reader, writer = await asyncio.open_connection(client.host, client.port, limit=2)
     writer.write(request(f"GET /stores?limit={limit} HTTP/1.1", "Connection: close"))
     received = b"".join([part async for part in _parts(reader)])
     writer.close()
-    assert received.partition(b"\r\n\r\n")[2] == whole
-    assert len(whole) > 5000 * limit
+    assert received.partition(b"\r\n\r\n")[2] == expected
+    assert len(expected) > 5000 * limit
 
 
-async def test_an_answer_that_is_under_way_arrives_whole_when_the_server_closes(
-    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+async def test_the_current_response_arrives_complete_when_the_server_closes(
+    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
     write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
-    await serve(replica, data)
-    server = ServiceServer(make_site(replica, keyring([KEY]), POLICY).public, shutdown_seconds=SECONDS)
+    await serve(snapshots, data)
+    server = ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public, shutdown_seconds=SECONDS)
     client: Client = await aiohttp_client(server)
-    whole = await (await client.get("/stores", headers=HEADERS)).read()
+    expected = await (await client.get("/stores", headers=HEADERS)).read()
     reader, writer = await asyncio.open_connection(client.host, client.port, limit=2)
     writer.write(request("GET /stores HTTP/1.1", "Connection: close"))
     begin = await reader.read(1)
@@ -91,7 +90,7 @@ async def test_an_answer_that_is_under_way_arrives_whole_when_the_server_closes(
     received = b"".join([begin, *[part async for part in _parts(reader)]])
     writer.close()
     await closing
-    assert received.partition(b"\r\n\r\n")[2] == whole
+    assert received.partition(b"\r\n\r\n")[2] == expected
 
 
 async def _parts(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
@@ -99,7 +98,7 @@ async def _parts(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
         yield part
 
 
-async def test_a_client_that_goes_away_disturbs_nobody(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_client_that_disconnects_disturbs_no_other(client: Client, caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(5):
         _, writer = await asyncio.open_connection(client.host, client.port)
         writer.write(request("GET /stores HTTP/1.1") * 50)
@@ -109,6 +108,6 @@ async def test_a_client_that_goes_away_disturbs_nobody(client: Client, caplog: p
 
 
 @pytest.mark.parametrize("value", ["a\r\nSet-Cookie: b", "a\nb", "a\0", "é", "a\x7f"])
-def test_a_header_that_would_break_out_of_its_line_is_never_sent(value: str) -> None:
+def test_header_injection_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="printable"):
         header_lines({"Location": value})

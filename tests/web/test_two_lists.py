@@ -1,4 +1,4 @@
-"""Two lists that are asked the same query in turn: neither is ever answered with the other."""
+"""The same queries to two lists in turn: neither gets the response of the other."""
 
 from itertools import product
 from pathlib import Path
@@ -16,14 +16,14 @@ QUERIES = ("", "?limit=40", "?sort_order=desc", "?company_id=acme&limit=9&page_n
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Write lists that are long enough to be compressed."""
+    """Write lists long enough to be compressed."""
     stores = [store(f"s{number}") for number in range(50)]
     return write_directory(tmp_path / "data", stores, [company(), *(company(f"c{number}") for number in range(50))])
 
 
 @pytest.mark.parametrize(("first", "then"), [LISTS, LISTS[::-1]])
 @pytest.mark.parametrize("coding", CODINGS)
-async def test_a_list_that_was_compressed_before_is_not_the_answer_to_another(
+async def test_a_cached_encoded_list_is_not_served_for_the_other_list(
     client: Client, first: str, then: str, coding: str
 ) -> None:
     for query in QUERIES:
@@ -35,7 +35,7 @@ async def test_a_list_that_was_compressed_before_is_not_the_answer_to_another(
 
 @pytest.mark.parametrize(("first", "then"), [LISTS, LISTS[::-1]])
 @pytest.mark.parametrize("accepted", ["identity", *CODINGS])
-async def test_who_has_a_list_is_not_told_that_another_is_unchanged(
+async def test_the_tag_of_one_list_does_not_match_the_other(
     client: Client, first: str, then: str, accepted: str
 ) -> None:
     field = f"Accept-Encoding: {accepted}"

@@ -1,1 +1,1 @@
-"""The listening side of HTTP: connections, their limits and timeouts. The only place that knows aiohttp's parser."""
+"""The server side of HTTP connections: parsing, limits, timeouts. The only package that uses aiohttp's parser."""

@@ -1,4 +1,4 @@
-"""Backpressure: what clients have not taken of their responses is bounded, and its memory given back."""
+"""Backpressure: the memory of responses that clients have not received is bounded, and released afterwards."""
 
 import asyncio
 import ctypes
@@ -7,28 +7,28 @@ from typing import Final, Protocol
 
 from service.web.connections.limits import MAX_UNSENT_BYTES
 
-# So much that was in use and is free again is worth giving back to the system.
+# Memory is released to the system once this much of it is free again.
 _RELEASED_BYTES: Final = MAX_UNSENT_BYTES // 8
-# The event loop frees the buffers of a closed connection within its next turns.
+# Wait this long first: the event loop frees the buffers of a closed connection only in its next iterations.
 _RELEASE_SECONDS: Final = 1
 
 
 class Writer(Protocol):
-    """A connection whose client does not take a response."""
+    """A connection whose client is slow to receive a response."""
 
     @property
     def since(self) -> float:
-        """When the client last took something of it."""
+        """When the client last received some of it."""
 
     def drop(self) -> None:
         """End the connection."""
 
 
 def release_free_memory(library: object = None) -> None:
-    """Give memory that is allocated but not in use back to the system, where the C library can (malloc_trim(3)).
+    """Release unused memory to the system, if the C library can (malloc_trim(3)).
 
-    It would keep the memory of long responses: what is allocated later lies between free blocks. `library` is that of
-    the process, unless another is given.
+    Otherwise the memory of long responses stays with the process, fragmented by later allocations. `library` defaults
+    to the process's own.
     """
     trim = getattr(library or ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
@@ -36,19 +36,19 @@ def release_free_memory(library: object = None) -> None:
 
 
 class UnsentResponses:
-    """The responses of a listener that are not sent to their end; of their memory, up to MAX_UNSENT_BYTES in all.
+    """The unsent responses of a listener, with at most MAX_UNSENT_BYTES of memory in total.
 
-    Beyond that the client is dropped that has taken nothing for longest.
+    Beyond that it drops the client that has made no progress for longest.
     """
 
     def __init__(self, release: Callable[[], object] = release_free_memory) -> None:
-        """Call `release`, in a thread, after much memory was in use that is free again."""
+        """Call `release`, in a thread, after much memory has become free."""
         self._release = release
         self._sizes: dict[Writer, int] = {}
         self._total = self._peak = 0
 
     def add(self, writer: Writer, size: int) -> None:
-        """Count a response that a client has not taken all of, and that keeps `size` bytes of memory."""
+        """Add a response that is not fully sent and holds `size` bytes of memory."""
         self._sizes[writer] = size
         self._total += size
         self._peak = max(self._peak, self._total)
@@ -58,7 +58,7 @@ class UnsentResponses:
             idlest.drop()
 
     def remove(self, writer: Writer) -> None:
-        """Count it no more: it is sent, or its connection closed."""
+        """Remove a response that is sent, or whose connection is closed."""
         self._total -= self._sizes.pop(writer, 0)
         if self._peak - self._total > _RELEASED_BYTES and self._total < self._peak // 2:
             self._peak = self._total

@@ -1,4 +1,4 @@
-"""Bodies of requests: no operation reads one, so each is skipped (RFC 9112 sections 6 and 7.1)."""
+"""Bodies of requests. No operation reads one, so each is skipped (RFC 9112 sections 6 and 7.1)."""
 
 import re
 from enum import Enum, auto
@@ -10,9 +10,9 @@ from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_LINES, MAX_L
 _LINE_END: Final = b"\r\n"
 _TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 _QUOTED: Final = rb'"(?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*+"'
-# A size and extensions. The RFC calls white space around them "bad"; not all programs take it.
+# A size and extensions, without the white space around them that the RFC calls "bad": not all programs accept it.
 _SIZE: Final = re.compile(rb"([0-9A-Fa-f]++)(?:;%b(?:=(?:%b|%b))?)*" % (_TOKEN, _TOKEN, _QUOTED))
-# A field behind the last chunk; those that frame a message do not belong there (RFC 9110 section 6.5.1).
+# A trailer field; those that frame a message are forbidden there (RFC 9110 section 6.5.1).
 _TRAILER: Final = re.compile(rb"(?!(?:content-length|transfer-encoding):)%b:[\t -~\x80-\xff]*" % _TOKEN, re.IGNORECASE)
 
 
@@ -24,9 +24,9 @@ class Body(Protocol):
         """Whether all of it is skipped."""
 
     def skip(self, received: bytearray) -> None:
-        """Remove what there is of it from the start of `received`.
+        """Remove the received part of the body from the start of `received`.
 
-        Raises `BadRequest` where it is malformed, `ContentTooLarge` where it is too large; after that it is of no use.
+        Raises `BadRequest` if it is malformed and `ContentTooLarge` if it is too large; do not use it afterwards.
         """
 
 
@@ -42,7 +42,7 @@ class SizedBody:
         return not self._left
 
     def skip(self, received: bytearray) -> None:
-        """Remove what there is of it from the start of `received`."""
+        """Remove the received part of the body."""
         count = min(self._left, len(received))
         self._left -= count
         del received[:count]
@@ -62,12 +62,12 @@ class ChunkedBody:
     def __init__(self) -> None:
         self.ended = False
         self._next = _Line.SIZE
-        self._left = 0  # of the data of a chunk
-        self._scanned = 0  # of a line whose end has not come
+        self._left = 0  # bytes of a chunk's data still to come
+        self._scanned = 0  # bytes of an incomplete line
         self._lines = self._bytes = 0
 
     def skip(self, received: bytearray) -> None:
-        """Remove what there is of it from the start of `received`. Raises `BadRequest`, `ContentTooLarge`."""
+        """Remove the received part of the body. Raises `BadRequest`, `ContentTooLarge`."""
         start = 0
         while not self.ended:
             count = min(self._left, len(received) - start)
@@ -76,7 +76,7 @@ class ChunkedBody:
                 break
             end = received.find(_LINE_END, start + self._scanned)
             if end < 0:
-                self._scanned = max(0, len(received) - start - 1)  # it may end with the first byte of a line end
+                self._scanned = max(0, len(received) - start - 1)  # the last byte may be the first of a line end
                 break
             self._read(bytes(received[start:end]))
             start, self._scanned = end + len(_LINE_END), 0

@@ -14,21 +14,21 @@ from service.web.connections.body import Body
 from service.web.connections.heads import HeadReader
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES
 from service.web.connections.log_throttling import LogThrottle
-from service.web.connections.parse_errors import Refusal
+from service.web.connections.parse_errors import RejectedHead
 from service.web.connections.request import Request, read_request
 from service.web.connections.timeouts import TIMEOUT_EVENTS, State, unsent_bytes
 from service.web.headers.forwarded import UNIX
 from service.web.response import Pieces, Response
 from service.web.telemetry.events import Event
 
-# All connections receive into the same memory: what came is taken from it before anything else can be received.
+# All connections receive into the same buffer. Each copies its bytes out before the event loop reads again.
 _RECEIVE: Final = memoryview(bytearray(RECEIVE_BYTES))
 
 _log = logging.getLogger(__name__)
 
 
 class ConnectionObserver(Protocol):
-    """What a connection needs of the server that accepted it."""
+    """What a connection needs from the server that accepted it."""
 
     app: App
     loop: asyncio.AbstractEventLoop
@@ -37,10 +37,10 @@ class ConnectionObserver(Protocol):
     unsent: UnsentResponses
 
     def connected(self, connection: "Connection") -> None:
-        """Take a connection that is open from now on."""
+        """Add an open connection."""
 
     def disconnected(self, connection: "Connection") -> None:
-        """Drop a connection that is closed."""
+        """Remove a closed connection."""
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -49,9 +49,9 @@ class Connection(asyncio.BufferedProtocol):
         HEAD ──► ANSWERING ──► WRITING ──► BODY ──► IDLE ──► HEAD
                                   └──► CLOSING
 
-    WRITING is left out where the system takes the response at once; BODY, where the request has none or all of it is
-    there. A body is skipped in whatever state it comes. While ANSWERING and WRITING the next requests wait as bytes, up
-    to MAX_HEAD_BYTES + RECEIVE_BYTES.
+    WRITING is skipped if the system accepts the whole response at once; BODY, if the request has no body or all of it
+    is received. A body is discarded in any state. While ANSWERING and WRITING, further requests wait as bytes, up to
+    MAX_HEAD_BYTES + RECEIVE_BYTES.
     """
 
     __slots__ = (
@@ -77,14 +77,14 @@ class Connection(asyncio.BufferedProtocol):
     def __init__(self, listener: ConnectionObserver) -> None:
         self._listener = listener
         self._heads = HeadReader()
-        self._received = bytearray()  # and not used yet
-        self._body: Body | None = None  # of the last request, where more of it is to come
+        self._received = bytearray()  # and not parsed yet
+        self._body: Body | None = None  # of the last request, if more of it is to come
         self._task: asyncio.Task[None] | None = None
         self._remote: str | None = None
         self._reading_paused = False
         self._half_closed = False  # by the client
-        self._closes = False  # with the response that is under way
-        self._lingers = False  # then, as the client may not know that
+        self._closes = False  # after the current response
+        self._lingers = False  # before closing: the client may still be sending
         self._skipped = 0  # bytes, since the last response
         self._unsent = 0  # bytes, when the timeout was last checked
         self.state, self.since = State.HEAD, listener.loop.time()
@@ -92,13 +92,13 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Wait for the first request."""
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.set_write_buffer_limits(0)  # writing is paused until the system has taken all of a response
+        self._transport.set_write_buffer_limits(0)  # pause writing until the system has accepted all of a response
         peer = transport.get_extra_info("peername")
-        self._remote = peer[0] if isinstance(peer, tuple) else None  # a client can give its Unix socket any name
+        self._remote = peer[0] if isinstance(peer, tuple) else None  # a client chooses the name of its Unix socket
         self._listener.connected(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the reason changes nothing
-        """Drop what was received. A response that is being made is made, but not sent."""
+        """Discard the received bytes. The current response is completed, but not sent."""
         self._received.clear()
         self._listener.unsent.remove(self)
         self._listener.disconnected(self)
@@ -113,23 +113,23 @@ class Connection(asyncio.BufferedProtocol):
         self._read()
 
     def eof_received(self) -> bool:
-        """Stay open until all requests have their responses that the client sent before it closed its side."""
+        """Stay open until all requests that the client sent before it closed its side have their responses."""
         self._half_closed = True
         self._read()
         return not self._transport.is_closing()
 
     def pause_writing(self) -> None:
-        """Wait for the client to take the response."""
+        """Wait for the client to receive the response."""
         self._unsent = 0
         self._enter(State.WRITING)
 
     def resume_writing(self) -> None:
-        """Go on, as the system has taken all of the response."""
+        """Go on: the system has accepted all of the response."""
         self._listener.unsent.remove(self)
         self._next()
 
     def check_timeout(self, now: float) -> None:
-        """End the connection if its state has lasted too long; WRITING, if the client took nothing for too long."""
+        """Abort the connection if its state has timed out; in WRITING, if the client has received nothing meanwhile."""
         if self._transport.is_closing():
             return
         if self.state is State.WRITING and (unsent := unsent_bytes(self._transport)) != self._unsent:
@@ -137,21 +137,21 @@ class Connection(asyncio.BufferedProtocol):
         if now - self.since >= self._listener.timeouts[self.state]:
             if event := TIMEOUT_EVENTS.get(self.state):
                 self._listener.app.traffic.count(event)
-            self._transport.abort()  # to close would be to wait for the client again
+            self._transport.abort()  # closing would wait for the client again
 
     def drop(self) -> None:
-        """End the connection, as too much is held of responses that clients do not take."""
+        """Abort the connection: the unsent responses take too much memory."""
         self._listener.app.traffic.count(Event.WRITE_LIMIT)
         self._transport.abort()
 
     def finish(self) -> None:
-        """Close after the response that is under way, or now if there is none."""
+        """Close after the current response, or now if there is none."""
         self._closes = True
         if self.state not in (State.ANSWERING, State.WRITING):
             self._transport.close()
 
     def abort(self) -> asyncio.Task[None] | None:
-        """End the connection now; return the task that makes a response, if there is one: it is cancelled."""
+        """Abort the connection; cancel and return the task of the current response, if there is one."""
         self._transport.abort()
         if self._task is not None:
             self._task.cancel()
@@ -161,7 +161,7 @@ class Connection(asyncio.BufferedProtocol):
         self.state, self.since = state, self._listener.loop.time()
 
     def _read(self) -> None:
-        """Use what is received, as far as that is possible now."""
+        """Process the received bytes as far as the state allows."""
         if self.state is State.CLOSING:
             self._discard()
             return
@@ -170,17 +170,17 @@ class Connection(asyncio.BufferedProtocol):
         if self.state in (State.HEAD, State.IDLE):
             self._read_head()
         if self._half_closed and self.state in (State.HEAD, State.IDLE, State.BODY):
-            self._transport.close()  # what is missing will not come
+            self._transport.close()  # the rest will not come
         if self._reading_paused != (len(self._received) > MAX_HEAD_BYTES) and not self._transport.is_closing():
-            self._turn_reading()
+            self._toggle_reading()
 
-    def _turn_reading(self) -> None:
+    def _toggle_reading(self) -> None:
         """Pause reading, or resume it if it is paused."""
         self._reading_paused = not self._reading_paused
         (self._transport.pause_reading if self._reading_paused else self._transport.resume_reading)()
 
     def _skip(self, body: Body) -> None:
-        """Skip what there is of a body; where it turns out to be malformed or too large, its response is the last."""
+        """Skip the received part of a body. If it is malformed or too large, the connection closes afterwards."""
         try:
             body.skip(self._received)
         except RequestError:
@@ -199,25 +199,25 @@ class Connection(asyncio.BufferedProtocol):
 
     def _read_head(self) -> None:
         head = self._heads.read(self._received, ended=self._half_closed)
-        if isinstance(head, Refusal):
-            self._refuse(head)
+        if isinstance(head, RejectedHead):
+            self._reject(head)
         elif head is not None:
             self._start(head)
         elif self.state is State.IDLE and self._heads.begun:
             self._enter(State.HEAD)
 
-    def _refuse(self, refusal: Refusal) -> None:
-        """Respond to what is not a request, and log nothing that the client wrote."""
+    def _reject(self, head: RejectedHead) -> None:
+        """Respond to a malformed request, and log nothing of its content."""
         app, remote = self._listener.app, self._remote
         self._received.clear()
-        if refusal.target is not None:
-            self._send(self._encode(app.unknown_method(refusal.target, refusal.accept, remote)))
+        if head.target is not None:
+            self._send(self._encode(app.unknown_method(head.target, head.accept, remote)))
             return
         if (suppressed := self._listener.malformed.admit(self._listener.loop.time())) is not None:
             more = f" ({suppressed:,} more since the last line)" if suppressed else ""
-            meaning = type(refusal.error).meaning
+            meaning = type(head.error).meaning
             _log.warning("refused a malformed request from %s: %s%s", remote or UNIX, meaning, more)
-        self._send(self._encode(app.malformed(refusal.error, refusal.accept, remote)))
+        self._send(self._encode(app.malformed(head.error, head.accept, remote)))
 
     def _start(self, message: RawRequestMessage) -> None:
         request, self._body = read_request(message, self._received, self._remote)
@@ -229,13 +229,13 @@ class Connection(asyncio.BufferedProtocol):
         app = self._listener.app
         try:
             pieces = self._encode(await app(request), request.method, request.version)
-        except Exception:  # noqa: BLE001 - whatever it is, the client gets a response and the log the traceback
-            _log.exception("a connection failed")
+        except Exception:  # noqa: BLE001 - the client gets a 500 and the log the traceback
+            _log.exception("unexpected error on a connection")
             pieces = self._encode(app.malformed(InternalServerError(), (), self._remote))
         self._send(pieces)
 
     def _encode(self, response: Response, method: str = "", version: HttpVersion = HttpVersion11) -> Pieces:
-        """Return a response as it is sent, and close after it if either side wants that."""
+        """Encode a response. The connection closes after it if either side wants that."""
         self._closes, self._lingers = self._closes or response.closes, self._lingers or response.closes
         return response.encode(method, version, keep_alive=not self._closes)
 
@@ -244,13 +244,13 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport.is_closing():
             return
         self._transport.writelines(pieces)
-        if self.state is State.WRITING:  # pieces that are no `bytes` are mapped from a file
+        if self.state is State.WRITING:  # pieces that are not `bytes` are mapped from a file
             self._listener.unsent.add(self, sum(len(piece) for piece in pieces if isinstance(piece, bytes)))
         else:
             self._next()
 
     def _next(self) -> None:
-        """Go on once the system has taken a response, or the client's body is skipped after that."""
+        """Go on after the system has accepted a response, and again after the rest of the request's body."""
         if self._closes:
             self._close()
             return
@@ -259,7 +259,7 @@ class Connection(asyncio.BufferedProtocol):
             self._read()
 
     def _close(self) -> None:
-        """Close, but not before the client has read the response: to close on what it still sends would reset that."""
+        """Close once the client has read the response: closing while it still sends would reset the connection."""
         if self._half_closed or not (self._lingers or self._received or self._body is not None):
             self._transport.close()
             return
@@ -267,4 +267,4 @@ class Connection(asyncio.BufferedProtocol):
         self._enter(State.CLOSING)
         self._discard()
         if self._reading_paused:
-            self._turn_reading()
+            self._toggle_reading()

@@ -1,4 +1,4 @@
-"""Heads of requests, found in what a connection receives and parsed by aiohttp's parser."""
+"""Heads of requests: found in the received bytes, and parsed by aiohttp's parser."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,7 +12,7 @@ from service.web.connections.limits import (
     MAX_LINE_BYTES,
     MAX_LINE_END_BYTES,
 )
-from service.web.connections.parse_errors import ParserRefusal, Refusal, refusal
+from service.web.connections.parse_errors import ParserRejection, RejectedHead, reject
 
 _END: Final = b"\r\n\r\n"
 _LINE_ENDS: Final = (b"\r", b"\n")
@@ -21,11 +21,11 @@ _LINE_ENDS: Final = (b"\r", b"\n")
 class HeadReader:
     """Reads the heads of one connection.
 
-    The parser gets each byte of a head once, and nothing else: so requests before a malformed one are answered, and the
-    parser sees no body. How much it has already is kept, so that nothing is scanned again.
+    The parser gets each byte of a head once and never sees a body or a second head. So requests before a malformed one
+    are answered, and no byte is scanned twice.
     """
 
-    __slots__ = ("_line_end_bytes", "_parsed", "_parser", "_refused")
+    __slots__ = ("_line_end_bytes", "_parsed", "_parser", "_rejection")
 
     def __init__(self) -> None:
         self._parser = HttpRequestParser(
@@ -39,53 +39,53 @@ class HeadReader:
         )
         self._line_end_bytes = 0
         self._parsed = 0
-        self._refused: ParserRefusal | None = None
+        self._rejection: ParserRejection | None = None
 
     @property
     def begun(self) -> bool:
         """Whether some of a head is received, but not all of it."""
         return self._parsed > 0
 
-    def read(self, received: bytearray, *, ended: bool) -> RawRequestMessage | Refusal | None:
-        """Return the head at the start of what is received; None where more of it is to come, unless all has `ended`.
+    def read(self, received: bytearray, *, ended: bool) -> RawRequestMessage | RejectedHead | None:
+        """Read the head at the start of the received bytes; return None if it is incomplete and input has not `ended`.
 
-        A head that is returned is removed, and so are line ends in front of one. After a refusal there is no more.
+        Removes the head, and line ends in front of it. After a rejected head there is no other.
         """
         if not self._parsed and received.startswith(_LINE_ENDS) and not self._skip_line_ends(received):
-            return refusal(BadRequest(), b"")
+            return reject(BadRequest(), b"")
         found = received.find(_END, max(0, self._parsed - len(_END) + 1))
         end = len(received) if found < 0 else found + len(_END)
         too_large, end = end > MAX_HEAD_BYTES, min(end, MAX_HEAD_BYTES)
         messages = self._parse(bytes(received[self._parsed : end]))
         self._parsed = end
-        if self._refused is not None:
-            final = found >= 0 or too_large or ended or self._refused.is_final(received)
-            return self._refused.refusal(bytes(received[:end])) if final else None
+        if self._rejection is not None:
+            final = found >= 0 or too_large or ended or self._rejection.is_final(received)
+            return self._rejection.reject(bytes(received[:end])) if final else None
         if too_large:
-            return refusal(HeaderFieldsTooLarge(), bytes(received[:end]))
+            return reject(HeaderFieldsTooLarge(), bytes(received[:end]))
         if found < 0 and not messages:
             return None
-        # The parser sees another end, or takes `CONNECT ` with nothing behind it.
+        # The parser sees another end of the head, or accepts `CONNECT ` without a target.
         if found < 0 or len(messages) != 1 or messages[0][0].url is None:
-            return refusal(BadRequest(), b"")
+            return reject(BadRequest(), b"")
         del received[:end]
         self._parsed = self._line_end_bytes = 0
         return messages[0][0]
 
     def _skip_line_ends(self, received: bytearray) -> bool:
-        """Remove line ends in front of a head; return whether there are not too many."""
+        """Remove line ends in front of a head; return whether their number is within the limit."""
         count = len(received) - len(received.lstrip(b"\r\n"))
         del received[:count]
         self._line_end_bytes += count
         return self._line_end_bytes <= MAX_LINE_END_BYTES
 
     def _parse(self, new: bytes) -> Sequence[tuple[RawRequestMessage, object]]:
-        """Give the parser the next bytes of a head, unless it has refused those before them."""
-        if self._refused is not None:
+        """Feed the parser the next bytes of a head, unless it has rejected earlier ones."""
+        if self._rejection is not None:
             return ()
         try:
             messages, *_ = self._parser.feed_data(new)
         except HttpProcessingError as error:
-            self._refused = ParserRefusal(error)
+            self._rejection = ParserRejection(error)
             return ()
         return messages

@@ -1,4 +1,4 @@
-"""Limits of the listening side: sizes, timeouts, and how many connections there may be."""
+"""Limits of the listeners: sizes, timeouts, numbers of connections."""
 
 from typing import Final
 
@@ -6,9 +6,9 @@ import msgspec
 
 MAX_FIELD_BYTES: Final = 8190
 MAX_FIELDS: Final = 100
-# Another number than that for a header field: the parser's error tells which limit was passed by its value alone.
+# Different from the limit for a header field: the parser's error identifies the exceeded limit only by its value.
 MAX_LINE_BYTES: Final = 8192
-# The whole head of a request. No more than this is read ahead while an earlier request is answered.
+# The whole head of a request. Also the limit for reading ahead while an earlier request is answered.
 MAX_HEAD_BYTES: Final = 32_768
 # CR and LF before a request line. RFC 9112 section 2.2 has a server ignore at least one empty line.
 MAX_LINE_END_BYTES: Final = 64
@@ -16,23 +16,22 @@ MAX_LINE_END_BYTES: Final = 64
 MAX_BODY_BYTES: Final = 1 << 20
 # Chunks and trailer fields of one body: each costs a step in Python, however few bytes it has.
 MAX_BODY_LINES: Final = 16_384
-# Read from a socket at a time. With MAX_HEAD_BYTES it bounds what a connection holds of unread requests.
+# Read from a socket at a time. With MAX_HEAD_BYTES it bounds the unparsed bytes of a connection.
 RECEIVE_BYTES: Final = 32_768
-# Memory of responses that the clients of a listener have not taken to their end. The system's own buffers are not among
-# it, nor are rows that are sent from the mapped file.
+# Memory of the unsent responses of a listener, without the system's socket buffers and rows sent from the mapped file.
 MAX_UNSENT_BYTES: Final = 1 << 28
-# The admin listener has its own limit, so that it can be reached while the public one is full.
+# The admin listener has its own limit, so that it is reachable while the public one is full.
 ADMIN_CONNECTIONS: Final = 100
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of one listener.
+    """The timeouts and the connection limit of one listener.
 
     head_seconds     for the whole head of a request, from its first byte; for the first one from the connection's start
     idle_seconds     between a response and the next request
     write_seconds    without progress while a response is sent
-    discard_seconds  for what the client still sends after the response: the rest of a body, or anything before a close
-    check_seconds    how often timeouts are checked: each of the four may take this much longer
+    discard_seconds  for what the client still sends after a response: the rest of a body, or anything before a close
+    check_seconds    interval between checks of the timeouts, by which each may be exceeded
     connections      open connections of one process; further ones get 503
     """
 

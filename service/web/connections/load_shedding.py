@@ -1,4 +1,4 @@
-"""Load shedding: a connection over the limit is answered 503 and closed."""
+"""Load shedding: the server responds 503 to a connection over the limit and closes it."""
 
 import asyncio
 import logging
@@ -6,22 +6,22 @@ from typing import Final, cast
 
 from service.model.errors import ServiceUnavailable
 from service.web.connections.log_throttling import THROTTLE_SECONDS, LogThrottle
-from service.web.problems import refusal
+from service.web.problems import error_answer
 
 _log = logging.getLogger(__name__)
 
 
 class ShedConnection(asyncio.Protocol):
-    """The protocol of all connections over the limit: responds without reading the request, and closes."""
+    """The protocol of all connections over the limit: responds without reading the request, then closes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._throttle = LogThrottle(THROTTLE_SECONDS)
 
     def log(self, now: float) -> None:
-        """Log that connections are refused, once a minute; `now` is the loop's time."""
+        """Log that connections are refused, at most once a minute; `now` is the loop's time."""
         if self._throttle.admit(now) is not None:
-            _log.warning("there are %s connections: more are refused", f"{self._limit:,}")
+            _log.warning("connection limit reached (%s): refusing new connections", f"{self._limit:,}")
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Respond and close."""
@@ -31,7 +31,7 @@ class ShedConnection(asyncio.Protocol):
 
 
 def _response() -> bytes:
-    answer = refusal(ServiceUnavailable(), ())
+    answer = error_answer(ServiceUnavailable(), ())
     fields = f"Content-Type: {answer.media_type}\r\nContent-Length: {answer.length}\r\n{answer.headers}"
     head = f"HTTP/1.1 503 Service Unavailable\r\n{fields}Connection: close\r\n\r\n"
     return b"".join((head.encode("ascii"), *answer.pieces))

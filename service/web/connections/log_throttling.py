@@ -1,13 +1,12 @@
-"""Log throttling: what clients can cause is logged once in a while, however often they cause it."""
+"""Log throttling: events that clients can cause at will are logged at a bounded rate."""
 
 from typing import Final
 
-# The log may have a slow reader.
 THROTTLE_SECONDS: Final = 60
 
 
 class LogThrottle:
-    """Lets one message through in so many seconds and counts those that it suppresses."""
+    """Admits one message per interval, and counts the suppressed ones."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -15,7 +14,7 @@ class LogThrottle:
         self._suppressed = 0
 
     def admit(self, now: float) -> int | None:
-        """Return how many messages were suppressed since the last one, or None if this one is suppressed, too."""
+        """Return the number of messages suppressed since the last admitted one, or None if this one is suppressed."""
         if now < self._next:
             self._suppressed += 1
             return None

@@ -1,4 +1,4 @@
-"""Heads that the parser refuses: which error that is, and what can still be read of them."""
+"""Heads that the parser rejects: the error, and the parts that can still be read."""
 
 import re
 from typing import Final
@@ -9,19 +9,19 @@ from service.model.errors import BadRequest, HeaderFieldsTooLarge, RequestError,
 from service.web.connections.aiohttp_names import BadHttpMethod, HttpProcessingError, LineTooLong
 from service.web.connections.limits import MAX_LINE_BYTES
 
-# A request line that is well-formed but for a method that the parser does not know: it may be any token.
+# A request line that is well-formed; the parser may not know its method, which may be any token.
 _REQUEST_LINE: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ (/[!-~]*) HTTP/1\.[01]\r\n")
-# What ends a request line, or shows that there is none.
+# The end of a request line, or a byte that no request line has.
 _END_OF_LINE: Final = re.compile(rb"[^ -~\r]")
 _ACCEPT: Final = re.compile(rb"^accept:([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 
 
-class Refusal(msgspec.Struct, frozen=True):
-    """A head that is not a request.
+class RejectedHead(msgspec.Struct, frozen=True):
+    """A rejected head.
 
-    error   what is wrong with it
-    accept  its Accept fields, as far as it was received
-    target  of a request that is refused for its method alone
+    error   the error to respond with
+    accept  its Accept fields, as far as they were received
+    target  the target of a request that is rejected only for its method
     """
 
     error: RequestError
@@ -29,15 +29,15 @@ class Refusal(msgspec.Struct, frozen=True):
     target: str | None = None
 
 
-def refusal(error: RequestError, head: bytes) -> Refusal:
-    """Return the refusal of a head, or of what was received of one, for an error that the parser did not find."""
-    return Refusal(error, [field.decode("latin-1") for field in _ACCEPT.findall(head)])
+def reject(error: RequestError, head: bytes) -> RejectedHead:
+    """Reject a head, or the received part of one, for an error that the parser did not find."""
+    return RejectedHead(error, [field.decode("latin-1") for field in _ACCEPT.findall(head)])
 
 
-class ParserRefusal:
-    """A head for which the parser raised an exception, until everything has come that the response depends on.
+class ParserRejection:
+    """A head that the parser rejected, until everything that the response depends on is received.
 
-    So the response is the same however the head is split into packets.
+    So the response does not depend on how the head is split into packets.
     """
 
     def __init__(self, exc: HttpProcessingError) -> None:
@@ -47,7 +47,7 @@ class ParserRefusal:
         self._scanned = 0
 
     def is_final(self, head: bytearray) -> bool:
-        """Return whether the response depends on nothing still to come: neither the target nor Accept fields."""
+        """Return whether the response depends on no further bytes, neither of the target nor of Accept fields."""
         if self._of_method and not self._is_request:
             found = _END_OF_LINE.search(head, self._scanned)
             self._scanned = len(head)
@@ -56,11 +56,11 @@ class ParserRefusal:
             self._is_request = _REQUEST_LINE.match(head, 0, MAX_LINE_BYTES) is not None
         return not self._is_request
 
-    def refusal(self, head: bytes) -> Refusal:
-        """Return the refusal, for what is received of the head."""
-        refused = refusal(_error(self._exc), head)
+    def reject(self, head: bytes) -> RejectedHead:
+        """Reject the received part of the head."""
+        rejected = reject(_error(self._exc), head)
         line = _REQUEST_LINE.match(head, 0, MAX_LINE_BYTES) if self._of_method else None
-        return refused if line is None else msgspec.structs.replace(refused, target=line[1].decode())
+        return rejected if line is None else msgspec.structs.replace(rejected, target=line[1].decode())
 
 
 def _error(exc: HttpProcessingError) -> RequestError:

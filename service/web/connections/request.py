@@ -1,4 +1,4 @@
-"""A request, as the application sees it."""
+"""Requests, as the application sees them."""
 
 import msgspec
 from aiohttp import HttpVersion, HttpVersion10, HttpVersion11, hdrs
@@ -12,13 +12,13 @@ from service.web.connections.limits import MAX_BODY_BYTES
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A request; its attributes are named as those of aiohttp's requests.
+    """A request. Its attributes have the names of those of aiohttp's requests.
 
     version     1.0 or 1.1, else `error` is set
     rel_url     the target, without scheme and host
     remote      the address of the client; None on a Unix socket
     keep_alive  whether the connection may stay open after the response
-    error       what is wrong with the framing or the version, if anything: the response to it is the last
+    error       an error in the framing or the version, if any: the connection closes after the response
     """
 
     method: str
@@ -31,9 +31,9 @@ class Request(msgspec.Struct, frozen=True):
 
 
 def read_request(message: RawRequestMessage, received: bytearray, remote: str | None) -> tuple[Request, Body | None]:
-    """Return the request of a parsed head, and its body where more of it is to come.
+    """Return the request of a parsed head, and its body if more of it is to come.
 
-    What is there of the body is removed from `received`, which begins behind the head.
+    Removes the received part of the body from `received`, which begins after the head.
     """
     headers, version, url = message.headers, message.version, message.url
     keep_alive = not (message.should_close or message.upgrade)  # an upgrade is declined; what follows may not be HTTP
@@ -45,8 +45,8 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
         if body is not None:
             keep_alive = keep_alive and hdrs.EXPECT not in headers  # the body may come now, or never
             body.skip(received)
-    except RequestError as refused:
-        body, error = None, refused
+    except RequestError as exc:
+        body, error = None, exc
         if version != HttpVersion10:  # RFC 9110 section 2.5: the highest version that the server speaks
             version = HttpVersion11
     request = Request(
@@ -62,7 +62,7 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
 
 
 def _check_host(url: URL) -> None:
-    """Raise `BadRequest` for a target with a host that is none, such as `xn--`."""
+    """Raise `BadRequest` for a target with an invalid host, such as `xn--`."""
     try:
         _ = url.host
     except ValueError as error:
@@ -72,8 +72,8 @@ def _check_host(url: URL) -> None:
 def _body(message: RawRequestMessage) -> Body | None:
     """Return the body that the header fields announce (RFC 9112 section 6.3).
 
-    Raises `ContentTooLarge`, and `BadRequest` for a version other than 1.0 and 1.1 and for a transfer coding other than
-    chunked, alone and in HTTP/1.1: other programs may see another end of such a request.
+    Raises `ContentTooLarge`. Raises `BadRequest` for a version other than 1.0 and 1.1, and for any transfer coding but
+    chunked, alone and in HTTP/1.1: another server may see another end of such a request (request smuggling).
     """
     headers, version = message.headers, message.version
     if version is not HttpVersion11 and version != HttpVersion10:
@@ -88,7 +88,7 @@ def _body(message: RawRequestMessage) -> Body | None:
     length = headers[hdrs.CONTENT_LENGTH]
     if not (length.isascii() and length.isdigit()):
         raise BadRequest
-    significant = length.lstrip("0")[: len(str(MAX_BODY_BYTES)) + 1]  # Python refuses to read a number of any length
+    significant = length.lstrip("0")[: len(str(MAX_BODY_BYTES)) + 1]  # int() limits the number of digits
     if int(significant or 0) > MAX_BODY_BYTES:
         raise ContentTooLarge
     return SizedBody(int(significant or 0))

@@ -19,7 +19,7 @@ from service.web.telemetry.events import Event
 
 
 class Server:
-    """The factory of a listener's protocols, and what they share; for aiohttp's runner, a server."""
+    """The protocol factory of a listener, and the state that its connections share; a server for aiohttp's runner."""
 
     def __init__(self, app: App, limits: Limits) -> None:
         self.app = app
@@ -41,18 +41,18 @@ class Server:
             traffic.count(Event.REFUSED)
             self._overload.log(self.loop.time())
             return self._overload
-        self._open += 1  # here, as many may be accepted before the first of them is made
+        self._open += 1  # not in `connected`: many may be accepted before the first one is connected
         traffic.count(Event.ACCEPTED)
         traffic.opened()
         return Connection(self)
 
     def connected(self, connection: Connection) -> None:
-        """Take a connection that is open from now on."""
+        """Add an open connection."""
         self._connections.add(connection)
         self._sweep.start()
 
     def disconnected(self, connection: Connection) -> None:
-        """Drop a connection that is closed."""
+        """Remove a closed connection."""
         self._connections.discard(connection)
         self._open -= 1
         self.app.traffic.closed()
@@ -60,12 +60,12 @@ class Server:
             self._emptied.set()
 
     def pre_shutdown(self) -> None:
-        """Close idle connections, and the others after the responses that are under way."""
+        """Close idle connections, and the others after their current responses."""
         for connection in tuple(self._connections):
             connection.finish()
 
     async def shutdown(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - aiohttp's runner gives it
-        """Wait until all connections are closed; end those that still are not after the timeout."""
+        """Wait until all connections are closed; abort those that are still open after the timeout."""
         self._emptied.clear()
         if self._connections:
             with suppress(TimeoutError):
@@ -75,16 +75,16 @@ class Server:
 
 
 def runner(app: App, limits: Limits | None = None, *, shutdown_seconds: float = 5) -> web.ServerRunner:
-    """Return aiohttp's runner of the service; `shutdown_seconds` is what responses under way get to be sent."""
+    """Return aiohttp's runner for an application. On shutdown, current responses have `shutdown_seconds` to be sent."""
     server = Server(app, limits or Limits())
-    # Of aiohttp's own server its runner and sites use three methods: to be called, `pre_shutdown` and `shutdown`.
+    # aiohttp's runner and sites use three methods of a server: `__call__`, `pre_shutdown` and `shutdown`.
     return web.ServerRunner(cast("web.Server", server), shutdown_timeout=shutdown_seconds)
 
 
 def limit_unacknowledged(listening: socket.socket, seconds: float) -> None:
-    """Let the system drop a connection whose client acknowledges nothing for so long (TCP_USER_TIMEOUT, tcp(7)).
+    """Let the system drop connections whose client acknowledges nothing for so long (TCP_USER_TIMEOUT, tcp(7)).
 
-    It goes on sending what it has after the connection is closed on our side.
+    Otherwise the system would keep sending buffered data after the server has closed the connection.
     """
     if sys.platform == "linux" and listening.family != socket.AF_UNIX:
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))

@@ -1,4 +1,4 @@
-"""Timeouts of connections: what a connection waits for, for how long, and when that is checked."""
+"""Timeouts of connections: the states of a connection, how long each may last, and the sweep that checks them."""
 
 import asyncio
 from collections.abc import Collection
@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from service.web.connections.limits import Limits
 from service.web.telemetry.events import Event
 
-# Connections that are checked in one go. Thousands at once would hold up requests for 10 ms or more.
+# Connections checked in one step of the event loop. Thousands at once would delay requests by 10 ms or more.
 _BATCH: Final = 20
 
 
@@ -21,13 +21,13 @@ class State(Enum):
 
     HEAD = auto()  # the rest of a request's head, or the first request
     ANSWERING = auto()  # the application's response
-    WRITING = auto()  # the client, to take the response
-    BODY = auto()  # the rest of the body of a request that has its response
+    WRITING = auto()  # the client, to receive the response
+    BODY = auto()  # the rest of a body, after the response
     IDLE = auto()  # the next request
     CLOSING = auto()  # the client, to close: the response was the last (RFC 9112 section 9.6)
 
 
-# What is counted when a timeout ends a connection. The others end what is complete, but for the client's part.
+# The events counted when a timeout aborts a connection. In the other states the response has been sent.
 TIMEOUT_EVENTS: Final = {
     State.HEAD: Event.HEAD_TIMEOUT,
     State.WRITING: Event.WRITE_TIMEOUT,
@@ -36,7 +36,7 @@ TIMEOUT_EVENTS: Final = {
 
 
 def timeouts(limits: Limits) -> dict[State, float]:
-    """Return the seconds that each state may last; the application has no timeout."""
+    """Return the timeout of each state in seconds; the application has none."""
     return {
         State.HEAD: limits.head_seconds,
         State.ANSWERING: float("inf"),
@@ -48,23 +48,23 @@ def timeouts(limits: Limits) -> dict[State, float]:
 
 
 def unsent_bytes(transport: asyncio.Transport) -> int:
-    """Return how much the client has not taken, in the process and in the system's send queue (tcp(7), SIOCOUTQ)."""
+    """Return the unsent bytes in the process and the unacknowledged ones in the system (tcp(7), SIOCOUTQ)."""
     file = transport.get_extra_info("socket").fileno()
     queued: int = unpack("i", ioctl(file, TIOCOUTQ, bytes(4)))[0] if file >= 0 else 0
     return transport.get_write_buffer_size() + queued
 
 
 class Timed(Protocol):
-    """Something that has a timeout."""
+    """A connection with a timeout."""
 
     def check_timeout(self, now: float) -> None:
-        """End if the timeout has passed; `now` is the loop's time."""
+        """Abort the connection if its timeout has passed; `now` is the loop's time."""
 
 
 class TimeoutSweep:
-    """Checks all of some connections once in so many seconds, in batches, while there are any.
+    """Checks the timeouts of all connections once per interval, in batches, while there are connections.
 
-    A timer for each request would cost each request; a check costs nothing but itself.
+    A timer for each request would be a cost of each request; a sweep is not.
     """
 
     def __init__(self, connections: Collection[Timed], seconds: float) -> None:
@@ -72,12 +72,12 @@ class TimeoutSweep:
         self._loop = asyncio.get_running_loop()
         self._round: list[Timed] = []
         self._pause = seconds
-        self._runs = False
+        self._running = False
 
     def start(self) -> None:
-        """Check from now on, until there are no connections."""
-        if not self._runs:
-            self._runs = True
+        """Start checking, until there are no connections."""
+        if not self._running:
+            self._running = True
             self._loop.call_later(self._seconds, self._check)
 
     def _check(self) -> None:
@@ -88,8 +88,8 @@ class TimeoutSweep:
         for connection in self._round[-_BATCH:]:
             connection.check_timeout(now)
         del self._round[-_BATCH:]
-        self._runs = bool(self._connections)
-        if self._runs:
+        self._running = bool(self._connections)
+        if self._running:
             self._loop.call_later(self._pause, self._check)
         else:
             self._round.clear()

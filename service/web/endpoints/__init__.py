@@ -1,1 +1,1 @@
-"""What each path answers."""
+"""The routes: records, probes, metrics, documents."""

@@ -1,4 +1,4 @@
-"""The documents: /openapi.json, and /docs, an interactive page that asks for nothing from outside."""
+"""The documents: /openapi.json, and /docs, an interactive page that loads nothing from other servers."""
 
 from hashlib import sha256
 from http import HTTPStatus
@@ -11,7 +11,7 @@ from swagger_ui_bundle import swagger_ui_path
 from service.web.answer import JSON, Answer, header_lines
 from service.web.headers.links import HELP_PATH
 from service.web.identity import Identity
-from service.web.representation import Common, Content, Representation
+from service.web.representation import CommonHeaders, Content, Representation
 from service.web.routes import Route
 
 _HTML: Final = "text/html; charset=utf-8"
@@ -25,19 +25,19 @@ _POLICY: Final = header_lines(
         "X-Content-Type-Options": "nosniff",
     }
 )
-# Browsers ask for it by themselves; there is none, and they need not ask again for a day.
+# Browsers request it unasked. There is none; the response is cached for a day.
 _NO_ICON: Final = Answer(
     (), status=HTTPStatus.NO_CONTENT.value, headers=header_lines({"Cache-Control": "public, max-age=86400"})
 )
 
 
 def document_routes(openapi: bytes) -> tuple[Route, ...]:
-    """Return the routes of the OpenAPI document and of the page that shows it, with the page's own files."""
-    ours, swagger_ui = resources.files("service.web") / "docs", swagger_ui_path
+    """Return the routes of the OpenAPI document, and of the page that shows it with its assets."""
+    page, swagger_ui = resources.files("service.web.endpoints") / "docs", swagger_ui_path
     return (
         _document("/openapi.json", openapi, JSON),
-        _document(HELP_PATH, (ours / "page.html").read_bytes(), _HTML),
-        _document("/docs/page.js", (ours / "page.js").read_bytes(), _SCRIPT),
+        _document(HELP_PATH, (page / "page.html").read_bytes(), _HTML),
+        _document("/docs/page.js", (page / "page.js").read_bytes(), _SCRIPT),
         _document("/docs/swagger-ui.css", (swagger_ui / "swagger-ui.css").read_bytes(), _STYLE),
         _document("/docs/swagger-ui-bundle.js", (swagger_ui / "swagger-ui-bundle.js").read_bytes(), _SCRIPT),
         Route("/favicon.ico", lambda _: _NO_ICON),
@@ -46,6 +46,6 @@ def document_routes(openapi: bytes) -> tuple[Route, ...]:
 
 def _document(path: str, body: bytes, media_type: str) -> Route:
     identity = Identity(path, "", sha256(body).hexdigest(), media_type)
-    common = Common(headers=_POLICY, vary=hdrs.ACCEPT_ENCODING)
+    common = CommonHeaders(headers=_POLICY, vary=hdrs.ACCEPT_ENCODING)
     document = Representation(identity, common, lambda: Content((body,)))
     return Route(path, lambda _: document)

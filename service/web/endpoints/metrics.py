@@ -1,4 +1,4 @@
-"""What is measured, in Prometheus' text format."""
+"""/metrics: the metrics of the service, in Prometheus' text format."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -26,64 +26,70 @@ _UNKNOWN: Final = float("nan")
 
 
 class _Version(Collector):
-    """The version of the data, as a label."""
+    """The version of the data, as the label of an info metric."""
 
-    def __init__(self, replica: SnapshotHolder) -> None:
-        self._replica = replica
+    def __init__(self, snapshots: SnapshotHolder) -> None:
+        self._snapshots = snapshots
 
     def collect(self) -> Iterator[Metric]:
-        """Tell the version, where there is one."""
-        version = InfoMetricFamily("store_directory_dataset", "The version of the data.")
-        if self._replica.current is not None:
-            version.add_metric([], {"version": self._replica.current.dataset.version})
+        """Yield the version, if there is data."""
+        version = InfoMetricFamily("store_directory_dataset", "Version of the served data.")
+        if self._snapshots.current is not None:
+            version.add_metric([], {"version": self._snapshots.current.dataset.version})
         return iter((version,))
 
 
-def metrics_route(replica: SnapshotHolder, *counted: Collector, keys_sound: Callable[[], bool] | None = None) -> Route:
-    """Return the route that tells the metrics: of the data as this worker serves it, and what all workers counted.
+def metrics_route(
+    snapshots: SnapshotHolder, *collectors: Collector, key_file_ok: Callable[[], bool] | None = None
+) -> Route:
+    """Return the route of the metrics: of the data that this worker serves, and the collectors of all workers.
 
-    `keys_sound` tells whether this worker could read the key file, where there is one.
+    `key_file_ok` returns whether this worker could read the key file; None if there is none.
     """
     registry = CollectorRegistry()
     PlatformCollector(registry=registry)
-    if replica.slot.alone:  # else they would be those of whichever worker is asked
+    if snapshots.slot.alone:  # else the metrics would be those of a random worker
         ProcessCollector(registry=registry)
 
-    def gauge(name: str, meaning: str, read: Callable[[], float]) -> None:
-        Gauge(f"store_directory_{name}", meaning, registry=registry).set_function(read)
+    def gauge(name: str, help_text: str, value: Callable[[], float]) -> None:
+        Gauge(f"store_directory_{name}", help_text, registry=registry).set_function(value)
 
-    def of_data(name: str, meaning: str, read: Callable[[Snapshot], float]) -> None:
-        gauge(name, meaning, lambda: _UNKNOWN if replica.current is None else read(replica.current))
+    def data_gauge(name: str, help_text: str, value: Callable[[Snapshot], float]) -> None:
+        gauge(name, help_text, lambda: _UNKNOWN if snapshots.current is None else value(snapshots.current))
 
-    of_data("stores", "Stores served.", lambda current: len(current.dataset.stores))
-    of_data("companies", "Companies served.", lambda current: len(current.dataset.companies))
-    of_data("skipped_records", "Records at fault that are not served.", lambda current: current.skipped)
-    of_data("dataset_generation", "How manieth data set of this run is served.", lambda current: current.generation)
-    of_data("dataset_timestamp_seconds", "Time of the data.", lambda current: current.dated.timestamp())
-    of_data("dataset_age_seconds", "Age of the data.", lambda current: time() - current.dated.timestamp())
+    data_gauge("stores", "Stores served.", lambda current: len(current.dataset.stores))
+    data_gauge("companies", "Companies served.", lambda current: len(current.dataset.companies))
+    data_gauge("skipped_records", "Invalid records, which are not served.", lambda current: current.skipped)
+    data_gauge(
+        "dataset_generation", "Number of data sets served since the run started.", lambda current: current.generation
+    )
+    data_gauge("dataset_timestamp_seconds", "When the data was generated.", lambda current: current.dated.timestamp())
+    data_gauge("dataset_age_seconds", "Age of the data.", lambda current: time() - current.dated.timestamp())
     gauge(
-        "confirmed_timestamp_seconds", "When the source last held what is served.", lambda: _stamp(replica.confirmed_at)
+        "confirmed_timestamp_seconds",
+        "When the source was last known to hold the served data.",
+        lambda: _timestamp(snapshots.confirmed_at),
     )
     gauge(
         "reload_timestamp_seconds",
-        "When the last load was tried.",
-        lambda: _stamp(replica.last_reload.at if replica.last_reload else None),
+        "When the last reload was attempted.",
+        lambda: _timestamp(snapshots.last_reload.at if snapshots.last_reload else None),
     )
     gauge(
         "reload_success",
-        "Whether the last load succeeded.",
-        lambda: float(replica.last_reload is not None and replica.last_reload.ok),
+        "1 if the last reload succeeded, else 0.",
+        lambda: float(snapshots.last_reload is not None and snapshots.last_reload.ok),
     )
-    if keys_sound is not None:
-        gauge("key_file_success", "Whether the last reading of the key file succeeded.", keys_sound)
-    gauge("workers", "Processes that answer.", lambda: len(replica.slot.living()))
-    registry.register(_Version(replica))
-    for each in counted:
-        registry.register(each)
+    if key_file_ok is not None:
+        gauge("key_file_success", "1 if the key file was last read successfully, else 0.", key_file_ok)
+    gauge("workers", "Running worker processes.", lambda: len(snapshots.slot.living()))
+    registry.register(_Version(snapshots))
+    for collector in collectors:
+        registry.register(collector)
     return Route(
         METRICS_PATH, lambda _: Answer((generate_latest(registry),), CONTENT_TYPE_PLAIN_0_0_4, headers=NO_STORE)
     )
 
 
-def _stamp(moment: datetime | None) -> float:
+def _timestamp(moment: datetime | None) -> float:
     return _UNKNOWN if moment is None else moment.timestamp()

@@ -1,4 +1,4 @@
-"""The probes: /health tells that the process is alive, /ready whether it can answer."""
+"""The probes: /health (liveness) and /ready (readiness)."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -12,10 +12,10 @@ from service.model.operation import Operation
 from service.snapshot.publication import Moment, Reload
 from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.answer import NO_STORE, Answer
-from service.web.routes import Call, Route, described
+from service.web.routes import Call, Route, operation_route
 
 _TAG: Final = "probes"
-_Obstacle: TypeAlias = Literal["loading", "stale", "draining"]
+_NotReady: TypeAlias = Literal["loading", "stale", "draining"]
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -25,21 +25,22 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class Unready(msgspec.Struct, frozen=True, kw_only=True):
-    """Others should be asked: a worker has no data yet, its source is out of reach for too long, or the process ends.
+    """Not ready: a worker has no data yet, the source has been unreachable for too long, or the process is draining.
 
-    Who has a key is told how the last attempt to load ended, and when the source last held what is served.
+    Authenticated requests also get the result of the last reload, and when the source was last known to hold the
+    served data.
     """
 
-    status: _Obstacle
+    status: _NotReady
     last_reload: Reload | UnsetType | None = UNSET
     confirmed_at: Moment | UnsetType | None = UNSET
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
-    """What is served: the version of the data, how many records, how many were left out.
+    """Ready: the version of the served data, and the numbers of its records and of skipped ones.
 
-    Who has a key is told more: when it was loaded, how the last attempt to renew it ended, how manieth data set of the
-    run it is, of when it is, its age in seconds, and when the source was last known to hold it.
+    Authenticated requests also get when it was loaded, the result of the last reload, its generation (the first data
+    set of the run is 1), when it was generated, its age in seconds, and when the source was last known to hold it.
     """
 
     status: Literal["ready"]
@@ -55,33 +56,33 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
     confirmed_at: Moment | UnsetType | None = UNSET
 
 
-def probe_routes(replica: SnapshotHolder) -> tuple[Route, ...]:
+def probe_routes(snapshots: SnapshotHolder) -> tuple[Route, ...]:
     """Return the routes of the probes."""
     health = Operation(
         path="/health",
         tag=_TAG,
         operation_id="health",
-        summary="Tell whether the process is alive",
-        description="Answers as soon as the process listens.",
+        summary="Check whether the process is alive",
+        description="Returns 200 as soon as the process listens.",
         answers={HTTPStatus.OK: Health},
     )
     ready = Operation(
         path="/ready",
         tag=_TAG,
         operation_id="ready",
-        summary="Tell whether requests can be answered",
-        description="Answers 503 until every worker has loaded the data, then what is served: in full where a key is "
-        "given. 503 again where the data is stale, or the process about to end.",
+        summary="Check whether the service can answer requests",
+        description="Returns 503 until every worker has loaded the data, then 200 with a description of it; "
+        "authenticated requests get more detail. Returns 503 again if the data is stale or the process is draining.",
         answers={HTTPStatus.OK: Ready, HTTPStatus.SERVICE_UNAVAILABLE: Unready},
     )
-    return (described(health, lambda _: _probe(Health("ok"))), described(ready, _readiness(replica)))
+    return (operation_route(health, lambda _: _probe(Health("ok"))), operation_route(ready, _readiness(snapshots)))
 
 
-def _readiness(replica: SnapshotHolder) -> Callable[[Call], Answer]:
+def _readiness(snapshots: SnapshotHolder) -> Callable[[Call], Answer]:
     def answer(call: Call) -> Answer:
-        current, obstacle = replica.current, _obstacle(replica)
-        if current is None or obstacle is not None:
-            return _unready(replica, obstacle or "loading", in_full=call.known)
+        current, reason = snapshots.current, _not_ready(snapshots)
+        if current is None or reason is not None:
+            return _unready(snapshots, reason or "loading", detailed=call.authenticated)
         ready = Ready(
             status="ready",
             version=current.dataset.version,
@@ -89,35 +90,35 @@ def _readiness(replica: SnapshotHolder) -> Callable[[Call], Answer]:
             companies=len(current.dataset.companies),
             skipped=current.skipped,
         )
-        return _probe(_in_full(ready, current, replica) if call.known else ready)
+        return _probe(_detailed(ready, current, snapshots) if call.authenticated else ready)
 
     return answer
 
 
-def _obstacle(replica: SnapshotHolder) -> _Obstacle | None:
-    if replica.loading:
+def _not_ready(snapshots: SnapshotHolder) -> _NotReady | None:
+    if snapshots.loading:
         return "loading"
-    if replica.draining:
+    if snapshots.draining:
         return "draining"
-    return "stale" if replica.stale else None
+    return "stale" if snapshots.stale else None
 
 
-def _unready(replica: SnapshotHolder, status: _Obstacle, *, in_full: bool) -> Answer:
+def _unready(snapshots: SnapshotHolder, status: _NotReady, *, detailed: bool) -> Answer:
     body = Unready(status=status)
-    if in_full:
-        body = msgspec.structs.replace(body, last_reload=replica.last_reload, confirmed_at=replica.confirmed_at)
+    if detailed:
+        body = msgspec.structs.replace(body, last_reload=snapshots.last_reload, confirmed_at=snapshots.confirmed_at)
     return _probe(body, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-def _in_full(ready: Ready, current: Snapshot, replica: SnapshotHolder) -> Ready:
+def _detailed(ready: Ready, current: Snapshot, snapshots: SnapshotHolder) -> Ready:
     return msgspec.structs.replace(
         ready,
         loaded_at=current.loaded_at,
-        last_reload=replica.last_reload,
+        last_reload=snapshots.last_reload,
         generation=current.generation,
         generated_at=current.dataset.generated_at,
         age_seconds=round((datetime.now(UTC) - current.dated).total_seconds(), 3),
-        confirmed_at=replica.confirmed_at,
+        confirmed_at=snapshots.confirmed_at,
     )
 
 

@@ -31,27 +31,27 @@ from service.web.headers.conditional import http_date
 from service.web.identity import Identity
 from service.web.parsed_query import parser
 from service.web.policy import Policy
-from service.web.representation import Common, Content, Representation
-from service.web.routes import Call, Outcome, Route, described
+from service.web.representation import CommonHeaders, Content, Representation
+from service.web.routes import Call, Outcome, Route, operation_route
 
 _TAG: Final = "directory"
-# While one data set follows another, answers of both are under way.
+# During a reload, responses from two data sets are in progress.
 _GENERATIONS: Final = 2
-_REFUSALS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent, ServiceUnavailable)
+_ERRORS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent, ServiceUnavailable)
 
 
-class _Data:
-    """The data as it is served, and what its answers have in common."""
+class _ServedData:
+    """The served data, with the header fields that its responses share."""
 
-    def __init__(self, replica: SnapshotHolder, policy: Policy) -> None:
-        self._replica = replica
+    def __init__(self, snapshots: SnapshotHolder, policy: Policy) -> None:
+        self._snapshots = snapshots
         self._cache_control = policy.cache_control
         self._vary = policy.vary(hdrs.ACCEPT_ENCODING, of_data=True)
-        self._common = lru_cache(_GENERATIONS)(self._made)
+        self._common = lru_cache(_GENERATIONS)(self._make_common)
 
-    def meant(self, call: Call) -> tuple[Dataset, Common]:
-        """Return the data that a caller means. Raises `ServiceUnavailable`, `OtherVersion`."""
-        current = self._replica.current
+    def for_call(self, call: Call) -> tuple[Dataset, CommonHeaders]:
+        """Return the data set for a call. Raises `ServiceUnavailable`, `OtherVersion`."""
+        current = self._snapshots.current
         if current is None:
             raise ServiceUnavailable("The data is still being loaded")
         dataset = current.dataset
@@ -59,17 +59,17 @@ class _Data:
             raise OtherVersion(VERSION_HEADER, dataset.version)
         return dataset, self._common(dataset.version, current.modified)
 
-    def _made(self, version: str, modified: datetime | None) -> Common:
+    def _make_common(self, version: str, modified: datetime | None) -> CommonHeaders:
         fields = {"Cache-Control": self._cache_control, VERSION_HEADER: version}
         second = None if modified is None else int(modified.timestamp())
         if second is not None:
             fields["Last-Modified"] = http_date(second)
-        return Common(headers=header_lines(fields), vary=self._vary, modified=second)
+        return CommonHeaders(headers=header_lines(fields), vary=self._vary, modified=second)
 
 
-def record_routes(replica: SnapshotHolder, policy: Policy) -> tuple[Route, ...]:
+def record_routes(snapshots: SnapshotHolder, policy: Policy) -> tuple[Route, ...]:
     """Return the routes of the three operations that need a key."""
-    data = _Data(replica, policy)
+    data = _ServedData(snapshots, policy)
     return (
         _list_route(data, STORES, PaginatedResponse[Store], attrgetter("stores")),
         _list_route(data, COMPANIES, PaginatedResponse[Company], attrgetter("companies")),
@@ -77,7 +77,7 @@ def record_routes(replica: SnapshotHolder, policy: Policy) -> tuple[Route, ...]:
     )
 
 
-def _list_route(data: _Data, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> Route:
+def _list_route(data: _ServedData, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> Route:
     reader = Reader(resource)
     parse, path = parser(reader), f"/{resource.name}"
 
@@ -85,7 +85,7 @@ def _list_route(data: _Data, resource: Resource, body: Any, table: Callable[[Dat
         parsed = parse(call.query, call.strict)
         if isinstance(parsed, UnprocessableContent):
             return parsed
-        dataset, common = data.meant(call)
+        dataset, common = data.for_call(call)
 
         def content() -> Content:
             found = page(table(dataset), parsed.query)
@@ -101,24 +101,24 @@ def _list_route(data: _Data, resource: Resource, body: Any, table: Callable[[Dat
         tag=_TAG,
         operation_id=f"list_{resource.name}",
         summary=f"List {resource.name}",
-        description=f"A page of the {resource.name} that pass every filter, in one total order: "
-        "walking the pages shows each record once.",
+        description=f"Returns one page of the {resource.name} that match every filter, in a total order: "
+        "no record is on two pages, and none is missing.",
         answers={HTTPStatus.OK: body},
-        errors=_REFUSALS,
+        errors=_ERRORS,
         parameters=reader.parameters,
         protected=True,
     )
-    return described(operation, answer)
+    return operation_route(operation, answer)
 
 
-def _company_route(data: _Data) -> Route:
+def _company_route(data: _ServedData) -> Route:
     parse, path = parser(Reader()), "/companies/{company_id}"
 
     def answer(call: Call) -> Outcome:
         parsed = parse(call.query, call.strict)
         if isinstance(parsed, UnprocessableContent):
             return parsed
-        dataset, common = data.meant(call)
+        dataset, common = data.for_call(call)
         row = dataset.companies.find(call.segment)
         if row is None:
             return NotFound("Company not found")
@@ -129,10 +129,10 @@ def _company_route(data: _Data) -> Route:
         tag=_TAG,
         operation_id="get_company",
         summary="Get a company",
-        description="The company of an identifier.",
+        description="Returns the company with this identifier.",
         answers={HTTPStatus.OK: Company},
-        errors=(*_REFUSALS, NotFound),
+        errors=(*_ERRORS, NotFound),
         segment="Identifier of the company: one path segment, percent-encoded, a slash as %2F.",
         protected=True,
     )
-    return described(operation, answer)
+    return operation_route(operation, answer)

@@ -1,1 +1,1 @@
-"""One module for each mechanism of HTTP that lives in header fields."""
+"""One module for each mechanism of HTTP that works through header fields."""

@@ -12,14 +12,14 @@ from multidict import CIMultiDictProxy
 from service.model.errors import PreconditionFailed
 
 _ANY: Final = "*"
-# HTTP-date (RFC 9110 section 5.6.7): the form of today, and the two obsolete ones that are still to be read.
-_DATES: Final = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
+# HTTP-date (RFC 9110 section 5.6.7): the current form, and the two obsolete ones that servers must still accept.
+_DATE_FORMATS: Final = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
 
 Headers = CIMultiDictProxy[str]
 
 
 def is_conditional(headers: Headers) -> bool:
-    """Return whether the header fields of a request set a condition."""
+    """Return whether a request has a condition."""
     return (
         hdrs.IF_NONE_MATCH in headers
         or hdrs.IF_MODIFIED_SINCE in headers
@@ -28,49 +28,53 @@ def is_conditional(headers: Headers) -> bool:
     )
 
 
-def unchanged(headers: Headers, tags: Sequence[str], modified: int | None) -> str | None:
-    """Return the tag of the representation that the client has, the empty text where that is not told, or else None.
+def evaluate_conditions(headers: Headers, tags: Sequence[str], modified: int | None) -> str | None:
+    """Evaluate the conditions of a GET, in the order of section 13.2.2.
 
-        tags      the opaque tag of each representation that the request accepts
-        modified  when the resource was last modified, in whole seconds, if that is known
+        tags      opaque tags of the representations that the request accepts
+        modified  when the resource was last modified, in whole seconds since the epoch, or None if unknown
 
-    Raises `PreconditionFailed`. The order is that of section 13.2.2.
+    Return None for a 200. For a 304 return the tag of the representation that the client has, or "" if the request
+    does not name it. Raises `PreconditionFailed` for a 412.
     """
     if hdrs.IF_MATCH in headers:
-        if _matched(headers.getall(hdrs.IF_MATCH), tags, weak=False) is None:
-            raise PreconditionFailed("It is no longer what If-Match names")
-    elif modified is not None and modified > _date(headers, hdrs.IF_UNMODIFIED_SINCE, otherwise=modified):
-        raise PreconditionFailed("It was modified since then")
+        if _matching_tag(headers.getall(hdrs.IF_MATCH), tags, weak=False) is None:
+            raise PreconditionFailed("The current entity tag is not in If-Match")
+    elif modified is not None and modified > _date(headers, hdrs.IF_UNMODIFIED_SINCE, default=modified):
+        raise PreconditionFailed("The resource was modified after If-Unmodified-Since")
     if hdrs.IF_NONE_MATCH in headers:
-        return _matched(headers.getall(hdrs.IF_NONE_MATCH), tags, weak=True)
-    # For equality, as nginx compares them: a later date may be that of data which was withdrawn since.
-    if modified is not None and modified == _date(headers, hdrs.IF_MODIFIED_SINCE, otherwise=modified - 1):
+        return _matching_tag(headers.getall(hdrs.IF_NONE_MATCH), tags, weak=True)
+    # Compared for equality, as in nginx: a later date may be that of newer data that was withdrawn.
+    if modified is not None and modified == _date(headers, hdrs.IF_MODIFIED_SINCE, default=modified - 1):
         return ""
     return None
 
 
 def http_date(seconds: int) -> str:
-    """Return a time in the form of HTTP."""
+    """Format a time since the epoch as an HTTP-date."""
     return formatdate(seconds, usegmt=True)
 
 
-def _matched(fields: Sequence[str], tags: Sequence[str], *, weak: bool) -> str | None:
-    """Return the tag that stands in lists of entity tags: no tag holds a quote, so it stands in them as it is."""
-    found = (tag for tag in tags for field in fields if _stands(f'"{tag}"', field, weak=weak))
+def _matching_tag(fields: Sequence[str], tags: Sequence[str], *, weak: bool) -> str | None:
+    """Return the first of the tags that a list of entity tags has, "" if the list is `*`, None if there is no match.
+
+    No tag of ours has a quote in it, so a search for the quoted tag is exact.
+    """
+    found = (tag for tag in tags for field in fields if _has_tag(field, f'"{tag}"', weak=weak))
     return next(found, "" if any(field.strip() == _ANY for field in fields) else None)
 
 
-def _stands(tag: str, field: str, *, weak: bool) -> bool:
+def _has_tag(field: str, tag: str, *, weak: bool) -> bool:
     return tag in (field if weak else field.replace(f"W/{tag}", " "))
 
 
-def _date(headers: Headers, name: str, *, otherwise: int) -> int:
-    """Return the date of a field in seconds; what is none, or two, counts as not given."""
+def _date(headers: Headers, name: str, *, default: int) -> int:
+    """Return the date of a field in seconds since the epoch; the default if it is missing, invalid or repeated."""
     fields = headers.getall(name, ())
-    return next(_seconds(fields[0]), otherwise) if len(fields) == 1 else otherwise
+    return next(_parse_date(fields[0]), default) if len(fields) == 1 else default
 
 
-def _seconds(date: str) -> Iterator[int]:
-    for form in _DATES:
+def _parse_date(date: str) -> Iterator[int]:
+    for date_format in _DATE_FORMATS:
         with suppress(ValueError):
-            yield int(datetime.strptime(date, form).replace(tzinfo=UTC).timestamp())
+            yield int(datetime.strptime(date, date_format).replace(tzinfo=UTC).timestamp())

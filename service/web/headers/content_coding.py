@@ -1,4 +1,4 @@
-"""Content codings (RFC 9110 section 8.4.1): which one is answered in, and how bodies are written in it."""
+"""Content codings (RFC 9110 section 8.4.1): negotiation and encoding."""
 
 import sys
 import zlib
@@ -17,12 +17,12 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-# A shorter body fits into one packet with its head, and grows by what a coding adds.
+# A shorter body fits into one packet with its head; encoding would not save a packet.
 MIN_BYTES: Final = 1024
-# A longer one takes more than a third of a millisecond, in which nobody else would be answered.
+# Encoding a longer body takes more than a third of a millisecond, too long for the event loop.
 INLINE_BYTES: Final = 32 << 10
 
-# Where a higher level costs more time than it saves bytes, for pages of JSON.
+# For pages of JSON, higher levels cost more time than the bytes they save are worth.
 _ZSTD_LEVEL: Final = 3
 _BROTLI_QUALITY: Final = 4
 _GZIP_LEVEL: Final = 4
@@ -31,11 +31,11 @@ _GZIP_FORMAT: Final = 31
 _ANY: Final = "*"
 _IDENTITY: Final = "identity"
 _ALIASES: Final = {"x-gzip": "gzip"}
-_REMEMBERED: Final = 1024
+_CACHE_ENTRIES: Final = 1024
 
 
 class Coding(msgspec.Struct, frozen=True):
-    """A content coding: its token, what encodes a body, the release of that, and the header line."""
+    """A content coding: its token, its encoder, the release of the encoder, and its Content-Encoding line."""
 
     token: str
     encode: Callable[[bytes], bytes]
@@ -61,7 +61,7 @@ def _coding(token: str, encode: Callable[[bytes], bytes], release: str) -> Codin
 
 
 IDENTITY: Final = Coding(_IDENTITY, lambda body: body, release="", line="")
-# By preference, where a client has none.
+# In the order of the server's preference, which decides between equal weights.
 CODINGS: Final = (
     _coding("zstd", _zstd, zstd.zstd_version),
     _coding("br", _brotli, brotli.__version__),
@@ -69,19 +69,19 @@ CODINGS: Final = (
 )
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_CACHE_ENTRIES)
 def acceptable(*fields: str) -> tuple[Coding, ...]:
-    """Return the codings that Accept-Encoding fields take, the best first; at least one, which is then identity."""
-    given = {_ALIASES.get(name, name): weight for name, weight in weights(fields).items()}
-    others = given.get(_ANY)
-    found = [(given.get(coding.token, others or 0.0), coding) for coding in CODINGS]
-    # Identity is taken unless it is refused, but nobody asked for it who did not name it (RFC 9110 section 12.5.3).
-    plain = given.get(_IDENTITY, 0.0 if others == 0.0 else None)
+    """Return the codings that Accept-Encoding fields accept, the best first; identity if they accept none."""
+    named = {_ALIASES.get(name, name): weight for name, weight in weights(fields).items()}
+    others = named.get(_ANY)
+    weighted = [(named.get(coding.token, others or 0.0), coding) for coding in CODINGS]
+    # Unless refused, identity is acceptable; if not named, it comes last (RFC 9110 section 12.5.3).
+    plain = named.get(_IDENTITY, 0.0 if others == 0.0 else None)
     if plain is None:
-        return (*_ranked(found), IDENTITY)
-    return _ranked([*found, (plain, IDENTITY)]) or (IDENTITY,)
+        return (*_ranked(weighted), IDENTITY)
+    return _ranked([*weighted, (plain, IDENTITY)]) or (IDENTITY,)
 
 
-def _ranked(found: Sequence[tuple[float, Coding]]) -> tuple[Coding, ...]:
-    taken = sorted(((weight, coding) for weight, coding in found if weight), key=lambda pair: -pair[0])
-    return tuple(coding for _, coding in taken)
+def _ranked(weighted: Sequence[tuple[float, Coding]]) -> tuple[Coding, ...]:
+    accepted = sorted(((weight, coding) for weight, coding in weighted if weight), key=lambda pair: -pair[0])
+    return tuple(coding for _, coding in accepted)

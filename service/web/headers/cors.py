@@ -1,4 +1,4 @@
-"""Pages of other origins (the Fetch standard, "CORS protocol")."""
+"""CORS: access for the pages of other origins (the Fetch standard, "CORS protocol")."""
 
 from functools import lru_cache
 from http import HTTPStatus
@@ -14,7 +14,7 @@ from service.web.headers.request_id import REQUEST_ID, TRACE_PARENT
 from service.web.policy import ANY_ORIGIN
 
 _EXPOSED: Final = ("Link", "ETag", VERSION_HEADER, "Retry-After", REQUEST_ID, RATE_LIMIT, RATE_LIMIT_POLICY)
-# What a page may send that it could not send without asking: those of the safe list need not be named.
+# Request fields that need a preflight. Those on the CORS safelist need none.
 _REQUESTED: Final = (
     KEY_HEADER,
     "Prefer",
@@ -26,7 +26,7 @@ _REQUESTED: Final = (
     "If-Match",
     "If-Unmodified-Since",
 )
-# Two hours: the longest that Chromium heeds.
+# Two hours: the longest that Chromium respects.
 _MAX_AGE_SECONDS: Final = 7200
 _PREFLIGHT: Final = header_lines(
     {
@@ -39,30 +39,30 @@ _PREFLIGHT_VARY: Final = "Access-Control-Request-Method, Access-Control-Request-
 
 
 class Cors:
-    """Lets the pages of some origins read answers."""
+    """Allows the pages of some origins to read responses."""
 
     def __init__(self, origins: frozenset[str]) -> None:
-        self._anybody = ANY_ORIGIN in origins
-        self._origins = frozenset() if self._anybody else origins
-        self._lines = lru_cache(self._made)
+        self._any_origin = ANY_ORIGIN in origins
+        self._origins = frozenset() if self._any_origin else origins
+        self._lines = lru_cache(self._make_lines)
 
     def lines(self, vary: str, origin: str | None) -> str:
-        """Return the header lines that let a page of an origin read an answer, and Vary, once for all reasons."""
+        """Return the CORS header lines of a response to an origin, and its one Vary line."""
         return self._lines(vary, origin if origin in self._origins else None)
 
     def preflight(self, headers: CIMultiDictProxy[str]) -> Answer | None:
-        """Return the answer to a browser that asks whether a page may send a request, or None if it is not to be."""
+        """Return the answer to a preflight request of an allowed origin, None for any other request."""
         origin = headers.get(hdrs.ORIGIN)
         if origin is None or hdrs.ACCESS_CONTROL_REQUEST_METHOD not in headers:
             return None
-        if not self._anybody and origin not in self._origins:
+        if not self._any_origin and origin not in self._origins:
             return None
         return Answer((), status=HTTPStatus.NO_CONTENT.value, headers=_PREFLIGHT, vary=_PREFLIGHT_VARY)
 
-    def _made(self, vary: str, origin: str | None) -> str:
-        reasons = [reason for reason in (vary, hdrs.ORIGIN if self._origins else "") if reason]
-        fields = {"Vary": ", ".join(reasons)} if reasons else {}
-        if reader := ANY_ORIGIN if self._anybody else origin:
-            fields["Access-Control-Allow-Origin"] = reader
+    def _make_lines(self, vary: str, origin: str | None) -> str:
+        varying = [names for names in (vary, hdrs.ORIGIN if self._origins else "") if names]
+        fields = {"Vary": ", ".join(varying)} if varying else {}
+        if allowed := ANY_ORIGIN if self._any_origin else origin:
+            fields["Access-Control-Allow-Origin"] = allowed
             fields["Access-Control-Expose-Headers"] = ", ".join(_EXPOSED)
         return header_lines(fields)

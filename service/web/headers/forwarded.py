@@ -1,4 +1,4 @@
-"""Who asked the proxy that asks us: X-Forwarded-For, and Forwarded (RFC 7239)."""
+"""The client's address behind proxies: X-Forwarded-For and Forwarded (RFC 7239)."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -11,11 +11,11 @@ from service.web.headers.list_fields import QUOTED
 
 FORWARDED: Final = istr("Forwarded")
 X_FORWARDED_FOR: Final = istr("X-Forwarded-For")
-# The address of whoever comes over a Unix socket, and what such proxies are called.
+# The address of a peer on a Unix socket, and its name among the trusted proxies.
 UNIX: Final = "unix"
-# So many proxies are passed at most: nobody has more, and what stands before them may be made up, and long.
+# Only the last addresses are read: no chain of proxies is longer, and the client can forge what is before them.
 MAX_PROXIES: Final = 32
-# A longer Forwarded is not believed: to know where its quotes are it is read from its beginning, which a client writes.
+# A longer Forwarded is ignored: its quotes have to be parsed from the beginning, which the client controls.
 MAX_FORWARDED: Final = 8190
 
 _WORD: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -23,37 +23,37 @@ _PAIR: Final = rf"({_WORD})=({_WORD}|{QUOTED})"
 _ELEMENT: Final = rf"{_PAIR}(?:;{_PAIR})*"
 _ELEMENTS: Final = re.compile(rf"[ \t]*{_ELEMENT}(?:[ \t]*,[ \t]*{_ELEMENT})*[ \t]*")
 _PAIR_OR_COMMA: Final = re.compile(rf"{_PAIR}|,")
-# An address, with or without a port; one of IPv6 that has a port stands in brackets. A zone means nothing elsewhere.
+# An address with an optional port; IPv6 with a port is in brackets. Zones are refused, as they are local to a host.
 _NODE: Final = re.compile(r"([0-9.]+)(?::[0-9]{1,5})?|\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?|([0-9A-Fa-f:.]+)")
 
 Network: TypeAlias = IPv4Network | IPv6Network
 Address: TypeAlias = IPv4Address | IPv6Address
 
 
-class Forwarding:
-    """Tells whose requests these are, as far as proxies that are trusted tell it."""
+class TrustedProxies:
+    """Finds the client's address behind trusted proxies."""
 
     def __init__(self, networks: Iterable[Network] = (), *, unix: bool = False) -> None:
-        """Trust the proxies in some networks, and with `unix` those that come over a Unix socket."""
+        """Trust proxies in these networks, and with `unix` those that connect over a Unix socket."""
         self._networks, self._unix = tuple(networks), unix
-        self._nobody = not self._networks and not unix
+        self._is_empty = not self._networks and not unix
 
     def client(self, peer: str | None, headers: MultiMapping[str]) -> str:
-        """Return the address of the client, for a request that a peer sent; `unix` where that has none and tells none.
+        """Return the address of the client that sent a request through a peer; `unix` for an unknown one.
 
-        It is the last address noted that is no trusted proxy's. Where something that is no address stands there, or
-        the two fields differ, as when a proxy sets one and lets the client's other pass, it is the peer's own.
+        It is the last address in the field that is not a trusted proxy's. If that is not a valid address, or the two
+        fields differ (a proxy sets one and passes on the client's other), it is the peer's.
         """
         own = peer or UNIX
-        if self._nobody or not self._trusts_peer(peer):
+        if self._is_empty or not self._trusts_peer(peer):
             return own
-        told = {self._outermost(read(headers.getall(name))) for name, read in _READERS.items() if name in headers}
-        return (told.pop() if len(told) == 1 else None) or own
+        found = {self._client_in(parse(headers.getall(name))) for name, parse in _PARSERS.items() if name in headers}
+        return (found.pop() if len(found) == 1 else None) or own
 
-    def _outermost(self, noted: Sequence[str]) -> str | None:
-        """Return the first address that is no proxy's, or the last one; None for what is no address."""
+    def _client_in(self, chain: Sequence[str]) -> str | None:
+        """Return the first address in a chain that is not a trusted proxy's, or its last; None if it is invalid."""
         address = None
-        for each in noted:
+        for each in chain:
             address = _address(each)
             if address is None or not self._trusts(address):
                 break
@@ -69,32 +69,31 @@ class Forwarding:
         return any(address in network for network in self._networks)
 
 
-# Lets no proxy tell.
-NOBODY: Final = Forwarding()
+NO_PROXIES: Final = TrustedProxies()
 
 
-def read_forwarding(texts: Iterable[str]) -> Forwarding:
-    """Return the forwarding of trusted proxies: addresses, networks, `unix`. Raises ValueError, which says why."""
+def parse_trusted_proxies(texts: Iterable[str]) -> TrustedProxies:
+    """Parse addresses, networks and `unix`. Raises `ValueError` with the reason."""
     proxies = set(texts)
-    return Forwarding([_network(text) for text in sorted(proxies - {UNIX})], unix=UNIX in proxies)
+    return TrustedProxies([_network(text) for text in sorted(proxies - {UNIX})], unix=UNIX in proxies)
 
 
 def _network(text: str) -> Network:
     try:
         return ip_network(text)
     except ValueError as error:
-        why = "it has bits beyond its mask" if "host bits" in str(error) else "write an address, 10.0.0.0/8 or unix"
-        raise ValueError(f"{text!r} is no network: {why}") from error
+        why = "it has host bits set" if "host bits" in str(error) else "write an address, 10.0.0.0/8 or unix"
+        raise ValueError(f"{text!r} is not a network: {why}") from error
 
 
 def _x_forwarded_for(fields: Sequence[str]) -> list[str]:
-    """Return what proxies noted, the nearest one first."""
-    noted = ",".join(fields).rsplit(",", MAX_PROXIES)[-MAX_PROXIES:]
-    return [each.strip(" \t") for each in reversed(noted)]
+    """Return the addresses that proxies added, the nearest first."""
+    last = ",".join(fields).rsplit(",", MAX_PROXIES)[-MAX_PROXIES:]
+    return [each.strip(" \t") for each in reversed(last)]
 
 
 def _forwarded(fields: Sequence[str]) -> list[str]:
-    """Return what proxies noted, the nearest one first; the empty text for one that noted no address, or two."""
+    """Return the addresses that proxies added, the nearest first; "" for an element without one, or with two."""
     text = ",".join(fields)
     if len(text) > MAX_FORWARDED or not _ELEMENTS.fullmatch(text):
         return []
@@ -116,4 +115,4 @@ def _address(text: str) -> Address | None:
     return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
 
 
-_READERS: Final = {X_FORWARDED_FOR: _x_forwarded_for, FORWARDED: _forwarded}
+_PARSERS: Final = {X_FORWARDED_FOR: _x_forwarded_for, FORWARDED: _forwarded}

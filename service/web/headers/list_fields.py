@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-# Longer ones are as good as none: nobody writes them to be understood.
+# Longer fields are ignored: no real client sends them.
 MAX_CHARACTERS: Final = 1024
 # A quoted string, in which commas and semicolons separate nothing. Possessive, so that a failed match is not retried.
 QUOTED: Final = r'"(?:[^"\\]|\\.)*+"'
 
 _SPACE: Final = " \t"  # RFC 9110 section 5.6.3
-# One that is not closed ends with the field. Were it no quoted string, each of its quotes would be tried as an opening
-# one, and the time would grow with the square of the length.
+# An unclosed quoted string ends with the field. Otherwise the expression would try each quote as an opening one, in
+# time quadratic in the length.
 _QUOTED_OR_OPEN: Final = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'
 _MEMBERS: Final = re.compile(rf'(?:{_QUOTED_OR_OPEN}|[^",])++', re.DOTALL)
 _PARAMETERS: Final = re.compile(rf';((?:{_QUOTED_OR_OPEN}|[^";])*+)', re.DOTALL)
@@ -19,20 +19,20 @@ _WEIGHT: Final = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")
 
 
 def members(fields: Sequence[str]) -> Iterator[str]:
-    """Yield the members of the lists in fields of one name; none where they take more than `MAX_CHARACTERS`."""
-    for field in readable(fields):
+    """Yield the members of the lists in fields of one name; none if the fields exceed `MAX_CHARACTERS`."""
+    for field in bounded_fields(fields):
         yield from _MEMBERS.findall(field)
 
 
-def readable(fields: Sequence[str]) -> Sequence[str]:
-    """Return fields of one name; none where `members` would read none, so that nobody keeps long ones."""
+def bounded_fields(fields: Sequence[str]) -> Sequence[str]:
+    """Return fields of one name; none if they exceed `MAX_CHARACTERS`, so that caches do not hold long keys."""
     return fields if sum(map(len, fields)) <= MAX_CHARACTERS else ()
 
 
 def weights(fields: Sequence[str]) -> dict[str, float]:
-    """Return the weight of each member, by its name in lower case; of one that stands twice, the higher.
+    """Return the weight of each member, by its name in lower case.
 
-    A member whose weight is none is left out.
+    If a member is repeated, the higher weight wins. Members with an invalid weight are ignored.
     """
     found: dict[str, float] = {}
     for member in members(fields):

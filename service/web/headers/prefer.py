@@ -15,9 +15,9 @@ _HANDLING: Final = re.compile(rf"\s*+handling\s*+(?:=\s*+({QUOTED}|[^\s;\"]*+))?
 
 
 def is_strict(headers: Sequence[str]) -> bool:
-    """Tell whether Prefer headers ask for `handling=strict`; of a preference that stands twice the first counts.
+    """Return whether Prefer fields request `handling=strict`. If a preference is repeated, the first one wins.
 
-    Preferences may be ignored (RFC 7240 section 2): those of longer headers than `members` reads are.
+    A server may ignore preferences (RFC 7240 section 2): those in longer fields than `members` reads are ignored.
     """
     if not headers:
         return False
@@ -28,6 +28,6 @@ def is_strict(headers: Sequence[str]) -> bool:
     return False
 
 
-def applied(headers: Sequence[str], status: int) -> str:
-    """Return the header line that tells on an answer that `handling=strict` was heeded, the empty text on any other."""
+def applied_line(headers: Sequence[str], status: int) -> str:
+    """Return the Preference-Applied line of a response to which `handling=strict` was applied, "" for any other."""
     return _APPLIED if status in PREFERENCE_STATUSES and is_strict(headers) else ""

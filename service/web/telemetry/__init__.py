@@ -1,1 +1,1 @@
-"""What is noted of each answer: counters, metrics by key, the access log."""
+"""Telemetry of requests: counters, counters by key, the access log."""

@@ -1,4 +1,4 @@
-"""The access log: a line of JSON for each request."""
+"""The access log: one line of JSON for each request."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -9,24 +9,24 @@ import msgspec
 
 from service.access.api_key import KEY_PREFIX, masked
 
-# Longer paths are cut: nobody wrote them to be read.
+# Longer paths are truncated.
 _MAX_PATH: Final = 1024
-# A key is looked for under so many layers of percent-encoding; each layer costs as much as the path is long.
-_DECODINGS: Final = 4
+# Layers of percent-encoding to decode in search of a key; each costs time linear in the length of the path.
+_MAX_DECODINGS: Final = 4
 _NANOSECONDS: Final = 1_000_000_000
 
 
 class AccessLogEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """What is told of a request.
+    """The members of a line.
 
-    time      when the answer was handed to the connection (RFC 3339, UTC)
-    method    null, as the path is, of what is no HTTP
-    route     the path that answered, or `unmatched`
-    path      as the client wrote it, without its query
-    bytes     of the body that was sent
-    duration  seconds in which the answer was composed
-    key       the name of the key; null where none was found to be valid
-    client    the address
+    time      when the response was handed to the connection (RFC 3339, UTC)
+    method    null, like the path, if the request was malformed
+    route     the path of the route, as OpenAPI writes it, or `unmatched`
+    path      as the client wrote it, without the query
+    bytes     length of the body sent
+    duration  seconds to compose the response
+    key       name of the key; null if the request had no valid key
+    client    address of the client
     """
 
     time: str
@@ -43,30 +43,30 @@ class AccessLogEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AccessLogWriter(Protocol):
-    """Takes lines, and sees to it that they are written."""
+    """Writes lines in the background."""
 
     def write(self, line: bytes) -> bool:
-        """Take a line, without waiting; return whether there was room for it."""
+        """Queue a line without waiting; return False if the queue is full."""
 
 
-def line(entry: AccessLogEntry) -> bytes:
-    """Return the line of an entry, its end included."""
+def encode_line(entry: AccessLogEntry) -> bytes:
+    """Encode an entry as a line with its line end."""
     return msgspec.json.encode(entry) + b"\n"
 
 
-def shown_path(path: str) -> str:
-    """Return a path as it may stand in a log: ASCII, of bounded length, with no key of ours in it, however written."""
-    read = path
-    for _ in range(_DECODINGS):
-        if "%" not in read:
+def loggable_path(path: str) -> str:
+    """Return a path for the log: ASCII, of bounded length, and with API keys masked, even percent-encoded ones."""
+    decoded = path
+    for _ in range(_MAX_DECODINGS):
+        if "%" not in decoded:
             break
-        read = unquote(read, errors="surrogateescape")
-    shown = masked(read) if KEY_PREFIX in read else path
-    return shown[:_MAX_PATH].encode("ascii", "backslashreplace").decode()
+        decoded = unquote(decoded, errors="surrogateescape")
+    safe = masked(decoded) if KEY_PREFIX in decoded else path
+    return safe[:_MAX_PATH].encode("ascii", "backslashreplace").decode()
 
 
 def timestamp(nanoseconds: int) -> str:
-    """Return a time since the epoch, to the microsecond."""
+    """Format nanoseconds since the epoch as RFC 3339 in UTC, to the microsecond."""
     seconds, fraction = divmod(nanoseconds, _NANOSECONDS)
     return f"{_second(seconds)}.{fraction // 1000:06}Z"
 

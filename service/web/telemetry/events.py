@@ -1,19 +1,19 @@
-"""What is counted beside requests."""
+"""Events that are counted beside requests."""
 
 from enum import Enum
 from typing import Final
 
-# What each counter tells, by its name behind `store_directory_`.
-MEANINGS: Final = {
-    "http_connections": "Connections, by what became of them.",
-    "encoded_cache": "Looks for an answer that is kept compressed, by whether it was found.",
-    "rate_limit": "Requests of keys with a rate, by what was decided, and failures of the store of rates.",
-    "access_log_dropped_lines": "Lines of the access log that could not be written in time.",
+# Help texts of the counters, by their names without `store_directory_`.
+HELP_TEXTS: Final = {
+    "http_connections": "Connections accepted, refused and timed out.",
+    "encoded_cache": "Hits and misses of the cache of encoded responses.",
+    "rate_limit": "Requests allowed and refused by a rate limit, and failures of the rate store.",
+    "access_log_dropped_lines": "Access log lines dropped because the queue was full.",
 }
 
 
 class Event(Enum):
-    """What is counted: the name of the counter, and its result, if there are several."""
+    """An event: the name of its counter, and the `result` label, "" if the counter has none."""
 
     ACCEPTED = ("http_connections", "accepted")
     REFUSED = ("http_connections", "refused")

@@ -1,4 +1,4 @@
-"""What each key was answered, in numbers."""
+"""Counters of requests by API key."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -8,8 +8,8 @@ from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-# So many keys are counted by name, the first that come; those beyond them together.
-_KEYS: Final = 511
+# The first 511 keys are counted by name, all others together.
+_MAX_KEYS: Final = 511
 _OTHERS: Final = "(others)"
 _ITEM_BYTES: Final = 8
 _NAME_ITEMS: Final = 16
@@ -19,55 +19,58 @@ _WIDTH: Final = _NAME_ITEMS + len(_RESULTS)
 
 
 class KeyCounters(Collector):
-    """Counts answers by the name of the key.
+    """Counts requests by the name of their key.
 
-    A row of int64 holds an entry for each key: its name, NUL-padded UTF-8, then its numbers. A worker that takes the
-    place of another finds the entries of that one there, and goes on with them.
+    An array of int64 has an entry for each key: its name, NUL-padded UTF-8, then its counts. A worker that takes over
+    the slot of another goes on with the entries it finds there.
     """
 
-    def __init__(self, counts: memoryview, everyone: Callable[[], Iterable[memoryview]]) -> None:
-        """Count in `counts`; `everyone` gives the counts of all workers. Both are int64."""
-        self._counts, self._everyone = counts, everyone
-        self._places = {name: place for place, name in _entries(counts) if name != _OTHERS}
-        self._others = _KEYS * _WIDTH
-        self._enter(self._others, _OTHERS)
+    def __init__(self, counts: memoryview, all_counts: Callable[[], Iterable[memoryview]]) -> None:
+        """Count in `counts`; `all_counts` returns those of all workers. All are int64."""
+        self._counts, self._all_counts = counts, all_counts
+        self._offsets = {name: offset for offset, name in _entries(counts) if name != _OTHERS}
+        self._others = _MAX_KEYS * _WIDTH
+        self._write_name(self._others, _OTHERS)
 
     def count(self, name: str, *, limited: bool) -> None:
-        """Count an answer to the key of a name; `limited` is one that refused it for its rate."""
-        place = self._places.get(name)
-        if place is None:
-            place = self._new_place(name)
-        self._counts[place + _NAME_ITEMS + limited] += 1
+        """Count a request with the key of this name; `limited` if its rate limit refused it."""
+        offset = self._offsets.get(name)
+        if offset is None:
+            offset = self._add(name)
+        self._counts[offset + _NAME_ITEMS + limited] += 1
 
     def collect(self) -> Iterator[Metric]:
-        """Tell what all workers counted."""
+        """Yield the sums of all workers."""
         total: Counter[tuple[str, str]] = Counter()
-        for counts in self._everyone():
-            for place, name in _entries(counts):
-                numbers = counts[place + _NAME_ITEMS : place + _WIDTH].tolist()
+        for counts in self._all_counts():
+            for offset, name in _entries(counts):
+                numbers = counts[offset + _NAME_ITEMS : offset + _WIDTH].tolist()
                 total.update({(name, result): number for result, number in zip(_RESULTS, numbers, strict=True)})
-        family = CounterMetricFamily("store_directory_key_requests", "Requests of a key.", labels=["key", "result"])
+        family = CounterMetricFamily(
+            "store_directory_key_requests", "Requests by API key and result.", labels=["key", "result"]
+        )
         for labels, number in sorted(total.items()):
             if number:
                 family.add_metric(labels, number)
         yield family
 
-    def _new_place(self, name: str) -> int:
-        place = len(self._places) * _WIDTH
-        if place >= self._others:
+    def _add(self, name: str) -> int:
+        """Add an entry, and return its offset; that of the others if all entries are taken."""
+        offset = len(self._offsets) * _WIDTH
+        if offset >= self._others:
             return self._others
-        self._enter(place, name)
-        self._places[name] = place
-        return place
+        self._write_name(offset, name)
+        self._offsets[name] = offset
+        return offset
 
-    def _enter(self, place: int, name: str) -> None:
-        """Write a name, cut between two characters where it is too long."""
-        cut = name.encode()[:_NAME_BYTES].decode("utf-8", "ignore").encode()
-        self._counts[place : place + _NAME_ITEMS] = memoryview(cut.ljust(_NAME_BYTES, b"\0")).cast("q")
+    def _write_name(self, offset: int, name: str) -> None:
+        """Write a name, truncated between two characters if it is too long."""
+        truncated = name.encode()[:_NAME_BYTES].decode("utf-8", "ignore").encode()
+        self._counts[offset : offset + _NAME_ITEMS] = memoryview(truncated.ljust(_NAME_BYTES, b"\0")).cast("q")
 
 
 def _entries(counts: memoryview) -> Iterator[tuple[int, str]]:
-    """Yield the place and the name of each entry."""
-    for place in range(0, (_KEYS + 1) * _WIDTH, _WIDTH):
-        if counts[place]:
-            yield place, counts[place : place + _NAME_ITEMS].tobytes().rstrip(b"\0").decode("utf-8", "replace")
+    """Yield the offset and the name of each entry."""
+    for offset in range(0, (_MAX_KEYS + 1) * _WIDTH, _WIDTH):
+        if counts[offset]:
+            yield offset, counts[offset : offset + _NAME_ITEMS].tobytes().rstrip(b"\0").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""A connection without a socket: a transport whose client takes what it is told to, a clock that stands still."""
+"""A connection without a socket: a transport with a scripted client, and a clock that the test moves."""
 
 import asyncio
 import re
@@ -28,12 +28,12 @@ _STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 
 
 class GatedApp(App):
-    """An application that answers /health, once its gate is open."""
+    """An application that answers /health once its gate is open."""
 
     def __init__(self) -> None:
-        replica = SnapshotHolder()
-        observer = Observer(Counters(["/health", "/ready", UNMATCHED], replica.slot))
-        super().__init__(probe_routes(replica), replica, no_authentication, observer, POLICY)
+        snapshots = SnapshotHolder()
+        observer = Observer(Counters(["/health", "/ready", UNMATCHED], snapshots.slot))
+        super().__init__(probe_routes(snapshots), snapshots, no_authentication, observer, POLICY)
         self.gate = asyncio.Event()
         self.gate.set()
 
@@ -45,8 +45,8 @@ class GatedApp(App):
 class Wire(asyncio.Transport):
     """The transport of one connection, its client, and the listener behind it.
 
-    room    how many bytes the system takes for the client before it reads
-    unread  what was sent while reading was paused
+    room    bytes that the system accepts before the client reads more
+    unread  bytes sent while reading was paused
     """
 
     def __init__(self, app: GatedApp | None = None, limits: Limits = LIMITS, *, room: float = float("inf")) -> None:
@@ -63,17 +63,17 @@ class Wire(asyncio.Transport):
         self.connection = Connection(self)
         self.connection.connection_made(self)
 
-    # What the client does.
+    # The client.
 
     async def send(self, *parts: bytes) -> None:
-        """Send parts, each of which arrives by itself; let the server work between them."""
+        """Send parts as separate packets; let the server work after each."""
         for part in parts:
             self.unread += part
             self.deliver()
             await settle()
 
     async def half_close(self) -> None:
-        """Say that nothing more will be sent."""
+        """Close the client's side."""
         if not self._closing and not self.connection.eof_received():
             self.close()
         await settle()
@@ -85,7 +85,7 @@ class Wire(asyncio.Transport):
         await settle()
 
     async def wait(self, seconds: float) -> None:
-        """Let time go by, and timeouts be checked after it."""
+        """Let time pass, then check timeouts."""
         self.clock += seconds
         if not self.lost:
             self.connection.check_timeout(self.clock)
@@ -93,12 +93,12 @@ class Wire(asyncio.Transport):
 
     @property
     def statuses(self) -> list[int]:
-        """The statuses of the responses that arrived, in part at least."""
+        """The statuses of the responses received, at least in part."""
         return [int(status) for status in _STATUS.findall(self.received)]
 
     @property
     def answers(self) -> bytes:
-        """What arrived, but for what differs from one request to the next."""
+        """The received bytes without the fields that differ between equal responses."""
         return _VARYING.sub(b"", bytes(self.received))
 
     def counted(self, event: Event) -> int:
@@ -107,16 +107,16 @@ class Wire(asyncio.Transport):
         samples = families[f"store_directory_{event.counter}"].samples
         return next(int(each.value) for each in samples if each.labels.get("result", "") == event.result)
 
-    # What a listener does.
+    # The listener.
 
     def connected(self, connection: Connection) -> None:
-        """Take a connection."""
+        """Add a connection."""
 
-    def disconnected(self, connection: Connection) -> None:  # noqa: ARG002 - there is but one
-        """Drop it."""
+    def disconnected(self, connection: Connection) -> None:  # noqa: ARG002 - there is only one
+        """Remove it."""
         self.lost = True
 
-    # What a transport does.
+    # The transport.
 
     def writelines(self, list_of_data: Any) -> None:
         assert not self.ended, "a response is written after the end"
@@ -135,7 +135,7 @@ class Wire(asyncio.Transport):
 
     def close(self) -> None:
         if not self._closing:
-            assert not self._buffer, "what is closed with an unsent response keeps it for as long as the client likes"
+            assert not self._buffer, "closing with an unsent response waits for the client without a limit"
             self.abort()
 
     def abort(self) -> None:
@@ -172,7 +172,7 @@ class Wire(asyncio.Transport):
             self.connection.resume_writing()
 
     def deliver(self) -> None:
-        """Let what the client sent arrive, as far as the server reads."""
+        """Deliver the client's bytes, as far as the server reads."""
         while self.unread and not self._reading_paused and not self._closing:
             part = bytes(self.unread[:RECEIVE_BYTES])
             del self.unread[: len(part)]
@@ -181,13 +181,13 @@ class Wire(asyncio.Transport):
 
 
 async def settle() -> None:
-    """Let the loop turn until nothing is left to do."""
+    """Run the loop until it is idle."""
     for _ in range(20):
         await asyncio.sleep(0)
 
 
 async def exchange(*parts: bytes, ends: bool = True) -> Wire:
-    """Send parts on a connection of their own; return it."""
+    """Send parts on a new connection, and return it."""
     wire = Wire()
     await wire.send(*parts)
     if ends:

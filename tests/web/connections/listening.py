@@ -25,8 +25,8 @@ Dial = Callable[[], Awaitable[Wire]]
 
 
 @asynccontextmanager
-async def listening(replica: SnapshotHolder, path: Path | None = None) -> AsyncIterator[Dial]:
-    """Serve on a Unix socket, or by TCP; yield what connects to it. Clients read little ahead."""
+async def listening(snapshots: SnapshotHolder, path: Path | None = None) -> AsyncIterator[Dial]:
+    """Serve on a Unix socket or TCP; yield a function that connects. Clients read little ahead."""
     wires: list[Wire] = []
     if path is not None:
         bound = socket.socket(socket.AF_UNIX)
@@ -34,7 +34,7 @@ async def listening(replica: SnapshotHolder, path: Path | None = None) -> AsyncI
     else:
         bound = socket.create_server(("127.0.0.1", 0))
     address = bound.getsockname()
-    close = await open_site(make_site(replica, no_authentication, POLICY), LIMITS, public=[bound], admin=[])
+    close = await open_site(make_site(snapshots, no_authentication, POLICY), LIMITS, public=[bound], admin=[])
 
     async def dial() -> Wire:
         if path is not None:
@@ -49,15 +49,15 @@ async def listening(replica: SnapshotHolder, path: Path | None = None) -> AsyncI
     await close()
 
 
-def counted(replica: SnapshotHolder, event: Event) -> int:
+def counted(snapshots: SnapshotHolder, event: Event) -> int:
     """Return how often an event was counted."""
-    site = make_site(SnapshotHolder(replica.slot), no_authentication, POLICY)
+    site = make_site(SnapshotHolder(snapshots.slot), no_authentication, POLICY)
     (family,) = [each for each in site.public.traffic.collect() if each.name == f"store_directory_{event.counter}"]
     return next(int(each.value) for each in family.samples if each.labels.get("result", "") == event.result)
 
 
 async def until_closed(reader: asyncio.StreamReader) -> bytes:
-    """Return what comes until the other side closes the connection."""
+    """Return all received bytes until the server closes the connection."""
     received = b""
     async with asyncio.timeout(SECONDS):
         with suppress(ConnectionError):
@@ -67,7 +67,7 @@ async def until_closed(reader: asyncio.StreamReader) -> bytes:
 
 
 async def trickle(writer: asyncio.StreamWriter, pieces: list[bytes]) -> None:
-    """Send pieces one after the other, slowly, as long as the connection is open."""
+    """Send pieces slowly, as long as the connection is open."""
     with suppress(ConnectionError):
         for piece in pieces:
             writer.write(piece)

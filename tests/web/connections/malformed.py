@@ -1,4 +1,4 @@
-"""Requests that are no HTTP, or none of ours, by family; each carries a secret that nobody may see again."""
+"""Malformed and unacceptable requests, by family. Each contains a secret that must not be echoed or logged."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -18,14 +18,14 @@ _NO_TOKEN: Final = b'"(),/:;<=>?@[\\]{}'
 
 
 class Case(msgspec.Struct, frozen=True):
-    """What is sent."""
+    """A name and the bytes to send."""
 
     name: str
     sent: bytes
 
 
 def _lines() -> Iterator[Case]:
-    """Yield request lines that are none."""
+    """Yield malformed request lines."""
     target = b"/stores?city=" + SECRET
     for name, line in {
         "no version": b"GET " + target,
@@ -273,7 +273,7 @@ def _chunks() -> Iterator[Case]:
     ):
         yield Case(f"a chunk of size {size!r}", head + size.encode() + b"\r\na\r\n0" + _END)
     for name, chunks in {
-        "a chunk that is longer than told": b"1\r\n" + SECRET + b"\r\n0" + _END,
+        "a chunk that is longer than announced": b"1\r\n" + SECRET + b"\r\n0" + _END,
         "a size that ends with LF": b"1\na\r\n0" + _END,
         "a size that ends with CR": b"1\ra\r\n0" + _END,
         "a chunk that ends with LF": b"1\r\na\n0" + _END,

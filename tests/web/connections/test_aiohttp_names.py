@@ -1,4 +1,4 @@
-"""aiohttp is used by its public names; those that it does not document are listed, in one place."""
+"""The service uses only public names of aiohttp; undocumented ones are listed in one module."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -16,13 +16,13 @@ from service.web.connections.limits import MAX_FIELD_BYTES, MAX_FIELDS, MAX_LINE
 
 SERVICE = Path(__file__).parents[3] / "service"
 SEAM = "web/connections/aiohttp_names.py"
-# What the documentation of aiohttp describes under these modules.
+# The modules that the documentation of aiohttp describes.
 DOCUMENTED = ("aiohttp", "aiohttp.web", "aiohttp.hdrs")
 MODULES = ("aiohttp.http", "aiohttp.http_exceptions")
 
 
 def missing(names: Mapping[str, str]) -> list[str]:
-    """Return which of some names the installed release does not have."""
+    """Return the names that the installed release does not have."""
     return [name for name in names if not _has(name)]
 
 
@@ -35,19 +35,19 @@ def _has(name: str) -> bool:
         return hasattr(getattr(import_module(outer), inner, None), attribute)
 
 
-def trespasses(module: ast.Module) -> Iterator[str]:
-    """Yield what a module takes of aiohttp that is private or not documented."""
+def violations(module: ast.Module) -> Iterator[str]:
+    """Yield the private and undocumented names of aiohttp that a module uses."""
     names = dict(imported(module))
     yield from (name for name in names.values() if not _is_documented(name))
     for node in ast.walk(module):
         if isinstance(node, ast.Attribute) and _is_private(node):
             yield ast.unparse(node)
-        if isinstance(node, ast.ClassDef):  # a class may use what is private of its bases
+        if isinstance(node, ast.ClassDef):  # a subclass can use private names of its bases
             yield from (f"class {node.name}({ast.unparse(base)})" for base in node.bases if _root(base) in names)
 
 
 def imported(module: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield what a module imports of aiohttp: as what, and its full name."""
+    """Yield the local and the full name of each import from aiohttp."""
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
             names = [(each.asname or each.name, each.name) for each in node.names]
@@ -67,7 +67,7 @@ def _is_documented(name: str) -> bool:
 def _is_private(node: ast.Attribute) -> bool:
     own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
     private = node.attr.startswith("_") and not node.attr.startswith("__")
-    return private and not own and ast.unparse(node) != "os._exit"  # which is documented
+    return private and not own and ast.unparse(node) != "os._exit"  # documented
 
 
 def _root(node: ast.expr) -> str:
@@ -80,7 +80,7 @@ def test_the_installed_release_has_each_name() -> None:
     assert missing(NAMES) == []
 
 
-def test_a_name_that_is_gone_is_named() -> None:
+def test_a_missing_name_is_reported() -> None:
     gone = {"aiohttp.http.Gone": "", "aiohttp.http.RawRequestMessage.gone": "", "aiohttp.http.HttpVersion": ""}
     assert missing(gone) == ["aiohttp.http.Gone", "aiohttp.http.RawRequestMessage.gone"]
 
@@ -91,9 +91,9 @@ def test_each_name_is_imported_by_the_module_that_lists_it_and_has_a_reason() ->
     assert all(NAMES.values())
 
 
-def test_no_other_module_takes_a_name_of_aiohttp_that_is_private_or_not_documented() -> None:
+def test_no_other_module_uses_a_private_or_undocumented_name_of_aiohttp() -> None:
     files = [file for file in SERVICE.rglob("*.py") if file != SERVICE / SEAM]
-    assert {str(file): found for file in files if (found := [*trespasses(ast.parse(file.read_bytes()))])} == {}
+    assert {str(file): found for file in files if (found := [*violations(ast.parse(file.read_bytes()))])} == {}
 
 
 @pytest.mark.parametrize(
@@ -109,11 +109,11 @@ def test_no_other_module_takes_a_name_of_aiohttp_that_is_private_or_not_document
         ("server._connections", "server._connections"),
     ],
 )
-def test_one_that_does_is_found(line: str, name: str) -> None:
-    assert list(trespasses(ast.parse(line))) == [name]
+def test_use_of_a_private_or_undocumented_name_is_found(line: str, name: str) -> None:
+    assert list(violations(ast.parse(line))) == [name]
 
 
-def test_the_dependency_is_bounded_so_that_another_release_is_tried_before_it_is_used() -> None:
+def test_the_dependency_excludes_untested_releases_of_aiohttp() -> None:
     assert '"aiohttp>=3.14.4,<3.15"' in (SERVICE.parent / "pyproject.toml").read_text()
 
 
@@ -134,7 +134,7 @@ def test_the_parser_returns_one_message_for_a_head_and_sees_no_body() -> None:
     assert (message.version, message.should_close, message.chunked) == (HttpVersion10, True, True)
 
 
-def test_the_parser_tells_which_limit_was_passed() -> None:
+def test_the_parser_reports_which_limit_was_exceeded() -> None:
     limits = {"max_line_size": MAX_LINE_BYTES, "max_field_size": MAX_FIELD_BYTES, "max_headers": MAX_FIELDS}
     with pytest.raises(LineTooLong) as caught:
         parser(**limits).feed_data(b"GET /" + b"a" * MAX_LINE_BYTES)

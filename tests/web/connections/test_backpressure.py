@@ -1,4 +1,4 @@
-"""Backpressure: what clients do not take of their responses."""
+"""Backpressure: the memory of unsent responses."""
 
 import asyncio
 import subprocess
@@ -17,7 +17,7 @@ SHARE = MAX_UNSENT_BYTES // 8
 
 
 class Writer:
-    """A connection with a response that its client does not take."""
+    """A connection with an unsent response."""
 
     def __init__(self, since: float) -> None:
         self.since, self.dropped = since, False
@@ -26,7 +26,7 @@ class Writer:
         self.dropped = True
 
 
-async def test_beyond_the_limit_the_client_is_dropped_that_has_taken_nothing_for_longest() -> None:
+async def test_beyond_the_limit_the_client_without_progress_for_longest_is_dropped() -> None:
     responses, writers = UnsentResponses(), [Writer(since) for since in (3, 1, 5, 2, 4, 9, 8, 7)]
     for writer in writers:
         responses.add(writer, SHARE)
@@ -39,13 +39,13 @@ async def test_beyond_the_limit_the_client_is_dropped_that_has_taken_nothing_for
     assert not last.dropped
 
 
-async def test_a_response_that_is_longer_than_all_may_be_is_dropped() -> None:
+async def test_a_response_longer_than_the_limit_is_dropped() -> None:
     responses, writer = UnsentResponses(), Writer(0)
     responses.add(writer, MAX_UNSENT_BYTES + 1)
     assert writer.dropped
 
 
-async def test_a_response_counts_until_the_client_has_taken_all_of_it_or_its_connection_ends() -> None:
+async def test_a_response_counts_until_it_is_sent_or_its_connection_ends() -> None:
     wire = Wire(room=10)
     responses = wire.unsent
     await wire.send(GET)
@@ -62,7 +62,7 @@ async def test_a_response_counts_until_the_client_has_taken_all_of_it_or_its_con
     assert (wire.lost, wire.counted(Event.WRITE_LIMIT)) == (True, 1)
 
 
-async def test_memory_is_given_back_after_much_was_in_use() -> None:
+async def test_memory_is_released_after_much_was_in_use() -> None:
     released, loop = asyncio.Event(), asyncio.get_running_loop()
     responses = UnsentResponses(release=lambda: loop.call_soon_threadsafe(released.set))
     writers = [Writer(since) for since in range(4)]
@@ -74,8 +74,8 @@ async def test_memory_is_given_back_after_much_was_in_use() -> None:
         await released.wait()
 
 
-# In a process of its own, whose memory nothing else uses. The texts are too small for the system to be asked for each,
-# and those that are kept lie between those that are freed.
+# In a process of its own. The texts are too small for separate mappings, and the retained ones lie between the freed
+# ones.
 FREES = """
 import ctypes
 from pathlib import Path
@@ -85,7 +85,7 @@ def resident():
     return int(Path("/proc/self/statm").read_text().split()[1])
 
 pairs = [(b"x" * 50_000, b"x" * 1_000) for _ in range(4_000)]
-kept = [pair[1] for pair in pairs]
+retained = [pair[1] for pair in pairs]
 del pairs
 before = resident()
 release_free_memory()
@@ -93,10 +93,10 @@ print(before - resident() if hasattr(ctypes.CDLL(None), "malloc_trim") else "the
 """
 
 
-def test_free_memory_is_given_back_to_the_system() -> None:
+def test_free_memory_is_released_to_the_system() -> None:
     printed = subprocess.run([sys.executable, "-c", FREES], capture_output=True, check=True, text=True, cwd=ROOT).stdout
     assert printed == "there is no malloc_trim\n" or int(printed) > 10_000  # pages
 
 
-def test_a_c_library_that_cannot_is_left_alone() -> None:
+def test_a_c_library_without_malloc_trim_is_ignored() -> None:
     release_free_memory(SimpleNamespace())

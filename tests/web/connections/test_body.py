@@ -1,4 +1,4 @@
-"""Bodies that are skipped: where they end, and which are refused."""
+"""Skipping of bodies: where they end, and which are rejected."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_LINES, MAX_L
 NEXT = b"GET / HTTP/1.1\r\n\r\n"
 
 
-def skipped(body: Body, sent: bytes, step: int) -> bytes:
-    """Return what of the bytes is not the body's, which come in pieces."""
+def rest_after(body: Body, sent: bytes, step: int) -> bytes:
+    """Send bytes in steps, and return those after the body."""
     received = bytearray()
     for start in range(0, len(sent), step):
         received += sent[start : start + step]
@@ -34,16 +34,16 @@ def chunked(draw: Any) -> bytes:
 
 
 @given(chunked(), st.integers(1, 50))
-def test_a_chunked_body_ends_where_it_ends_however_it_is_split(sent: bytes, step: int) -> None:
+def test_a_chunked_body_ends_at_the_same_byte_however_it_is_split(sent: bytes, step: int) -> None:
     body = ChunkedBody()
-    assert skipped(body, sent + NEXT, step) == NEXT
+    assert rest_after(body, sent + NEXT, step) == NEXT
     assert body.ended
 
 
 @given(st.binary(max_size=100), st.integers(1, 50))
-def test_so_does_one_whose_length_is_known(sent: bytes, step: int) -> None:
+def test_a_sized_body_ends_at_the_same_byte_however_it_is_split(sent: bytes, step: int) -> None:
     body = SizedBody(len(sent))
-    assert skipped(body, sent + NEXT, step) == NEXT
+    assert rest_after(body, sent + NEXT, step) == NEXT
     assert body.ended
 
 
@@ -79,9 +79,9 @@ def test_so_does_one_whose_length_is_known(sent: bytes, step: int) -> None:
     ],
 )
 @pytest.mark.parametrize("step", [1, 1 << 20])
-def test_what_is_malformed_is_refused(sent: bytes, step: int) -> None:
+def test_a_malformed_chunked_body_is_rejected(sent: bytes, step: int) -> None:
     with pytest.raises(BadRequest):
-        skipped(ChunkedBody(), sent, step)
+        rest_after(ChunkedBody(), sent, step)
 
 
 @pytest.mark.parametrize(
@@ -96,17 +96,17 @@ def test_what_is_malformed_is_refused(sent: bytes, step: int) -> None:
     ids=["a chunk", "a size of more than 64 bits", "chunks", "trailers", "all of it"],
 )
 @pytest.mark.parametrize("step", [100, 1 << 20])
-def test_what_is_too_large_or_too_many_is_refused(sent: bytes, step: int) -> None:
+def test_a_chunked_body_over_a_limit_is_rejected(sent: bytes, step: int) -> None:
     with pytest.raises(ContentTooLarge):
-        skipped(ChunkedBody(), sent, step)
+        rest_after(ChunkedBody(), sent, step)
 
 
 @given(st.binary(max_size=60), st.integers(1, 10))
-def test_any_bytes_are_skipped_or_refused_however_they_are_split(sent: bytes, step: int) -> None:
+def test_the_outcome_for_any_bytes_does_not_depend_on_how_they_are_split(sent: bytes, step: int) -> None:
     def outcome(step: int) -> Any:
         try:
             body = ChunkedBody()
-            return skipped(body, sent, step) if body.ended else body.ended
+            return rest_after(body, sent, step) if body.ended else body.ended
         except RequestError as error:
             return type(error)
 

@@ -18,7 +18,7 @@ LARGE = GET[:-2] + (b"a: " + b"b" * 8000 + b"\r\n") * 2 + b"\r\n"
 LAST = GET[:-2] + b"Connection: close\r\n\r\n"
 
 
-async def test_a_head_whose_end_comes_by_itself_counts_once() -> None:
+async def test_a_head_split_before_its_last_bytes_is_one_request() -> None:
     wire = Wire()
     head = GET[:-2] + b"Cookie: " + b"c" * 6000 + b"\r\n\r\n"
     for count in range(1, 20):
@@ -43,22 +43,22 @@ async def test_requests_are_answered_one_at_a_time_and_in_order() -> None:
 
 
 @pytest.mark.parametrize("packet", [GET, LARGE])
-async def test_what_is_sent_ahead_of_an_answer_is_not_read_beyond_a_bound(packet: bytes) -> None:
+async def test_reading_ahead_of_a_response_is_bounded(packet: bytes) -> None:
     app = GatedApp()
     app.gate.clear()
     wire = Wire(app)
     await wire.send(GET)
     total = 10 * MAX_HEAD_BYTES // len(packet)
     await wire.send(*[packet] * total)
-    held = total * len(packet) - len(wire.unread)
-    assert MAX_HEAD_BYTES < held <= MAX_HEAD_BYTES + RECEIVE_BYTES
+    received = total * len(packet) - len(wire.unread)
+    assert MAX_HEAD_BYTES < received <= MAX_HEAD_BYTES + RECEIVE_BYTES
     app.gate.set()
     while wire.unread or wire.connection.state is not State.IDLE:
         await settle()
     assert wire.statuses == [200] * (total + 1)
 
 
-async def test_a_body_is_skipped_while_its_request_is_answered_and_the_answer_is_written() -> None:
+async def test_a_body_is_skipped_while_its_response_is_made_and_written() -> None:
     app = GatedApp()
     app.gate.clear()
     wire = Wire(app, room=10)
@@ -82,7 +82,7 @@ async def test_a_body_is_skipped_while_its_request_is_answered_and_the_answer_is
     ],
     ids=["malformed", "a body that is too large", "an expectation"],
 )
-async def test_a_client_that_may_still_be_sending_can_read_its_answer_before_the_connection_is_closed(
+async def test_a_client_that_may_still_be_sending_can_read_its_response_before_the_close(
     sent: bytes,
 ) -> None:
     wire = Wire()
@@ -95,7 +95,7 @@ async def test_a_client_that_may_still_be_sending_can_read_its_answer_before_the
 
 
 @pytest.mark.parametrize("count", [MAX_BODY_BYTES, MAX_BODY_BYTES + 1])
-async def test_what_it_still_sends_has_a_bound_in_bytes_and_in_time(count: int) -> None:
+async def test_discarding_before_a_close_is_bounded_in_bytes_and_time(count: int) -> None:
     wire = Wire()
     await wire.send(b"NONSENSE\r\n\r\n", bytes(count))
     assert wire.lost == (count > MAX_BODY_BYTES)
@@ -104,7 +104,7 @@ async def test_what_it_still_sends_has_a_bound_in_bytes_and_in_time(count: int) 
     assert [wire.counted(event) for event in (Event.HEAD_TIMEOUT, Event.IDLE_TIMEOUT, Event.WRITE_TIMEOUT)] == [0, 0, 0]
 
 
-async def test_what_is_sent_ahead_of_a_last_answer_is_dropped_and_read_on_until_the_client_closes() -> None:
+async def test_requests_after_the_last_one_are_discarded_until_the_client_closes() -> None:
     app = GatedApp()
     app.gate.clear()
     wire = Wire(app)
@@ -117,13 +117,13 @@ async def test_what_is_sent_ahead_of_a_last_answer_is_dropped_and_read_on_until_
     assert wire.lost
 
 
-async def test_the_connection_of_a_last_request_is_closed_at_once() -> None:
+async def test_the_connection_closes_directly_after_the_response_to_a_last_request() -> None:
     wire = Wire()
     await wire.send(LAST)
     assert (wire.statuses, wire.lost) == ([200], True)
 
 
-async def test_all_that_was_sent_before_a_half_close_is_answered() -> None:
+async def test_all_requests_sent_before_a_half_close_are_answered() -> None:
     app = GatedApp()
     app.gate.clear()
     wire = Wire(app)
@@ -137,14 +137,16 @@ async def test_all_that_was_sent_before_a_half_close_is_answered() -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", GET[:10], GET, GET + GET[:10], GET[:-2] + b"Content-Length: 3\r\n\r\n"])
-async def test_a_half_close_where_nothing_is_to_be_answered_closes(sent: bytes) -> None:
+async def test_a_half_close_without_a_pending_response_closes_the_connection(sent: bytes) -> None:
     wire = Wire()
     await wire.send(sent)
     await wire.half_close()
     assert (wire.lost, len(wire.statuses)) == (True, sent.count(b"\r\n\r\n"))
 
 
-async def test_a_half_close_before_the_answer_is_taken_closes_then_though_a_body_is_missing() -> None:
+async def test_after_a_half_close_the_connection_closes_once_the_response_is_sent_even_if_the_body_is_incomplete() -> (
+    None
+):
     wire = Wire(room=10)
     await wire.send(GET[:-2] + b"Content-Length: 3\r\n\r\n")
     await wire.half_close()
@@ -154,7 +156,7 @@ async def test_a_half_close_before_the_answer_is_taken_closes_then_though_a_body
 
 
 @pytest.mark.parametrize("chunk", [b"x\r\n", b"1\r\nab\r\n", b"fffffff\r\n"])
-async def test_a_body_that_turns_out_to_be_no_body_makes_the_answer_that_is_under_way_the_last(chunk: bytes) -> None:
+async def test_a_malformed_body_makes_the_current_response_the_last(chunk: bytes) -> None:
     app = GatedApp()
     app.gate.clear()
     wire = Wire(app)
@@ -169,7 +171,7 @@ async def test_a_body_that_turns_out_to_be_no_body_makes_the_answer_that_is_unde
 
 
 class Failing(GatedApp):
-    """An app that fails where its own last resort does not help."""
+    """An app that fails outside its own error handling."""
 
     def __init__(self, header: str = "") -> None:
         super().__init__()
@@ -183,17 +185,19 @@ class Failing(GatedApp):
 
 
 @pytest.mark.parametrize("header", ["", "X: \u20ac\r\n"], ids=["no response", "one that cannot be written"])
-async def test_a_failure_of_the_app_is_the_json_500_and_nothing_of_the_inside(
+async def test_a_failure_of_the_app_is_a_json_500_without_internal_details(
     header: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     wire = Wire(Failing(header))
     await wire.send(GET, GET)
     assert (wire.statuses, wire.ended) == ([500], True)
     assert wire.received.endswith(b'\r\n\r\n{"detail":"Internal Server Error"}')
-    assert [record.message for record in caplog.records] == ["a connection failed"]
+    assert [record.message for record in caplog.records] == ["unexpected error on a connection"]
 
 
-async def test_malformed_requests_are_logged_once_with_how_many_were_not(caplog: pytest.LogCaptureFixture) -> None:
+async def test_malformed_requests_are_logged_once_a_minute_with_the_number_suppressed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     wires = [Wire() for _ in range(4)]
     for wire in wires:
         wire.malformed = wires[0].malformed
@@ -202,11 +206,11 @@ async def test_malformed_requests_are_logged_once_with_how_many_were_not(caplog:
             await wire.send(b"NONSENSE\r\n\r\n")
         wires[3].clock += 60
         await wires[3].send(b"NONSENSE\r\n\r\n")
-    told = "refused a malformed request from 192.0.2.1: The request is not well-formed HTTP."
-    assert [record.message for record in caplog.records] == [told, f"{told} (2 more since the last line)"]
+    message = "refused a malformed request from 192.0.2.1: The request is not well-formed HTTP."
+    assert [record.message for record in caplog.records] == [message, f"{message} (2 more since the last line)"]
 
 
-async def test_a_response_is_not_sent_to_a_client_that_is_gone() -> None:
+async def test_no_response_is_sent_after_the_client_disconnects() -> None:
     app = GatedApp()
     app.gate.clear()
     wire = Wire(app)
@@ -218,7 +222,7 @@ async def test_a_response_is_not_sent_to_a_client_that_is_gone() -> None:
 
 
 @pytest.mark.parametrize("sent", [b"", GET[:5], GET])
-async def test_a_connection_that_is_idle_is_finished_at_once(sent: bytes) -> None:
+async def test_an_idle_connection_is_finished_immediately(sent: bytes) -> None:
     wire = Wire()
     await wire.send(sent)
     wire.connection.finish()
@@ -226,7 +230,7 @@ async def test_a_connection_that_is_idle_is_finished_at_once(sent: bytes) -> Non
     assert wire.lost
 
 
-async def test_one_that_is_not_is_finished_with_its_answer() -> None:
+async def test_an_active_connection_is_finished_after_its_response() -> None:
     app = GatedApp()
     app.gate.clear()
     wire = Wire(app, room=10)
@@ -241,7 +245,7 @@ async def test_one_that_is_not_is_finished_with_its_answer() -> None:
     assert b"Connection: close\r\n" in wire.received
 
 
-async def test_an_aborted_connection_ends_with_its_task() -> None:
+async def test_aborting_a_connection_cancels_its_task() -> None:
     app = GatedApp()
     app.gate.clear()
     wire = Wire(app)

@@ -15,9 +15,9 @@ from tests.web.connections.listening import CLOSE, GET, LIMITS, counted, listeni
 from tests.web.live import POLICY
 
 
-async def test_connections_over_the_limit_get_503_until_there_is_room(caplog: pytest.LogCaptureFixture) -> None:
-    replica = SnapshotHolder()
-    async with listening(replica) as dial:
+async def test_connections_over_the_limit_get_503_until_others_close(caplog: pytest.LogCaptureFixture) -> None:
+    snapshots = SnapshotHolder()
+    async with listening(snapshots) as dial:
         admitted = [await dial() for _ in range(LIMITS.connections)]
         for reader, writer in admitted:
             writer.write(GET)
@@ -28,21 +28,25 @@ async def test_connections_over_the_limit_get_503_until_there_is_room(caplog: py
             assert answer.startswith(b"HTTP/1.1 503 ")
             assert b"\r\nRetry-After: 1\r\n" in answer
             assert answer.endswith(b'{"detail":"Service Unavailable"}')
-        assert counted(replica, Event.REFUSED) == 20
-        assert [record.message for record in caplog.records] == ["there are 8 connections: more are refused"]
-        assert replica.slot.open_connections() == LIMITS.connections
+        assert counted(snapshots, Event.REFUSED) == 20
+        assert [record.message for record in caplog.records] == [
+            "connection limit reached (8): refusing new connections"
+        ]
+        assert snapshots.slot.open_connections() == LIMITS.connections
         for _, writer in admitted:
             writer.close()
         async with asyncio.timeout(SECONDS):
-            while replica.slot.open_connections():  # noqa: ASYNC110 - the server wakes nobody
+            while snapshots.slot.open_connections():  # noqa: ASYNC110 - the server signals no event
                 await asyncio.sleep(0.01)
         reader, writer = await dial()
         writer.write(CLOSE)
         assert (await until_closed(reader)).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_the_admin_listener_is_reached_while_the_public_one_is_full() -> None:
-    site = make_site(SnapshotHolder(), no_authentication, msgspec.structs.replace(POLICY, rates=False), apart=True)
+async def test_the_admin_listener_is_reachable_while_the_public_one_is_full() -> None:
+    site = make_site(
+        SnapshotHolder(), no_authentication, msgspec.structs.replace(POLICY, rates=False), separate_admin=True
+    )
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
     ports = [each.getsockname()[1] for each in sockets]
     close = await open_site(site, LIMITS, public=sockets[:1], admin=sockets[1:])

@@ -1,4 +1,4 @@
-"""What HTTP parsing refuses, and what is too large."""
+"""Requests that HTTP parsing rejects, and requests over a size limit."""
 
 import asyncio
 import logging
@@ -38,7 +38,7 @@ def body(answer: bytes) -> object:
 
 
 @pytest.mark.parametrize("request_bytes", MALFORMED.values(), ids=MALFORMED)
-async def test_malformed_http_is_the_json_400_and_one_line_in_the_log_that_quotes_nothing(
+async def test_malformed_http_is_a_json_400_and_one_log_line_that_quotes_nothing(
     client: Client, request_bytes: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
@@ -53,7 +53,7 @@ async def test_malformed_http_is_the_json_400_and_one_line_in_the_log_that_quote
     assert len([record for record in caplog.records if record.levelno >= logging.INFO]) <= 1
 
 
-async def test_a_flood_of_malformed_requests_is_told_once_a_minute(
+async def test_a_flood_of_malformed_requests_does_not_flood_the_log(
     client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(50):
@@ -73,7 +73,7 @@ async def test_a_flood_of_malformed_requests_is_told_once_a_minute(
     ],
     ids=["address", "value", "name", "fields", "body", "huge body"],
 )
-async def test_what_is_too_large_is_refused_and_the_connection_closed(
+async def test_a_request_over_a_size_limit_is_rejected_and_the_connection_closed(
     client: Client, request_bytes: bytes, status: HTTPStatus
 ) -> None:
     answer = await exchange(client, request_bytes)
@@ -99,24 +99,22 @@ async def test_the_next_request_on_a_connection_is_answered_after_one_with_a_bod
 
 
 @pytest.mark.parametrize("broken", [b"GET / HTTP/9.9\r\n\r\n", b"BREW(\r\n\r\n", b"GET /stores\r\n\r\n"])
-async def test_requests_that_come_with_a_malformed_one_but_before_it_are_answered(
-    client: Client, broken: bytes
-) -> None:
-    asked = f"GET /health HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
-    answer = await exchange(client, asked * 3 + broken + asked)
+async def test_pipelined_requests_before_a_malformed_one_are_answered(client: Client, broken: bytes) -> None:
+    request = f"GET /health HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
+    answer = await exchange(client, request * 3 + broken + request)
     assert re.findall(rb"HTTP/1\.1 (\d+) ", answer) == [b"200", b"200", b"200", b"400"]
 
 
 @pytest.mark.parametrize("count", [40, 500])
-async def test_however_many_come_at_once_each_is_answered_for_itself(client: Client, count: int) -> None:
-    asked = f"GET /stores HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
-    answer = await exchange(client, asked * count + b"NON SENSE\r\n\r\n")
+async def test_each_of_many_pipelined_requests_is_answered(client: Client, count: int) -> None:
+    request = f"GET /stores HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode()
+    answer = await exchange(client, request * count + b"NON SENSE\r\n\r\n")
     statuses = re.findall(rb"HTTP/1\.1 (\d+) ", answer)
     assert statuses == [b"200"] * count + [b"400"]
 
 
 @pytest.mark.parametrize("line", [b"GET http://xn--/ HTTP/1.1", b"CONNECT xn--a:80 HTTP/1.1", b"GET //xn--a/ HTTP/1.0"])
-async def test_a_host_that_is_none_is_refused_and_the_connection_closed(
+async def test_an_invalid_host_is_rejected_and_the_connection_closed(
     client: Client, line: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     answer = await exchange(client, line + b"\r\nHost: x\r\n\r\n")
@@ -125,19 +123,19 @@ async def test_a_host_that_is_none_is_refused_and_the_connection_closed(
 
 
 @pytest.mark.parametrize("target", [b"//[::1/a", b"//evil.example/stores/", b"//xn--a/docs", b"/nope?a#b"])
-async def test_an_unknown_method_at_no_known_path_is_404(client: Client, target: bytes) -> None:
+async def test_an_unknown_method_on_an_unknown_path_is_404(client: Client, target: bytes) -> None:
     answer = await exchange(client, b"FOO " + target + b" HTTP/1.1\r\nHost: x\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 404 ")
 
 
-async def test_a_head_has_a_bound_in_all(client: Client) -> None:
+async def test_the_size_of_a_head_is_limited(client: Client) -> None:
     field = b"a: " + b"b" * 8000 + b"\r\n"
     for head, status in ((HEAD + field * 3, b"401"), (HEAD + field * 5, b"431")):
         answer = await exchange(client, head + b"Connection: close\r\n\r\n")
         assert answer.startswith(b"HTTP/1.1 " + status + b" ")
 
 
-async def test_a_client_that_ends_its_side_is_answered_and_the_connection_closed(client: Client) -> None:
+async def test_after_a_half_close_the_request_is_answered_and_the_connection_closed(client: Client) -> None:
     reader, writer = await asyncio.open_connection(client.host, client.port)
     writer.write(b"GET /health HTTP/1.1\r\nHost: t\r\n\r\n")
     writer.write_eof()
@@ -147,14 +145,14 @@ async def test_a_client_that_ends_its_side_is_answered_and_the_connection_closed
     assert answer.startswith(b"HTTP/1.1 200 ")
 
 
-async def test_a_request_whose_body_is_malformed_is_malformed(client: Client) -> None:
+async def test_a_request_with_a_malformed_body_is_400(client: Client) -> None:
     answer = await exchange(client, HEAD + b"Transfer-Encoding: chunked\r\n\r\nx\r\n")
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert answer.count(b"HTTP/1.1 ") == 1
 
 
-async def test_the_connection_is_closed_after_an_upgrade_which_is_declined(client: Client) -> None:
-    asked = f"GET /health HTTP/1.1\r\nHost: t\r\nConnection: upgrade\r\nUpgrade: h2c\r\nx-api-key: {KEY}\r\n\r\n"
-    answer = await exchange(client, asked.encode())
+async def test_an_upgrade_is_declined_and_the_connection_closed(client: Client) -> None:
+    request = f"GET /health HTTP/1.1\r\nHost: t\r\nConnection: upgrade\r\nUpgrade: h2c\r\nx-api-key: {KEY}\r\n\r\n"
+    answer = await exchange(client, request.encode())
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert b"\r\nConnection: close\r\n" in answer

@@ -1,4 +1,4 @@
-"""Some hundred requests that are no HTTP, or none of ours."""
+"""Hundreds of malformed or unacceptable requests."""
 
 import logging
 from contextlib import suppress
@@ -8,54 +8,53 @@ import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import keyring
 from service.web.connections.limits import Limits
 from service.web.site import make_site
 from tests.web.connections.malformed import FAMILIES, SECRET, Case
-from tests.web.live import KEY, POLICY, Client, ServiceServer, exchange
+from tests.web.live import KEY, POLICY, Client, ServiceServer, authentication, exchange
 
-# Some of the cases are the begin of something: the service does not wait for the rest.
+# Some cases are incomplete; short timeouts keep the test fast.
 IMPATIENT = Limits(head_seconds=0.2, discard_seconds=0.1, check_seconds=0.02)
 
 
 @pytest.fixture
-async def impatient(replica: SnapshotHolder, aiohttp_client: AiohttpClient) -> Client:
-    return await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public, IMPATIENT))
+async def impatient(snapshots: SnapshotHolder, aiohttp_client: AiohttpClient) -> Client:
+    return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public, IMPATIENT))
 
 
-def complaints(case: Case, answer: bytes) -> list[str]:
-    """Return what is wrong with an answer; none is right, too."""
+def defects(case: Case, answer: bytes) -> list[str]:
+    """Return what is wrong with a response; no response is right, too."""
     if not answer:
         return []
     head, _, body = answer.partition(b"\r\n\r\n")
     try:
-        told = orjson.loads(body)
+        decoded = orjson.loads(body)
     except orjson.JSONDecodeError:
-        told = {}
+        decoded = {}
     found = {
         "answered more than once": answer.count(b"HTTP/1.1 ") != 1,
-        "not refused": not head.startswith(b"HTTP/1.1 4"),
-        "a secret comes back": SECRET in answer,
-        "not our shape": [*told] != ["detail"],
+        "not rejected": not head.startswith(b"HTTP/1.1 4"),
+        "the secret is echoed": SECRET in answer,
+        "not our error form": [*decoded] != ["detail"],
     }
-    return [f"{case.name}: {what}: {answer[:40]!r}" for what, is_so in found.items() if is_so]
+    return [f"{case.name}: {what}: {answer[:40]!r}" for what, is_true in found.items() if is_true]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-async def test_each_is_refused_or_the_connection_closed_and_nothing_of_it_is_told(
+async def test_each_is_rejected_or_closed_and_its_secret_neither_echoed_nor_logged(
     impatient: Client, family: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     found = []
     with caplog.at_level(logging.DEBUG):
         for case in FAMILIES[family]:
-            with suppress(ConnectionError):  # it was closed before all was sent
-                found += complaints(case, await exchange(impatient, case.sent))
+            with suppress(ConnectionError):  # the server closed before everything was sent
+                found += defects(case, await exchange(impatient, case.sent))
     assert found == []
     assert SECRET.decode() not in caplog.text
     assert "Traceback" not in caplog.text
     assert not [record.message for record in caplog.records if record.levelno > logging.WARNING]
 
 
-def test_there_are_hundreds_of_them_and_no_two_alike() -> None:
+def test_there_are_hundreds_of_distinct_cases() -> None:
     sent = [case.sent for cases in FAMILIES.values() for case in cases]
     assert len(set(sent)) == len(sent) >= 300

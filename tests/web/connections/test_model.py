@@ -1,4 +1,4 @@
-"""A connection against a model of it: whatever the client sends, reads and waits for, both do the same."""
+"""A connection against a model: both do the same, whatever the client sends, reads and waits for."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -30,11 +30,11 @@ EVENTS: Final = {
 
 
 class Item(msgspec.Struct, frozen=True):
-    """What a client may send.
+    """Something a client may send.
 
     status  of the response to it
-    last    whether the connection ends with it
-    lingers whether the client may go on sending, for all that the server knows
+    last    whether the connection closes after it
+    lingers whether the client may still be sending, as far as the server knows
     """
 
     head: bytes
@@ -66,29 +66,29 @@ ITEMS: Final = (
 
 
 class Model:
-    """What a connection does, told by what happened to it rather than by bytes."""
+    """The behaviour of a connection, in terms of events instead of bytes."""
 
     def __init__(self) -> None:
         self.now = self.since = 0.0
         self.state: State | None = State.HEAD  # None: closed
         self.statuses: list[int] = []
         self.events: list[Event] = []
-        self.items: list[Item] = []  # that the client began to send, and that have no response
+        self.items: list[Item] = []  # begun by the client and not answered
         self.arrived = 0  # bytes of them
-        self.current: Item | None = None  # that has a response, or will
-        self.body_left = 0  # of that
+        self.current: Item | None = None  # has a response, or will have one
+        self.body_left = 0  # of the current item
         self.half_closed = False
         self.room = self.gate = True
 
     def go_on(self) -> None:
-        """Do all that can be done."""
+        """Take all possible steps."""
         while self.state is not None:
             before = (self.state, len(self.items), self.body_left)
             self._step()
             if before == (self.state, len(self.items), self.body_left):
                 break
         if self.half_closed and self.state in (State.HEAD, State.IDLE, State.BODY):
-            self._enter(None)  # what is missing will not come
+            self._enter(None)  # the rest will not come
 
     def _step(self) -> None:
         if self.state is State.CLOSING:
@@ -109,7 +109,7 @@ class Model:
 
     def _take_head(self) -> None:
         item = self.items[0] if self.items else None
-        if item is NONSENSE and self.half_closed and self.arrived >= len(b"NON"):  # which no method begins with
+        if item is NONSENSE and self.half_closed and self.arrived >= len(b"NON"):  # no method begins like this
             self.arrived = len(item.head)
         if item is not None and self.arrived >= len(item.head):
             self.items.pop(0)
@@ -130,7 +130,7 @@ class Model:
             self._enter(State.CLOSING)
 
     def wait(self, seconds: float) -> None:
-        """Let time go by, and look at the timeout once after that."""
+        """Let time pass, then check the timeout once."""
         self.now += seconds
         if self.state is not None and self.now - self.since >= SECONDS[self.state]:
             self.events += [EVENTS[self.state]] if self.state in EVENTS else []
@@ -141,7 +141,7 @@ class Model:
 
 
 class Connections(RuleBasedStateMachine):
-    """One connection at a time, and the model of it."""
+    """One connection and its model."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ class Connections(RuleBasedStateMachine):
         return wire
 
     def do(self, act: Awaitable[Any]) -> Any:
-        """Do something in the loop."""
+        """Run an action in the loop."""
         return self.loop.run_until_complete(act)
 
     def teardown(self) -> None:
@@ -212,7 +212,7 @@ class Connections(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([0.4, 1, 5, 9.9, 15, 29.5, 30]))
     def wait(self, seconds: float) -> None:
-        self.do(self.wire.wait(0))  # so that what is unsent is known
+        self.do(self.wire.wait(0))  # so that the unsent bytes are known
         self.do(self.wire.wait(seconds))
         self.model.wait(seconds)
 
@@ -222,7 +222,7 @@ class Connections(RuleBasedStateMachine):
         assert wire.lost == (model.state is None), (wire.connection.state, model.state)
         if model.state is not None:
             assert wire.connection.state is model.state
-            assert wire.connection.since == model.since or model.state is State.ANSWERING  # which may last
+            assert wire.connection.since == model.since or model.state is State.ANSWERING  # which has no timeout
         assert wire.statuses[: len(model.statuses)] == model.statuses
         assert len(wire.statuses) <= len(model.statuses) + (model.state is not State.ANSWERING)
         counted = [event for event in EVENTS.values() for _ in range(wire.counted(event))]

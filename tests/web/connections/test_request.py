@@ -1,4 +1,4 @@
-"""Requests, made of what the parser returns."""
+"""Requests, built from parsed heads."""
 
 import pytest
 from aiohttp import HttpVersion, HttpVersion11
@@ -18,17 +18,17 @@ def read(*fields: tuple[str, str], version: HttpVersion = HttpVersion11, chunked
 
 
 @pytest.mark.parametrize("length", ["", "-1", "+1", "1_0", "1.0", "0x1", " 1", "\u0661", "\u00b2", "1,1"])
-def test_a_length_is_digits_whatever_the_parser_lets_pass(length: str) -> None:
+def test_a_content_length_is_ascii_digits_even_if_the_parser_accepts_more(length: str) -> None:
     assert isinstance(read(("Content-Length", length)).error, BadRequest)
 
 
 @pytest.mark.parametrize("length", [str(MAX_BODY_BYTES + 1), "1" + "0" * 18, "1" + "0" * 5000])
-def test_a_length_has_a_limit_however_long_its_number_is(length: str) -> None:
+def test_a_content_length_over_the_limit_is_413_however_many_digits_it_has(length: str) -> None:
     assert isinstance(read(("Content-Length", length)).error, ContentTooLarge)
 
 
 @pytest.mark.parametrize("length", ["0", "0" * 5000, "0" * 5000 + "1", str(MAX_BODY_BYTES)])
-def test_up_to_that_it_is_taken_with_any_number_of_zeros(length: str) -> None:
+def test_a_content_length_within_the_limit_is_accepted_with_any_leading_zeros(length: str) -> None:
     assert read(("Content-Length", length)).error is None
 
 
@@ -43,17 +43,17 @@ def test_up_to_that_it_is_taken_with_any_number_of_zeros(length: str) -> None:
         (["identity"], False),
     ],
 )
-def test_a_transfer_coding_is_chunked_alone_and_as_the_parser_sees_it(codings: list[str], *, chunked: bool) -> None:
+def test_a_transfer_coding_other_than_chunked_alone_is_rejected(codings: list[str], *, chunked: bool) -> None:
     fields = [("Transfer-Encoding", coding) for coding in codings]
     assert isinstance(read(*fields, chunked=chunked).error, BadRequest)
 
 
-def test_a_chunked_body_is_taken_in_http_1_1_alone() -> None:
+def test_a_chunked_body_is_accepted_in_http_1_1_only() -> None:
     field = ("Transfer-Encoding", "Chunked")
     assert read(field, chunked=True).error is None
     assert isinstance(read(field, version=HttpVersion(1, 0), chunked=True).error, BadRequest)
 
 
-def test_a_request_of_a_version_that_is_not_spoken_is_answered_in_the_highest_that_is() -> None:
+def test_an_unsupported_version_is_answered_in_the_highest_supported_one() -> None:
     request = read(version=HttpVersion(2, 0))
     assert (type(request.error), request.version) == (BadRequest, HttpVersion11)

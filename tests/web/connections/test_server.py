@@ -1,4 +1,4 @@
-"""The server of a listener: how it is shut down."""
+"""The server of a listener: shutdown."""
 
 import asyncio
 import socket
@@ -13,7 +13,7 @@ from tests.web.connections.listening import GET, LIMITS, Wire, until_closed
 
 
 class Service:
-    """A service whose answers can be held back."""
+    """A service whose responses can be delayed."""
 
     def __init__(self) -> None:
         self.app = GatedApp()
@@ -41,14 +41,14 @@ async def service() -> AsyncIterator[Service]:
 
 
 @pytest.mark.parametrize("sent", [b"", GET[:9], GET], ids=["new", "in a head", "idle"])
-async def test_at_the_end_connections_without_a_request_are_closed_at_once(service: Service, sent: bytes) -> None:
+async def test_shutdown_closes_connections_without_a_request_immediately(service: Service, sent: bytes) -> None:
     reader, writer = await service.dial(sent)
     await service.runner.cleanup()
     assert (await until_closed(reader)).count(b"HTTP/1.1 200 ") == (sent == GET)
     writer.close()
 
 
-async def test_requests_that_are_being_answered_are_answered_first(service: Service) -> None:
+async def test_shutdown_waits_for_current_responses(service: Service) -> None:
     service.app.gate.clear()
     reader, writer = await service.dial(GET + GET)
     cleaning = asyncio.create_task(service.runner.cleanup())
@@ -62,7 +62,7 @@ async def test_requests_that_are_being_answered_are_answered_first(service: Serv
     writer.close()
 
 
-async def test_what_is_not_answered_in_time_is_ended(service: Service) -> None:
+async def test_shutdown_aborts_responses_that_exceed_the_timeout(service: Service) -> None:
     service.app.gate.clear()
     reader, writer = await service.dial(GET)
     await service.runner.cleanup()
@@ -71,7 +71,7 @@ async def test_what_is_not_answered_in_time_is_ended(service: Service) -> None:
     writer.close()
 
 
-def test_the_system_gives_up_what_a_client_does_not_acknowledge_after_the_connection_is_closed() -> None:
+def test_accepted_connections_have_the_timeout_for_unacknowledged_data() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         limit_unacknowledged(listening, 1.5)
         with socket.create_connection(listening.getsockname()):

@@ -1,4 +1,4 @@
-"""However what a client sends is split into packets, the responses are the same."""
+"""Responses do not depend on how the bytes of a client are split into packets."""
 
 import re
 
@@ -43,7 +43,7 @@ STREAMS = {
     "the beginning of a request": ([200], GET + GET[:-1]),
     "the beginning of an unknown method": ([200, 405], GET + b"BREW /health HTTP/1.1\r\nAccept: x"),
 }
-# With fields of thousands of bytes: these are split at every 97th byte.
+# With fields of thousands of bytes: split at every 97th byte.
 LONG = {
     "an address that is too long": (
         [200, 414],
@@ -58,35 +58,35 @@ LONG = {
 
 
 @pytest.mark.parametrize(("statuses", "stream"), STREAMS.values(), ids=STREAMS)
-async def test_what_is_split_anywhere_is_answered_as_what_comes_at_once(statuses: list[int], stream: bytes) -> None:
-    whole = await exchange(stream)
-    assert (whole.statuses, whole.lost) == (statuses, True)
+async def test_responses_do_not_depend_on_where_a_stream_is_split(statuses: list[int], stream: bytes) -> None:
+    unsplit = await exchange(stream)
+    assert (unsplit.statuses, unsplit.lost) == (statuses, True)
     for end in range(1, len(stream)):
         split = await exchange(stream[:end], stream[end:])
-        assert (end, split.answers, split.lost) == (end, whole.answers, True)
+        assert (end, split.answers, split.lost) == (end, unsplit.answers, True)
     bytewise = await exchange(*[stream[start : start + 1] for start in range(len(stream))])
-    assert bytewise.answers == whole.answers
+    assert bytewise.answers == unsplit.answers
 
 
 @pytest.mark.parametrize(("statuses", "stream"), LONG.values(), ids=LONG)
-async def test_so_is_what_is_long(statuses: list[int], stream: bytes) -> None:
-    whole = await exchange(stream)
-    assert whole.statuses == statuses
+async def test_responses_do_not_depend_on_where_a_long_stream_is_split(statuses: list[int], stream: bytes) -> None:
+    unsplit = await exchange(stream)
+    assert unsplit.statuses == statuses
     for step in (97, len(stream) // 3, len(stream) - 1, len(stream) - 2):
         split = await exchange(*[stream[start : start + step] for start in range(0, len(stream), step)])
-        assert (step, split.answers) == (step, whole.answers)
+        assert (step, split.answers) == (step, unsplit.answers)
 
 
 @pytest.mark.parametrize("family", [name for name in FAMILIES if name not in ("chunks", "sizes")])
-async def test_so_is_what_is_malformed(family: str) -> None:
+async def test_responses_do_not_depend_on_where_a_malformed_request_is_split(family: str) -> None:
     for case in FAMILIES[family]:
-        whole = await exchange(GET, case.sent)
+        unsplit = await exchange(GET, case.sent)
         bytewise = await exchange(GET, *[case.sent[start : start + 1] for start in range(len(case.sent))])
-        assert (case.name, bytewise.answers) == (case.name, whole.answers)
+        assert (case.name, bytewise.answers) == (case.name, unsplit.answers)
 
 
 @pytest.mark.parametrize("case", FAMILIES["chunks"], ids=lambda case: case.name)
-async def test_a_body_that_is_malformed_ends_the_connection_though_its_request_may_have_been_answered(
+async def test_a_malformed_body_ends_the_connection_even_after_the_response(
     case: Case,
 ) -> None:
     sent = re.sub(rb"Connection: close\r\n", b"", case.sent)

@@ -1,4 +1,4 @@
-"""Timeouts: the head of a request, an idle connection, a response that the client does not read, a body."""
+"""Timeouts: of heads, idle connections, unread responses and bodies."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,13 +17,13 @@ from tests.program import SECONDS
 from tests.web.connections import harness
 from tests.web.connections.listening import CLOSE, GET, LIMITS, Dial, counted, listening, trickle, until_closed
 
-# 1,000 stores of 3,000 characters: more than the system takes for a client that does not read.
+# 1,000 stores of 3,000 characters: more than the system buffers for a client that does not read.
 PAGE = b"GET /stores HTTP/1.1\r\nHost: t\r\n\r\n"
 HEAD, IDLE, WRITE, BODY = (getattr(Limits(), f"{each}_seconds") for each in ("head", "idle", "write", "discard"))
 
 
 async def is_closed_after(wire: harness.Wire, seconds: float) -> bool:
-    """Return whether a connection is closed when its clock has gone on so far, and not before."""
+    """Return whether a connection closes after exactly this time."""
     await wire.wait(seconds - 0.01)
     before = wire.lost
     await wire.wait(0.01)
@@ -35,7 +35,7 @@ async def is_closed_after(wire: harness.Wire, seconds: float) -> bool:
     [[], [b"GET"], [b"GET /health HTTP/1.1\r\n", *[b"a: b\r\n"] * 8], [b"\r\n"] * 9, [b"\r\n\r\n", b"\r\n"] * 4],
     ids=["nothing", "a part", "a header now and then", "a line end now and then", "pairs of line ends"],
 )
-async def test_the_first_head_has_its_time_from_the_beginning_of_the_connection(pieces: list[bytes]) -> None:
+async def test_the_timeout_of_the_first_head_starts_with_the_connection(pieces: list[bytes]) -> None:
     wire = harness.Wire()
     for piece in pieces:
         await wire.send(piece)
@@ -46,7 +46,7 @@ async def test_the_first_head_has_its_time_from_the_beginning_of_the_connection(
 
 
 @pytest.mark.parametrize("pieces", [[b"GET"], [b"GET /health HTTP/1.1\r\n", *[b"a: b\r\n"] * 8]])
-async def test_any_other_has_it_from_its_first_byte(pieces: list[bytes]) -> None:
+async def test_the_timeout_of_a_later_head_starts_with_its_first_byte(pieces: list[bytes]) -> None:
     wire = harness.Wire()
     await wire.send(GET)
     await wire.wait(IDLE - 1)
@@ -58,7 +58,7 @@ async def test_any_other_has_it_from_its_first_byte(pieces: list[bytes]) -> None
 
 
 @pytest.mark.parametrize("piece", [b"", b"\r", b"\r\n", b"\r\n\r\n"])
-async def test_an_idle_connection_is_closed_in_time_and_line_ends_prolong_nothing(piece: bytes) -> None:
+async def test_line_ends_do_not_extend_the_idle_timeout(piece: bytes) -> None:
     wire = harness.Wire()
     await wire.send(GET)
     for _ in range(10):
@@ -69,7 +69,7 @@ async def test_an_idle_connection_is_closed_in_time_and_line_ends_prolong_nothin
     assert wire.counted(Event.IDLE_TIMEOUT) == 1
 
 
-async def test_a_connection_whose_client_sends_requests_stays_open() -> None:
+async def test_a_connection_with_regular_requests_stays_open() -> None:
     wire = harness.Wire()
     for count in range(1, 10):
         await wire.send(GET)
@@ -77,7 +77,7 @@ async def test_a_connection_whose_client_sends_requests_stays_open() -> None:
         assert (wire.statuses, wire.lost) == ([200] * count, False)
 
 
-async def test_an_application_that_takes_long_is_waited_for() -> None:
+async def test_the_application_has_no_timeout() -> None:
     wire = harness.Wire()
     wire.gated.gate.clear()
     await wire.send(GET)
@@ -87,7 +87,7 @@ async def test_an_application_that_takes_long_is_waited_for() -> None:
     assert (wire.statuses, wire.lost) == ([200], False)
 
 
-async def test_a_response_that_is_not_read_has_a_timeout_which_each_byte_that_is_read_starts_anew() -> None:
+async def test_each_byte_that_the_client_reads_restarts_the_write_timeout() -> None:
     wire = harness.Wire(room=10)
     await wire.send(GET)
     await wire.wait(0)
@@ -100,7 +100,7 @@ async def test_a_response_that_is_not_read_has_a_timeout_which_each_byte_that_is
     assert wire.counted(Event.WRITE_TIMEOUT) == 1
 
 
-async def test_the_rest_of_a_body_has_its_time_from_the_response() -> None:
+async def test_the_timeout_of_the_rest_of_a_body_starts_with_the_response() -> None:
     wire = harness.Wire()
     wire.gated.gate.clear()
     await wire.send(GET[:-2] + b"Content-Length: 1000\r\n\r\n")
@@ -112,7 +112,7 @@ async def test_the_rest_of_a_body_has_its_time_from_the_response() -> None:
     assert await is_closed_after(wire, BODY / 2)
 
 
-async def test_a_connection_that_is_closed_already_is_left_alone() -> None:
+async def test_a_closed_connection_does_not_time_out() -> None:
     wire = harness.Wire()
     wire.abort()
     wire.connection.check_timeout(wire.clock + 3600)
@@ -120,7 +120,7 @@ async def test_a_connection_that_is_closed_already_is_left_alone() -> None:
 
 
 class Checked:
-    """Something with a timeout that knows how often it was checked."""
+    """A connection that records when it is checked."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -129,7 +129,7 @@ class Checked:
         self.times.append(now)
 
 
-async def test_all_connections_are_checked_once_in_a_round_some_at_a_time() -> None:
+async def test_a_sweep_checks_each_connection_once_in_batches() -> None:
     connections = [Checked() for _ in range(45)]
     among = set(connections)
     sweep = TimeoutSweep(among, 0.05)
@@ -141,25 +141,25 @@ async def test_all_connections_are_checked_once_in_a_round_some_at_a_time() -> N
     assert len({each.times[0] for each in connections}) == 3
     among.clear()
     await asyncio.sleep(0.1)
-    seen = [len(each.times) for each in connections]
+    counts = [len(each.times) for each in connections]
     await asyncio.sleep(0.1)
-    assert [len(each.times) for each in connections] == seen
+    assert [len(each.times) for each in connections] == counts
 
 
-# By real sockets: the same in short, and what the system has a part in.
+# With real sockets: the same in short, and the part of the system.
 
 
 @pytest.fixture
-async def replica(tmp_path: Path) -> SnapshotHolder:
-    replica = SnapshotHolder()
+async def snapshots(tmp_path: Path) -> SnapshotHolder:
+    snapshots = SnapshotHolder()
     stores = [store(f"s{number}", name="x" * 3000) for number in range(1000)]
-    await serve(replica, write_directory(tmp_path / "data", stores, [company("acme")]))
-    return replica
+    await serve(snapshots, write_directory(tmp_path / "data", stores, [company("acme")]))
+    return snapshots
 
 
 @pytest.fixture(params=["tcp", "unix"])
-async def dial(request: pytest.FixtureRequest, replica: SnapshotHolder, tmp_path: Path) -> AsyncIterator[Dial]:
-    async with listening(replica, tmp_path / "socket" if request.param == "unix" else None) as dial:
+async def dial(request: pytest.FixtureRequest, snapshots: SnapshotHolder, tmp_path: Path) -> AsyncIterator[Dial]:
+    async with listening(snapshots, tmp_path / "socket" if request.param == "unix" else None) as dial:
         yield dial
 
 
@@ -175,8 +175,8 @@ async def dial(request: pytest.FixtureRequest, replica: SnapshotHolder, tmp_path
     ],
     ids=["nothing", "a slow head", "another slow head", "idle", "idle after a body", "a slow body"],
 )
-async def test_a_client_that_takes_too_long_is_disconnected(
-    dial: Dial, replica: SnapshotHolder, pieces: list[bytes], event: Event | None
+async def test_a_client_that_exceeds_a_timeout_is_disconnected(
+    dial: Dial, snapshots: SnapshotHolder, pieces: list[bytes], event: Event | None
 ) -> None:
     reader, writer = await dial()
     trickling = asyncio.create_task(trickle(writer, pieces))
@@ -184,18 +184,18 @@ async def test_a_client_that_takes_too_long_is_disconnected(
     await trickling
     assert answers.count(b"HTTP/1.1 200 ") == (GET[:-2] in b"".join(pieces))
     events = (Event.HEAD_TIMEOUT, Event.IDLE_TIMEOUT, Event.WRITE_TIMEOUT)
-    assert [each for each in events if counted(replica, each)] == ([event] if event else [])
+    assert [each for each in events if counted(snapshots, each)] == ([event] if event else [])
 
 
-async def test_a_response_that_is_not_read_is_given_up(dial: Dial, replica: SnapshotHolder) -> None:
+async def test_a_response_that_the_client_does_not_read_is_aborted(dial: Dial, snapshots: SnapshotHolder) -> None:
     _, writer = await dial()
     writer.write(PAGE * 8)
     async with asyncio.timeout(SECONDS):
-        while not counted(replica, Event.WRITE_TIMEOUT):  # noqa: ASYNC110 - the server wakes nobody
+        while not counted(snapshots, Event.WRITE_TIMEOUT):  # noqa: ASYNC110 - the server signals no event
             await asyncio.sleep(0.05)
 
 
-async def test_requests_of_a_client_that_reads_nothing_are_not_read_on(dial: Dial) -> None:
+async def test_requests_of_a_client_that_reads_nothing_are_not_read(dial: Dial) -> None:
     _, writer = await dial()
     head = b"GET /nope HTTP/1.1\r\nHost: t\r\n" + (b"a: " + b"b" * 8000 + b"\r\n") * 3 + b"\r\n"
     flood = PAGE * 2 + head * 2500
@@ -204,7 +204,7 @@ async def test_requests_of_a_client_that_reads_nothing_are_not_read_on(dial: Dia
     assert writer.transport.get_write_buffer_size() > len(flood) // 2
 
 
-async def test_a_response_that_is_read_slowly_arrives_whole(dial: Dial, replica: SnapshotHolder) -> None:
+async def test_a_slowly_read_response_arrives_complete(dial: Dial, snapshots: SnapshotHolder) -> None:
     reader, writer = await dial()
     writer.write(PAGE[:-2] + b"Connection: close\r\n\r\n")
     length = 0
@@ -212,11 +212,11 @@ async def test_a_response_that_is_read_slowly_arrives_whole(dial: Dial, replica:
         length += len(part)
         await asyncio.sleep(0.02)
     assert length > 3_000_000
-    assert counted(replica, Event.WRITE_TIMEOUT) == 0
+    assert counted(snapshots, Event.WRITE_TIMEOUT) == 0
 
 
 @pytest.mark.parametrize("size", [MAX_BODY_BYTES // 2, MAX_BODY_BYTES * 64], ids=["small", "large"])
-async def test_a_body_in_chunks_is_skipped_up_to_the_limit(dial: Dial, size: int) -> None:
+async def test_a_chunked_body_is_skipped_up_to_the_limit(dial: Dial, size: int) -> None:
     reader, writer = await dial()
     writer.write(GET[:-2] + b"Transfer-Encoding: chunked\r\n\r\n")
     chunk, sent, answer = b"10000\r\n" + bytes(1 << 16) + b"\r\n", 0, b""
@@ -231,7 +231,7 @@ async def test_a_body_in_chunks_is_skipped_up_to_the_limit(dial: Dial, size: int
     assert size < MAX_BODY_BYTES or sent < size
 
 
-async def test_an_expectation_is_answered_without_the_body_and_the_connection_closed(dial: Dial) -> None:
+async def test_a_request_with_expect_is_answered_without_its_body_and_the_connection_closed(dial: Dial) -> None:
     reader, writer = await dial()
     writer.write(GET[:-2] + b"Content-Length: 5\r\nExpect: 100-continue\r\n\r\n")
     answer = await until_closed(reader)
@@ -239,7 +239,7 @@ async def test_an_expectation_is_answered_without_the_body_and_the_connection_cl
     assert b"\r\nConnection: close\r\n" in answer
 
 
-async def test_what_the_system_holds_for_a_client_counts_as_unsent() -> None:
+async def test_bytes_in_the_send_queue_of_the_system_count_as_unsent() -> None:
     made: asyncio.Queue[asyncio.Transport] = asyncio.Queue()
 
     class Server(asyncio.Protocol):

@@ -1,4 +1,4 @@
-"""What a client sends costs work in proportion to its length, however it is made."""
+"""The work for a client's bytes grows linearly with their number."""
 
 import sys
 from collections.abc import Callable
@@ -16,14 +16,14 @@ CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 class Received(bytearray):
-    """What a connection has received and not used yet; counts the bytes that are scanned and copied."""
+    """The received bytes of a connection; counts those that are scanned and copied."""
 
     touched = 0
 
     def __getitem__(self, where: Any) -> Any:
-        taken = super().__getitem__(where)
-        self.touched += len(taken)
-        return taken
+        part = super().__getitem__(where)
+        self.touched += len(part)
+        return part
 
     def find(self, sought: Any, start: Any = 0, end: Any = None, /) -> int:
         found = super().find(sought, start, end)
@@ -36,13 +36,13 @@ class Received(bytearray):
 
 
 class Work:
-    """Calls in Python and C, and what the parser is given."""
+    """The number of calls in Python and C, and the bytes parsed."""
 
     def __init__(self) -> None:
         self.calls = self.parses = self.parsed = self.touched = 0
 
     def profile(self, frame: FrameType, event: str, _: object) -> None:
-        """Count a call, as `sys.setprofile` tells of it."""
+        """Count a call; for `sys.setprofile`."""
         self.calls += event in ("call", "c_call")
         if event == "call" and frame.f_code is HeadReader._parse.__code__:  # noqa: SLF001 - where the parser is called
             self.parses += 1
@@ -50,9 +50,9 @@ class Work:
 
 
 async def work_of(sent: bytes, packet: int) -> Work:
-    """Return the work of a connection that gets some bytes in packets; the client reads what comes."""
+    """Return the work of a connection that receives bytes in packets; its client reads the responses."""
     wire, work = Wire(), Work()
-    received = wire.connection._received = Received()  # noqa: SLF001 - all that it does to bytes it does there
+    received = wire.connection._received = Received()  # noqa: SLF001 - its only buffer
     sys.setprofile(work.profile)
     try:
         for start in range(0, len(sent), packet):
@@ -93,11 +93,11 @@ def unknown_method(size: int) -> bytes:
 @pytest.mark.parametrize(
     "sent", [body_of_line_ends, chunk_of_line_ends, small_chunks, trailers, fields, unknown_method]
 )
-async def test_twice_as_much_is_no_more_than_twice_the_work(sent: Callable[[int], bytes], packet: int) -> None:
+async def test_work_grows_linearly_with_the_input(sent: Callable[[int], bytes], packet: int) -> None:
     once, twice, four = [await work_of(sent(size), packet) for size in (500, 1000, 2000)]
     assert twice.calls <= 2.1 * once.calls
     assert four.calls <= 2.1 * twice.calls
-    assert four.touched <= 8 * len(sent(2000))  # four for an end that may lie across packets
+    assert four.touched <= 8 * len(sent(2000))  # 4 for the end of a head, which may be split between packets
 
 
 @pytest.mark.parametrize("sent", [body_of_line_ends(200_000), chunk_of_line_ends(200_000)], ids=["sized", "chunked"])
@@ -110,7 +110,7 @@ async def test_the_parser_gets_each_byte_of_a_head_once_and_none_of_a_body(sent:
         assert work.parses <= 4 + work.parsed // packet
 
 
-async def test_a_body_of_line_ends_is_as_much_work_as_any_other() -> None:
+async def test_a_body_of_line_ends_costs_no_more_than_any_other() -> None:
     other = body_of_line_ends(200_000)[: -4 * 200_000] + b"a" * 4 * 200_000
     ends, others = await work_of(body_of_line_ends(200_000), 1 << 16), await work_of(other, 1 << 16)
     assert (ends.parsed, ends.touched) == (others.parsed, others.touched)
@@ -118,7 +118,7 @@ async def test_a_body_of_line_ends_is_as_much_work_as_any_other() -> None:
 
 
 @pytest.mark.parametrize("packet", [1, 2, 65_536])
-async def test_line_ends_before_a_request_line_are_borne_up_to_a_few_and_cost_nothing(packet: int) -> None:
+async def test_a_few_line_ends_before_a_request_line_are_accepted_at_no_cost(packet: int) -> None:
     wire = Wire()
     await wire.send(b"\r\n" * (MAX_LINE_END_BYTES // 2), GET)
     assert wire.statuses == [200]
@@ -130,6 +130,6 @@ async def test_line_ends_before_a_request_line_are_borne_up_to_a_few_and_cost_no
     assert flooded.ended
 
 
-async def test_many_small_chunks_end_the_connection_before_they_cost_much() -> None:
+async def test_many_small_chunks_end_the_connection_early() -> None:
     work = await work_of(small_chunks(1_000_000), RECEIVE_BYTES)
     assert work.calls < 300_000

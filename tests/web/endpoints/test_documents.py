@@ -5,7 +5,7 @@ import re
 from tests.web.live import Client
 
 
-async def test_the_page_loads_nothing_from_outside_and_all_it_loads_is_here(client: Client) -> None:
+async def test_the_page_loads_only_assets_that_the_service_has(client: Client) -> None:
     response = await client.get("/docs")
     html = await response.text()
     assert response.headers["Content-Type"] == "text/html; charset=utf-8"

@@ -9,10 +9,9 @@ from pytest_aiohttp import AiohttpClient
 from service.snapshot.publication import Reload
 from service.snapshot.snapshot import SnapshotHolder
 from service.snapshot.worker_slots import WorkerSlots
-from service.web.auth import keyring
 from service.web.site import make_site
 from tests.loaded import serve
-from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer
+from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer, authentication
 
 COUNTS = ["status", "version", "stores", "companies", "skipped"]
 MORE = ["loaded_at", "last_reload", "generation", "generated_at", "age_seconds", "confirmed_at"]
@@ -21,14 +20,14 @@ FAILED = Reload(NOW, ok=False, error="stores.csv:2: city: it is missing")
 
 
 async def samples(client: Client) -> dict[str, float]:
-    """Return what /metrics tells, by name and labels."""
+    """Return the samples of /metrics, by name and labels."""
     response = await client.get("/metrics")
     assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
     lines = (line for line in (await response.text()).splitlines() if not line.startswith("#"))
     return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
 
 
-async def test_health_answers_while_the_data_is_loaded(loading_client: Client) -> None:
+async def test_health_is_200_while_the_data_is_loaded(loading_client: Client) -> None:
     response = await loading_client.get("/health")
     assert (response.status, await response.json()) == (200, {"status": "ok"})
 
@@ -38,26 +37,26 @@ async def test_ready_is_503_while_the_data_is_loaded(loading_client: Client) -> 
     assert (response.status, await response.json()) == (503, {"status": "loading"})
 
 
-async def test_ready_tells_who_has_no_key_that_it_is_ready_the_version_and_counts_alone(
-    client: Client, replica: SnapshotHolder
+async def test_ready_without_a_valid_key_has_only_status_version_and_counts(
+    client: Client, snapshots: SnapshotHolder
 ) -> None:
-    assert replica.current is not None
+    assert snapshots.current is not None
     for headers in ({}, {"x-api-key": "wrong"}):
         ready = await (await client.get("/ready", headers=headers)).json()
         assert list(ready) == COUNTS
         assert ready == {
             "status": "ready",
-            "version": replica.current.dataset.version,
+            "version": snapshots.current.dataset.version,
             "stores": 4,
             "companies": 3,
             "skipped": 0,
         }
 
 
-async def test_ready_tells_who_has_a_key_of_when_the_data_is_and_how_it_came(
-    client: Client, replica: SnapshotHolder
+async def test_ready_with_a_valid_key_has_the_times_and_the_last_reload(
+    client: Client, snapshots: SnapshotHolder
 ) -> None:
-    replica.confirmed_at = NOW
+    snapshots.confirmed_at = NOW
     ready = await (await client.get("/ready", headers=HEADERS)).json()
     assert list(ready) == COUNTS + MORE
     assert ready["last_reload"] == {"at": ready["last_reload"]["at"], "ok": True, "error": None}
@@ -67,8 +66,10 @@ async def test_ready_tells_who_has_a_key_of_when_the_data_is_and_how_it_came(
     assert datetime.fromisoformat(ready["confirmed_at"]) == NOW
 
 
-async def test_a_failed_reload_is_told_and_what_was_served_stays(client: Client, replica: SnapshotHolder) -> None:
-    replica.last_reload = FAILED
+async def test_a_failed_reload_is_reported_and_the_previous_data_served(
+    client: Client, snapshots: SnapshotHolder
+) -> None:
+    snapshots.last_reload = FAILED
     response = await client.get("/ready", headers=HEADERS)
     ready = await response.json()
     assert (response.status, ready["stores"], ready["last_reload"]["ok"]) == (200, 4, False)
@@ -77,54 +78,50 @@ async def test_a_failed_reload_is_told_and_what_was_served_stays(client: Client,
     assert (await client.get("/stores", headers=HEADERS)).status == 200
 
 
-@pytest.mark.parametrize("after", ["loading", "stale", "draining"])
-async def test_ready_is_503_and_says_why_and_the_data_is_answered_on(
-    client: Client, replica: SnapshotHolder, monkeypatch: pytest.MonkeyPatch, after: str
+@pytest.mark.parametrize("reason", ["loading", "stale", "draining"])
+async def test_ready_is_503_with_the_reason_while_the_data_is_still_served(
+    client: Client, snapshots: SnapshotHolder, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
-    replica.last_reload = FAILED
-    if after == "loading":
-        monkeypatch.setattr(replica, "current", None)
-    replica.draining = after == "draining"
-    replica.max_stale = 60
-    replica.confirmed_at = datetime.now(UTC) - timedelta(seconds=61 if after == "stale" else 1)
+    snapshots.last_reload = FAILED
+    if reason == "loading":
+        monkeypatch.setattr(snapshots, "current", None)
+    snapshots.draining = reason == "draining"
+    snapshots.max_stale = 60
+    snapshots.confirmed_at = datetime.now(UTC) - timedelta(seconds=61 if reason == "stale" else 1)
     response = await client.get("/ready")
-    assert (response.status, await response.json()) == (503, {"status": after})
-    told = await (await client.get("/ready", headers=HEADERS)).json()
-    assert (told["status"], told["last_reload"]["error"]) == (after, FAILED.error)
-    assert (await client.get("/stores", headers=HEADERS)).status == (503 if after == "loading" else 200)
+    assert (response.status, await response.json()) == (503, {"status": reason})
+    ready = await (await client.get("/ready", headers=HEADERS)).json()
+    assert (ready["status"], ready["last_reload"]["error"]) == (reason, FAILED.error)
+    assert (await client.get("/stores", headers=HEADERS)).status == (503 if reason == "loading" else 200)
 
 
-async def test_ready_is_503_until_every_worker_has_data_and_200_from_then_on(
-    data: Path, aiohttp_client: AiohttpClient
-) -> None:
+async def test_ready_is_503_until_every_worker_has_had_data_once(data: Path, aiohttp_client: AiohttpClient) -> None:
     complete = [False, True, False]
-    replica = SnapshotHolder(complete=lambda: complete.pop(0))
-    await serve(replica, data)
-    client: Client = await aiohttp_client(ServiceServer(make_site(replica, keyring([KEY]), POLICY).public))
+    snapshots = SnapshotHolder(complete=lambda: complete.pop(0))
+    await serve(snapshots, data)
+    client: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public))
     assert [(await client.get("/ready")).status for _ in range(4)] == [503, 200, 200, 200]
     assert (await client.get("/stores", headers=HEADERS)).status == 200
 
 
-async def test_what_was_confirmed_in_time_is_not_stale(client: Client, replica: SnapshotHolder) -> None:
-    replica.max_stale = 60
-    replica.confirmed_at = datetime.now(UTC) - timedelta(seconds=30)
+async def test_recently_confirmed_data_is_not_stale(client: Client, snapshots: SnapshotHolder) -> None:
+    snapshots.max_stale = 60
+    snapshots.confirmed_at = datetime.now(UTC) - timedelta(seconds=30)
     assert (await client.get("/ready")).status == 200
 
 
-async def test_while_draining_connections_are_closed_behind_each_answer(
-    client: Client, replica: SnapshotHolder
-) -> None:
+async def test_while_draining_each_response_closes_its_connection(client: Client, snapshots: SnapshotHolder) -> None:
     assert "Connection" not in (await client.get("/health")).headers
-    replica.draining = True
+    snapshots.draining = True
     for path in ("/stores", "/health", "/nowhere"):
         assert (await client.get(path, headers=HEADERS)).headers["Connection"] == "close"
 
 
-async def test_probes_and_metrics_can_stand_apart_and_need_no_key_there(
-    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+async def test_the_admin_listener_has_probes_and_metrics_without_a_key(
+    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
-    await serve(replica, data)
-    site = make_site(replica, keyring([KEY]), POLICY, apart=True)
+    await serve(snapshots, data)
+    site = make_site(snapshots, authentication([KEY]), POLICY, separate_admin=True)
     assert site.admin is not None
     public: Client = await aiohttp_client(ServiceServer(site.public))
     admin: Client = await aiohttp_client(ServiceServer(site.admin))
@@ -146,26 +143,26 @@ async def test_metrics_count_records_and_requests_by_route(client: Client) -> No
     for path in ("/stores", "/companies/acme", "/companies/nobody", "/nope", "/nope/2"):
         await client.get(path, headers=HEADERS)
     await client.request("PROPFIND", "/stores")
-    told = await samples(client)
+    metrics = await samples(client)
     requests = "store_directory_http_requests_total"
-    assert told[f'{requests}{{method="GET",route="/stores",status="200"}}'] == 1
-    assert told[f'{requests}{{method="GET",route="/companies/{{company_id}}",status="404"}}'] == 1
-    assert told[f'{requests}{{method="GET",route="unmatched",status="404"}}'] == 2
-    assert told[f'{requests}{{method="other",route="/stores",status="405"}}'] == 1
-    assert told['store_directory_http_request_duration_seconds_count{route="/stores"}'] == 2
-    assert told["store_directory_stores"] == 4
-    assert told["store_directory_companies"] == 3
-    assert told["store_directory_skipped_records"] == 0
-    assert told["store_directory_reload_success"] == 1
-    assert told["store_directory_workers"] == 1
-    assert told["store_directory_dataset_generation"] == 1
-    assert 0 <= told["store_directory_dataset_age_seconds"] < 60
+    assert metrics[f'{requests}{{method="GET",route="/stores",status="200"}}'] == 1
+    assert metrics[f'{requests}{{method="GET",route="/companies/{{company_id}}",status="404"}}'] == 1
+    assert metrics[f'{requests}{{method="GET",route="unmatched",status="404"}}'] == 2
+    assert metrics[f'{requests}{{method="other",route="/stores",status="405"}}'] == 1
+    assert metrics['store_directory_http_request_duration_seconds_count{route="/stores"}'] == 2
+    assert metrics["store_directory_stores"] == 4
+    assert metrics["store_directory_companies"] == 3
+    assert metrics["store_directory_skipped_records"] == 0
+    assert metrics["store_directory_reload_success"] == 1
+    assert metrics["store_directory_workers"] == 1
+    assert metrics["store_directory_dataset_generation"] == 1
+    assert 0 <= metrics["store_directory_dataset_age_seconds"] < 60
 
 
-async def test_metrics_of_the_process_are_told_by_one_that_is_alone(
+async def test_only_a_single_worker_has_process_metrics(
     client: Client, tmp_path: Path, aiohttp_client: AiohttpClient
 ) -> None:
     assert "process_open_fds" in await samples(client)
     one_of_two = SnapshotHolder(WorkerSlots(tmp_path).take())
-    worker: Client = await aiohttp_client(ServiceServer(make_site(one_of_two, keyring([KEY]), POLICY).public))
+    worker: Client = await aiohttp_client(ServiceServer(make_site(one_of_two, authentication([KEY]), POLICY).public))
     assert not any(name.startswith("process_") for name in await samples(worker))

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from tests.web.live import HEADERS, Client, ask, lasting
+from tests.web.live import HEADERS, Client, ask, stable_fields
 
 
 async def ids(client: Client, query: str, *, of: str = "stores") -> list[str]:
@@ -13,7 +13,7 @@ async def ids(client: Client, query: str, *, of: str = "stores") -> list[str]:
     return [record[key] for record in (await response.json())["data"]]
 
 
-async def test_a_page_has_the_envelopes_keys_in_their_order_and_tells_what_was_asked(client: Client) -> None:
+async def test_a_page_has_the_keys_of_the_envelope_in_order_and_repeats_the_parameters(client: Client) -> None:
     response = await client.get("/stores?limit=3&page_num=2&sort_by=city&sort_order=desc", headers=HEADERS)
     page = await response.json()
     assert list(page) == ["limit", "num_pages", "page_num", "sort_order", "sort_by", "total_count", "data"]
@@ -28,20 +28,20 @@ async def test_a_page_has_the_envelopes_keys_in_their_order_and_tells_what_was_a
     }
 
 
-async def test_a_page_is_json_that_only_its_asker_may_cache(client: Client) -> None:
+async def test_a_page_is_json_that_only_private_caches_may_store(client: Client) -> None:
     response = await client.get("/stores", headers=HEADERS)
     assert response.headers["Content-Type"] == "application/json"
     assert response.headers["Cache-Control"] == "private, no-cache"
 
 
 @pytest.mark.parametrize("path", ["/stores", "/stores?city=nowhere", "/companies?limit=1", "/companies/acme"])
-async def test_an_answer_from_the_data_tells_its_version_as_ready_and_the_metrics_do(client: Client, path: str) -> None:
+async def test_responses_ready_and_metrics_have_the_same_data_version(client: Client, path: str) -> None:
     version = (await client.get(path, headers=HEADERS)).headers["X-Dataset-Version"]
     assert version == (await (await client.get("/ready")).json())["version"]
     assert f'store_directory_dataset_info{{version="{version}"}} 1.0' in await (await client.get("/metrics")).text()
 
 
-async def test_a_store_shows_its_fields_in_order_null_without_a_value_and_dates_left_out(client: Client) -> None:
+async def test_a_store_has_its_fields_in_order_null_without_a_value_and_missing_dates_omitted(client: Client) -> None:
     response = await client.get("/stores?city=ottawa", headers=HEADERS)
     (store,) = (await response.json())["data"]
     assert list(store.items()) == [
@@ -63,7 +63,7 @@ async def test_a_store_shows_its_fields_in_order_null_without_a_value_and_dates_
     ]
 
 
-async def test_a_company_shows_its_four_fields(client: Client) -> None:
+async def test_a_company_has_its_four_fields(client: Client) -> None:
     response = await client.get("/companies/acme", headers=HEADERS)
     company = await response.json()
     assert list(company.items()) == [
@@ -100,24 +100,24 @@ async def test_stores_are_filtered_and_sorted(client: Client, query: str, found:
     assert await ids(client, query) == found
 
 
-async def test_companies_are_sorted_by_a_date_that_is_not_answered(client: Client) -> None:
+async def test_companies_are_sorted_by_a_date_that_is_not_in_the_response(client: Client) -> None:
     assert await ids(client, "", of="companies") == ["nord", "acme", "a/b c"]
 
 
-async def test_companies_are_filtered_by_every_field_they_show(client: Client) -> None:
+async def test_companies_are_filtered_by_every_field_of_the_response(client: Client) -> None:
     query = "company_id=acme&name=ACME&domain=Acme.Example&parent_company_id=null"
     assert await ids(client, query, of="companies") == ["acme"]
 
 
 @pytest.mark.parametrize("page_num", ["2", "99999999999999999999", "9" * 4300])
-async def test_a_page_past_the_last_is_empty_however_long_its_number(client: Client, page_num: str) -> None:
+async def test_a_page_past_the_last_is_empty_however_many_digits_its_number_has(client: Client, page_num: str) -> None:
     response = await client.get(f"/stores?page_num={page_num}", headers=HEADERS)
     page = orjson.loads((await response.read()).replace(page_num.encode(), b"0"))
     assert response.status == 200
     assert (page["data"], page["total_count"], page["num_pages"]) == ([], 4, 1)
 
 
-async def test_nothing_found_is_no_page(client: Client) -> None:
+async def test_no_match_has_zero_pages(client: Client) -> None:
     response = await client.get("/stores?city=Atlantis", headers=HEADERS)
     page = await response.json()
     assert (page["data"], page["total_count"], page["num_pages"]) == ([], 0, 0)
@@ -134,14 +134,14 @@ async def test_an_unknown_company_is_404(client: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/stores", "/companies", "/companies/acme", "/health", "/ready", "/docs"])
-async def test_head_answers_as_get_without_the_body(client: Client, path: str) -> None:
+async def test_head_is_get_without_the_body(client: Client, path: str) -> None:
     headers = {} if path == "/ready" else HEADERS  # with a key /ready tells its age, which may grow by a digit
     head, get = await client.head(path, headers=headers), await client.get(path, headers=headers)
     assert (head.status, await head.read()) == (200, b"")
-    assert lasting(head.headers) == lasting(get.headers)
+    assert stable_fields(head.headers) == stable_fields(get.headers)
 
 
-async def test_data_that_is_still_loaded_is_503(loading_client: Client) -> None:
+async def test_requests_during_loading_are_503(loading_client: Client) -> None:
     response = await loading_client.get("/stores", headers=HEADERS)
     assert (response.status, response.headers["Retry-After"]) == (503, "1")
     assert await response.json() == {"detail": "The data is still being loaded"}

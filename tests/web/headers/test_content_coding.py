@@ -10,11 +10,11 @@ from service.snapshot.snapshot import SnapshotHolder
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
-from tests.web.live import HEADERS, Client, lasting
-from tests.web.negotiation import CODINGS, LEAST_BYTES, negotiated
+from tests.web.live import HEADERS, Client, stable_fields
+from tests.web.negotiation import CODINGS, MIN_BYTES, negotiated
 from tests.web.reply import ask
 
-# Few bytes, some, and more than 32 KiB.
+# Below 1 KiB, between, and above 32 KiB.
 TINY, SHORT, LONG = "/companies/acme", "/stores?limit=10", "/stores"
 TARGETS = (TINY, SHORT, LONG)
 DOCUMENTS = ("/openapi.json", "/docs", "/docs/page.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js")
@@ -32,12 +32,12 @@ def canonical(name: str) -> str:
 
 
 def members() -> st.SearchStrategy[list[str]]:
-    """Return members of Accept-Encoding; none names a coding that another one names."""
+    """Return members of Accept-Encoding with no coding twice."""
     weight = st.sampled_from(WEIGHTS) | st.sampled_from(BAD_WEIGHTS)
     named = st.lists(st.sampled_from(NAMES), unique_by=canonical, max_size=5)
     others = st.lists(st.sampled_from(UNKNOWN + GARBAGE), max_size=2)
-    weighed = named.flatmap(lambda names: st.tuples(*(weight.map(name.__add__) for name in names)))
-    return st.tuples(weighed, others).flatmap(lambda both: st.permutations([*both[0], *both[1]]))
+    weighted = named.flatmap(lambda names: st.tuples(*(weight.map(name.__add__) for name in names)))
+    return st.tuples(weighted, others).flatmap(lambda both: st.permutations([*both[0], *both[1]]))
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def data(tmp_path: Path) -> Path:
 @example(members=["*;q=0", "gzip;q=0.001"], target=TINY, space=",")
 @example(members=["gzip;q=0.5", "identity;q=0.5"], target=SHORT, space=",")
 @example(members=["gzip;q=0.5", "identity;q=0.6", "*;q=0"], target=SHORT, space=",")
-async def test_the_coding_is_that_which_the_client_wants_most(
+async def test_the_coding_is_the_one_with_the_highest_weight(
     client: Client, members: Sequence[str], target: str, space: str
 ) -> None:
     accepted = space.join(members)
@@ -68,111 +68,111 @@ async def test_the_coding_is_that_which_the_client_wants_most(
     assert "accept-encoding" in answer.listed("Vary")
 
 
-async def test_without_a_wish_nothing_is_coded(client: Client) -> None:
+async def test_without_accept_encoding_the_body_is_not_encoded(client: Client) -> None:
     assert (await ask(client, LONG)).coding == "identity"
 
 
-async def test_a_wish_may_stand_in_several_lines(client: Client) -> None:
+async def test_accept_encoding_may_have_several_lines(client: Client) -> None:
     answer = await ask(client, LONG, "Accept-Encoding: zstd;q=0.2", "Accept-Encoding: br;q=0.1, gzip;q=0.3")
     assert answer.coding == "gzip"
     assert (await ask(client, LONG, "Accept-Encoding: gzip, br;q=0", "Accept-Encoding: *;q=0")).coding == "gzip"
 
 
 @pytest.mark.parametrize("coding", CODINGS)
-async def test_a_short_answer_is_plain_whoever_was_sent_it_coded_before(client: Client, coding: str) -> None:
+async def test_a_short_response_is_plain_even_if_it_was_sent_encoded_before(client: Client, coding: str) -> None:
     for accepted, sent in ((coding, "identity"), (f"{coding}, identity;q=0", coding), (coding, "identity")):
         assert (await ask(client, TINY, f"Accept-Encoding: {accepted}")).coding == sent
 
 
 @pytest.mark.parametrize("missing", [1, 0])
-async def test_a_body_is_coded_from_1024_bytes_on(
-    client: Client, replica: SnapshotHolder, data: Path, missing: int
+async def test_a_body_is_encoded_from_1024_bytes_on(
+    client: Client, snapshots: SnapshotHolder, data: Path, missing: int
 ) -> None:
     bare = len((await ask(client, "/companies/acme")).body) - len("Acme")
-    write_directory(data, [], [company(name="x" * (LEAST_BYTES - missing - bare))])
-    await serve(replica, data)
+    write_directory(data, [], [company(name="x" * (MIN_BYTES - missing - bare))])
+    await serve(snapshots, data)
     answer = await ask(client, "/companies/acme", "Accept-Encoding: gzip")
-    assert len(answer.plain) == LEAST_BYTES - missing
+    assert len(answer.plain) == MIN_BYTES - missing
     assert answer.coding == ("identity" if missing else "gzip")
 
 
 @pytest.mark.parametrize("accepted", ["gzip, identity;q=0", "br", "zstd", "identity"])
 async def test_head_has_the_fields_of_get(client: Client, accepted: str) -> None:
     field = f"Accept-Encoding: {accepted}"
-    for target in (*TARGETS, "/stores?city=nowhere", *DOCUMENTS) * 2:  # the second time, it may have been kept
+    for target in (*TARGETS, "/stores?city=nowhere", *DOCUMENTS) * 2:  # the second time from the cache
         head, get = await ask(client, target, field, method="HEAD"), await ask(client, target, field)
         assert (head.status, head.body) == (200, b"")
-        assert lasting(head.headers) == lasting(get.headers)
+        assert stable_fields(head.headers) == stable_fields(get.headers)
         assert int(get.headers["Content-Length"]) == len(get.body)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
-async def test_documents_are_coded_too(client: Client, path: str) -> None:
+async def test_documents_are_encoded(client: Client, path: str) -> None:
     plain = await ask(client, path)
     tags = {plain.etag}
     for coding in CODINGS:
         answer = await ask(client, path, f"Accept-Encoding: {coding}")
-        assert answer.coding == (coding if len(plain.body) >= LEAST_BYTES else "identity")
+        assert answer.coding == (coding if len(plain.body) >= MIN_BYTES else "identity")
         assert answer.plain == plain.body
         assert answer.headers["Content-Type"] == plain.headers["Content-Type"]
         tags.add(answer.etag)
-        kept = await ask(client, path, f"Accept-Encoding: {coding}", f"If-None-Match: {answer.etag}")
-        assert (kept.status, kept.etag) == (304, answer.etag)
-    assert len(tags) == (1 + len(CODINGS) if len(plain.body) >= LEAST_BYTES else 1)
+        not_modified = await ask(client, path, f"Accept-Encoding: {coding}", f"If-None-Match: {answer.etag}")
+        assert (not_modified.status, not_modified.etag) == (304, answer.etag)
+    assert len(tags) == (1 + len(CODINGS) if len(plain.body) >= MIN_BYTES else 1)
 
 
 @pytest.mark.parametrize("target", ["/health", "/ready", "/metrics", "/nope", "/stores?limit=0", "/companies/nobody"])
-async def test_errors_probes_and_metrics_are_never_coded(client: Client, target: str) -> None:
+async def test_errors_probes_and_metrics_are_never_encoded(client: Client, target: str) -> None:
     answer = await ask(client, target, "Accept-Encoding: gzip, br, zstd, identity;q=0")
     assert "Content-Encoding" not in answer.headers
     assert "accept-encoding" not in answer.listed("Vary")
 
 
-async def test_a_long_error_is_not_coded_either(client: Client) -> None:
+async def test_a_long_error_is_not_encoded(client: Client) -> None:
     query = "&".join(f"unknown{number}=x" for number in range(300))
     fields = ("Prefer: handling=strict", "Accept-Encoding: gzip")
     answer = await ask(client, f"/stores?{query}", *fields)
     assert (answer.status, answer.coding) == (422, "identity")
-    assert len(answer.body) > LEAST_BYTES
+    assert len(answer.body) > MIN_BYTES
 
 
 @pytest.mark.parametrize("target", [SHORT, LONG])
 @pytest.mark.parametrize("coding", CODINGS)
-async def test_the_same_answer_is_the_same_bytes_kept_or_made_anew(
+async def test_cached_and_newly_encoded_bodies_are_the_same_bytes(
     client: Client, site_client: SiteClient, target: str, coding: str
 ) -> None:
     uncached = await site_client(encoded_bytes=0)
     field = f"Accept-Encoding: {coding}"
-    asked = [await ask(each, target, field) for each in (client, client, uncached, uncached)]
-    assert len({(answer.coding, answer.etag, answer.body) for answer in asked}) == 1
-    assert len(asked[0].body) < len(asked[0].plain)
+    answers = [await ask(each, target, field) for each in (client, client, uncached, uncached)]
+    assert len({(answer.coding, answer.etag, answer.body) for answer in answers}) == 1
+    assert len(answers[0].body) < len(answers[0].plain)
 
 
-async def test_gzip_tells_no_time(client: Client) -> None:
+async def test_gzip_bodies_have_no_timestamp(client: Client) -> None:
     for target in (SHORT, LONG):
         assert (await ask(client, target, "Accept-Encoding: gzip")).body[4:8] == bytes(4)
 
 
 @pytest.mark.parametrize("coding", CODINGS)
-async def test_whichever_acceptable_coding_a_client_has_is_304(client: Client, coding: str) -> None:
+async def test_the_tag_of_any_acceptable_coding_is_304(client: Client, coding: str) -> None:
     plain = await ask(client, LONG)
-    coded = await ask(client, LONG, f"Accept-Encoding: {coding}")
+    encoded = await ask(client, LONG, f"Accept-Encoding: {coding}")
     for tag, accepted, status in (
-        (coded.etag, coding, 304),
+        (encoded.etag, coding, 304),
         (plain.etag, coding, 304),
         (plain.etag, f"{coding}, identity;q=0", 200),
         (plain.etag, f"{coding}, *;q=0", 200),
-        (coded.etag, f"{coding};q=0", 200),
-        (coded.etag, "identity", 200),
-        (coded.etag, "*;q=0.1", 304),
-        (f"W/{coded.etag}", f"{coding};q=0.1, *;q=1", 304),
-        (f'"x", {coded.etag}', "*", 304),
+        (encoded.etag, f"{coding};q=0", 200),
+        (encoded.etag, "identity", 200),
+        (encoded.etag, "*;q=0.1", 304),
+        (f"W/{encoded.etag}", f"{coding};q=0.1, *;q=1", 304),
+        (f'"x", {encoded.etag}', "*", 304),
     ):
         answer = await ask(client, LONG, f"Accept-Encoding: {accepted}", f"If-None-Match: {tag}")
         assert (answer.status, tag.endswith(answer.etag)) == (status, status == 304)
 
 
-async def test_a_library_that_knows_codings_reads_the_same(client: Client) -> None:
+async def test_an_http_client_library_decodes_each_coding(client: Client) -> None:
     plain = await ask(client, LONG)
     for coding in CODINGS:
         answer = await client.get(LONG, headers={**HEADERS, "Accept-Encoding": coding})

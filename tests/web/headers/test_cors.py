@@ -1,4 +1,4 @@
-"""Pages of other origins (the Fetch standard): what they may ask and read."""
+"""CORS: what pages of other origins may send and read (the Fetch standard)."""
 
 from itertools import product
 from pathlib import Path
@@ -8,17 +8,16 @@ import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import keyring
 from service.web.site import make_site
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
-from tests.web.live import KEY, POLICY, Client, ServiceServer
-from tests.web.reply import Asked, Reply, ask
+from tests.web.live import KEY, POLICY, Client, ServiceServer, authentication
+from tests.web.reply import Reply, RequestSpec, ask
 
 LISTED = ("https://a.example", "http://b.example:8081")
 ORIGIN = f"Origin: {LISTED[0]}"
 OTHER = "Origin: https://c.example"
-ALIKE = (
+SIMILAR = (
     "https://a.example.evil.example",
     "https://evil.example/https://a.example",
     "http://a.example",
@@ -34,39 +33,39 @@ ALIKE = (
     "https://sub.a.example",
     "https://a.exampleé",
 )
-ASKS = "Access-Control-Request-Method: GET"
+PREFLIGHT = "Access-Control-Request-Method: GET"
 ALLOWED, EXPOSED = "Access-Control-Allow-Origin", "Access-Control-Expose-Headers"
-TOLD = {ALLOWED.lower(), EXPOSED.lower()}
+CORS_FIELDS = {ALLOWED.lower(), EXPOSED.lower()}
 READABLE = {"link", "etag", "x-dataset-version", "retry-after", "x-request-id", "ratelimit", "ratelimit-policy"}
 SENDABLE = {"x-api-key", "prefer", "x-dataset-version", "x-request-id", "traceparent"} | {
     f"if-{condition}" for condition in ("none-match", "modified-since", "match", "unmodified-since")
 }
 KNOWN = ("/stores", "/companies", "/companies/acme", "/openapi.json", "/docs", "/docs/page.js", "/health", "/ready")
 ANSWERS = [
-    (Asked("/stores"), 200),
-    (Asked("/companies/acme", method="HEAD"), 200),
-    (Asked("/stores", ("If-None-Match: *",)), 304),
-    (Asked("/openapi.json", key=""), 200),
-    (Asked("/openapi.json", ("If-None-Match: *",), key=""), 304),
-    (Asked("/health", key=""), 200),
-    (Asked("/metrics", key=""), 200),
-    (Asked("/stores/", key=""), 307),
-    (Asked("/stores", key=""), 401),
-    (Asked("/nope", key=""), 404),
-    (Asked("/companies/nobody"), 404),
-    (Asked("/stores", method="POST"), 405),
-    (Asked("/stores", ("X-Dataset-Version: x",)), 412),
-    (Asked("/stores", ('If-Match: "x"',)), 412),
-    (Asked("/stores?limit=0"), 422),
+    (RequestSpec("/stores"), 200),
+    (RequestSpec("/companies/acme", method="HEAD"), 200),
+    (RequestSpec("/stores", ("If-None-Match: *",)), 304),
+    (RequestSpec("/openapi.json", key=""), 200),
+    (RequestSpec("/openapi.json", ("If-None-Match: *",), key=""), 304),
+    (RequestSpec("/health", key=""), 200),
+    (RequestSpec("/metrics", key=""), 200),
+    (RequestSpec("/stores/", key=""), 307),
+    (RequestSpec("/stores", key=""), 401),
+    (RequestSpec("/nope", key=""), 404),
+    (RequestSpec("/companies/nobody"), 404),
+    (RequestSpec("/stores", method="POST"), 405),
+    (RequestSpec("/stores", ("X-Dataset-Version: x",)), 412),
+    (RequestSpec("/stores", ('If-Match: "x"',)), 412),
+    (RequestSpec("/stores?limit=0"), 422),
 ]
 
 
-def about_origins(answer: Reply) -> set[str]:
+def cors_fields(answer: Reply) -> set[str]:
     return {name.lower() for name in answer.headers if name.lower().startswith("access-control-")}
 
 
 @pytest.fixture
-async def anywhere(site_client: SiteClient) -> Client:
+async def any_origin(site_client: SiteClient) -> Client:
     return await site_client(origins=frozenset("*"))
 
 
@@ -75,53 +74,55 @@ async def listed(site_client: SiteClient) -> Client:
     return await site_client(origins=frozenset(LISTED))
 
 
-async def test_where_every_origin_is_allowed_every_answer_says_so(anywhere: Client) -> None:
-    for (asked, status), origin in product(ANSWERS, ((), (ORIGIN,), ("Origin: null",))):
-        answer = await asked.of(anywhere, *origin)
-        assert (answer.status, answer.headers.getall(ALLOWED)) == (status, ["*"]), asked
-        assert (about_origins(answer), answer.listed(EXPOSED)) == (TOLD, READABLE)
+async def test_with_any_origin_allowed_every_response_allows_it(any_origin: Client) -> None:
+    for (spec, status), origin in product(ANSWERS, ((), (ORIGIN,), ("Origin: null",))):
+        answer = await spec.send(any_origin, *origin)
+        assert (answer.status, answer.headers.getall(ALLOWED)) == (status, ["*"]), spec
+        assert (cors_fields(answer), answer.listed(EXPOSED)) == (CORS_FIELDS, READABLE)
         assert "origin" not in answer.listed("Vary")
 
 
-async def test_an_origin_of_the_list_is_named_in_every_answer(listed: Client) -> None:
-    for (asked, status), origin in product(ANSWERS, LISTED):
-        answer = await asked.of(listed, f"Origin: {origin}")
-        assert (answer.status, answer.headers.getall(ALLOWED)) == (status, [origin]), asked
-        assert (about_origins(answer), answer.listed(EXPOSED)) == (TOLD, READABLE)
+async def test_a_listed_origin_is_named_in_every_response(listed: Client) -> None:
+    for (spec, status), origin in product(ANSWERS, LISTED):
+        answer = await spec.send(listed, f"Origin: {origin}")
+        assert (answer.status, answer.headers.getall(ALLOWED)) == (status, [origin]), spec
+        assert (cors_fields(answer), answer.listed(EXPOSED)) == (CORS_FIELDS, READABLE)
         assert "origin" in answer.listed("Vary")
 
 
-async def test_any_other_origin_is_told_nothing_but_that_it_matters(listed: Client) -> None:
-    for (asked, status), origin in product(ANSWERS, ((), (OTHER,), ("Origin: null",))):
-        answer = await asked.of(listed, *origin)
-        assert (answer.status, about_origins(answer)) == (status, set()), asked
+async def test_any_other_origin_gets_only_vary_origin(listed: Client) -> None:
+    for (spec, status), origin in product(ANSWERS, ((), (OTHER,), ("Origin: null",))):
+        answer = await spec.send(listed, *origin)
+        assert (answer.status, cors_fields(answer)) == (status, set()), spec
         assert "origin" in answer.listed("Vary")
 
 
-async def test_where_no_origin_is_allowed_nothing_is_said_of_origins(client: Client) -> None:
-    for asked, status in ANSWERS:
-        answer = await asked.of(client, ORIGIN)
-        assert (answer.status, about_origins(answer)) == (status, set()), asked
+async def test_with_no_origin_allowed_there_are_no_cors_fields(client: Client) -> None:
+    for spec, status in ANSWERS:
+        answer = await spec.send(client, ORIGIN)
+        assert (answer.status, cors_fields(answer)) == (status, set()), spec
         assert "origin" not in answer.listed("Vary")
 
 
-async def test_what_only_looks_like_an_origin_of_the_list_is_another(listed: Client) -> None:
-    for origin in ALIKE:
+async def test_an_origin_similar_to_a_listed_one_is_not_allowed(listed: Client) -> None:
+    for origin in SIMILAR:
         answer = await ask(listed, "/stores", f"Origin: {origin}")
-        assert (answer.status, about_origins(answer)) == (200, set()), origin
-        assert (await ask(listed, "/stores", f"Origin: {origin}", ASKS, method="OPTIONS", key="")).status == 405, origin
+        assert (answer.status, cors_fields(answer)) == (200, set()), origin
+        assert (await ask(listed, "/stores", f"Origin: {origin}", PREFLIGHT, method="OPTIONS", key="")).status == 405, (
+            origin
+        )
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
-async def test_a_preflight_is_answered_without_a_key(listed: Client, anywhere: Client, method: str) -> None:
-    asks = (f"Access-Control-Request-Method: {method}", "Access-Control-Request-Headers: x-api-key")
-    for target, (client, allowed) in product(KNOWN, ((listed, LISTED[0]), (anywhere, "*"))):
-        answer = await ask(client, target, ORIGIN, *asks, method="OPTIONS", key="")
+async def test_a_preflight_is_answered_without_a_key(listed: Client, any_origin: Client, method: str) -> None:
+    preflight = (f"Access-Control-Request-Method: {method}", "Access-Control-Request-Headers: x-api-key")
+    for target, (client, allowed) in product(KNOWN, ((listed, LISTED[0]), (any_origin, "*"))):
+        answer = await ask(client, target, ORIGIN, *preflight, method="OPTIONS", key="")
         assert (answer.status, answer.body, answer.headers.getall(ALLOWED)) == (204, b"", [allowed])
         assert answer.listed("Access-Control-Allow-Methods") == {"get", "head"}
         assert answer.listed("Access-Control-Allow-Headers") == SENDABLE
         assert answer.headers["Access-Control-Max-Age"] == "7200"
-        assert "access-control-allow-credentials" not in about_origins(answer)
+        assert "access-control-allow-credentials" not in cors_fields(answer)
         assert not {"content-length", "content-type", "transfer-encoding"} & {name.lower() for name in answer.headers}
         assert ("origin" in answer.listed("Vary")) is (client is listed)
 
@@ -129,57 +130,61 @@ async def test_a_preflight_is_answered_without_a_key(listed: Client, anywhere: C
 @pytest.mark.parametrize(
     ("target", "fields", "status"),
     [
-        ("/stores", (OTHER, ASKS), 405),
-        ("/stores", ("Origin: null", ASKS), 405),
-        ("/stores", (ASKS,), 405),
+        ("/stores", (OTHER, PREFLIGHT), 405),
+        ("/stores", ("Origin: null", PREFLIGHT), 405),
+        ("/stores", (PREFLIGHT,), 405),
         ("/stores", (ORIGIN,), 405),
         ("/stores", (), 405),
-        ("/nope", (ORIGIN, ASKS), 404),
-        ("/stores/", (ORIGIN, ASKS), 307),
-        ("//", (ORIGIN, ASKS), 404),
+        ("/nope", (ORIGIN, PREFLIGHT), 404),
+        ("/stores/", (ORIGIN, PREFLIGHT), 307),
+        ("//", (ORIGIN, PREFLIGHT), 404),
     ],
 )
-async def test_any_other_options_is_answered_as_ever(
+async def test_an_options_request_that_is_not_an_allowed_preflight_is_handled_as_any_other_method(
     listed: Client, target: str, fields: tuple[str, ...], status: int
 ) -> None:
     answer = await ask(listed, target, *fields, method="OPTIONS", key="")
     assert answer.status == status
-    assert "access-control-allow-methods" not in about_origins(answer)
+    assert "access-control-allow-methods" not in cors_fields(answer)
     assert status != 405 or answer.headers["Allow"] == "GET, HEAD"
 
 
-async def test_where_no_origin_is_allowed_there_is_no_preflight(client: Client) -> None:
-    answer = await ask(client, "/stores", ORIGIN, ASKS, method="OPTIONS", key="")
-    assert (answer.status, about_origins(answer)) == (405, set())
+async def test_with_no_origin_allowed_there_is_no_preflight(client: Client) -> None:
+    answer = await ask(client, "/stores", ORIGIN, PREFLIGHT, method="OPTIONS", key="")
+    assert (answer.status, cors_fields(answer)) == (405, set())
 
 
-async def test_vary_names_all_that_an_answer_hangs_on(site_client: SiteClient, listed: Client, client: Client) -> None:
-    asked = {"accept-encoding", "prefer", "x-dataset-version"}
+async def test_vary_names_every_field_that_a_response_depends_on(
+    site_client: SiteClient, listed: Client, client: Client
+) -> None:
+    negotiated = {"accept-encoding", "prefer", "x-dataset-version"}
     for site, more in (
         (client, {"x-api-key"}),
         (listed, {"x-api-key", "origin"}),
         (await site_client(origins=frozenset("*"), needs_key=False), set()),
         (await site_client(origins=frozenset(LISTED), needs_key=False), {"origin"}),
     ):
-        assert (await ask(site, "/stores")).listed("Vary") == asked | more
-        assert (await ask(site, "/stores", "If-None-Match: *")).listed("Vary") == asked | more
-        refused = {"accept", "prefer", "x-dataset-version"}
-        assert (await ask(site, "/stores?limit=0")).listed("Vary") == refused | more
-        assert (await ask(site, "/companies/nobody")).listed("Vary") == refused | more
+        assert (await ask(site, "/stores")).listed("Vary") == negotiated | more
+        assert (await ask(site, "/stores", "If-None-Match: *")).listed("Vary") == negotiated | more
+        negotiated_error = {"accept", "prefer", "x-dataset-version"}
+        assert (await ask(site, "/stores?limit=0")).listed("Vary") == negotiated_error | more
+        assert (await ask(site, "/companies/nobody")).listed("Vary") == negotiated_error | more
         assert (await ask(site, "/nope")).listed("Vary") == {"accept"} | more & {"origin"}
         assert (await ask(site, "/openapi.json")).listed("Vary") == {"accept-encoding"} | more & {"origin"}
 
 
-async def test_the_listener_for_whoever_runs_the_service_knows_no_origins(
-    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+async def test_the_admin_listener_has_no_cors(
+    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
-    await serve(replica, data)
+    await serve(snapshots, data)
     for origins in (frozenset("*"), frozenset(LISTED)):
-        site = make_site(replica, keyring([KEY]), msgspec.structs.replace(POLICY, origins=origins), apart=True)
+        site = make_site(
+            snapshots, authentication([KEY]), msgspec.structs.replace(POLICY, origins=origins), separate_admin=True
+        )
         assert site.admin is not None
         admin: Client = await aiohttp_client(ServiceServer(site.admin))
         for target in ("/health", "/ready", "/metrics", "/nope"):
             answer = await ask(admin, target, ORIGIN)
-            assert about_origins(answer) == set()
+            assert cors_fields(answer) == set()
             assert "origin" not in answer.listed("Vary")
-        assert (await ask(admin, "/health", ORIGIN, ASKS, method="OPTIONS")).status == 405
+        assert (await ask(admin, "/health", ORIGIN, PREFLIGHT, method="OPTIONS")).status == 405

@@ -1,4 +1,4 @@
-"""X-Dataset-Version in a request: an answer of that version, or none."""
+"""X-Dataset-Version in a request: a response of that version, or 412."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ async def version(client: Client) -> str:
 
 @pytest.fixture(scope="module")
 def editions(tmp_path_factory: pytest.TempPathFactory) -> list[Snapshot]:
-    """Return two data sets of as many stores, of the same identifiers."""
+    """Return two data sets with the same identifiers."""
     folder = tmp_path_factory.mktemp("editions")
     named = [(name, [store(f"s{number}", name=name) for number in range(9)]) for name in ("one", "other")]
     return [snapshot(write_directory(folder / name, stores)) for name, stores in named]
@@ -32,7 +32,7 @@ def editions(tmp_path_factory: pytest.TempPathFactory) -> list[Snapshot]:
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_the_version_that_is_served_is_answered(client: Client, version: str, target: str, method: str) -> None:
+async def test_the_served_version_is_200(client: Client, version: str, target: str, method: str) -> None:
     plain = await ask(client, target, method=method)
     for fields in ([version], [f"  {version}\t"], [version, version], [""], [" \t "]):
         answer = await ask(client, target, *(f"{FIELD}: {field}" for field in fields), method=method)
@@ -41,7 +41,7 @@ async def test_the_version_that_is_served_is_answered(client: Client, version: s
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_another_version_is_412_with_the_one_that_is_served(
+async def test_another_version_is_412_with_the_served_one(
     client: Client, version: str, target: str, method: str
 ) -> None:
     other = version[::-1] + "0"
@@ -54,7 +54,7 @@ async def test_another_version_is_412_with_the_one_that_is_served(
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/health", "/ready", "/metrics"])
-async def test_what_is_not_of_the_data_does_not_heed_it(client: Client, path: str) -> None:
+async def test_paths_without_data_ignore_it(client: Client, path: str) -> None:
     assert (await ask(client, path, f"{FIELD}: x")).status == 200
 
 
@@ -69,13 +69,13 @@ async def test_what_is_not_of_the_data_does_not_heed_it(client: Client, path: st
         ("/companies/nobody", "HEAD", "the-key", 412),
     ],
 )
-async def test_it_is_judged_behind_the_parameters_and_before_the_record(
+async def test_it_is_checked_after_the_parameters_and_before_the_record(
     client: Client, target: str, method: str, key: str, status: int
 ) -> None:
     assert (await ask(client, target, f"{FIELD}: x", method=method, key=key)).status == status
 
 
-async def test_a_record_that_is_not_there_is_404_in_the_version_that_is_served(client: Client, version: str) -> None:
+async def test_an_unknown_record_in_the_served_version_is_404(client: Client, version: str) -> None:
     assert (await ask(client, "/companies/nobody", f"{FIELD}: {version}")).status == 404
 
 
@@ -83,7 +83,7 @@ async def test_without_data_it_is_503(loading_client: Client) -> None:
     assert (await ask(loading_client, "/stores", f"{FIELD}: x")).status == 503
 
 
-async def test_it_is_judged_before_the_other_preconditions(client: Client, version: str) -> None:
+async def test_it_is_checked_before_the_other_preconditions(client: Client, version: str) -> None:
     tag = (await ask(client, "/stores")).etag
     for field in (f"If-None-Match: {tag}", "If-None-Match: *", f"If-Match: {tag}"):
         refused = await ask(client, "/stores", f"{FIELD}: x", field)
@@ -91,8 +91,8 @@ async def test_it_is_judged_before_the_other_preconditions(client: Client, versi
     assert (await ask(client, "/stores", f"{FIELD}: {version}", f"If-None-Match: {tag}")).status == 304
 
 
-async def _serve(replica: SnapshotHolder, edition: Snapshot) -> None:
-    await replica.serve(edition, Publication(generation=edition.generation))
+async def _serve(snapshots: SnapshotHolder, edition: Snapshot) -> None:
+    await snapshots.serve(edition, Publication(generation=edition.generation))
 
 
 async def _page(client: Client, page_num: int, version: str) -> Reply:
@@ -100,28 +100,28 @@ async def _page(client: Client, page_num: int, version: str) -> Reply:
 
 
 @given(reloads=st.lists(st.sampled_from([None, 0, 1]), max_size=12))
-async def test_a_walk_that_says_which_version_it_means_never_mixes_two(
-    loading_client: Client, replica: SnapshotHolder, editions: Sequence[Snapshot], reloads: list[int | None]
+async def test_paging_through_one_version_never_mixes_two(
+    loading_client: Client, snapshots: SnapshotHolder, editions: Sequence[Snapshot], reloads: list[int | None]
 ) -> None:
-    await _serve(replica, editions[0])
-    told: list[tuple[str, str]] = []
+    await _serve(snapshots, editions[0])
+    shown: list[tuple[str, str]] = []
     version, page_num = "", 1
     while page_num <= 5:
         answer = await _page(loading_client, page_num, version)
         if answer.status == 412:
-            told, version, page_num = [], answer.headers[FIELD], 1  # and anew
+            shown, version, page_num = [], answer.headers[FIELD], 1  # start again
             continue
         assert version in ("", answer.headers[FIELD])
         version, page_num = answer.headers[FIELD], page_num + 1
-        told += [(record["store_id"], record["name"]) for record in answer.json()["data"]]
+        shown += [(record["store_id"], record["name"]) for record in answer.json()["data"]]
         if reloads and (edition := reloads.pop()) is not None:
-            await _serve(replica, editions[edition])
-    assert len({name for _, name in told}) == 1
-    assert [identifier for identifier, _ in told] == [f"s{number}" for number in range(9)]
+            await _serve(snapshots, editions[edition])
+    assert len({name for _, name in shown}) == 1
+    assert [identifier for identifier, _ in shown] == [f"s{number}" for number in range(9)]
 
 
-async def test_a_reload_of_the_same_data_does_not_stop_a_walk(
-    client: Client, version: str, replica: SnapshotHolder, data: Path
+async def test_a_reload_of_the_same_data_does_not_interrupt_paging(
+    client: Client, version: str, snapshots: SnapshotHolder, data: Path
 ) -> None:
-    await _serve(replica, snapshot(data))
+    await _serve(snapshots, snapshot(data))
     assert (await _page(client, 2, version)).status == 200

@@ -1,4 +1,4 @@
-"""Entity tags: one for each answer that there can be."""
+"""Entity tags: one for each representation."""
 
 import re
 from pathlib import Path
@@ -13,30 +13,30 @@ from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.program import SECONDS, serving
 from tests.web.live import COMPANIES, STORES, Client
-from tests.web.questions import Question, questions, spelled
+from tests.web.queries import QuerySpec, query_specs, spellings_of
 from tests.web.reply import ask
 
 TARGETS = ("/stores", "/stores?city=Toronto&limit=1", "/companies?sort_order=desc", "/companies/acme")
 DOCUMENTS = ("/openapi.json", "/docs", "/docs/page.js", "/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js")
 
 
-def tag_told(address: str) -> str:
-    with urlopen(address, timeout=SECONDS) as answer:  # noqa: S310 - an address of our own
+def tag_of(address: str) -> str:
+    with urlopen(address, timeout=SECONDS) as answer:  # noqa: S310 - the address of the test service
         return str(answer.headers["ETag"])
 
 
 @pytest.fixture
-def told() -> dict[str, Question]:
-    """Return what each tag was told of, over all that is drawn."""
+def query_of_tag() -> dict[str, QuerySpec]:
+    """Return the query of each tag, over all examples."""
     return {}
 
 
 @pytest.mark.parametrize("target", TARGETS)
-async def test_a_tag_is_a_strong_one_of_128_bits(client: Client, target: str) -> None:
+async def test_a_tag_is_strong_and_has_128_bits(client: Client, target: str) -> None:
     assert re.fullmatch('"[0-9a-f]{32}"', (await ask(client, target)).etag)
 
 
-async def test_no_two_operations_have_one_tag_for_queries_alike(client: Client) -> None:
+async def test_equal_queries_of_two_operations_have_different_tags(client: Client) -> None:
     for query in ("", "?limit=2", "?sort_order=desc", "?parent_company_id=acme", "?company_id=acme"):
         stores, companies = [await ask(client, f"/{name}{query}") for name in ("stores", "companies")]
         assert stores.etag != companies.etag
@@ -44,13 +44,13 @@ async def test_no_two_operations_have_one_tag_for_queries_alike(client: Client) 
 
 
 @given(st.data())
-async def test_however_a_question_is_written_its_tag_is_the_same_and_no_other_question_has_it(
-    client: Client, told: dict[str, Question], data: st.DataObject
+async def test_equivalent_queries_have_one_tag_and_different_ones_have_different_tags(
+    client: Client, query_of_tag: dict[str, QuerySpec], data: st.DataObject
 ) -> None:
-    question = data.draw(questions())
-    tags = {(await ask(client, f"/stores?{data.draw(spelled(question))}")).etag for _ in range(2)}
+    spec = data.draw(query_specs())
+    tags = {(await ask(client, f"/stores?{data.draw(spellings_of(spec))}")).etag for _ in range(2)}
     assert len(tags) == 1
-    assert told.setdefault(tags.pop(), question) == question
+    assert query_of_tag.setdefault(tags.pop(), spec) == spec
 
 
 @pytest.mark.parametrize(
@@ -68,12 +68,12 @@ async def test_however_a_question_is_written_its_tag_is_the_same_and_no_other_qu
         ("/companies", "/companies?sort_order=desc"),
     ],
 )
-async def test_another_question_has_another_tag(client: Client, one: str, other: str) -> None:
+async def test_different_queries_have_different_tags(client: Client, one: str, other: str) -> None:
     assert (await ask(client, one)).etag != (await ask(client, other)).etag
 
 
 @pytest.mark.parametrize("target", TARGETS)
-async def test_how_it_is_asked_does_not_change_a_tag(client: Client, target: str) -> None:
+async def test_method_and_negotiation_of_errors_do_not_change_a_tag(client: Client, target: str) -> None:
     tag = (await ask(client, target)).etag
     assert (await ask(client, target, method="HEAD")).etag == tag
     assert (await ask(client, target, "Prefer: handling=strict")).etag == tag
@@ -82,16 +82,16 @@ async def test_how_it_is_asked_does_not_change_a_tag(client: Client, target: str
 
 @pytest.mark.parametrize("target", TARGETS)
 async def test_a_tag_changes_with_the_data_and_not_with_a_reload(
-    client: Client, replica: SnapshotHolder, data: Path, target: str
+    client: Client, snapshots: SnapshotHolder, data: Path, target: str
 ) -> None:
     first = (await ask(client, target)).etag
-    await serve(replica, data)
+    await serve(snapshots, data)
     assert (await ask(client, target)).etag == first
     write_directory(data, [*STORES, store("s5", city="Elsewhere")], COMPANIES)
-    await serve(replica, data)
+    await serve(snapshots, data)
     assert (await ask(client, target)).etag != first
     write_directory(data, STORES, COMPANIES)
-    await serve(replica, data)
+    await serve(snapshots, data)
     assert (await ask(client, target)).etag == first
 
 
@@ -99,21 +99,21 @@ async def test_every_process_has_the_same_tags(client: Client, data: Path, tmp_p
     targets = (*TARGETS, "/stores?city=a&city=b&is_open=1&postal_code=x")
     tags = [(await ask(client, target)).etag for target in targets]
     with serving("--data", baked_file(data, tmp_path / "set.baked"), "--no-auth") as service:
-        assert [tag_told(service.address + target) for target in targets] == tags
+        assert [tag_of(service.address + target) for target in targets] == tags
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
-async def test_a_document_has_a_strong_tag_and_is_asked_for_anew_with_it(client: Client, path: str) -> None:
-    whole = await ask(client, path)
-    assert re.fullmatch('"[!#-~]+"', whole.etag)
-    assert (whole.headers["Cache-Control"], whole.listed("Vary")) == ("no-cache", {"accept-encoding"})
+async def test_a_document_has_a_strong_tag_and_is_revalidated_with_it(client: Client, path: str) -> None:
+    full = await ask(client, path)
+    assert re.fullmatch('"[!#-~]+"', full.etag)
+    assert (full.headers["Cache-Control"], full.listed("Vary")) == ("no-cache", {"accept-encoding"})
     for method in ("GET", "HEAD"):
-        kept = await ask(client, path, f'If-None-Match: "x", W/{whole.etag}', method=method)
-        assert (kept.status, kept.body, kept.etag) == (304, b"", whole.etag)
-        assert (kept.headers["Cache-Control"], kept.listed("Vary")) == ("no-cache", {"accept-encoding"})
-        assert not {"content-type", "content-length"} & {name.lower() for name in kept.headers}
-    assert (await ask(client, path, 'If-None-Match: "x"')).body == whole.body
+        not_modified = await ask(client, path, f'If-None-Match: "x", W/{full.etag}', method=method)
+        assert (not_modified.status, not_modified.body, not_modified.etag) == (304, b"", full.etag)
+        assert (not_modified.headers["Cache-Control"], not_modified.listed("Vary")) == ("no-cache", {"accept-encoding"})
+        assert not {"content-type", "content-length"} & {name.lower() for name in not_modified.headers}
+    assert (await ask(client, path, 'If-None-Match: "x"')).body == full.body
 
 
-async def test_no_two_documents_have_one_tag(client: Client) -> None:
+async def test_documents_have_different_tags(client: Client) -> None:
     assert len({(await ask(client, path)).etag for path in DOCUMENTS}) == len(DOCUMENTS)

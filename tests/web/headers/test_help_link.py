@@ -1,4 +1,4 @@
-"""The link from an error to the documentation (RFC 8288), and what browsers ask for by themselves."""
+"""The link from an error to the documentation (RFC 8288), and the icon that browsers request."""
 
 from pathlib import Path
 
@@ -6,30 +6,35 @@ import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import keyring
 from service.web.site import make_site
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
-from tests.web.live import KEY, POLICY, Client, ServiceServer
-from tests.web.reply import Asked, ask, ask_all, request
+from tests.web.live import KEY, POLICY, Client, ServiceServer, authentication
+from tests.web.reply import RequestSpec, ask, ask_all, request
 
 HELP = '</docs>; rel="help"'
-UNAUTHORIZED = [Asked("/stores", key=""), Asked("/companies?x=1", key="wrong"), Asked("/companies/a%2Fb", key="")]
-UNKNOWN = [Asked(path) for path in ("/", "/nope", "/nope/", "/stores//", "/companies/acme/stores", "/a/b/c/d?e=/f")]
+UNAUTHORIZED = [
+    RequestSpec("/stores", key=""),
+    RequestSpec("/companies?x=1", key="wrong"),
+    RequestSpec("/companies/a%2Fb", key=""),
+]
+UNKNOWN = [
+    RequestSpec(path) for path in ("/", "/nope", "/nope/", "/stores//", "/companies/acme/stores", "/a/b/c/d?e=/f")
+]
 OTHERS = [
-    Asked("/stores?limit=0"),
-    Asked("/companies/nobody"),
-    Asked("/stores", method="POST"),
-    Asked("/stores", ("X-Dataset-Version: x",)),
-    Asked("/stores/"),
-    Asked("/health"),
+    RequestSpec("/stores?limit=0"),
+    RequestSpec("/companies/nobody"),
+    RequestSpec("/stores", method="POST"),
+    RequestSpec("/stores", ("X-Dataset-Version: x",)),
+    RequestSpec("/stores/"),
+    RequestSpec("/health"),
 ]
 
 
-@pytest.mark.parametrize("asked", [*UNAUTHORIZED, *UNKNOWN], ids=str)
-async def test_401_and_the_404_of_a_path_link_to_the_documentation(client: Client, asked: Asked) -> None:
-    reply = await asked.of(client)
-    assert reply.status == (401 if asked in UNAUTHORIZED else 404)
+@pytest.mark.parametrize("spec", [*UNAUTHORIZED, *UNKNOWN], ids=str)
+async def test_401_and_the_404_of_a_path_link_to_the_documentation(client: Client, spec: RequestSpec) -> None:
+    reply = await spec.send(client)
+    assert reply.status == (401 if spec in UNAUTHORIZED else 404)
     assert list(reply.json()) == ["detail"]
     assert reply.headers.getall("Link") == [HELP]
 
@@ -39,21 +44,21 @@ async def test_the_link_leads_to_the_page(client: Client) -> None:
 
 
 @pytest.mark.parametrize("method", ["DELETE", "BREW"])
-async def test_a_method_that_is_unknown_changes_nothing_about_it(client: Client, method: str) -> None:
+async def test_an_unknown_method_has_the_same_link(client: Client, method: str) -> None:
     (reply,) = await ask_all(client, request("/a/b", "Connection: close", method=method))
     assert (reply.status, reply.headers["Link"]) == (404, HELP)
 
 
-@pytest.mark.parametrize("asked", OTHERS, ids=str)
-async def test_other_answers_have_no_such_link(client: Client, asked: Asked) -> None:
-    assert "help" not in (await asked.of(client)).headers.get("Link", "")
+@pytest.mark.parametrize("spec", OTHERS, ids=str)
+async def test_other_responses_have_no_help_link(client: Client, spec: RequestSpec) -> None:
+    assert "help" not in (await spec.send(client)).headers.get("Link", "")
 
 
-async def test_the_admin_address_which_has_no_documentation_links_to_none(
-    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+async def test_the_admin_listener_has_no_help_link(
+    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
-    await serve(replica, data)
-    site = make_site(replica, keyring([KEY]), POLICY, apart=True)
+    await serve(snapshots, data)
+    site = make_site(snapshots, authentication([KEY]), POLICY, separate_admin=True)
     assert site.admin is not None
     admin: Client = await aiohttp_client(ServiceServer(site.admin))
     public: Client = await aiohttp_client(ServiceServer(site.public))
@@ -62,7 +67,7 @@ async def test_the_admin_address_which_has_no_documentation_links_to_none(
     assert (await ask(public, "/health", key="")).headers["Link"] == HELP
 
 
-async def test_pages_of_other_origins_may_read_it(site_client: SiteClient) -> None:
+async def test_allowed_origins_may_read_it(site_client: SiteClient) -> None:
     client = await site_client(origins=frozenset({"https://shop.example"}))
     reply = await ask(client, "/stores", "Origin: https://shop.example", key="")
     assert reply.headers["Link"] == HELP
@@ -70,14 +75,14 @@ async def test_pages_of_other_origins_may_read_it(site_client: SiteClient) -> No
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_there_is_no_icon_which_is_no_error_and_is_remembered_for_a_day(client: Client, method: str) -> None:
+async def test_the_missing_icon_is_204_and_cached_for_a_day(client: Client, method: str) -> None:
     reply = await ask(client, "/favicon.ico", method=method, key="")
     assert (reply.status, reply.body) == (204, b"")
     assert reply.headers["Cache-Control"] == "public, max-age=86400"
     assert not {"Content-Type", "Content-Length", "Link"} & set(reply.headers)
 
 
-async def test_the_icon_is_read_only_like_the_rest_counted_by_its_path_and_not_documented(client: Client) -> None:
+async def test_the_icon_is_read_only_counted_by_its_path_and_not_documented(client: Client) -> None:
     refused = await ask(client, "/favicon.ico", method="POST", key="")
     assert (refused.status, refused.headers["Allow"]) == (405, "GET, HEAD")
     assert "/favicon.ico" not in (await ask(client, "/openapi.json")).json()["paths"]

@@ -17,7 +17,7 @@ from tests.web.reply import Reply, ask
 CITIES = ("Toronto", "Örebro", "a b&c")
 STORES = [store(f"s{number}", city=CITIES[number % 3], is_open=number % 2 == 0) for number in range(13)]
 RELATIONS = ("next", "prev", "first", "last")
-# A relative reference that is a query alone, in the characters of RFC 3986 appendix A.
+# A relative reference that is only a query, in the characters of RFC 3986 appendix A.
 _LINK = re.compile(r"<(\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)>; rel=\"([a-z]+)\"")
 
 
@@ -27,44 +27,44 @@ def data(tmp_path: Path) -> Path:
 
 
 def links(answer: Reply) -> dict[str, str]:
-    """Return the targets of an answer by relation, in their order."""
+    """Return the link targets of a response by relation, in their order."""
     (field,) = answer.headers.getall("Link")
     found = _LINK.findall(field)
     assert field == ", ".join(f'<{target}>; rel="{relation}"' for target, relation in found)
-    told = {relation: target for target, relation in found}
-    assert len(told) == len(found)
-    return told
+    targets = {relation: target for target, relation in found}
+    assert len(targets) == len(found)
+    return targets
 
 
 def expected(*, page_num: int, num_pages: int) -> dict[str, int]:
-    """Return which pages are linked to."""
+    """Return the expected page of each relation."""
     last = max(num_pages, 1)
     pages = {"next": page_num + 1 if page_num < num_pages else 0, "prev": min(page_num - 1, last)}
     return {relation: page for relation, page in (pages | {"first": 1, "last": last}).items() if page}
 
 
-def asks(query: str) -> list[tuple[str, str]]:
-    """Return what a query asks but for the page."""
+def pairs_of(query: str) -> list[tuple[str, str]]:
+    """Return the pairs of a query without the page."""
     if not query.isascii():
         query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] != "page_num"]
 
 
 def check(answer: Reply, query: str) -> Mapping[str, str]:
-    """Return the links of an answer, after a look at each of them."""
+    """Check the links of a response, and return them."""
     page = answer.json()
     pages = expected(page_num=page["page_num"], num_pages=page["num_pages"])
-    told = links(answer)
-    assert list(told) == [relation for relation in RELATIONS if relation in pages]
-    for relation, target in told.items():
-        assert asks(target[1:]) == asks(query)
+    found_links = links(answer)
+    assert list(found_links) == [relation for relation in RELATIONS if relation in pages]
+    for relation, target in found_links.items():
+        assert pairs_of(target[1:]) == pairs_of(query)
         assert re.search(rf"[?&]page_num={pages[relation]}$", target)
         assert [name for name, _ in parse_qsl(target[1:])].count("page_num") == 1
-    return told
+    return found_links
 
 
 @pytest.mark.parametrize(
-    ("query", "kept", "pages"),
+    ("query", "rest", "pages"),
     [
         ("", "", {"first": 1, "last": 1}),
         ("page_num=1", "", {"first": 1, "last": 1}),
@@ -76,11 +76,11 @@ def check(answer: Reply, query: str) -> Mapping[str, str]:
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_the_other_pages_are_linked_to_in_one_order(
-    client: Client, query: str, kept: str, pages: dict[str, int], method: str
+async def test_links_have_a_fixed_order(
+    client: Client, query: str, rest: str, pages: dict[str, int], method: str
 ) -> None:
     answer = await ask(client, f"/stores?{query}", method=method)
-    link = ", ".join(f'<?{kept}page_num={page}>; rel="{relation}"' for relation, page in pages.items())
+    link = ", ".join(f'<?{rest}page_num={page}>; rel="{relation}"' for relation, page in pages.items())
     assert answer.headers.getall("Link") == [link]
 
 
@@ -90,27 +90,25 @@ async def test_the_other_pages_are_linked_to_in_one_order(
     cities=st.sets(st.sampled_from(["Toronto", "%C3%96rebro", "a+b%26c", "nowhere", "null", ""])),
     noise=st.sampled_from(["", "&sort_by=city", "&x=%3Cy%3E", "&sort_order=desc&x"]),
 )
-async def test_the_links_follow_from_the_page(
-    client: Client, limit: int, page_num: int, cities: set[str], noise: str
-) -> None:
+async def test_links_match_the_page(client: Client, limit: int, page_num: int, cities: set[str], noise: str) -> None:
     filters = "".join(f"&city={city}" for city in sorted(cities))
     query = f"limit={limit}{filters}&page_num={page_num}{noise}"
-    told = check(await ask(client, f"/stores?{query}"), query)
-    for target in told.values():
+    found_links = check(await ask(client, f"/stores?{query}"), query)
+    for target in found_links.values():
         followed = await ask(client, f"/stores{target}")
         assert followed.status == 200
         check(followed, query)
 
 
 @given(limit=st.integers(1, 14), order=st.sampled_from(["asc", "desc"]), city=st.sampled_from(["", "Toronto", "x"]))
-async def test_who_follows_next_sees_each_record_once_and_prev_leads_back(
+async def test_following_next_shows_each_record_once_and_prev_leads_back(
     client: Client, limit: int, order: str, city: str
 ) -> None:
     query = f"sort_by=city&sort_order={order}&city={city}"
     every = [record["store_id"] for record in (await ask(client, f"/stores?{query}")).json()["data"]]
     for relation, start in (("next", "first"), ("prev", "last")):
-        told = links(await ask(client, f"/stores?{query}&limit={limit}"))
-        target: str | None = told[start]
+        found_links = links(await ask(client, f"/stores?{query}&limit={limit}"))
+        target: str | None = found_links[start]
         pages = []
         while target is not None:
             answer = await ask(client, f"/stores{target}")
@@ -148,19 +146,21 @@ async def test_who_follows_next_sees_each_record_once_and_prev_leads_back(
         "limit=1&city=a+b%26c",
     ],
 )
-async def test_links_keep_the_question_however_it_is_written(client: Client, query: str) -> None:
+async def test_links_keep_the_query_however_it_is_written(client: Client, query: str) -> None:
     answer = await ask(client, f"/stores?{query}")
     if not query.isascii() and answer.status == 400:
-        return  # a parser may refuse what no URI has
-    told = check(answer, query)
+        return  # a URI parser may refuse these characters
+    found_links = check(answer, query)
     first = answer.json()
-    for target in told.values():
+    for target in found_links.values():
         followed = (await ask(client, f"/stores{target}")).json()
         assert {**followed, "page_num": 0, "data": 0} == {**first, "page_num": 0, "data": 0}
 
 
 @pytest.mark.parametrize("coding", CODINGS)
-async def test_links_are_of_the_question_as_it_was_written_whoever_asked_it_before(client: Client, coding: str) -> None:
+async def test_links_are_of_the_query_as_written_even_if_an_equivalent_one_is_cached(
+    client: Client, coding: str
+) -> None:
     for query in (
         "limit=5&x=of-another",
         "limit=5",
@@ -174,7 +174,7 @@ async def test_links_are_of_the_question_as_it_was_written_whoever_asked_it_befo
         assert coded.headers.getall("Link") == plain.headers.getall("Link")
 
 
-async def test_a_library_reads_the_links(client: Client) -> None:
+async def test_an_http_client_library_parses_the_links(client: Client) -> None:
     query = "limit=4&city=Toronto&city=%C3%96rebro&page_num=2&x=%3C%22%3E%2C"
     response = await client.get(URL(f"/stores?{query}", encoded=True), headers=HEADERS)
     found = {str(relation): link["url"] for relation, link in response.links.items()}
@@ -186,9 +186,7 @@ async def test_a_library_reads_the_links(client: Client) -> None:
 
 
 @pytest.mark.parametrize(("bytes_", "relations"), [(1000, list(RELATIONS)), (1001, ["next"]), (5000, ["next"])])
-async def test_a_long_query_has_a_link_to_the_next_page_alone(
-    client: Client, bytes_: int, relations: list[str]
-) -> None:
+async def test_a_long_query_has_only_a_link_to_the_next_page(client: Client, bytes_: int, relations: list[str]) -> None:
     query = "limit=1&page_num=2&x=".ljust(bytes_, "y")
     answer = await ask(client, f"/stores?{query}")
     assert list(links(answer)) == relations
@@ -197,17 +195,17 @@ async def test_a_long_query_has_a_link_to_the_next_page_alone(
 
 
 @pytest.mark.parametrize("end", ["page_num=13", "page_num=14", "city=nowhere"])
-async def test_a_long_query_of_which_there_is_no_next_page_has_no_link(client: Client, end: str) -> None:
+async def test_a_long_query_without_a_next_page_has_no_link(client: Client, end: str) -> None:
     answer = await ask(client, f"/stores?limit=1&{end}&x={'y' * 1000}")
     assert (answer.status, "Link" in answer.headers) == (200, False)
 
 
 @pytest.mark.parametrize("target", ["/companies/acme", "/stores?limit=0", "/openapi.json", "/health"])
-async def test_no_other_answer_than_a_page_has_links(client: Client, target: str) -> None:
+async def test_only_pages_have_links(client: Client, target: str) -> None:
     assert "Link" not in (await ask(client, target)).headers
 
 
-async def test_companies_are_linked_to_as_stores_are(client: Client) -> None:
+async def test_companies_have_links_too(client: Client) -> None:
     assert links(await ask(client, "/companies?page_num=3")) == {
         "prev": "?page_num=1",
         "first": "?page_num=1",

@@ -1,9 +1,9 @@
-"""Header fields that are lists, and the weights in them."""
+"""Header fields that are lists, with weights."""
 
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.headers.list_fields import MAX_CHARACTERS, readable, weights
+from service.web.headers.list_fields import MAX_CHARACTERS, bounded_fields, weights
 
 
 @pytest.mark.parametrize("code_point", [0x1C, 0x1F, 0x0B, 0x85, 0xA0, 0x3000], ids=hex)
@@ -27,12 +27,10 @@ def test_only_spaces_and_tabs_may_surround_a_weight(code_point: int) -> None:
         ("br;Q=0.25", 0.25),
     ],
 )
-def test_the_weight_of_a_member_is_its_first_and_that_of_a_repeated_member_the_highest(
-    field: str, weight: float | None
-) -> None:
+def test_the_first_q_of_a_member_counts_and_the_highest_of_a_repeated_member(field: str, weight: float | None) -> None:
     assert weights([field]).get("br") == weight
 
 
 @given(st.lists(st.text(max_size=600)))
-def test_long_fields_are_read_as_none_and_nobody_keeps_them(fields: list[str]) -> None:
-    assert list(readable(fields)) == (fields if len("".join(fields)) <= MAX_CHARACTERS else [])
+def test_long_fields_are_ignored_and_not_cached(fields: list[str]) -> None:
+    assert list(bounded_fields(fields)) == (fields if len("".join(fields)) <= MAX_CHARACTERS else [])

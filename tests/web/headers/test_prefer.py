@@ -31,7 +31,7 @@ STRICT = {**HEADERS, "Prefer": "handling=strict"}
         (["handling=strict", "x" * 1010], False),
     ],
 )
-def test_of_a_preference_that_stands_twice_the_first_counts(headers: list[str], *, strict: bool) -> None:
+def test_the_first_of_a_repeated_preference_wins(headers: list[str], *, strict: bool) -> None:
     assert is_strict(headers) is strict
 
 
@@ -45,7 +45,7 @@ def test_of_a_preference_that_stands_twice_the_first_counts(headers: list[str], 
         ("/stores?x=1", 422),
     ],
 )
-async def test_a_preference_that_was_heeded_is_told(client: Client, path: str, status: int) -> None:
+async def test_an_applied_preference_is_reported(client: Client, path: str, status: int) -> None:
     response = await client.get(path, headers=STRICT)
     assert (response.status, response.headers["Preference-Applied"]) == (status, "handling=strict")
 
@@ -54,11 +54,13 @@ async def test_a_preference_that_was_heeded_is_told(client: Client, path: str, s
     ("path", "headers"),
     [("/stores", HEADERS), ("/stores", {"Prefer": "handling=strict"}), ("/health?x=1", STRICT), ("/nope?x=1", STRICT)],
 )
-async def test_a_preference_that_was_not_heeded_is_not_told(client: Client, path: str, headers: dict[str, str]) -> None:
+async def test_a_preference_that_was_not_applied_is_not_reported(
+    client: Client, path: str, headers: dict[str, str]
+) -> None:
     assert "Preference-Applied" not in (await client.get(path, headers=headers)).headers
 
 
-async def test_unknown_parameters_come_after_the_others_each_once_as_they_stand(client: Client) -> None:
+async def test_unknown_parameters_are_reported_last_once_each_in_their_order(client: Client) -> None:
     response = await client.get("/stores?z=1&limit=0&a=1&z=2", headers=STRICT)
     items = (await response.json())["detail"]
     assert [(item["loc"], item["type"]) for item in items] == [
@@ -69,6 +71,6 @@ async def test_unknown_parameters_come_after_the_others_each_once_as_they_stand(
     assert items[1] == {"loc": ["query", "z"], "msg": "Extra inputs are not permitted", "type": "extra_forbidden"}
 
 
-async def test_on_a_company_every_parameter_is_unknown(client: Client) -> None:
+async def test_the_company_operation_has_no_known_parameter(client: Client) -> None:
     response = await client.get("/companies/acme?limit=1", headers=STRICT)
     assert [item["loc"] for item in (await response.json())["detail"]] == [["query", "limit"]]

@@ -10,8 +10,8 @@ from tests.web.live import HEADERS, Client, ask, exchange
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"
-SANE = ("abc", "0af7651916cd43dd8448eb211c80319c", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "01ARZ3+/=:@~._", "x" * 128)
-NOT_SANE = (
+SAFE = ("abc", "0af7651916cd43dd8448eb211c80319c", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "01ARZ3+/=:@~._", "x" * 128)
+UNSAFE = (
     "sd_0123456789abcdefghijklmnop",
     "x-sd_0123456789abcdef",
     "",
@@ -27,33 +27,33 @@ NOT_SANE = (
 )
 
 
-@pytest.mark.parametrize("brought", SANE)
-async def test_a_sane_identifier_comes_back(client: Client, brought: str) -> None:
-    async with client.get("/stores", headers={**HEADERS, "X-Request-Id": brought}) as response:
-        assert response.headers.getall("X-Request-Id") == [brought]
+@pytest.mark.parametrize("received", SAFE)
+async def test_a_safe_identifier_is_echoed(client: Client, received: str) -> None:
+    async with client.get("/stores", headers={**HEADERS, "X-Request-Id": received}) as response:
+        assert response.headers.getall("X-Request-Id") == [received]
 
 
-@pytest.mark.parametrize("brought", NOT_SANE)
-async def test_another_one_is_replaced(client: Client, brought: str) -> None:
-    answer = (await ask(client, "/stores", headers=(f"X-Request-Id: {brought}",))).decode("latin-1")
-    assert re.findall(r"\r\nX-Request-Id: (.*)\r\n", answer) != [brought]
+@pytest.mark.parametrize("received", UNSAFE)
+async def test_an_unsafe_identifier_is_replaced(client: Client, received: str) -> None:
+    answer = (await ask(client, "/stores", headers=(f"X-Request-Id: {received}",))).decode("latin-1")
+    assert re.findall(r"\r\nX-Request-Id: (.*)\r\n", answer) != [received]
     assert re.search(r"\r\nX-Request-Id: [0-9a-f]{16}-[0-9a-f]+\r\n", answer)
 
 
 @pytest.mark.parametrize("target", ["/stores", "/stores?limit=0", "/companies/nobody", "/nope", "/stores/", "/health"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "BREW"])
-async def test_every_answer_has_one_of_its_own(client: Client, target: str, method: str) -> None:
+async def test_every_response_has_a_unique_identifier(client: Client, target: str, method: str) -> None:
     answers = [(await ask(client, target, method=method)).partition(b"\r\n\r\n")[0] for _ in range(2)]
     first, second = (re.findall(rb"\r\nX-Request-Id: (\S+)", answer) for answer in answers)
     assert len(first) == len(second) == 1
     assert first != second
 
 
-async def test_what_is_no_http_has_one_too(client: Client) -> None:
+async def test_the_response_to_malformed_http_has_an_identifier(client: Client) -> None:
     assert b"\r\nX-Request-Id: " in await exchange(client, b"NONSENSE\r\n\r\n")
 
 
-def test_identifiers_that_are_made_differ_between_runs_too() -> None:
+def test_generated_identifiers_differ_between_runs() -> None:
     ids = [RequestIds(), RequestIds()]
     made = [each.of(None) for each in ids for _ in range(1000)]
     assert len(set(made)) == len(made)
@@ -68,7 +68,7 @@ def test_identifiers_that_are_made_differ_between_runs_too() -> None:
         f"fe-{TRACE}-{PARENT}-01-what-a-later-version-adds",
     ],
 )
-def test_the_trace_of_a_parent_in_order_is_known(parent: str) -> None:
+def test_a_valid_traceparent_has_a_trace(parent: str) -> None:
     assert trace_id(parent) == TRACE
 
 
@@ -87,11 +87,11 @@ def test_the_trace_of_a_parent_in_order_is_known(parent: str) -> None:
         f"01-{TRACE}-{PARENT}-01-{'x' * 2000}",
     ],
 )
-def test_of_any_other_none_is(parent: str | None) -> None:
+def test_an_invalid_traceparent_has_no_trace(parent: str | None) -> None:
     assert trace_id(parent) is None
 
 
 @given(st.text(max_size=80) | st.from_regex(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}", fullmatch=True))
-def test_a_trace_is_always_32_hexadecimal_digits(parent: str) -> None:
+def test_a_trace_identifier_is_32_hexadecimal_digits(parent: str) -> None:
     trace = trace_id(parent)
     assert trace is None or (re.fullmatch("[0-9a-f]{32}", trace) and trace in parent)

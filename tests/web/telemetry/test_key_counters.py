@@ -1,4 +1,4 @@
-"""What keys were answered, in numbers."""
+"""Counters of requests by key."""
 
 from pathlib import Path
 
@@ -8,79 +8,78 @@ from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
 from service.snapshot.worker_slots import SLOT_BYTES, WorkerSlots, single_slot
-from service.web.auth import keyring
 from service.web.site import make_site
 from service.web.telemetry.key_counters import KeyCounters
 from tests.loaded import serve
-from tests.web.live import POLICY, Client, ServiceServer
+from tests.web.live import POLICY, Client, ServiceServer, authentication
 
 _NAME = "store_directory_key_requests_total"
 
 
-def told(callers: KeyCounters) -> dict[tuple[str, str], int]:
+def totals(key_counters: KeyCounters) -> dict[tuple[str, str], int]:
     return {
         (sample.labels["key"], sample.labels["result"]): int(sample.value)
-        for family in callers.collect()
+        for family in key_counters.collect()
         for sample in family.samples
         if sample.name == _NAME
     }
 
 
-def lone() -> KeyCounters:
+def single_worker() -> KeyCounters:
     slot = single_slot()
     return KeyCounters(slot.counts, slot.all_counts)
 
 
-def test_each_key_is_counted_by_itself() -> None:
-    callers = lone()
+def test_each_key_has_its_own_counters() -> None:
+    key_counters = single_worker()
     for name, limited in (("a", False), ("b", False), ("a", True), ("a", False)):
-        callers.count(name, limited=limited)
-    assert told(callers) == {("a", "answered"): 2, ("a", "limited"): 1, ("b", "answered"): 1}
+        key_counters.count(name, limited=limited)
+    assert totals(key_counters) == {("a", "answered"): 2, ("a", "limited"): 1, ("b", "answered"): 1}
 
 
-def test_workers_are_counted_together_and_a_successor_goes_on(tmp_path: Path) -> None:
+def test_workers_are_summed_and_a_successor_continues_its_slot(tmp_path: Path) -> None:
     slots = WorkerSlots(tmp_path)
     first, second = slots.take(), slots.take()
-    for slot in (first, second, first):  # the third time, as who takes the place of the first
-        callers = KeyCounters(slot.counts, slot.all_counts)
-        callers.count("a", limited=False)
-        callers.count("ü" if slot is first else "b", limited=False)
-    assert told(callers) == {("a", "answered"): 3, ("ü", "answered"): 2, ("b", "answered"): 1}
+    for slot in (first, second, first):  # the third time, as the successor of the first
+        key_counters = KeyCounters(slot.counts, slot.all_counts)
+        key_counters.count("a", limited=False)
+        key_counters.count("ü" if slot is first else "b", limited=False)
+    assert totals(key_counters) == {("a", "answered"): 3, ("ü", "answered"): 2, ("b", "answered"): 1}
 
 
-def test_keys_beyond_the_room_for_names_are_counted_together() -> None:
-    callers = lone()
+def test_keys_beyond_the_limit_are_counted_together() -> None:
+    key_counters = single_worker()
     for number in range(600):
-        callers.count(f"key {number}", limited=False)
-        callers.count(f"key {number}", limited=False)
-    counted = told(callers)
+        key_counters.count(f"key {number}", limited=False)
+        key_counters.count(f"key {number}", limited=False)
+    counted = totals(key_counters)
     assert counted["key 0", "answered"] == counted["key 510", "answered"] == 2
     assert counted["(others)", "answered"] == 2 * (600 - 511)
     assert sum(counted.values()) == 1200
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "ü" * 65, 'quote " and \\ and\nline'])
-def test_any_name_gives_metrics_that_can_be_read(name: str) -> None:
-    callers = lone()
-    callers.count(name, limited=False)
+def test_any_name_gives_valid_metrics(name: str) -> None:
+    key_counters = single_worker()
+    key_counters.count(name, limited=False)
     registry = CollectorRegistry()
-    registry.register(callers)
+    registry.register(key_counters)
     assert f"{_NAME}{{".encode() in generate_latest(registry)
-    ((key, _),) = told(callers)
+    ((key, _),) = totals(key_counters)
     assert name.startswith(key)
 
 
 def test_all_counts_fit_into_a_slot() -> None:
-    site = make_site(SnapshotHolder(), keyring(["one"]), POLICY, apart=True)
+    site = make_site(SnapshotHolder(), authentication(["one"]), POLICY, separate_admin=True)
     lengths = site.public.traffic.length * 8 + (511 + 1) * 18 * 8
     assert lengths < SLOT_BYTES
 
 
-async def test_the_admin_listener_alone_tells_who_asked(
-    replica: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+async def test_only_the_admin_listener_has_counters_by_key(
+    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
 ) -> None:
-    await serve(replica, data)
-    site = make_site(replica, keyring(["one", "two"]), POLICY, apart=True)
+    await serve(snapshots, data)
+    site = make_site(snapshots, authentication(["one", "two"]), POLICY, separate_admin=True)
     assert site.admin is not None
     public: Client = await aiohttp_client(ServiceServer(site.public))
     admin: Client = await aiohttp_client(ServiceServer(site.admin))
@@ -90,6 +89,6 @@ async def test_the_admin_listener_alone_tells_who_asked(
     async with admin.get("/metrics") as response:
         lines = [line for line in (await response.text()).splitlines() if line.startswith(_NAME)]
     assert lines == [f'{_NAME}{{key="key 2",result="answered"}} 2.0']
-    alone: Client = await aiohttp_client(ServiceServer(make_site(replica, keyring(["one"]), POLICY).public))
+    alone: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authentication(["one"]), POLICY).public))
     async with alone.get("/metrics") as response:
         assert _NAME not in await response.text()

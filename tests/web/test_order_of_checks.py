@@ -1,4 +1,4 @@
-"""What is judged first: path, method, key, parameters, record."""
+"""The order of checks: path, method, key, parameters, record."""
 
 import pytest
 
@@ -19,14 +19,14 @@ PATHS = (
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PROPFIND"])
-async def test_one_slash_behind_a_known_path_redirects_whatever_the_method(client: Client, method: str) -> None:
+async def test_one_trailing_slash_on_a_known_path_redirects_whatever_the_method(client: Client, method: str) -> None:
     for path in PATHS:
         answer = await ask(client, f"{path}/?limit=2&x=%2F", method=method)
         assert answer.startswith(b"HTTP/1.1 307 ")
         assert f"\r\nLocation: {path}?limit=2&x=%2F\r\n".encode() in answer
 
 
-async def test_a_slash_redirects_before_the_key_is_asked_for(client: Client) -> None:
+async def test_the_redirect_needs_no_key(client: Client) -> None:
     response = await client.get("/stores/", allow_redirects=False)
     assert (response.status, response.headers["Location"]) == (307, "/stores")
 
@@ -50,7 +50,7 @@ async def test_a_slash_redirects_before_the_key_is_asked_for(client: Client) -> 
         "/docs/nope.js",
     ],
 )
-async def test_another_path_is_404(client: Client, target: str) -> None:
+async def test_an_unknown_path_is_404(client: Client, target: str) -> None:
     for method in ("GET", "DELETE"):
         answer = await ask(client, target, method=method)
         assert answer.startswith(b"HTTP/1.1 404 ")
@@ -58,7 +58,7 @@ async def test_another_path_is_404(client: Client, target: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])
-async def test_another_method_is_405_before_the_key_is_asked_for(client: Client, method: str) -> None:
+async def test_a_method_that_is_not_allowed_is_405_without_a_key(client: Client, method: str) -> None:
     for path in PATHS:
         response = await client.request(method, path)
         assert (response.status, response.headers["Allow"]) == (405, "GET, HEAD")
@@ -69,7 +69,7 @@ async def test_another_method_is_405_before_the_key_is_asked_for(client: Client,
     ("target", "status"),
     [("/stores", 405), ("/companies/acme?x=1", 405), ("/stores/?x=1", 307), ("/nope", 404), ("/companies//", 404)],
 )
-async def test_a_method_that_nobody_knows_is_judged_like_any_other(client: Client, target: str, status: int) -> None:
+async def test_a_nonstandard_method_is_handled_like_any_other(client: Client, target: str, status: int) -> None:
     for method in ("BREW", "get", "M-SEARCH-2", "!"):
         answer = await ask(client, target, method=method)
         assert answer.startswith(f"HTTP/1.1 {status} ".encode())
@@ -79,25 +79,25 @@ async def test_a_method_that_nobody_knows_is_judged_like_any_other(client: Clien
             assert b"\r\nLocation: /stores?x=1\r\n" in answer
 
 
-async def test_the_key_is_judged_before_the_parameters(client: Client) -> None:
+async def test_the_key_is_checked_before_the_parameters(client: Client) -> None:
     assert (await client.get("/stores?limit=0")).status == 401
 
 
-async def test_the_parameters_are_judged_before_the_record(client: Client) -> None:
+async def test_the_parameters_are_checked_before_the_record(client: Client) -> None:
     response = await client.get("/companies/nobody?x=1", headers={**HEADERS, "Prefer": "handling=strict"})
     assert response.status == 422
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/health", "/ready", "/metrics"])
-async def test_what_is_not_data_needs_no_key(client: Client, path: str) -> None:
+async def test_documents_and_probes_need_no_key(client: Client, path: str) -> None:
     assert (await client.get(path)).status == 200
 
 
-async def test_an_absolute_target_is_answered_as_its_path(client: Client) -> None:
+async def test_an_absolute_target_is_routed_by_its_path(client: Client) -> None:
     answer = await ask(client, "http://anywhere.example/stores?limit=1")
     assert answer.startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize("path", ["/st%6Fres", "/%73tores", "/companie%73/acme"])
-async def test_a_path_is_the_same_however_its_letters_are_escaped(client: Client, path: str) -> None:
+async def test_escaped_letters_in_a_path_are_decoded(client: Client, path: str) -> None:
     assert (await ask(client, path)).startswith(b"HTTP/1.1 200 ")

@@ -1,16 +1,14 @@
-"""The terms of a service."""
+"""The policy of a service."""
 
 import pytest
 
-from service.web.policy import read_origin
+from service.web.policy import parse_origin
 from tests.web.conftest import SiteClient
 from tests.web.reply import ask
 
 
 @pytest.mark.parametrize("cache_control", ["private, max-age=60", "no-store", "public, s-maxage=5"])
-async def test_answers_from_the_data_may_be_stored_as_is_told_and_no_others(
-    site_client: SiteClient, cache_control: str
-) -> None:
+async def test_cache_control_applies_to_responses_with_data_only(site_client: SiteClient, cache_control: str) -> None:
     client = await site_client(cache_control=cache_control)
     for target in ("/stores", "/companies/acme"):
         for field in ("If-None-Match: *", "Accept-Encoding: gzip, *;q=0", "Accept: */*"):
@@ -19,7 +17,7 @@ async def test_answers_from_the_data_may_be_stored_as_is_told_and_no_others(
     assert (await ask(client, "/openapi.json")).headers["Cache-Control"] == "no-cache"
 
 
-async def test_without_keys_answers_hang_on_none(site_client: SiteClient) -> None:
+async def test_without_keys_vary_does_not_name_the_key(site_client: SiteClient) -> None:
     client = await site_client(needs_key=False)
     for target in ("/stores", "/companies/acme"):
         assert (await ask(client, target, key="")).listed("Vary") == {"accept-encoding", "prefer", "x-dataset-version"}
@@ -39,8 +37,8 @@ async def test_without_keys_answers_hang_on_none(site_client: SiteClient) -> Non
         ("*", "*"),
     ],
 )
-def test_an_origin_is_read_as_browsers_write_it(text: str, origin: str) -> None:
-    assert read_origin(text) == origin
+def test_an_origin_is_normalized_as_browsers_write_it(text: str, origin: str) -> None:
+    assert parse_origin(text) == origin
 
 
 @pytest.mark.parametrize(
@@ -64,6 +62,6 @@ def test_an_origin_is_read_as_browsers_write_it(text: str, origin: str) -> None:
         "https:shop.example",
     ],
 )
-def test_what_is_no_origin_is_refused(text: str) -> None:
+def test_an_invalid_origin_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        read_origin(text)
+        parse_origin(text)

@@ -1,4 +1,4 @@
-"""When the data was made, as HTTP tells it: Last-Modified, and preconditions on it (RFC 9110 section 13)."""
+"""Last-Modified, and preconditions on dates (RFC 9110 section 13)."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import product
@@ -15,16 +15,16 @@ from tests.web.live import COMPANIES, STORES, Client
 from tests.web.reply import ask
 
 TARGETS = ("/stores", "/companies?limit=1", "/companies/acme")
-TO_COME = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+FUTURE = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
 METHODS = ("GET", "HEAD")
-MADE = "2024-05-31T12:00:00.900+02:00"
-TOLD = "Fri, 31 May 2024 10:00:00 GMT"
+GENERATED_AT = "2024-05-31T12:00:00.900+02:00"
+LAST_MODIFIED = "Fri, 31 May 2024 10:00:00 GMT"
 # In the three forms of RFC 9110 section 5.6.7.
-SAME = (TOLD, "Friday, 31-May-24 10:00:00 GMT", "Fri May 31 10:00:00 2024")
+SAME = (LAST_MODIFIED, "Friday, 31-May-24 10:00:00 GMT", "Fri May 31 10:00:00 2024")
 LATER = ("Fri, 31 May 2024 10:00:01 GMT", "Saturday, 01-Jun-24 00:00:00 GMT", "Sat Jun  1 00:00:00 2024")
 EARLIER = ("Fri, 31 May 2024 09:59:59 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994")
-# All would be later, and earlier in the second lot, if they were dates of HTTP.
-NO_DATES = (
+# Invalid dates. Without their errors all would be later than the data, and in the second list earlier.
+INVALID = (
     "2099-05-31T10:00:00Z",
     "4081917600",
     "tomorrow",
@@ -37,118 +37,121 @@ NO_DATES = (
     "Sun, 31 May 2099 10:00:00 GMT, Sun, 31 May 2099 10:00:00 GMT",
     "Sun, 31 May 99999999999 10:00:00 GMT",
 )
-NO_EARLIER_DATES = tuple(value.replace("2099", "1998").replace("4081917600", "896608800") for value in NO_DATES)
+INVALID_EARLIER = tuple(value.replace("2099", "1998").replace("4081917600", "896608800") for value in INVALID)
 ODD = ("Fri, 31 May 2024 23:59:60 GMT", "Fri, 31 May 0000 10:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 GMT", "\x80\xff")
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    return date(write_directory(tmp_path / "data", STORES, COMPANIES), MADE)
+    return date(write_directory(tmp_path / "data", STORES, COMPANIES), GENERATED_AT)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("method", METHODS)
 async def test_last_modified_is_the_manifests_time_in_whole_seconds(client: Client, target: str, method: str) -> None:
-    whole = await ask(client, target, method=method)
-    kept = await ask(client, target, f"If-None-Match: {whole.etag}", method=method)
-    assert whole.headers.getall("Last-Modified") == kept.headers.getall("Last-Modified") == [TOLD]
+    full = await ask(client, target, method=method)
+    not_modified = await ask(client, target, f"If-None-Match: {full.etag}", method=method)
+    assert full.headers.getall("Last-Modified") == not_modified.headers.getall("Last-Modified") == [LAST_MODIFIED]
 
 
-@pytest.mark.parametrize("generated_at", [None, TO_COME], ids=["none", "to come"])
-async def test_without_a_time_or_with_one_to_come_there_is_none_and_no_precondition_on_it(
-    client: Client, replica: SnapshotHolder, data: Path, generated_at: str | None
+@pytest.mark.parametrize("generated_at", [None, FUTURE], ids=["none", "future"])
+async def test_without_a_time_or_with_a_future_one_there_is_no_last_modified_and_dates_are_ignored(
+    client: Client, snapshots: SnapshotHolder, data: Path, generated_at: str | None
 ) -> None:
-    await serve(replica, date(data, generated_at))
+    await serve(snapshots, date(data, generated_at))
     assert "Last-Modified" not in (await ask(client, "/stores")).headers
     assert (await ask(client, "/stores", "If-Modified-Since: Sun, 31 May 2099 10:00:00 GMT")).status == 200
     assert (await ask(client, "/stores", f"If-Unmodified-Since: {EARLIER[0]}")).status == 200
 
 
 @pytest.mark.parametrize("since", SAME)
-async def test_what_has_the_date_that_the_client_names_is_304(client: Client, since: str) -> None:
+async def test_if_modified_since_with_the_same_date_is_304(client: Client, since: str) -> None:
     for target, method in product(TARGETS, METHODS):
-        whole = await ask(client, target)
-        kept = await ask(client, target, f"If-Modified-Since: {since}", method=method)
-        assert (kept.status, kept.body, kept.etag) == (304, b"", whole.etag)
+        full = await ask(client, target)
+        not_modified = await ask(client, target, f"If-Modified-Since: {since}", method=method)
+        assert (not_modified.status, not_modified.body, not_modified.etag) == (304, b"", full.etag)
 
 
 @pytest.mark.parametrize("zone", ["America/Toronto", "Asia/Tokyo"])
-async def test_a_date_is_one_of_utc_wherever_the_service_runs(
-    client: Client, monkeypatch: pytest.MonkeyPatch, zone: str
-) -> None:
-    with monkeypatch.context() as here:
-        here.setenv("TZ", zone)
+async def test_dates_are_in_utc_in_any_time_zone(client: Client, monkeypatch: pytest.MonkeyPatch, zone: str) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", zone)
         tzset()
-        told = [(await ask(client, "/stores", f"If-Modified-Since: {since}")).status for since in (SAME[1], EARLIER[0])]
+        statuses = [
+            (await ask(client, "/stores", f"If-Modified-Since: {since}")).status for since in (SAME[1], EARLIER[0])
+        ]
     tzset()
-    assert told == [304, 200]
+    assert statuses == [304, 200]
 
 
-@pytest.mark.parametrize("since", [*EARLIER, *LATER, *NO_DATES])
-async def test_what_has_another_date_than_the_client_names_is_200(client: Client, since: str) -> None:
+@pytest.mark.parametrize("since", [*EARLIER, *LATER, *INVALID])
+async def test_if_modified_since_with_another_or_invalid_date_is_200(client: Client, since: str) -> None:
     assert (await ask(client, "/stores", f"If-Modified-Since: {since}")).status == 200
 
 
-async def test_two_dates_are_none(client: Client) -> None:
+async def test_a_repeated_date_is_ignored(client: Client) -> None:
     assert (await ask(client, "/stores", *[f"If-Modified-Since: {SAME[0]}"] * 2)).status == 200
     assert (await ask(client, "/stores", *[f"If-Unmodified-Since: {EARLIER[0]}"] * 2)).status == 200
 
 
 @pytest.mark.parametrize("value", ODD)
-async def test_an_odd_date_does_no_harm(client: Client, value: str) -> None:
+async def test_an_out_of_range_date_causes_no_error(client: Client, value: str) -> None:
     assert (await ask(client, "/stores", f"If-Modified-Since: {value}")).status in {200, 304}
     assert (await ask(client, "/stores", f"If-Unmodified-Since: {value}")).status in {200, 412}
 
 
 @pytest.mark.parametrize("tags", ['"x"', "x", "", 'W/"x", "y"'])
-async def test_where_tags_are_given_the_date_does_not_count(client: Client, tags: str) -> None:
+async def test_with_if_none_match_if_modified_since_is_ignored(client: Client, tags: str) -> None:
     since = f"If-Modified-Since: {SAME[0]}"
     assert (await ask(client, "/stores", f"If-None-Match: {tags}", since)).status == 200
     assert (await ask(client, "/stores", since, f"If-None-Match: {tags}")).status == 200
 
 
-async def test_a_tag_that_matches_is_304_whatever_the_date(client: Client) -> None:
+async def test_a_matching_tag_is_304_whatever_the_date(client: Client) -> None:
     tag = (await ask(client, "/stores")).etag
     assert (await ask(client, "/stores", f"If-None-Match: {tag}", f"If-Modified-Since: {EARLIER[0]}")).status == 304
 
 
-@pytest.mark.parametrize("since", [*SAME, *LATER, *NO_EARLIER_DATES])
-async def test_what_was_not_modified_since_or_since_what_is_no_date_is_answered(client: Client, since: str) -> None:
+@pytest.mark.parametrize("since", [*SAME, *LATER, *INVALID_EARLIER])
+async def test_if_unmodified_since_with_no_earlier_date_is_200(client: Client, since: str) -> None:
     for method in METHODS:
         assert (await ask(client, "/stores", f"If-Unmodified-Since: {since}", method=method)).status == 200
 
 
 @pytest.mark.parametrize("since", EARLIER)
-async def test_what_was_modified_since_a_date_that_it_must_not_be_is_412(client: Client, since: str) -> None:
+async def test_if_unmodified_since_with_an_earlier_date_is_412(client: Client, since: str) -> None:
     for target in TARGETS:
         refused = await ask(client, target, f"If-Unmodified-Since: {since}")
-        assert (refused.status, refused.json()) == (412, {"detail": "It was modified since then"})
+        assert (refused.status, refused.json()) == (
+            412,
+            {"detail": "The resource was modified after If-Unmodified-Since"},
+        )
         assert (await ask(client, target, f"If-Unmodified-Since: {since}", method="HEAD")).status == 412
 
 
-async def test_where_if_match_is_given_if_unmodified_since_does_not_count(client: Client) -> None:
+async def test_with_if_match_if_unmodified_since_is_ignored(client: Client) -> None:
     tag = (await ask(client, "/stores")).etag
     assert (await ask(client, "/stores", f"If-Match: {tag}", f"If-Unmodified-Since: {EARLIER[0]}")).status == 200
     assert (await ask(client, "/stores", 'If-Match: "x"', f"If-Unmodified-Since: {LATER[0]}")).status == 412
 
 
-async def test_if_unmodified_since_is_judged_before_the_others(client: Client) -> None:
+async def test_if_unmodified_since_is_evaluated_before_the_others(client: Client) -> None:
     tag = (await ask(client, "/stores")).etag
     fields = (f"If-None-Match: {tag}", f"If-Modified-Since: {SAME[0]}")
     assert (await ask(client, "/stores", f"If-Unmodified-Since: {EARLIER[0]}", *fields)).status == 412
     assert (await ask(client, "/stores", f"If-Unmodified-Since: {SAME[0]}", *fields)).status == 304
 
 
-async def test_the_same_data_of_another_time_has_the_same_tag(
-    client: Client, replica: SnapshotHolder, data: Path
+async def test_the_same_data_with_another_time_has_the_same_tag(
+    client: Client, snapshots: SnapshotHolder, data: Path
 ) -> None:
     before = await ask(client, "/stores")
-    await serve(replica, date(data, "2024-06-01T00:00:00Z"))
+    await serve(snapshots, date(data, "2024-06-01T00:00:00Z"))
     after = await ask(client, "/stores")
     assert after.etag == before.etag
     assert after.headers["Last-Modified"] == "Sat, 01 Jun 2024 00:00:00 GMT"
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/health", "/ready", "/metrics", "/nope"])
-async def test_what_is_not_of_the_data_has_no_date(client: Client, path: str) -> None:
+async def test_responses_without_data_have_no_last_modified(client: Client, path: str) -> None:
     assert "Last-Modified" not in (await ask(client, path)).headers

@@ -1,4 +1,4 @@
-"""Questions about stores, and the many ways to write each."""
+"""Queries for stores, and the many ways to write each."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,7 +6,7 @@ from urllib.parse import quote, quote_plus, urlencode
 
 from hypothesis import strategies as st
 
-# Parameter -> value -> its spellings. Values that hold what separates values are there to be mistaken for several.
+# Parameter -> value -> spellings. Values with separators in them must not be split.
 _SEPARATED: Final = ("a", "b", "a,b", "a;b", "a|b", "a&city=b", "a\x00b", "a\x1fb", 'a","b', "('a', 'b')")
 FILTERS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "company_id": {value: (value,) for value in ("acme", "ACME", *_SEPARATED)},
@@ -21,7 +21,7 @@ FILTERS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "is_open": {"true": ("true", "1", "YES", "on", "T"), "false": ("false", "0", "No", "off")},
     "latitude": {"43.7": ("43.7", "43.70", "4.37e1", "+43.7", " 043.7"), "1": ("1", "1.0", ".1e1"), "x": ("x",)},
 }
-# Of these one is always asked for; the first value is that of a question that does not say.
+# Every query has one value of each; the first is the default.
 _ONCE: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "limit": {"1000": ("1000", "+1000", " 1000", "1_000", "1000.0"), "1": ("1", "01"), "2": ("2", "2.00")},
     "page_num": {"1": ("1", "+1", "001"), "2": ("2", " 2 "), "1" * 30: ("1" * 30,)},
@@ -30,23 +30,25 @@ _ONCE: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 }
 _NOISE: Final = (("city", ""), ("country", "null"), ("country", " "), ("City", "x"), ("unknown", "1"), ("", ""))
 
-# The values of each filter that is asked, and those of the four parameters that every question has.
-Question = tuple[frozenset[tuple[str, frozenset[str]]], tuple[str, ...]]
+# The values of each filter, and those of the four parameters that every query has.
+QuerySpec = tuple[frozenset[tuple[str, frozenset[str]]], tuple[str, ...]]
 
 
-def questions() -> st.SearchStrategy[Question]:
-    """Return questions."""
-    asked = {name: st.frozensets(st.sampled_from(list(values)), max_size=3) for name, values in FILTERS.items()}
-    filters = st.fixed_dictionaries({}, optional=asked).map(
+def query_specs() -> st.SearchStrategy[QuerySpec]:
+    """Return query specifications."""
+    values_by_name = {
+        name: st.frozensets(st.sampled_from(list(values)), max_size=3) for name, values in FILTERS.items()
+    }
+    filters = st.fixed_dictionaries({}, optional=values_by_name).map(
         lambda drawn: frozenset((name, values) for name, values in drawn.items() if values)
     )
     return st.tuples(filters, st.tuples(*(st.sampled_from(list(values)) for values in _ONCE.values())))
 
 
 @st.composite
-def spelled(draw: st.DrawFn, question: Question) -> str:
-    """Return query strings that ask a question."""
-    filters, once = question
+def spellings_of(draw: st.DrawFn, spec: QuerySpec) -> str:
+    """Return query strings of a specification."""
+    filters, once = spec
     pairs = draw(st.lists(st.sampled_from(_NOISE), max_size=3))
     for name, values in filters:
         for value in values:

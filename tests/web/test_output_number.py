@@ -1,4 +1,4 @@
-"""What entity tags rest on: an identity has the same body in every release, or `OUTPUT` is raised."""
+"""An identity has the same body in every release, unless the release increments `OUTPUT`."""
 
 from hashlib import sha256
 
@@ -13,11 +13,11 @@ TARGETS = (
     "/companies/acme",
     "/companies/nord",
 )
-# Where the bytes of an answer change, who holds the old ones is to be told: raise OUTPUT, and write both down here.
+# If response bytes change, clients need new tags: increment OUTPUT, and record it with the new digest here.
 KNOWN = (2, "e9d98231dacda13d")
 
 
-async def test_who_changes_the_bytes_of_an_answer_raises_the_number_that_tags_are_made_of(client: Client) -> None:
+async def test_a_change_of_response_bytes_comes_with_a_new_output_number(client: Client) -> None:
     digest = sha256()
     for target in TARGETS:
         response = await client.get(target, headers=HEADERS)
