@@ -73,7 +73,7 @@ def verify(file: Path) -> None:
     """Check every byte and every record of the baked FILE; exit 1 if anything is not as it was baked."""
     loaded = load_baked(file)
     if loaded.dataset is None:
-        raise click.ClickException(str(Refused.by(loaded.report)))
+        raise click.ClickException(str(Refused.because_of(loaded.report)))
     dataset = loaded.dataset
     try:
         check_records(STORES, dataset.stores)

@@ -26,7 +26,7 @@ from service.access.key_file import Change, change_keys, read_stored, signature
 from service.access.request_rate import MOST_REQUESTS, read_rate
 from service.commands.options import option
 from service.commands.refusal import bad_key_file
-from service.model.kinds import read_instant, write_instant
+from service.model.kinds import format_instant, parse_instant
 from service.web.auth import KEY_HEADER
 
 _key_file: Final = option(
@@ -61,7 +61,7 @@ class _Expiry(click.ParamType[datetime]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         """Return the moment in UTC; fail with a usage error where it is none, or past."""
-        moment = value if isinstance(value, datetime) else read_instant(value)
+        moment = value if isinstance(value, datetime) else parse_instant(value)
         if moment is None:
             self.fail("it is no date (2027-01-01) or moment (2027-01-01T12:00:00Z)", param, ctx)
         if moment <= datetime.now(UTC):
@@ -181,5 +181,5 @@ def _lines(told: Iterable[_Told]) -> Iterator[str]:
 
 def _shown(value: object) -> str:
     if isinstance(value, datetime):
-        return write_instant(value)
+        return format_instant(value)
     return "-" if value is None else str(value)

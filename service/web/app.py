@@ -127,7 +127,7 @@ class App:
 
     def _links(self, error: RequestError) -> str:
         """Return the header line of the link from an error to the documentation, where that is here and helps."""
-        return HELP_LINE if error.helped and self._helps else ""
+        return HELP_LINE if error.links_help and self._helps else ""
 
     def _elsewhere(self, path: str, query: str) -> Answer:
         """Return the redirect of a known path behind which one slash stands; raise `UnknownPath` for any other."""

@@ -8,7 +8,7 @@ import msgspec
 
 from service.model.envelope import opening
 from service.model.errors import UnprocessableContent
-from service.model.query import Query, Reader
+from service.model.query import Query, QueryParser
 from service.web.headers.links import base_of, link_line
 from service.web.request_target import query_pairs
 
@@ -50,7 +50,7 @@ class ParsedQuery:
 Parse = Callable[[str, bool], ParsedQuery | UnprocessableContent]
 
 
-def parser(reader: Reader) -> Parse:
+def parser(reader: QueryParser) -> Parse:
     """Return what parses query strings for one operation.
 
     Its cache is its own and holds whole query strings: nothing else but the operation's parameters matters.
@@ -58,7 +58,7 @@ def parser(reader: Reader) -> Parse:
 
     def parse(raw: str, strict: bool) -> ParsedQuery | UnprocessableContent:  # noqa: FBT001 - lru_cache has positions
         try:
-            return ParsedQuery(raw, reader.read(query_pairs(raw), strict=strict))
+            return ParsedQuery(raw, reader.parse(query_pairs(raw), strict=strict))
         except UnprocessableContent as error:
             return error.with_traceback(None)  # which would keep the frames alive
 

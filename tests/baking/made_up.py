@@ -10,8 +10,8 @@ import orjson
 from hypothesis import strategies as st
 
 from service.baking.baked_file import bake
+from service.engine.string_array import StringArray
 from service.engine.table import Table
-from service.engine.texts import Texts
 from service.loading.dataset import Dataset, Totals, load
 from service.model.records import COMPANIES, STORES, Resource
 from tests.directory import company, store, write_directory
@@ -85,8 +85,8 @@ def _records(resource: Resource, *, count: int, variety: int, seed: int) -> list
 def loaded(folder: Path) -> tuple[Dataset, Totals]:
     """Return a sound data set, loaded from its files, and its totals."""
     found = load(folder)
-    assert found.dataset is not None, found.report.faults
-    assert found.report.faults == []
+    assert found.dataset is not None, found.report.errors
+    assert found.report.errors == []
     return found.dataset, found.report.totals
 
 
@@ -124,5 +124,5 @@ def _parts(table: Table) -> Iterator[tuple[str, object]]:
         yield f"{name}/values", None if column.values is None else _texts(column.values)
 
 
-def _texts(texts: Texts) -> tuple[str, bytes, bytes]:
+def _texts(texts: StringArray) -> tuple[str, bytes, bytes]:
     return texts.offsets.dtype.str, texts.offsets.tobytes(), bytes(texts.data)

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from service.baking.baked_file import bake, load_baked
 from service.engine.page import page
 from service.engine.table import Table
-from service.model.query import Reader
+from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.sampling.sample import write_sample
 from tests.baking.made_up import Made, baked_file, contents, data_sets, loaded, write_manifest
@@ -47,8 +47,8 @@ FORMS: dict[str, Callable[[Sequence[Record], Sequence[str]], bytes]] = {
 
 def asked(table: Table, resource: Resource, asking: Sequence[Pairs]) -> list[object]:
     """Return what a table answers to queries, and to a look-up of each identifier and of one that no record has."""
-    reader = Reader(resource)
-    pages = [page(table, reader.read(pairs, strict=True)) for pairs in asking]
+    reader = QueryParser(resource)
+    pages = [page(table, reader.parse(pairs, strict=True)) for pairs in asking]
     values = table.columns[table.key].values
     keys = [] if values is None else [values[place].decode() for place in range(len(values))]
     return [*pages, *map(table.find, [*keys, "nobody"])]
@@ -61,7 +61,7 @@ def test_a_baked_data_set_has_the_arrays_of_its_files_and_gives_their_answers(da
         dataset, totals = loaded(folder)
         mapped = load_baked(baked_file(folder, Path(scratch, "set.baked")))
         assert mapped.dataset is not None
-        assert (mapped.report.faults, mapped.report.warnings, mapped.report.totals) == ([], [], totals)
+        assert (mapped.report.errors, mapped.report.warnings, mapped.report.totals) == ([], [], totals)
         assert contents(mapped.dataset) == contents(dataset)
         for resource in (STORES, COMPANIES):
             one, other = (getattr(each, resource.name) for each in (dataset, mapped.dataset))

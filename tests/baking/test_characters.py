@@ -14,26 +14,26 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.baking.baked_file import bake, load_baked, read_baked
-from service.baking.characters import Characters, OtherTables, Tables
+from service.baking.characters import Characters, UnicodeMismatch, UnicodeTables
 from service.baking.layout import DamagedFile, map_file, write_file
 from tests.baking.made_up import contents, loaded
 from tests.directory import store, write_directory
 
-OLD: Final[Tables] = unicodedata.ucd_3_2_0
-NEW: Final[Tables] = unicodedata
+OLD: Final[UnicodeTables] = unicodedata.ucd_3_2_0
+NEW: Final[UnicodeTables] = unicodedata
 PYTHON: Final = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 
 # Assigned since 1.1, in 6.1, never (a noncharacter), not yet, and for private use.
 LONG_KNOWN, EMOJI, NO_CHARACTER, UNKNOWN, PRIVATE = "Ωß東İ", "\U0001f600", "\ufffe\U0010ffff", "\u0378", "\ue000"
 
-Baker = Callable[[str, Tables], Path]
+Baker = Callable[[str, UnicodeTables], Path]
 
 
 @pytest.fixture
 def baked(tmp_path: Path) -> Baker:
     """Bake a store of a name by some tables."""
 
-    def make(name: str, tables: Tables) -> Path:
+    def make(name: str, tables: UnicodeTables) -> Path:
         dataset, totals = loaded(write_directory(tmp_path / "data", [store("s1", name=name, city="Ada")]))
         bake(dataset, totals, tmp_path / "set.baked", tables=tables)
         return tmp_path / "set.baked"
@@ -41,9 +41,9 @@ def baked(tmp_path: Path) -> Baker:
     return make
 
 
-def why(file: Path, tables: Tables) -> tuple[str, str]:
+def why(file: Path, tables: UnicodeTables) -> tuple[str, str]:
     """Return why a file is refused by a Python with some tables, and what to do."""
-    with pytest.raises(OtherTables) as caught:
+    with pytest.raises(UnicodeMismatch) as caught:
         read_baked(file, tables=tables)
     return str(caught.value), caught.value.remedy
 
@@ -94,7 +94,7 @@ def test_a_character_that_only_the_serving_python_knows_is_named_with_what_to_do
 
 def test_the_report_of_a_refused_file_is_one_fault_with_both(baked: Baker) -> None:
     file = baked(EMOJI, OLD)
-    (fault,) = load_baked(file).report.faults
+    (fault,) = load_baked(file).report.errors
     assert fault.why == "; ".join(why(file, NEW))
 
 

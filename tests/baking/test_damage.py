@@ -20,7 +20,7 @@ def refusal(file: Path) -> str:
     """Return why a file is refused: one fault of the whole file, told in one line."""
     loaded = load_baked(file)
     assert loaded.dataset is None
-    (fault,) = loaded.report.faults
+    (fault,) = loaded.report.errors
     assert (fault.code, fault.file, loaded.report.warnings) == ("file", str(file), [])
     assert str(fault).isprintable()
     return fault.why

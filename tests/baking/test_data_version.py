@@ -17,7 +17,7 @@ OTHERS: dict[str, object] = {"company_id": "nord", "flag": False, "number": "7.5
 
 each_store_field = pytest.mark.parametrize("field", STORES.fields, ids=lambda field: field.name)
 each_company_field = pytest.mark.parametrize(
-    "field", [field for field in COMPANIES.fields if field.answered], ids=lambda field: field.name
+    "field", [field for field in COMPANIES.fields if field.served], ids=lambda field: field.name
 )
 
 

@@ -14,7 +14,7 @@ import pytest
 from service.engine.page import page
 from service.loading.dataset import load
 from service.model.kinds import fold
-from service.model.query import Reader
+from service.model.query import QueryParser
 from service.model.records import STORES
 from tests.baking.made_up import baked_file, loaded
 from tests.baking.scripts import PLACES, write_scripts
@@ -44,14 +44,14 @@ def test_a_data_set_gives_one_baked_file(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_question_has_one_answer(folder: Path) -> None:
-    dataset, reader, answers = load(folder).dataset, Reader(STORES), sha256()
+    dataset, reader, answers = load(folder).dataset, QueryParser(STORES), sha256()
     assert dataset is not None
     asking = [(name, text.swapcase()) for text in PLACES for name in ("city", "province", "country")]
     asking += [("postal_code", f"{text}1".title()) for text in PLACES] + [
         ("sort_by", name) for name in STORES.sort_keys
     ]
     for pair in asking:
-        found = page(dataset.stores, reader.read([pair], strict=True))
+        found = page(dataset.stores, reader.parse([pair], strict=True))
         answers.update(b"".join([msgspec.json.encode((pair, found.total_count)), *found.rows]))
     assert answers.hexdigest() == ANSWERS
 

@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from service.baking.layout import Array, map_file, promised_length, write_file
+from service.baking.layout import Array, expected_length, map_file, write_file
 from tests.baking.made_up import small_file
 from tests.sampling.test_sample import small_disk
 
@@ -93,7 +93,7 @@ def test_the_length_of_a_file_is_known_as_soon_as_its_header_is_there(tmp_path: 
     write_file(tmp_path / "file", ARRAYS, TEXTS)
     stored = (tmp_path / "file").read_bytes()
     start = 8 + int.from_bytes(stored[:8], "little")
-    told = [promised_length(stored[:length]) for length in range(len(stored) + 1)]
+    told = [expected_length(stored[:length]) for length in range(len(stored) + 1)]
     assert told == [None] * start + [len(stored)] * (len(stored) + 1 - start)
 
 

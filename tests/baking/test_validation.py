@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 
 from service.baking.baked_file import bake, load_baked
 from service.baking.layout import Array, DamagedFile, map_file, write_file
-from service.baking.validation import check_records, is_rising
-from service.engine.texts import Texts
+from service.baking.validation import check_records, is_sorted
+from service.engine.string_array import StringArray
 from service.model.records import STORES
 from tests.baking.made_up import loaded, make
 from tests.baking.test_damage import refusal
@@ -124,11 +124,11 @@ def test_a_row_that_is_not_the_record_of_its_identifier_is_found_by_verify(
 @given(TEXTS)
 def test_texts_rise_as_their_bytes_compare(texts: list[bytes]) -> None:
     for each in (texts, sorted(texts), sorted(set(texts))):
-        assert is_rising(Texts.of(each)) is all(one < other for one, other in pairwise(each))
+        assert is_sorted(StringArray.of(each)) is all(one < other for one, other in pairwise(each))
 
 
 def test_long_texts_with_one_beginning_are_compared_to_their_ends() -> None:
     texts: list[Any] = [b"store-" * 10 + b"%07d" % number for number in range(3000)]
-    assert is_rising(Texts.of(texts))
+    assert is_sorted(StringArray.of(texts))
     texts[1500], texts[1501] = texts[1501], texts[1500]
-    assert not is_rising(Texts.of(texts))
+    assert not is_sorted(StringArray.of(texts))

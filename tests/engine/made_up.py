@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from service.engine.column import join_keys
 from service.engine.page import page
 from service.engine.table import Table, TableBuilder
-from service.model.query import Reader
+from service.model.query import QueryParser
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 from tests.engine import oracle
 from tests.engine.oracle import Answer, Collection, Form, Pairs, Record
@@ -79,7 +79,7 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
     rows = [json.dumps(record[resource.identifier]).encode() + b"," for record in made]
     keys = {
         field.name: join_keys(
-            [None if (text := record[field.name]) is None else field.kind.matched(text) for record in made]
+            [None if (text := record[field.name]) is None else field.kind.normalize(text) for record in made]
         )
         for field in resource.fields
     }
@@ -89,5 +89,5 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
 
 def ask(table: Table, resource: Resource, pairs: Pairs) -> Answer:
     """Return what the engine answers."""
-    found = page(table, Reader(resource).read(pairs, strict=True))
+    found = page(table, QueryParser(resource).parse(pairs, strict=True))
     return Answer(found.total_count, json.loads(b"[" + b"".join(found.rows) + b"]"))

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, strategies as st
 
-from service.engine.bitmap import members, pack
+from service.engine.bitmap import pack, positions
 
 MASKS = st.one_of(
     st.lists(st.booleans(), max_size=300),
@@ -17,11 +17,11 @@ MASKS = st.one_of(
 
 @given(MASKS)
 def test_the_members_of_a_bitmap_are_the_places_of_its_mask(mask: list[bool]) -> None:
-    assert members(pack(np.array(mask, np.bool_))).tolist() == [place for place, held in enumerate(mask) if held]
+    assert positions(pack(np.array(mask, np.bool_))).tolist() == [place for place, held in enumerate(mask) if held]
 
 
 @given(MASKS, MASKS)
 def test_two_bitmaps_are_intersected_word_by_word(one: list[bool], other: list[bool]) -> None:
     size = min(len(one), len(other))
     words = pack(np.array(one[:size], np.bool_)) & pack(np.array(other[:size], np.bool_))
-    assert members(words).tolist() == [place for place in range(size) if one[place] and other[place]]
+    assert positions(words).tolist() == [place for place in range(size) if one[place] and other[place]]

@@ -20,7 +20,7 @@ def column(*parts: Keys, filters: bool = True) -> Column:
 
 def rows(built: Column, key: str) -> list[int]:
     code = built.find(key)
-    return [] if code is None else built.rows(code).tolist()
+    return [] if code is None else built.postings(code).tolist()
 
 
 @given(KEYS, KEYS)
@@ -34,14 +34,14 @@ def test_a_column_gives_the_rows_of_each_value_ascending(first: Keys, second: Ke
 def test_a_column_orders_all_rows_by_value_then_row_those_without_one_last(keys: Keys) -> None:
     built = column(keys)
     assert built.order.tolist() == sorted(range(len(keys)), key=lambda row: (keys[row] is None, keys[row] or "", row))
-    assert built.valued == sum(key is not None for key in keys)
+    assert built.non_null_count == sum(key is not None for key in keys)
 
 
 @given(KEYS)
 def test_codes_are_places_among_the_sorted_values_and_one_more_for_none(keys: Keys) -> None:
     built, distinct = column(keys), sorted({key for key in keys if key is not None})
-    assert built.absent == len(distinct)
-    assert built.codes.tolist() == [built.absent if key is None else distinct.index(key) for key in keys]
+    assert built.null_code == len(distinct)
+    assert built.codes.tolist() == [built.null_code if key is None else distinct.index(key) for key in keys]
 
 
 @pytest.mark.parametrize("distinct", [1, 254, 255, 256, 257, 65_534, 65_535, 65_536])
@@ -51,7 +51,7 @@ def test_a_column_holds_as_many_values_as_there_are(distinct: int) -> None:
     assert rows(built, f"{0:06d}") == [distinct - 1, distinct + 1]
     assert rows(built, f"{distinct - 1:06d}")[:1] == [0]
     assert built.order[-1] == distinct
-    assert built.codes[distinct] == built.absent == distinct
+    assert built.codes[distinct] == built.null_code == distinct
     assert int(built.codes.max()) == distinct
 
 

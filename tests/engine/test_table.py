@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 from service.engine.column import join_keys
 from service.engine.select import select
 from service.engine.selection import Selection
+from service.engine.string_array import StringArray
 from service.engine.table import Table, TableBuilder
-from service.engine.texts import Texts
 from service.model.query import Filter
 from service.model.records import COMPANIES
 from tests.engine.made_up import build, records
@@ -74,13 +74,13 @@ def test_what_was_worked_out_is_kept_for_who_asks_again() -> None:
     filters = (Filter("name", ("Acme",)),)
     assert select(table, filters, "name") is select(table, filters, "name")
     assert select(table, filters, "name") is not select(table, filters, "domain")
-    assert table.bits("name", 0, "company_id") is table.bits("name", 0, "company_id")
-    assert table.bits("name", 0, "company_id") is not table.bits("name", 0, "created_at")
+    assert table.bitmap("name", 0, "company_id") is table.bitmap("name", 0, "company_id")
+    assert table.bitmap("name", 0, "company_id") is not table.bitmap("name", 0, "created_at")
 
 
 def test_some_selections_are_kept_however_long_the_table_is() -> None:
     length = 10_000_000
-    table = Table(Texts(memoryview(b""), np.zeros(length + 1, np.int64)), {}, order_by="a", key="b")
+    table = Table(StringArray(memoryview(b""), np.zeros(length + 1, np.int64)), {}, order_by="a", key="b")
     everything = Selection(np.broadcast_to(np.int32(0), length), length)
     for number in range(5):
         table.selections.put(((), str(number)), everything, 4 * length)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from service.loading.dataset import Loaded, load
-from service.loading.faults import Fault
+from service.loading.diagnostics import Diagnostic
 from service.model.records import COMPANIES, STORES
 
 if sys.version_info >= (3, 14):
@@ -88,10 +88,10 @@ def rows(loaded: Loaded, collection: str = "stores") -> list[bytes]:
     return [table.rows[row] for row in range(len(table))]
 
 
-def refusal(loaded: Loaded) -> Fault:
+def refusal(loaded: Loaded) -> Diagnostic:
     """Return the one fault of a set that is refused."""
     assert loaded.dataset is None
-    (fault,) = (fault for fault in loaded.report.faults if fault.code == "file")
+    (fault,) = (fault for fault in loaded.report.errors if fault.code == "file")
     assert (fault.record, fault.field, fault.value) == (None, None, None)
     assert fault.why
     return fault

@@ -49,7 +49,7 @@ class Oracle:
 
     def __init__(self, kind: str, companies: Sequence[str], *, typed: bool) -> None:
         self.kind, self.companies, self.typed = kind, companies, typed
-        self.faults: list[Told] = []
+        self.errors: list[Told] = []
         self.warnings: list[Told] = []
         self.served: dict[str, Record] = {}
 
@@ -92,7 +92,7 @@ class Oracle:
                 faults.insert(0, ("duplicate", number, key, identifier))
         elif not faults:
             self.served[str(identifier)] = answer
-        self.faults += faults
+        self.errors += faults
         self.warnings += warnings
 
     def _check_parents(self, records: Sequence[Record]) -> None:
@@ -111,7 +111,7 @@ class Oracle:
         self.warnings.sort(key=lambda warning: warning[1])
 
     def _is_sound(self, number: int) -> bool:
-        return all(fault[1] != number for fault in self.faults)
+        return all(fault[1] != number for fault in self.errors)
 
     def _comes_back(self, start: str) -> bool:
         company: object = start

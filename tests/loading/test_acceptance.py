@@ -22,13 +22,13 @@ def stores(*records: Record) -> bytes:
 def test_a_data_set_without_a_fault_is_served(tmp_path: Path, invalid: InvalidRecords) -> None:
     dataset, report = accept(load_stores(tmp_path, stores(SOUND)), invalid)
     assert len(dataset.stores) == 1
-    assert report.faults == []
+    assert report.errors == []
 
 
 def test_records_at_fault_are_left_out_where_that_is_wanted_and_told(tmp_path: Path) -> None:
     dataset, report = accept(load_stores(tmp_path, stores(SOUND, FAULTY)), InvalidRecords.SKIP)
     assert len(dataset.stores) == 1
-    assert report.totals.skipped == len(report.faults) == 1
+    assert report.totals.skipped == len(report.errors) == 1
 
 
 @pytest.mark.parametrize(("records", "more"), [((SOUND, FAULTY), ""), ((FAULTY, SOUND, FAULTY), " (and 1 more)")])

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings, strategies as st
 
 from service.loading.dataset import Loaded
-from service.loading.faults import Fault
+from service.loading.diagnostics import Diagnostic
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, Record, as_csv, as_json, as_lines, load_files, rows
 from tests.loading.oracle import Oracle, Told
 
@@ -44,7 +44,7 @@ def records(fields: Sequence[str], *, typed: bool) -> st.SearchStrategy[list[Rec
     return st.lists(changes.map(lambda change: sound | change), max_size=12)
 
 
-def told(faults: Sequence[Fault], kind: str) -> list[Told]:
+def told(faults: Sequence[Diagnostic], kind: str) -> list[Told]:
     assert all(fault.line == (fault.record or 0) + 1 for fault in faults if fault.file.endswith("csv"))
     assert all(fault.line == fault.record for fault in faults if fault.file.endswith("jsonl"))
     return [
@@ -59,14 +59,14 @@ def assert_equal(loaded: Loaded, stores: Sequence[Record], companies: Sequence[R
     wanted = Oracle("stores", list(known.served), typed=typed)
     wanted.check(stores)
     for kind, oracle in (("companies", known), ("stores", wanted)):
-        assert told(loaded.report.faults, kind) == oracle.faults
+        assert told(loaded.report.errors, kind) == oracle.errors
         assert told(loaded.report.warnings, kind) == oracle.warnings
         served = [json.loads(row[:-1]) for row in rows(loaded, kind)]
         assert {next(iter(row.values())): row for row in served} == oracle.served
         assert len(served) == len(oracle.served)
     totals = loaded.report.totals
     assert (totals.stores, totals.companies) == (len(wanted.served), len(known.served))
-    assert totals.skipped == sum(len({fault[1] for fault in oracle.faults}) for oracle in (known, wanted))
+    assert totals.skipped == sum(len({fault[1] for fault in oracle.errors}) for oracle in (known, wanted))
     assert totals.repeated == sum(warning[0] == "repeated" for warning in known.warnings + wanted.warnings)
 
 

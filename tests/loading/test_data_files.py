@@ -51,7 +51,7 @@ def test_a_missing_file_is_told_by_what_it_may_be_called(tmp_path: Path, kind: s
 
 
 def test_an_empty_folder_lacks_both(tmp_path: Path) -> None:
-    assert [fault.file for fault in load(tmp_path).report.faults] == ["companies", "stores"]
+    assert [fault.file for fault in load(tmp_path).report.errors] == ["companies", "stores"]
 
 
 @pytest.mark.parametrize("other", ["stores.json", "stores.csv.gz", "stores.ndjson.zst"])
@@ -68,7 +68,7 @@ def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "stores.csv")
     (tmp_path / "other").mkdir()
 
-    assert [fault.file for fault in load(tmp_path).report.faults] == ["companies.csv", "stores.csv"]
+    assert [fault.file for fault in load(tmp_path).report.errors] == ["companies.csv", "stores.csv"]
 
 
 def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
@@ -99,10 +99,10 @@ def test_files_that_changed_since_a_look_at_them_are_refused_unless_a_manifest_h
 ) -> None:
     load_files(tmp_path, BOTH)
     seen = folder_signature(tmp_path).fingerprint
-    assert read_folder(tmp_path, fingerprint=seen).faults == []
+    assert read_folder(tmp_path, fingerprint=seen).errors == []
     (tmp_path / "stores.csv").write_bytes(STORES_FILE + b"\n")
-    (fault,) = read_folder(tmp_path, fingerprint=seen).faults
+    (fault,) = read_folder(tmp_path, fingerprint=seen).errors
     assert (fault.code, fault.why) == ("file", "the files changed while they were read")
     listed = {name: {"sha256": sha256((tmp_path / name).read_bytes()).hexdigest(), "records": 1} for name in BOTH}
     (tmp_path / "manifest.json").write_bytes(as_json({"files": listed}))
-    assert read_folder(tmp_path, fingerprint=seen).faults == []
+    assert read_folder(tmp_path, fingerprint=seen).errors == []

@@ -46,7 +46,7 @@ def test_no_content_of_a_file_escapes_as_an_error(name: str, content: bytes, pac
     with TemporaryDirectory() as folder:
         loaded = load_stores(Path(folder), packed(content, name) if pack else content, name)
 
-    refused = [fault for fault in loaded.report.faults if fault.code == "file"]
+    refused = [fault for fault in loaded.report.errors if fault.code == "file"]
     assert (loaded.dataset is None) == bool(refused)
     assert len(refused) <= 1
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.loading.faults import Fault
+from service.loading.diagnostics import Diagnostic
 from tests.loading.data_files import load_stores, packed, refusal
 
 HEADER = "store_id,company_id,address_1,city,country\r\n"
@@ -13,7 +13,7 @@ TEXT = f"{HEADER}s1,c1,1 Elm St,Ada,CA\r\ns2,c1,1 Rue É,Montréal,CA\r\n"
 WHAT_TO_DO = "save it as UTF-8 (in a spreadsheet program: CSV UTF-8)"
 
 
-def refused(folder: Path, content: bytes, name: str = "stores.csv") -> Fault:
+def refused(folder: Path, content: bytes, name: str = "stores.csv") -> Diagnostic:
     fault = refusal(load_stores(folder, content, name))
     assert "not UTF-8: " in fault.why
     return fault
@@ -51,5 +51,5 @@ def test_other_files_under_the_name_of_a_text_are_known(tmp_path: Path, content:
 
 
 def test_a_nul_in_a_cell_costs_its_record_alone(tmp_path: Path) -> None:
-    (fault,) = load_stores(tmp_path, TEXT.replace("Ada", "A\0da").encode()).report.faults
+    (fault,) = load_stores(tmp_path, TEXT.replace("Ada", "A\0da").encode()).report.errors
     assert (fault.code, fault.line, fault.field) == ("text", 2, "city")

@@ -7,7 +7,7 @@ import pytest
 
 from service.loading.batch import BATCH_SIZE
 from service.loading.dataset import Loaded
-from service.loading.field_names import MOST_UNUSED, meant_field
+from service.loading.field_names import MAX_UNUSED, suggest_field
 from service.model.records import COMPANIES, STORES
 from tests.loading.data_files import (
     COMPANY_FIELDS,
@@ -52,7 +52,7 @@ def test_each_column_that_is_not_a_field_is_warned_of_with_the_field_that_may_be
         (2, "lng", f"{ignored} longitude?"),
         (2, "open", f"{ignored} is_open?"),
     ]
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
     assert len(rows(loaded)) == 2
 
 
@@ -78,12 +78,12 @@ def test_each_column_that_is_not_a_field_is_warned_of_with_the_field_that_may_be
     ],
 )
 def test_usual_names_and_slips_are_understood(names: str, field: str) -> None:
-    assert {name: meant_field(name, STORES) for name in names.split()} == dict.fromkeys(names.split(), field)
+    assert {name: suggest_field(name, STORES) for name in names.split()} == dict.fromkeys(names.split(), field)
 
 
 def test_usual_names_of_companies_are_understood() -> None:
     for field, names in {"company_id": "id", "name": "company company_name", "domain": "website URL"}.items():
-        assert {meant_field(name, COMPANIES) for name in names.split()} == {field}
+        assert {suggest_field(name, COMPANIES) for name in names.split()} == {field}
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_usual_names_of_companies_are_understood() -> None:
     ["", "email", "hours", "fax", "website", "rating", "created_by", "lang", "type", "x" * 10**6, "店舗", "@spider"],
 )
 def test_a_name_like_no_field_has_no_hint(name: str) -> None:
-    assert meant_field(name, STORES) is None
+    assert suggest_field(name, STORES) is None
 
 
 def test_a_field_that_the_file_has_is_not_what_another_name_is_meant_for(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_every_json_member_that_is_not_a_field_is_counted(tmp_path: Path, name: 
         (8, "é", "not a field, so it is ignored (3 records)"),
         (2_501, "late", "not a field, so it is ignored (1 record)"),
     ]
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
     assert len(rows(loaded)) == 3_000
 
 
@@ -144,7 +144,7 @@ def test_members_are_counted_in_records_at_fault_too(tmp_path: Path) -> None:
     records: list[object] = [store("s1", name=5, more=1), 7, store("s2", city="", more=[2]), store("s3", more=None)]
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
 
-    assert [(fault.code, fault.record, fault.field) for fault in loaded.report.faults] == [
+    assert [(fault.code, fault.record, fault.field) for fault in loaded.report.errors] == [
         ("type", 1, "name"), ("type", 2, None), ("missing", 3, "city")
     ]  # fmt: skip
     assert unused(loaded) == [(1, "more", "not a field, so it is ignored (3 records)")]
@@ -154,11 +154,11 @@ def test_only_so_many_names_are_warned_of_and_all_records_are_read(tmp_path: Pat
     names = [f"n{number}" for number in range(3 * BATCH_SIZE)]
     records = [store(name, city="" if name == "n9" else "Ada") | {name: 1} for name in names]
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
-    assert [name for _, name, _ in unused(loaded)] == names[:MOST_UNUSED]
-    assert (len(rows(loaded)), [fault.line for fault in loaded.report.faults]) == (len(names) - 1, [10])
+    assert [name for _, name, _ in unused(loaded)] == names[:MAX_UNUSED]
+    assert (len(rows(loaded)), [fault.line for fault in loaded.report.errors]) == (len(names) - 1, [10])
 
     loaded = load_stores(tmp_path, as_csv([store()], [*REQUIRED, *names]))
-    assert [name for _, name, _ in unused(loaded)] == names[:MOST_UNUSED]
+    assert [name for _, name, _ in unused(loaded)] == names[:MAX_UNUSED]
 
 
 @pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "\x00"])

@@ -44,17 +44,17 @@ def test_other_files_of_the_folder_do_not_change_its_look(folder: Path) -> None:
 
 
 def test_only_a_manifest_proves_that_files_belong_together(folder: Path) -> None:
-    assert not folder_signature(folder).proven
+    assert not folder_signature(folder).verifiable
     (folder / "manifest.json").write_bytes(b"{}")
-    assert folder_signature(folder).proven
-    assert file_signature(folder / "stores.baked").proven
+    assert folder_signature(folder).verifiable
+    assert file_signature(folder / "stores.baked").verifiable
 
 
 def test_a_folder_that_cannot_be_read_has_a_look_and_it_is_of_no_data(folder: Path, tmp_path: Path) -> None:
     looks = [folder_signature(tmp_path / name) for name in ("gone", "nul\0", "x" * 300, "data/companies.csv")]
     assert len({look.fingerprint for look in looks}) == 1
     assert looks[0].fingerprint != folder_signature(folder).fingerprint
-    assert not looks[0].proven
+    assert not looks[0].verifiable
 
 
 def test_a_file_looks_another_when_it_is_replaced_and_when_it_is_gone(tmp_path: Path) -> None:

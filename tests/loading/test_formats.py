@@ -87,7 +87,7 @@ def same(one: Table, other: Table) -> bool:
 def test_the_same_records_make_the_same_tables_in_every_format(tmp_path: Path, form: str, packing: str) -> None:
     loaded, plain = load_as(tmp_path / "form", form, packing), load_as(tmp_path / "plain", "array.json", "")
 
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
     unused = [("unused", "extra"), ("unused", "more")] if form == "shuffled.csv" else []
     assert [(each.code, each.field) for each in loaded.report.warnings] == [*unused, *unused, ("number", "latitude")]
     assert loaded.dataset is not None
@@ -122,7 +122,7 @@ def test_a_json_number_keeps_its_digits(tmp_path: Path, ending: str, number: str
     loaded = load_stores(tmp_path, text if ending == "jsonl" else b"[" + text + b"]", f"stores.{ending}")
 
     assert f'"latitude":"{number}"'.encode() in rows(loaded)[0]
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
 
 
 @pytest.mark.parametrize("value", [None, "", " ", True])
@@ -148,13 +148,13 @@ def test_a_file_cut_anywhere_is_told_or_holds_the_whole_records_before(tmp_path:
     whole = [row for size in (1, 2) for row in rows(load_stores(tmp_path, as_lines(records[:size]), "stores.jsonl"))]
     for size in range(len(content)):
         loaded = load_stores(tmp_path, content[:size], f"stores.{form.partition('.')[2]}{packing}")
-        if not (loaded.report.faults or loaded.report.warnings):
+        if not (loaded.report.errors or loaded.report.warnings):
             assert rows(loaded) in ([], whole[:1], whole[1:])
 
 
 def test_records_at_fault_are_told_by_their_own_lines_beside_what_is_no_record(tmp_path: Path) -> None:
     lines = b",\n".join([as_json(store("s1", city=None)), b"7", as_json(store("s2")), as_json(store("s3", city=None))])
-    faults = load_stores(tmp_path, b"[" + lines + b"]", "stores.json").report.faults
+    faults = load_stores(tmp_path, b"[" + lines + b"]", "stores.json").report.errors
     assert sorted((fault.line, fault.record, fault.field) for fault in faults) == [
         (1, 1, "city"),
         (2, 2, None),

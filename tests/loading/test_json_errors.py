@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from service.loading.json_errors import not_json
+from service.loading.json_errors import describe_json_error
 from tests.loading.data_files import as_json, load_stores, refusal, store
 
 SIGNS = st.text('[]{}",:1\\uda tru\n', max_size=40)
@@ -78,7 +78,7 @@ def test_a_long_name_is_cut(tmp_path: Path) -> None:
 def test_any_text_has_a_reason(text: str) -> None:
     for shape in (list[msgspec.Raw], dict[str, msgspec.Raw], msgspec.Raw):
         error = decoding_error(text.encode(), shape)
-        assert error is None or not_json(error, text.encode(), "1").startswith("this is not JSON: ")
+        assert error is None or describe_json_error(error, text.encode(), "1").startswith("this is not JSON: ")
 
 
 def decoding_error(text: bytes, shape: object) -> Exception | None:

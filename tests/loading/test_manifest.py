@@ -32,7 +32,7 @@ def test_the_time_of_the_data_is_the_manifest_s(tmp_path: Path) -> None:
 
     assert loaded.dataset is not None
     assert loaded.dataset.generated_at == datetime(2024, 5, 31, 10, tzinfo=UTC)
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
 
 
 def test_without_a_manifest_or_its_time_the_time_is_unknown(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.loading.dataset import load
-from service.loading.misnamed_files import describe_misnamed
+from service.loading.misnamed_files import suggest_file_name
 from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_companies, load_files, refusal, store
 
 UNREAD = {
@@ -47,7 +47,7 @@ def test_nothing_is_said_of_other_files_and_of_those_that_a_program_may_still_wr
 
 @given(st.text(st.characters(), max_size=12) | st.from_regex(r"[sS]tores?(\.[a-z0-9]+){0,3}"))
 def test_any_name_gives_one_line_that_can_be_printed(name: str) -> None:
-    assert describe_misnamed([name], "stores").isprintable()
+    assert suggest_file_name([name], "stores").isprintable()
 
 
 def test_nothing_is_said_of_folders_or_where_the_right_file_is_there(tmp_path: Path) -> None:
@@ -55,4 +55,4 @@ def test_nothing_is_said_of_folders_or_where_the_right_file_is_there(tmp_path: P
     (tmp_path / "companies.csv").write_bytes(COMPANIES_FILE)
     assert "found" not in refusal(load(tmp_path)).why
     files = {"companies.csv": COMPANIES_FILE, "stores.csv": as_csv([store()], STORE_FIELDS), "Stores.csv": b"x"}
-    assert load_files(tmp_path / "both", files).report.faults == []
+    assert load_files(tmp_path / "both", files).report.errors == []

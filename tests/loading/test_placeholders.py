@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.engine.column import join_keys
-from service.loading.faults import Fault
+from service.loading.diagnostics import Diagnostic
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES, check_text, check_texts
 from service.model.kinds import IDENTIFIER, POSTAL, WORDS
 from service.model.records import COMPANIES, STORES, Field
@@ -30,7 +30,7 @@ SPELLINGS = [spelled(text) for text in sorted(PLACEHOLDERS) for spelled in (str,
 TEXTS = st.sampled_from([*SPELLINGS, '="08001"', '="', '="a"b"', "n", "na na", "-a", "nagoya", "a", "", None])
 
 
-def warned(warnings: Sequence[Fault]) -> list[tuple[str, str | None, str | None]]:
+def warned(warnings: Sequence[Diagnostic]) -> list[tuple[str, str | None, str | None]]:
     return [(each.code, each.field, each.value) for each in warnings]
 
 
@@ -87,7 +87,7 @@ def test_a_company_s_texts_are_looked_at_too(tmp_path: Path) -> None:
 
 @given(st.sampled_from(TEXT_FIELDS), st.lists(TEXTS, max_size=6))
 def test_texts_are_judged_together_as_each_is_alone(field: Field, cells: list[str | None]) -> None:
-    keys = join_keys([field.kind.matched(cell) if cell else None for cell in cells])
+    keys = join_keys([field.kind.normalize(cell) if cell else None for cell in cells])
     judged = {cell: check_text(field, cell) for cell in cells if cell}
     assert check_texts(field, cells, keys) == {cell: flaw for cell, flaw in judged.items() if flaw is not None}
 

@@ -118,7 +118,7 @@ def test_a_csv_file_of_a_header_alone_and_an_empty_array_are_empty_sets(tmp_path
     loaded = load_files(tmp_path, {"stores.csv": HEADER, "companies.json": b'{"x": [{}], "companies": []}'})
 
     assert loaded.dataset is not None
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
 
 
 def test_a_refused_file_is_one_fault_and_the_other_file_is_still_checked(tmp_path: Path) -> None:
@@ -126,17 +126,17 @@ def test_a_refused_file_is_one_fault_and_the_other_file_is_still_checked(tmp_pat
     loaded = load_files(tmp_path, {"companies.json": b'[{"company_id": ""}', "stores.csv": stores})
 
     assert loaded.dataset is None
-    assert [(fault.file, fault.code) for fault in loaded.report.faults] == [
+    assert [(fault.file, fault.code) for fault in loaded.report.errors] == [
         ("companies.json", "file"),
         ("stores.csv", "missing"),  # and nothing of companies, of which none are known
     ]
     assert msgspec.to_builtins(loaded.report.totals) == {"stores": 0, "companies": 0, "skipped": 1, "repeated": 0}
     loaded = load_stores(tmp_path, as_csv([store(city="")], STORE_FIELDS) + b'"')
-    assert [fault.code for fault in loaded.report.faults] == ["file"]
+    assert [fault.code for fault in loaded.report.errors] == ["file"]
 
 
 def test_both_files_are_told_where_both_are_refused(tmp_path: Path) -> None:
-    faults = load_files(tmp_path, {"companies.csv": b"x", "stores.json": b"x"}).report.faults
+    faults = load_files(tmp_path, {"companies.csv": b"x", "stores.json": b"x"}).report.errors
 
     assert [(fault.code, fault.file) for fault in faults] == [("file", "companies.csv"), ("file", "stores.json")]
 
@@ -144,7 +144,7 @@ def test_both_files_are_told_where_both_are_refused(tmp_path: Path) -> None:
 def test_a_cell_may_be_as_long_as_it_likes(tmp_path: Path) -> None:
     loaded = load_stores(tmp_path, as_csv([store(name="x" * 300_000)], STORE_FIELDS))
 
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
 
 
 def test_a_record_nested_too_deeply_refuses_the_file(tmp_path: Path) -> None:

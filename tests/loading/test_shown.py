@@ -9,7 +9,7 @@ from tests.loading.data_files import STORE_FIELDS, as_csv, as_json, as_lines, lo
 
 
 def shown(report: Report) -> list[str]:
-    return [str(fault) for fault in report.faults]
+    return [str(fault) for fault in report.errors]
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_value_of_a_wrong_type_is_shown_as_it_is_written_in_json(
     lines = load_stores(tmp_path, as_lines(records), "stores.ndjson").report
     assert shown(array) == [f"stores.json:1: record 2: {field}: {written}"]
     assert shown(lines) == [f"stores.ndjson:2: {field}: {written}"]
-    assert array.faults[0].value == lines.faults[0].value == written.partition(": ")[2]
+    assert array.errors[0].value == lines.errors[0].value == written.partition(": ")[2]
 
 
 def test_a_text_is_shown_in_quotes_of_its_own(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from service.loading.summary import groups, notes
-from service.loading.warning_counts import MOST_LISTED
+from service.loading.warning_counts import MAX_LISTED
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -15,7 +15,7 @@ from tests.loading.data_files import (
     store,
 )
 
-MANY = MOST_LISTED + 1_500
+MANY = MAX_LISTED + 1_500
 
 
 def wrong(number: int) -> Record:
@@ -27,11 +27,11 @@ def test_the_first_warnings_of_each_code_and_field_are_listed_and_the_others_cou
     loaded = load_stores(tmp_path, as_csv(map(wrong, range(MANY)), STORE_FIELDS))
     listed = [(each.code, each.field, each.record) for each in loaded.report.warnings]
 
-    assert loaded.report.faults == []
-    assert loaded.warned == {"number": 2 * MANY, "placeholder": 3}
+    assert loaded.report.errors == []
+    assert loaded.warning_counts == {"number": 2 * MANY, "placeholder": 3}
     for field in ("latitude", "longitude"):
         records = [record for _, other, record in listed if other == field]
-        assert records == [*range(1, MOST_LISTED + 1), None]
+        assert records == [*range(1, MAX_LISTED + 1), None]
     assert [each for each in listed if each[0] == "placeholder"] == [
         ("placeholder", "phone_number", record) for record in (1, 2, 3)
     ]
@@ -46,15 +46,15 @@ def test_the_first_warnings_of_each_code_and_field_are_listed_and_the_others_cou
 
 def test_repeated_records_are_counted_alike(tmp_path: Path) -> None:
     loaded = load_stores(tmp_path, as_csv([store()] * MANY, STORE_FIELDS))
-    assert loaded.report.totals.repeated == loaded.warned["repeated"] == MANY - 1
-    assert len(loaded.report.warnings) == MOST_LISTED + 1
+    assert loaded.report.totals.repeated == loaded.warning_counts["repeated"] == MANY - 1
+    assert len(loaded.report.warnings) == MAX_LISTED + 1
 
 
 def test_parents_that_nobody_has_are_counted_alike(tmp_path: Path) -> None:
     companies = [company(f"c{number}", parent_company_id="nobody") for number in range(MANY)]
     loaded = load_companies(tmp_path, as_csv(companies, COMPANY_FIELDS))
-    assert loaded.warned == {"parent": MANY}
-    assert len(loaded.report.warnings) == MOST_LISTED + 1
+    assert loaded.warning_counts == {"parent": MANY}
+    assert len(loaded.report.warnings) == MAX_LISTED + 1
 
 
 def test_a_log_has_a_line_for_each_code_with_its_count_and_its_first_case(tmp_path: Path) -> None:

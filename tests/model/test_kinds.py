@@ -14,12 +14,12 @@ from service.model.kinds import (
     POSTAL,
     WORDS,
     Kind,
-    read_flag,
+    parse_flag,
 )
 
 
 def same(kind: Kind, one: str, other: str) -> bool:
-    return kind.matched(one) == kind.matched(other)
+    return kind.normalize(one) == kind.normalize(other)
 
 
 @pytest.mark.parametrize("other", ["A1", "a1 ", " a1", "a\u200b1", "\uff411", ""])
@@ -80,7 +80,7 @@ def test_words_are_compared_after_nfkc_folding_nfkc_and_single_spaces(one: str, 
         return " ".join(unicodedata.normalize("NFKC", folded).split())
 
     assert same(WORDS, one, other) == (contract(one) == contract(other))
-    assert (WORDS.matched(one) < WORDS.matched(other)) == (contract(one) < contract(other))
+    assert (WORDS.normalize(one) < WORDS.normalize(other)) == (contract(one) < contract(other))
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_other_postal_codes_are_not_the_same(other: str) -> None:
 
 @pytest.mark.parametrize("text", ["1", "t", "y", "on", "yes", "true", "T", "Y", "ON", "Yes", "tRuE"])
 def test_the_spellings_of_true_are_taken_in_any_ascii_case(text: str) -> None:
-    assert read_flag(text) is True
+    assert parse_flag(text) is True
     assert same(FLAG, text, "true")
 
 
 @pytest.mark.parametrize("text", ["0", "f", "n", "off", "no", "false", "F", "N", "OFF", "No", "fALSE"])
 def test_the_spellings_of_false_are_taken_in_any_ascii_case(text: str) -> None:
-    assert read_flag(text) is False
+    assert parse_flag(text) is False
     assert same(FLAG, text, "false")
 
 
@@ -129,11 +129,11 @@ def test_the_spellings_of_false_are_taken_in_any_ascii_case(text: str) -> None:
     ],
 )
 def test_no_other_text_spells_a_flag(text: str) -> None:
-    assert read_flag(text) is None
+    assert parse_flag(text) is None
 
 
 def test_false_comes_before_true() -> None:
-    assert FLAG.matched("no") < FLAG.matched("yes")
+    assert FLAG.normalize("no") < FLAG.normalize("yes")
 
 
 @pytest.mark.parametrize("kind", [IDENTIFIER, WORDS, POSTAL, NUMBER, FLAG, INSTANT], ids=lambda kind: kind.name)

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import example, given, strategies as st
 
-from service.model.kinds import rank_number
+from service.model.kinds import number_key
 
 DECIMAL_TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 DECIMALS = st.from_regex(DECIMAL_TEXT, fullmatch=True)
@@ -21,7 +21,7 @@ ANY_DECIMAL = DECIMALS | FEW_DECIMALS | ODD_DECIMALS | LONG_DECIMALS
 
 
 def same(one: str, other: str) -> bool:
-    return rank_number(one) == rank_number(other)
+    return number_key(one) == number_key(other)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_other_numbers_and_texts_that_are_no_numbers_are_the_same_to_the_charact
 @example("-0", "0")
 @example("9" * 400, "1e400")
 def test_numbers_are_ordered_and_equal_as_decimals_are(one: str, other: str) -> None:
-    ranks, decimals = (rank_number(one), rank_number(other)), (Decimal(one), Decimal(other))
+    ranks, decimals = (number_key(one), number_key(other)), (Decimal(one), Decimal(other))
     assert (ranks[0] == ranks[1]) == (decimals[0] == decimals[1])
     assert (ranks[0] < ranks[1]) == (decimals[0] < decimals[1])
 
@@ -102,11 +102,11 @@ def test_degrees_are_ranked_as_the_same_numbers_written_otherwise_are(whole: int
 
 @pytest.mark.parametrize("text", ["43.\u0667", "43.7e", "43.7 5", "43.-7", "43.7.5", "4\u0663.7", "43.7X"])
 def test_what_begins_as_degrees_and_is_no_number_is_ranked_as_it_is(text: str) -> None:
-    assert rank_number(text) == "3" + text
+    assert number_key(text) == "3" + text
 
 
 @given(st.lists(ANY_DECIMAL | FEW_DECIMALS.map("{}!".format) | st.text(), max_size=8))
 def test_texts_that_are_no_numbers_come_after_numbers_by_code_point(texts: list[str]) -> None:
     numbers = [text for text in texts if DECIMAL_TEXT.fullmatch(text.strip())]
     others = [text for text in texts if not DECIMAL_TEXT.fullmatch(text.strip())]
-    assert sorted(texts, key=rank_number) == sorted(numbers, key=Decimal) + sorted(others)
+    assert sorted(texts, key=number_key) == sorted(numbers, key=Decimal) + sorted(others)

@@ -8,7 +8,7 @@ from service.model.parameters import (
     LIMIT,
     PAGE_NUM,
     SORT_ORDER,
-    Invalid,
+    InvalidValue,
     Parameter,
     filter_parameter,
     parameters_of,
@@ -36,8 +36,8 @@ def short(value: object) -> str:
 
 
 def refusal(parameter: Parameter, *values: str) -> tuple[str, str]:
-    with pytest.raises(Invalid) as caught:
-        parameter.read(values)
+    with pytest.raises(InvalidValue) as caught:
+        parameter.parse(values)
     return caught.value.type, caught.value.msg
 
 
@@ -88,7 +88,7 @@ def test_the_schemas_are_those_of_the_interface() -> None:
 
 @pytest.mark.parametrize("value", ["1", "1000", "+1_000.0"])
 def test_a_limit_is_from_1_to_1000(value: str) -> None:
-    assert LIMIT.read([value]) in {1, 1000}
+    assert LIMIT.parse([value]) in {1, 1000}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_limit_out_of_bounds_is_refused(value: str, expected: tuple[str, str])
 
 @pytest.mark.parametrize("value", ["1", "1001", "18446744073709551616", "9" * 4300], ids=short)
 def test_a_page_number_has_no_upper_bound(value: str) -> None:
-    assert PAGE_NUM.read([value]) == int(value)
+    assert PAGE_NUM.parse([value]) == int(value)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_page_number_below_one_or_of_too_many_digits_is_refused(value: str, ex
 
 
 def test_the_sort_order_is_asc_or_desc() -> None:
-    assert [SORT_ORDER.read([value]) for value in ("asc", "desc")] == ["asc", "desc"]
+    assert [SORT_ORDER.parse([value]) for value in ("asc", "desc")] == ["asc", "desc"]
 
 
 @pytest.mark.parametrize("value", ["up", "ASC", " asc", "desc ", "", "null"])
@@ -133,7 +133,7 @@ def test_another_sort_order_is_refused(value: str) -> None:
 
 def test_every_field_of_a_store_sorts() -> None:
     sort_by = sort_by_parameter(STORES)
-    assert [sort_by.read([key]) for key in sort_by.schema["enum"]] == list(STORES.sort_keys)
+    assert [sort_by.parse([key]) for key in sort_by.schema["enum"]] == list(STORES.sort_keys)
 
 
 @pytest.mark.parametrize("value", ["x", "", "null", "Name", "name ", "store_id,name", "-name"])
@@ -157,12 +157,12 @@ def test_paging_and_sorting_are_given_once(parameter: Parameter, values: tuple[s
 @pytest.mark.parametrize("name", FILTERS)
 @pytest.mark.parametrize("value", ["", " ", "\t\r\n", "\u00a0\u3000", "\x1c\x1f", "null"], ids=ascii)
 def test_an_empty_blank_or_null_filter_does_not_filter(name: str, value: str) -> None:
-    assert FILTERS[name].read([value]) == FILTERS[name].read([value, value]) == ()
+    assert FILTERS[name].parse([value]) == FILTERS[name].parse([value, value]) == ()
 
 
 @pytest.mark.parametrize("value", ["NULL", "Null", "null ", " null", "nulls", "None", "\u200b"], ids=ascii)
 def test_another_text_than_null_filters(value: str) -> None:
-    assert FILTERS["company_id"].read([value]) == (value,)
+    assert FILTERS["company_id"].parse([value]) == (value,)
     assert refusal(FILTERS["is_open"], value) == NOT_A_FLAG
 
 
@@ -185,7 +185,7 @@ def test_values_that_are_no_flags_are_one_fault(values: tuple[str, ...]) -> None
     ],
 )
 def test_filters_are_the_same_by_the_kind_of_their_field(name: str, values: list[str], like: list[str]) -> None:
-    read: Any = FILTERS[name].read
+    read: Any = FILTERS[name].parse
     assert read(values) == read(like)
     assert len(read(values)) == len(like)
 
@@ -195,4 +195,4 @@ def test_filters_are_the_same_by_the_kind_of_their_field(name: str, values: list
     [("company_id", "a", "A"), ("company_id", "a", "a "), ("latitude", "x", "X"), ("city", "New York", "NewYork")],
 )
 def test_filters_differ_by_the_kind_of_their_field(name: str, value: str, other: str) -> None:
-    assert FILTERS[name].read([value]) != FILTERS[name].read([other])
+    assert FILTERS[name].parse([value]) != FILTERS[name].parse([other])

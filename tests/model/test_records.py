@@ -39,12 +39,12 @@ def required(resource: Resource) -> list[str]:
 
 def test_a_store_has_the_fields_of_the_interface_in_its_order() -> None:
     assert [field.name for field in STORES.fields] == STORE_FIELDS
-    assert all(field.answered for field in STORES.fields)
+    assert all(field.served for field in STORES.fields)
 
 
 def test_a_company_has_the_fields_of_the_interface_and_a_date_that_is_not_answered() -> None:
     assert [field.name for field in COMPANIES.fields] == [*COMPANY_FIELDS, "created_at"]
-    assert [field.name for field in COMPANIES.fields if field.answered] == COMPANY_FIELDS
+    assert [field.name for field in COMPANIES.fields if field.served] == COMPANY_FIELDS
 
 
 def test_records_are_known_by_their_identifier() -> None:

@@ -66,7 +66,7 @@ def test_a_sample_of_any_size_and_form_loads_without_errors_or_warnings(
 ) -> None:
     write_sample(tmp_path, stores=stores, companies=companies, seed=3, file_format=file_format)
     report = load(tmp_path).report
-    assert (report.faults, report.warnings) == ([], [])
+    assert (report.errors, report.warnings) == ([], [])
     assert (report.totals.stores, report.totals.companies) == (stores, companies)
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from msgspec import UNSET
 
-from service.model.kinds import read_instant
+from service.model.kinds import parse_instant
 from service.model.records import Store
 from service.sampling.gazetteer import read_gazetteer
 from tests.sampling.large import Sample
@@ -114,7 +114,7 @@ def test_no_store_was_updated_before_it_was_created(large: Sample) -> None:
     unchanged = 0
     for store in large.stores[::5]:
         if store.created_at is not UNSET and store.updated_at is not UNSET:
-            created, updated = read_instant(store.created_at), read_instant(store.updated_at)
+            created, updated = parse_instant(store.created_at), parse_instant(store.updated_at)
             assert created is not None
             assert updated is not None
             assert updated >= created

@@ -63,7 +63,7 @@ def probe_routes(replica: SnapshotHolder) -> tuple[Route, ...]:
         operation_id="health",
         summary="Tell whether the process is alive",
         description="Answers as soon as the process listens.",
-        answers={HTTPStatus.OK: Health},
+        responses={HTTPStatus.OK: Health},
     )
     ready = Operation(
         path="/ready",
@@ -72,7 +72,7 @@ def probe_routes(replica: SnapshotHolder) -> tuple[Route, ...]:
         summary="Tell whether requests can be answered",
         description="Answers 503 until every worker has loaded the data, then what is served: in full where a key is "
         "given. 503 again where the data is stale, or the process about to end.",
-        answers={HTTPStatus.OK: Ready, HTTPStatus.SERVICE_UNAVAILABLE: Unready},
+        responses={HTTPStatus.OK: Ready, HTTPStatus.SERVICE_UNAVAILABLE: Unready},
     )
     return (described(health, lambda _: _probe(Health("ok"))), described(ready, _readiness(replica)))
 

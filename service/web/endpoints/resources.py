@@ -23,7 +23,7 @@ from service.model.errors import (
     UnprocessableContent,
 )
 from service.model.operation import VERSION_HEADER, Operation
-from service.model.query import Reader
+from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Company, Resource, Store
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import header_lines
@@ -78,8 +78,8 @@ def record_routes(replica: SnapshotHolder, policy: Policy) -> tuple[Route, ...]:
 
 
 def _list_route(data: _Data, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> Route:
-    reader = Reader(resource)
-    parse, path = parser(reader), f"/{resource.name}"
+    query_parser = QueryParser(resource)
+    parse, path = parser(query_parser), f"/{resource.name}"
 
     def answer(call: Call) -> Outcome:
         parsed = parse(call.query, call.strict)
@@ -103,16 +103,16 @@ def _list_route(data: _Data, resource: Resource, body: Any, table: Callable[[Dat
         summary=f"List {resource.name}",
         description=f"A page of the {resource.name} that pass every filter, in one total order: "
         "walking the pages shows each record once.",
-        answers={HTTPStatus.OK: body},
+        responses={HTTPStatus.OK: body},
         errors=_REFUSALS,
-        parameters=reader.parameters,
+        parameters=query_parser.parameters,
         protected=True,
     )
     return described(operation, answer)
 
 
 def _company_route(data: _Data) -> Route:
-    parse, path = parser(Reader()), "/companies/{company_id}"
+    parse, path = parser(QueryParser()), "/companies/{company_id}"
 
     def answer(call: Call) -> Outcome:
         parsed = parse(call.query, call.strict)
@@ -130,7 +130,7 @@ def _company_route(data: _Data) -> Route:
         operation_id="get_company",
         summary="Get a company",
         description="The company of an identifier.",
-        answers={HTTPStatus.OK: Company},
+        responses={HTTPStatus.OK: Company},
         errors=(*_REFUSALS, NotFound),
         segment="Identifier of the company: one path segment, percent-encoded, a slash as %2F.",
         protected=True,

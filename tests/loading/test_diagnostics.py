@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from service.loading.dataset import Loaded, Report
-from service.loading.faults import Fault
+from service.loading.diagnostics import Diagnostic
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -25,7 +25,7 @@ from tests.loading.data_files import (
 Told = tuple[str, int | None, int | None, str | None, str | None]
 
 
-def told(faults: list[Fault], file: str) -> list[Told]:
+def told(faults: list[Diagnostic], file: str) -> list[Told]:
     assert all(fault.why and fault.file == file for fault in faults)
     return [(fault.code, fault.line, fault.record, fault.field, fault.value) for fault in faults]
 
@@ -76,7 +76,7 @@ def test_every_flaw_of_a_cell_is_told_in_every_format(
     }[name]()
     loaded = load_stores(tmp_path, content, name)
 
-    assert told(loaded.report.faults, name) == [(code, 3, 2, field, value) for code, field, value in expected]
+    assert told(loaded.report.errors, name) == [(code, 3, 2, field, value) for code, field, value in expected]
     assert loaded.report.totals.skipped == 1
     assert len(rows(loaded)) == 1
 
@@ -87,7 +87,7 @@ def test_every_flaw_of_a_cell_is_told_in_every_format(
 def test_other_unusual_characters_are_served(tmp_path: Path, text: str) -> None:
     loaded = load_stores(tmp_path, as_csv([store(name=text)], STORE_FIELDS))
 
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
     assert msgspec.json.decode(rows(loaded)[0][:-1])["name"] == text
 
 
@@ -112,7 +112,7 @@ def test_a_json_value_of_another_type_is_told_as_it_is_written(tmp_path: Path, f
     text = as_lines([store("s1") | {field: "@"}, store("s2")]).replace(b'"@"', json.encode())
     loaded = load_stores(tmp_path, text, "stores.jsonl")
 
-    assert told(loaded.report.faults, "stores.jsonl") == [("type", 1, 1, field, json)]
+    assert told(loaded.report.errors, "stores.jsonl") == [("type", 1, 1, field, json)]
     assert len(rows(loaded)) == 1
 
 
@@ -123,23 +123,23 @@ def test_a_record_that_is_no_object_is_told_without_a_field(tmp_path: Path, valu
     array = b'{"stores": [' + as_json(store("s1")) + b"\n," + value.encode() + b"\n," + as_json(store("s2")) + b"]}"
 
     loaded = load_stores(tmp_path, lines, "stores.jsonl")
-    assert (told(loaded.report.faults, "stores.jsonl"), len(rows(loaded))) == (faults, 2)
+    assert (told(loaded.report.errors, "stores.jsonl"), len(rows(loaded))) == (faults, 2)
     loaded = load_stores(tmp_path, array, "stores.json")
-    assert (told(loaded.report.faults, "stores.json"), len(rows(loaded))) == (faults, 2)
+    assert (told(loaded.report.errors, "stores.json"), len(rows(loaded))) == (faults, 2)
 
 
 @pytest.mark.parametrize("text", ["maybe", "2", " true", "open", "\uff54rue"])
 def test_a_csv_cell_that_spells_no_truth_is_of_another_type(tmp_path: Path, text: str) -> None:
     loaded = load_stores(tmp_path, as_csv([store(is_open=text)], STORE_FIELDS))
 
-    assert told(loaded.report.faults, "stores.csv") == [("type", 2, 1, "is_open", text)]
+    assert told(loaded.report.errors, "stores.csv") == [("type", 2, 1, "is_open", text)]
 
 
 def test_a_row_with_another_number_of_cells_has_that_fault_alone(tmp_path: Path) -> None:
     text = b"store_id,company_id,address_1,city,country\n\ns1,c1\ns2,c9,a,b,c,\n\ns3,c1,a,b,c\nx\n"
     loaded = load_stores(tmp_path, text)
 
-    assert told(loaded.report.faults, "stores.csv") == [
+    assert told(loaded.report.errors, "stores.csv") == [
         ("cells", 3, 1, None, None),
         ("cells", 4, 2, None, None),
         ("cells", 7, 4, None, None),
@@ -157,7 +157,7 @@ def test_an_identifier_taken_by_an_earlier_sound_record_is_a_duplicate(tmp_path:
     ]
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
 
-    assert told(loaded.report.faults, "stores.jsonl") == [
+    assert told(loaded.report.errors, "stores.jsonl") == [
         ("missing", 1, 1, "city", None),
         ("duplicate", 3, 3, "store_id", "s1"),
         ("duplicate", 4, 4, "store_id", "s1"),
@@ -182,7 +182,7 @@ def test_a_record_alike_in_every_field_answered_is_kept_once(tmp_path: Path) -> 
         ("unused", 1, None, "unknown", None),
         ("repeated", 4, 3, "store_id", "s1"),
     ]
-    assert told(loaded.report.faults, "stores.csv") == [("duplicate", 5, 4, "store_id", "s1")]
+    assert told(loaded.report.errors, "stores.csv") == [("duplicate", 5, 4, "store_id", "s1")]
     assert msgspec.to_builtins(loaded.report.totals) == {"stores": 2, "companies": 1, "skipped": 1, "repeated": 1}
 
 
@@ -191,7 +191,7 @@ def test_a_company_s_time_is_not_answered_and_so_not_compared(tmp_path: Path) ->
     loaded = load_companies(tmp_path, as_csv(records, COMPANY_FIELDS))
 
     assert told(loaded.report.warnings, "companies.csv") == [("repeated", 3, 2, "company_id", "c1")]
-    assert told(loaded.report.faults, "companies.csv") == [("duplicate", 4, 3, "company_id", "c1")]
+    assert told(loaded.report.errors, "companies.csv") == [("duplicate", 4, 3, "company_id", "c1")]
 
 
 def test_a_company_at_fault_is_not_served_and_its_stores_are_not_either(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_company_at_fault_is_not_served_and_its_stores_are_not_either(tmp_path
     stores = as_lines([store("s1"), store("s2", company_id="c2", parent_company_id="c1")])
     loaded = load_files(tmp_path, {"companies.csv": companies, "stores.jsonl": stores})
 
-    assert [fault.code for fault in loaded.report.faults] == ["missing", "company"]
+    assert [fault.code for fault in loaded.report.errors] == ["missing", "company"]
     assert told(loaded.report.warnings, "stores.jsonl") == [("parent", 2, 2, "parent_company_id", "c1")]
     assert msgspec.to_builtins(loaded.report.totals) == {"stores": 1, "companies": 1, "skipped": 2, "repeated": 0}
 
@@ -286,7 +286,7 @@ def test_a_last_line_without_an_end_is_warned_of(tmp_path: Path, name: str, cont
     loaded = load_stores(tmp_path, content, name)
 
     assert told(loaded.report.warnings, name) == [("unterminated", line, None, None, None)]
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -299,7 +299,7 @@ def test_the_line_of_a_csv_record_is_where_it_begins_among_physical_lines(tmp_pa
     ]
     loaded = load_stores(tmp_path, as_csv(records, STORE_FIELDS, end=end))
 
-    assert [(fault.line, fault.record) for fault in loaded.report.faults] == [(4, 2), (5, 3), (9, 4)]
+    assert [(fault.line, fault.record) for fault in loaded.report.errors] == [(4, 2), (5, 3), (9, 4)]
 
 
 def test_lines_are_right_far_into_a_file(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def test_lines_are_right_far_into_a_file(tmp_path: Path) -> None:
         ("stores.jsonl", as_lines(records), 0),
         ("stores.json", b"\r\n[" + b",\r\n".join(map(as_json, records)) + b"]", 1),
     ]:
-        faults = load_stores(tmp_path, content, name).report.faults
+        faults = load_stores(tmp_path, content, name).report.errors
         assert [fault.record for fault in faults] == expected
         assert [fault.line for fault in faults] == [line + shift for line in expected]
 
@@ -321,7 +321,7 @@ def test_the_report_encodes_as_check_prints_it(tmp_path: Path) -> None:
     report = msgspec.json.decode(msgspec.json.encode(loaded.report))
 
     assert report["faults"] == [
-        {"code": "missing"} | place | {"field": "city", "value": None, "why": loaded.report.faults[0].why}
+        {"code": "missing"} | place | {"field": "city", "value": None, "why": loaded.report.errors[0].why}
     ]
     assert report["warnings"] == [
         {"code": "range"} | place | {"field": "latitude", "value": "95", "why": loaded.report.warnings[0].why}
