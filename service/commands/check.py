@@ -46,7 +46,7 @@ def _lines(loaded: Loaded) -> Iterator[str]:
     totals = loaded.report.totals
     yield (
         f"{totals.stores:,} stores and {totals.companies:,} companies can be served; "
-        f"{totals.skipped:,} records at fault, {totals.repeated:,} repeated"
+        f"{totals.skipped:,} invalid records, {totals.repeated:,} repeated"
     )
 
 

@@ -106,8 +106,8 @@ def small_file(folder: Path) -> Path:
 def contents(dataset: Dataset) -> dict[str, object]:
     """Return everything that a data set is made of, in values that compare: arrays as type and bytes."""
     tables = {STORES.name: dataset.stores, COMPANIES.name: dataset.companies}
-    told: dict[str, object] = {"version": dataset.version, "generated_at": _spelled(dataset.generated_at)}
-    return told | {f"{name}/{part}": value for name, table in tables.items() for part, value in _parts(table)}
+    reported: dict[str, object] = {"version": dataset.version, "generated_at": _spelled(dataset.generated_at)}
+    return reported | {f"{name}/{part}": value for name, table in tables.items() for part, value in _parts(table)}
 
 
 def _spelled(moment: datetime | None) -> str | None:

@@ -55,7 +55,7 @@ def asked(table: Table, resource: Resource, asking: Sequence[Pairs]) -> list[obj
 
 
 @given(st.data(), data_sets())
-def test_a_baked_data_set_has_the_arrays_of_its_files_and_gives_their_answers(data: st.DataObject, made: Made) -> None:
+def test_a_baked_data_set_has_the_arrays_and_query_results_of_its_files(data: st.DataObject, made: Made) -> None:
     with TemporaryDirectory() as scratch:
         folder = made.write(Path(scratch, "data"))
         dataset, totals = loaded(folder)
@@ -70,7 +70,7 @@ def test_a_baked_data_set_has_the_arrays_of_its_files_and_gives_their_answers(da
             assert asked(one, resource, asking) == asked(other, resource, asking)
 
 
-def test_a_sample_with_every_width_of_code_is_the_same_baked(tmp_path: Path) -> None:
+def test_a_sample_with_codes_of_every_width_is_the_same_after_baking(tmp_path: Path) -> None:
     write_sample(tmp_path / "data", stores=3000, companies=40, seed=4)
     dataset, _ = loaded(tmp_path / "data")
     mapped = load_baked(baked_file(tmp_path / "data", tmp_path / "set.baked"))
@@ -110,7 +110,7 @@ def test_the_same_data_gives_the_same_bytes_from_every_format(tmp_path: Path, fo
     assert (tmp_path / "given.baked").read_bytes() == baked_file(plain, tmp_path / "plain.baked").read_bytes()
 
 
-def test_what_was_left_out_of_the_data_set_is_still_told_by_the_baked_one(tmp_path: Path) -> None:
+def test_the_counts_of_skipped_records_are_baked(tmp_path: Path) -> None:
     stores = [store("s1"), store("s1"), store("s2", city=None)]
     found = load_files(tmp_path / "data", {"stores.json": as_json(stores), "companies.json": as_json([company()])})
     assert found.dataset is not None

@@ -43,7 +43,7 @@ def test_a_data_set_gives_one_baked_file(folder: Path, tmp_path: Path) -> None:
     assert sha256(baked_file(folder, tmp_path / "set.baked").read_bytes()).hexdigest() == FILE
 
 
-def test_a_question_has_one_answer(folder: Path) -> None:
+def test_a_query_has_one_result(folder: Path) -> None:
     dataset, reader, answers = load(folder).dataset, QueryParser(STORES), sha256()
     assert dataset is not None
     asking = [(name, text.swapcase()) for text in PLACES for name in ("city", "province", "country")]
@@ -56,7 +56,7 @@ def test_a_question_has_one_answer(folder: Path) -> None:
     assert answers.hexdigest() == ANSWERS
 
 
-def test_every_character_of_unicode_3_2_is_folded_in_one_way() -> None:
+def test_characters_of_unicode_3_2_fold_alike() -> None:
     known = (c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.ucd_3_2_0.category(c) not in {"Cn", "Cs"})
     assert sha256("".join(f"{fold(f'a{c}b')}\n" for c in known).encode()).hexdigest() == FOLDED
 

@@ -25,7 +25,7 @@ TEXTS = {"format": "a test", "é": "\u2028\n\U0001f600"}
 SIZES = {"U8": 1, "U16": 2, "U32": 4, "I32": 4, "I64": 8}
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_a_written_file_is_read_back(tmp_path: Path) -> None:
     write_file(tmp_path / "file", ARRAYS, TEXTS)
     content = map_file(tmp_path / "file")
     assert content.metadata == TEXTS
@@ -35,20 +35,20 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
         assert np.array_equal(content.arrays[name], array)
 
 
-def test_a_file_of_nothing_is_read(tmp_path: Path) -> None:
+def test_an_empty_file_of_no_arrays_is_read_back(tmp_path: Path) -> None:
     write_file(tmp_path / "file", {}, {})
     content = map_file(tmp_path / "file")
     assert (content.metadata, content.arrays) == ({}, {})
 
 
-def test_arrays_lie_in_the_file_and_cannot_be_changed(tmp_path: Path) -> None:
+def test_arrays_are_mapped_and_read_only(tmp_path: Path) -> None:
     write_file(tmp_path / "file", ARRAYS, TEXTS)
     for array in map_file(tmp_path / "file").arrays.values():
         assert not array.flags.owndata
         assert not array.flags.writeable
 
 
-def test_the_order_in_which_arrays_and_texts_are_given_does_not_matter(tmp_path: Path) -> None:
+def test_the_order_of_arrays_and_texts_does_not_matter(tmp_path: Path) -> None:
     write_file(tmp_path / "one", ARRAYS, TEXTS)
     write_file(tmp_path / "other", dict(reversed(ARRAYS.items())), dict(reversed(TEXTS.items())))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
@@ -83,18 +83,18 @@ def test_the_header_has_the_checksum_of_each_array_and_the_last_array_is_its_own
     stored = (tmp_path / "file").read_bytes()
     start = 8 + int.from_bytes(stored[:8], "little")
     header = json.loads(stored[8:start])
-    told = {name: header["__metadata__"][f"crc32:{name}"] for name in ARRAYS}
-    assert told == {name: f"{crc32(array.tobytes()):08x}" for name, array in ARRAYS.items()}
+    reported = {name: header["__metadata__"][f"crc32:{name}"] for name in ARRAYS}
+    assert reported == {name: f"{crc32(array.tobytes()):08x}" for name, array in ARRAYS.items()}
     assert list(header)[-1] == "header_crc32"
     assert stored[-4:] == crc32(stored[:start]).to_bytes(4, "little")
 
 
-def test_the_length_of_a_file_is_known_as_soon_as_its_header_is_there(tmp_path: Path) -> None:
+def test_the_length_of_a_file_is_known_from_its_header(tmp_path: Path) -> None:
     write_file(tmp_path / "file", ARRAYS, TEXTS)
     stored = (tmp_path / "file").read_bytes()
     start = 8 + int.from_bytes(stored[:8], "little")
-    told = [expected_length(stored[:length]) for length in range(len(stored) + 1)]
-    assert told == [None] * start + [len(stored)] * (len(stored) + 1 - start)
+    reported = [expected_length(stored[:length]) for length in range(len(stored) + 1)]
+    assert reported == [None] * start + [len(stored)] * (len(stored) + 1 - start)
 
 
 @pytest.mark.parametrize("size", [0, 100, 1500, 8_000])

@@ -102,8 +102,8 @@ def test_what_was_found_is_told_for_each_code_in_a_line(tmp_path: Path) -> None:
     told = [line.partition(", the first: stores.json:1: ")[0] for line in ended.stderr.splitlines()]
     assert (ended.returncode, ended.stdout.count("\n")) == (0, 1)
     assert told == [
-        "left out 1 records at fault",
-        "missing: 1 fault",
+        "skipped 1 invalid records",
+        "missing: 1 error",
         "number: 1 warning",
         "placeholder: 1 warning",
         "unused: 1 warning",
@@ -192,7 +192,7 @@ def test_a_file_that_is_no_baked_data_set_is_refused_by_verify_and_serve(tmp_pat
     file = tmp_path / "stores.csv"
     file.write_bytes(b"store_id,company_id\ns1,acme\n")
     for ended in (run_here("verify", file), run("serve", "--port", "0", "--data", file)):
-        assert f"{file}: the file is no baked data set" in failed(ended)
+        assert f"{file}: the file is not a baked data set" in failed(ended)
 
 
 @pytest.mark.parametrize("name", ["nowhere", "x" * 300], ids=["nowhere", "too long"])

@@ -26,18 +26,18 @@ def test_only_warnings_are_exit_0(sound: Path) -> None:
     ended = run("check", sound)
     assert ended.returncode == 0
     assert "repeated: 1 warning" in ended.stdout
-    assert "1 stores and 1 companies can be served; 0 records at fault, 1 repeated" in ended.stdout
+    assert "1 stores and 1 companies can be served; 0 invalid records, 1 repeated" in ended.stdout
 
 
 def test_faults_are_grouped_by_code_with_counts_and_examples_and_exit_1(faulty: Path) -> None:
     ended = run_here("check", faulty)
     assert ended.returncode == 1
-    assert "missing: 7 faults" in ended.stdout
+    assert "missing: 7 errors" in ended.stdout
     assert [f"stores.json:1: record {number}: city:" in ended.stdout for number in range(1, 8)] == [True] * 5 + [
         False
     ] * 2
     assert "… and 2 more" in ended.stdout
-    assert "date: 1 fault\n" in ended.stdout
+    assert "date: 1 error\n" in ended.stdout
     assert "'2024-13-01'" in ended.stdout
     assert "range: 1 warning\n" in ended.stdout
 
@@ -83,7 +83,7 @@ def test_a_folder_that_is_not_there_is_exit_1_without_a_traceback(tmp_path: Path
 def test_a_file_in_place_of_a_folder_is_exit_1_with_the_folder_to_give(sound: Path) -> None:
     ended = run_here("check", sound / "stores.json")
     assert ended.returncode == 1
-    assert f"this is a file: give its folder, `{sound}`" in ended.stdout
+    assert f"this is a file: use its folder, `{sound}`" in ended.stdout
 
 
 def test_without_a_folder_or_with_a_url_it_is_exit_2_and_tells_no_password() -> None:

@@ -15,7 +15,7 @@ def test_a_sample_is_written_and_sound(tmp_path: Path, form: str) -> None:
     checked = run_here("check", tmp_path)
     assert (checked.returncode, checked.stdout) == (
         0,
-        "300 stores and 20 companies can be served; 0 records at fault, 0 repeated\n",
+        "300 stores and 20 companies can be served; 0 invalid records, 0 repeated\n",
     )
 
 

@@ -181,7 +181,7 @@ def test_a_faulty_data_set_is_served_without_the_faulty_records_when_told_so(con
     service = configured.service
     assert orjson.loads(service.get("/stores", "first-key").body)["total_count"] == 1
     assert orjson.loads(service.get("/ready", "first-key").body)["skipped"] == 1
-    assert "left out 1 records at fault" in configured.log.read_text()
+    assert "skipped 1 invalid records" in configured.log.read_text()
 
 
 def test_a_setting_is_taken_from_the_option_then_the_environment_then_the_file(configured: Configured) -> None:

@@ -55,7 +55,7 @@ def _cells(random: Random, name: str, values: Sequence[str], variety: int) -> li
 
 
 def queries(collection: Collection, made: Sequence[Record], limits: Sequence[int]) -> st.SearchStrategy[Pairs]:
-    """Return query strings without faults, as pairs of name and value; most ask for values that records hold."""
+    """Return query strings without errors, as pairs of name and value; most ask for values that records hold."""
     filters = st.sampled_from(collection.filters).flatmap(lambda name: _wishes(collection, made, name))
     order = {"sort_by": st.sampled_from(list(collection.forms)), "sort_order": st.sampled_from(["asc", "desc"])}
     page_nums = st.sampled_from([*range(1, 7), 2**31, 2**63, 2**64])

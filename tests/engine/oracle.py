@@ -85,7 +85,7 @@ class Answer(NamedTuple):
 
 
 def answer(collection: Collection, records: Sequence[Record], pairs: Pairs) -> Answer:
-    """Answer a query without faults by looking at every record."""
+    """Answer a query without errors by looking at every record."""
     given = dict(pairs)
     found = [record for record in records if all(_passes(collection, record, name, pairs) for name in given)]
     found = _sorted(collection, found, given.get("sort_by", "created_at"))

@@ -16,7 +16,7 @@ MASKS = st.one_of(
 
 
 @given(MASKS)
-def test_the_members_of_a_bitmap_are_the_places_of_its_mask(mask: list[bool]) -> None:
+def test_the_positions_of_a_bitmap_are_those_of_its_mask(mask: list[bool]) -> None:
     assert positions(pack(np.array(mask, np.bool_))).tolist() == [place for place, held in enumerate(mask) if held]
 
 

@@ -10,14 +10,14 @@ TEXTS = st.lists(st.binary(max_size=4), max_size=12)
 
 
 @given(TEXTS)
-def test_texts_come_out_as_they_went_in(texts: list[bytes]) -> None:
+def test_strings_are_stored_unchanged(texts: list[bytes]) -> None:
     laid = StringArray.of(texts)
     assert len(laid) == len(texts)
     assert [laid[index] for index in range(len(laid))] == texts
 
 
 @given(st.data())
-def test_texts_are_joined_in_the_order_of_their_places(data: st.DataObject) -> None:
+def test_slices_are_in_the_order_of_the_indices(data: st.DataObject) -> None:
     texts = data.draw(TEXTS)
     places = data.draw(st.lists(st.integers(0, len(texts) - 1)) if texts else st.just([]))
     assert b"".join(StringArray.of(texts).slices(np.array(places, np.int32))) == b"".join(
@@ -26,7 +26,7 @@ def test_texts_are_joined_in_the_order_of_their_places(data: st.DataObject) -> N
 
 
 @pytest.mark.parametrize("places", [[], [0], [4], [0, 1, 2, 3, 4], [1, 2, 3], [3, 2, 1], [0, 2, 1, 3], [4, 4], [0, 4]])
-def test_runs_and_scattered_places_are_joined_alike(places: list[int]) -> None:
+def test_consecutive_and_scattered_indices_give_the_same_bytes(places: list[int]) -> None:
     texts = [b"a", b"", b"ccc", b"\x00", b"e"]
     assert b"".join(StringArray.of(texts).slices(np.array(places, np.int32))) == b"".join(
         texts[place] for place in places
@@ -34,7 +34,7 @@ def test_runs_and_scattered_places_are_joined_alike(places: list[int]) -> None:
 
 
 @given(TEXTS, st.binary(max_size=4))
-def test_a_text_is_found_where_it_stands(texts: list[bytes], other: bytes) -> None:
+def test_a_string_is_found_at_its_index(texts: list[bytes], other: bytes) -> None:
     distinct = sorted({*texts})
     laid = StringArray.of(distinct)
     assert [laid.find(text) for text in distinct] == list(range(len(distinct)))
@@ -42,14 +42,14 @@ def test_a_text_is_found_where_it_stands(texts: list[bytes], other: bytes) -> No
 
 
 @pytest.mark.parametrize(("places", "pieces"), [([0], 1), ([0, 1, 2, 3, 4], 1), ([1, 2, 3], 1), ([0, 2, 1, 3], 4)])
-def test_a_run_of_texts_is_one_view_of_the_buffer_and_others_are_one_each(places: list[int], pieces: int) -> None:
+def test_consecutive_strings_are_one_view_and_others_one_each(places: list[int], pieces: int) -> None:
     laid = StringArray.of([b"a", b"", b"ccc", b"\x00", b"e"])
     slices = laid.slices(np.array(places, np.int32))
     assert len(slices) == pieces
     assert all(piece.obj is laid.data.obj for piece in slices)
 
 
-def test_texts_stand_in_their_two_buffers_as_they_were_laid() -> None:
+def test_strings_are_stored_in_two_buffers() -> None:
     laid = StringArray.of([b"a", b"", b"ccc"])
     assert bytes(laid.data) == b"accc"
     assert laid.offsets.tolist() == [0, 1, 1, 4]

@@ -89,9 +89,9 @@ def rows(loaded: Loaded, collection: str = "stores") -> list[bytes]:
 
 
 def refusal(loaded: Loaded) -> Diagnostic:
-    """Return the one fault of a set that is refused."""
+    """Return the one error of a set that is refused."""
     assert loaded.dataset is None
-    (fault,) = (fault for fault in loaded.report.errors if fault.code == "file")
-    assert (fault.record, fault.field, fault.value) == (None, None, None)
-    assert fault.why
-    return fault
+    (error,) = (error for error in loaded.report.errors if error.code == "file")
+    assert (error.record, error.field, error.value) == (None, None, None)
+    assert error.why
+    return error

@@ -44,11 +44,11 @@ def records(fields: Sequence[str], *, typed: bool) -> st.SearchStrategy[list[Rec
     return st.lists(changes.map(lambda change: sound | change), max_size=12)
 
 
-def told(faults: Sequence[Diagnostic], kind: str) -> list[Told]:
-    assert all(fault.line == (fault.record or 0) + 1 for fault in faults if fault.file.endswith("csv"))
-    assert all(fault.line == fault.record for fault in faults if fault.file.endswith("jsonl"))
+def reported(errors: Sequence[Diagnostic], kind: str) -> list[Told]:
+    assert all(error.line == (error.record or 0) + 1 for error in errors if error.file.endswith("csv"))
+    assert all(error.line == error.record for error in errors if error.file.endswith("jsonl"))
     return [
-        (fault.code, fault.record or 0, fault.field, fault.value) for fault in faults if fault.file.startswith(kind)
+        (error.code, error.record or 0, error.field, error.value) for error in errors if error.file.startswith(kind)
     ]
 
 
@@ -59,20 +59,20 @@ def assert_equal(loaded: Loaded, stores: Sequence[Record], companies: Sequence[R
     wanted = Oracle("stores", list(known.served), typed=typed)
     wanted.check(stores)
     for kind, oracle in (("companies", known), ("stores", wanted)):
-        assert told(loaded.report.errors, kind) == oracle.errors
-        assert told(loaded.report.warnings, kind) == oracle.warnings
+        assert reported(loaded.report.errors, kind) == oracle.errors
+        assert reported(loaded.report.warnings, kind) == oracle.warnings
         served = [json.loads(row[:-1]) for row in rows(loaded, kind)]
         assert {next(iter(row.values())): row for row in served} == oracle.served
         assert len(served) == len(oracle.served)
     totals = loaded.report.totals
     assert (totals.stores, totals.companies) == (len(wanted.served), len(known.served))
-    assert totals.skipped == sum(len({fault[1] for fault in oracle.errors}) for oracle in (known, wanted))
+    assert totals.skipped == sum(len({error[1] for error in oracle.errors}) for oracle in (known, wanted))
     assert totals.repeated == sum(warning[0] == "repeated" for warning in known.warnings + wanted.warnings)
 
 
 @settings(max_examples=100)
 @given(records(STORE_FIELDS, typed=True), records(COMPANY_FIELDS, typed=True))
-def test_json_records_are_found_as_the_contract_reads(stores: list[Record], companies: list[Record]) -> None:
+def test_json_records_are_checked_like_the_oracle(stores: list[Record], companies: list[Record]) -> None:
     with TemporaryDirectory() as folder:
         files = {"stores.jsonl": as_lines(stores), "companies.json": as_json(companies)}
         assert_equal(load_files(Path(folder), files), stores, companies, typed=True)
@@ -80,7 +80,7 @@ def test_json_records_are_found_as_the_contract_reads(stores: list[Record], comp
 
 @settings(max_examples=100)
 @given(records(STORE_FIELDS, typed=False), records(COMPANY_FIELDS, typed=False))
-def test_csv_records_are_found_as_the_contract_reads(stores: list[Record], companies: list[Record]) -> None:
+def test_csv_records_are_checked_like_the_oracle(stores: list[Record], companies: list[Record]) -> None:
     with TemporaryDirectory() as folder:
         files = {"stores.csv": as_csv(stores, STORE_FIELDS), "companies.csv": as_csv(companies, COMPANY_FIELDS)}
         assert_equal(load_files(Path(folder), files), stores, companies, typed=False)

@@ -50,7 +50,7 @@ def assert_plain(kind: Kind, cells: Sequence[str | None], plain: PlainColumn) ->
 
 @pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: str(kind.name))
 @given(cells=TEXTS)
-def test_texts_are_read_together_as_each_is_alone(kind: Kind, cells: list[str | None]) -> None:
+def test_the_fast_path_reads_texts_like_their_kind(kind: Kind, cells: list[str | None]) -> None:
     plain = read_plain_column(kind, cells)
     if plain is not None:
         assert_plain(kind, cells, plain)
@@ -64,7 +64,7 @@ def found_strange(kind: Kind, cells: Sequence[str]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: str(kind.name))
-def test_every_printable_character_is_read_among_others_as_it_is_alone(kind: Kind) -> None:
+def test_the_fast_path_reads_every_printable_character_like_its_kind(kind: Kind) -> None:
     cells = [f"{mark}a{mark}" for mark in map(chr, range(sys.maxunicode + 1)) if mark.isprintable() and mark != " "]
     strange = list(found_strange(kind, cells))
     usual = [cell for cell in cells if cell not in set(strange)]
@@ -78,12 +78,12 @@ def test_every_printable_character_is_read_among_others_as_it_is_alone(kind: Kin
 @pytest.mark.parametrize(
     "cell", ["a\x00", "\x7f", "a\nb", "a\tb", "\x85", "\u3000", " ", " a", "a ", "a  b", WrongType("1")]
 )
-def test_what_may_be_another_value_is_not_read_quickly(kind: Kind, cell: str | WrongType) -> None:
+def test_the_fast_path_gives_up_on_unusual_cells(kind: Kind, cell: str | WrongType) -> None:
     assert read_plain_column(kind, ["a", cell, "b"]) is None
 
 
 @pytest.mark.parametrize("kind", [*TEXT_KINDS, INSTANT], ids=lambda kind: str(kind.name))
-def test_a_column_of_nothing_is_read(kind: Kind) -> None:
+def test_the_fast_path_reads_empty_columns(kind: Kind) -> None:
     absent = UNSET if kind is INSTANT else None
     for cells in ([], ["", None, ""]):
         plain = read_plain_column(kind, cells)
@@ -92,7 +92,7 @@ def test_a_column_of_nothing_is_read(kind: Kind) -> None:
         assert plain.keys == join_keys([None] * len(cells))
 
 
-def test_numbers_beyond_their_bounds_are_not_read_quickly() -> None:
+def test_the_fast_path_gives_up_on_numbers_out_of_range() -> None:
     bounds = number_key("-90"), number_key("90")
     assert read_plain_column(NUMBER, ["90", "-90.0", "", "0"], bounds) is not None
     for beyond in ("90.01", "-90.01", "1e9", "north"):
@@ -100,7 +100,7 @@ def test_numbers_beyond_their_bounds_are_not_read_quickly() -> None:
 
 
 @given(st.lists(INSTANTS, max_size=4))
-def test_date_times_are_read_together_as_each_is_alone(texts: list[str]) -> None:
+def test_date_times_are_parsed_together_like_each_alone(texts: list[str]) -> None:
     moments = [(text, moment) for text in texts if (moment := parse_instant(text)) is not None]
     read = parse_instants([text for text, _ in moments])
     if read is not None:
@@ -111,7 +111,7 @@ def test_date_times_are_read_together_as_each_is_alone(texts: list[str]) -> None
 
 
 @given(INSTANTS)
-def test_every_date_time_of_up_to_six_digits_is_read_quickly(text: str) -> None:
+def test_the_fast_path_parses_date_times_with_up_to_six_fraction_digits(text: str) -> None:
     known = parse_instant(text) is not None
     assert (parse_instants([text]) is not None) == (known and ".1234567" not in text)
 
@@ -120,18 +120,18 @@ def test_every_date_time_of_up_to_six_digits_is_read_quickly(text: str) -> None:
     "text",
     ["2024-02-30", "2024-13-01", "2024-00-10", "2024-01-00", "0000-01-01", "2024-01-01T24:00", "\u0661", "x" * 99],
 )
-def test_one_wrong_date_time_among_thousands_is_told(text: str) -> None:
+def test_one_invalid_date_time_among_thousands_is_found(text: str) -> None:
     assert parse_instants(["2024-05-31T10:00:00.5+02:00"] * 5_000) is not None
     assert parse_instants([*["2024-05-31T10:00:00.5+02:00"] * 5_000, text]) is None
 
 
 @given(st.dates(), st.integers(-1, 40))
-def test_a_day_is_read_if_its_month_has_it(date: dt.date, day: int) -> None:
+def test_a_day_is_valid_if_its_month_has_it(date: dt.date, day: int) -> None:
     text = f"{date:%Y-%m}-{day:02}".zfill(10)
     assert (parse_instants([text]) is None) == (parse_instant(text) is None)
 
 
-def test_absent_date_times_stay_where_they_are() -> None:
+def test_missing_date_times_keep_their_positions() -> None:
     plain = read_plain_column(INSTANT, ["", "2024-05-31T10:00:00+02:00", None])
     assert plain is not None
     assert plain.values == [UNSET, "2024-05-31T10:00:00+02:00", UNSET]

@@ -21,14 +21,14 @@ def gzip_of_zeros(size: int) -> bytes:
 
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
-def test_a_compressed_text_comes_out_whole(ending: str) -> None:
+def test_a_compressed_text_is_decompressed(ending: str) -> None:
     assert read_text(packed(TEXT, f".{ending}"), ending) == TEXT
     assert read_text(packed(TEXT, f".{ending}") * 2, ending) == TEXT * 2
     assert read_text(packed(b"", f".{ending}"), ending) == b""
 
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
-def test_a_compressed_file_cut_anywhere_is_refused(ending: str) -> None:
+def test_a_compressed_file_truncated_anywhere_is_refused(ending: str) -> None:
     stored = packed(TEXT, f".{ending}")
     for size in range(len(stored)):
         with pytest.raises(FileError):
@@ -36,7 +36,7 @@ def test_a_compressed_file_cut_anywhere_is_refused(ending: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
-def test_a_damaged_compressed_file_is_refused_or_whole(ending: str) -> None:
+def test_a_damaged_compressed_file_is_refused_or_complete(ending: str) -> None:
     stored = packed(TEXT, f".{ending}")
     for place in range(len(stored)):
         damaged = stored[:place] + bytes([stored[place] ^ 0x55]) + stored[place + 1 :]
@@ -49,15 +49,15 @@ def test_a_damaged_compressed_file_is_refused_or_whole(ending: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["stores.csv.gz", "stores.json.zst", "stores.jsonl.gz"])
-def test_a_bomb_is_refused_whatever_it_would_hold(tmp_path: Path, name: str) -> None:
+def test_a_decompression_bomb_is_refused(tmp_path: Path, name: str) -> None:
     zeros = gzip_of_zeros(MAX_SIZE + 2**20) if name.endswith("gz") else packed(bytes(65 * 2**20), name)
-    fault = refusal(load_stores(tmp_path, zeros, name))
+    error = refusal(load_stores(tmp_path, zeros, name))
 
-    assert fault.file == name
-    assert "64 MiB" in fault.why
+    assert error.file == name
+    assert "64 MiB" in error.why
 
 
-def test_a_small_file_may_unpack_to_any_ratio() -> None:
+def test_a_small_file_may_have_any_compression_ratio() -> None:
     stored = gzip.compress(bytes(10 * 2**20))
 
     assert len(stored) * MAX_RATIO < 10 * 2**20
@@ -65,12 +65,12 @@ def test_a_small_file_may_unpack_to_any_ratio() -> None:
 
 
 @pytest.mark.parametrize("ending", [None, "gz", "zst"])
-def test_a_byte_order_mark_is_taken_off_once(ending: str | None) -> None:
+def test_one_byte_order_mark_is_removed(ending: str | None) -> None:
     assert read_text(packed(b"\xef\xbb\xbfx\xef\xbb\xbf", f".{ending}"), ending) == b"x\xef\xbb\xbf"
 
 
 @pytest.mark.parametrize("place", [0, 1, 2**20 - 2, 2**20 - 1, 2**20, 2**20 + 1, 2**21 + 5])
-def test_a_byte_that_is_not_utf_8_is_told_by_its_line(place: int) -> None:
+def test_the_error_for_a_byte_that_is_not_utf_8_has_its_line(place: int) -> None:
     lines = (b"\n" + "€".encode()) * 2**20
     for bad in (b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"):
         at = place // 4 * 4 + 1
@@ -80,7 +80,7 @@ def test_a_byte_that_is_not_utf_8_is_told_by_its_line(place: int) -> None:
 
 
 @pytest.mark.parametrize("size", range(1, 4))
-def test_a_character_cut_at_the_end_is_refused(size: int) -> None:
+def test_a_truncated_character_at_the_end_is_refused(size: int) -> None:
     with pytest.raises(FileError, match="UTF-8"):
         read_text(b"x" * (2**20 - 1) + "😀".encode()[:size], None)
 

@@ -1,4 +1,4 @@
-"""The query parameters: which there are, what each takes, and how what it does not take is told."""
+"""The query parameters: which there are, what each takes, and how what it does not take is reported."""
 
 from typing import Any
 
@@ -106,7 +106,7 @@ def test_a_limit_is_from_1_to_1000(value: str) -> None:
     ],
     ids=short,
 )
-def test_a_limit_out_of_bounds_is_refused(value: str, expected: tuple[str, str]) -> None:
+def test_a_limit_out_of_bounds_is_rejected(value: str, expected: tuple[str, str]) -> None:
     assert refusal(LIMIT, value) == expected
 
 
@@ -118,7 +118,7 @@ def test_a_page_number_has_no_upper_bound(value: str) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"), [("0", BELOW_ONE), ("-3", BELOW_ONE), ("9" * 4301, TOO_LONG)], ids=short
 )
-def test_a_page_number_below_one_or_of_too_many_digits_is_refused(value: str, expected: tuple[str, str]) -> None:
+def test_a_page_number_below_one_or_with_too_many_digits_is_rejected(value: str, expected: tuple[str, str]) -> None:
     assert refusal(PAGE_NUM, value) == expected
 
 
@@ -127,7 +127,7 @@ def test_the_sort_order_is_asc_or_desc() -> None:
 
 
 @pytest.mark.parametrize("value", ["up", "ASC", " asc", "desc ", "", "null"])
-def test_another_sort_order_is_refused(value: str) -> None:
+def test_other_sort_orders_are_rejected(value: str) -> None:
     assert refusal(SORT_ORDER, value) == ("enum", "Input should be 'asc' or 'desc'")
 
 
@@ -137,12 +137,12 @@ def test_every_field_of_a_store_sorts() -> None:
 
 
 @pytest.mark.parametrize("value", ["x", "", "null", "Name", "name ", "store_id,name", "-name"])
-def test_another_sort_key_is_refused_with_those_there_are(value: str) -> None:
+def test_other_sort_fields_are_rejected_with_the_allowed_ones(value: str) -> None:
     assert refusal(sort_by_parameter(STORES), value) == ("enum", STORE_SORT_KEYS)
 
 
 @pytest.mark.parametrize("value", ["store_id", "city", "updated_at", "", "Domain"])
-def test_a_company_is_sorted_by_its_own_fields_only(value: str) -> None:
+def test_companies_sort_only_by_their_own_fields(value: str) -> None:
     assert refusal(sort_by_parameter(COMPANIES), value) == ("enum", COMPANY_SORT_KEYS)
 
 
@@ -150,7 +150,7 @@ def test_a_company_is_sorted_by_its_own_fields_only(value: str) -> None:
     "parameter", [LIMIT, PAGE_NUM, SORT_ORDER, sort_by_parameter(STORES)], ids=lambda each: each.name
 )
 @pytest.mark.parametrize("values", [("1", "1"), ("x", "y"), ("", ""), ("1", "", "asc")], ids=str)
-def test_paging_and_sorting_are_given_once(parameter: Parameter, values: tuple[str, ...]) -> None:
+def test_repeated_paging_and_sorting_parameters_are_rejected(parameter: Parameter, values: tuple[str, ...]) -> None:
     assert refusal(parameter, *values) == REPEATED
 
 
@@ -161,7 +161,7 @@ def test_an_empty_blank_or_null_filter_does_not_filter(name: str, value: str) ->
 
 
 @pytest.mark.parametrize("value", ["NULL", "Null", "null ", " null", "nulls", "None", "\u200b"], ids=ascii)
-def test_another_text_than_null_filters(value: str) -> None:
+def test_texts_other_than_null_filter(value: str) -> None:
     assert FILTERS["company_id"].parse([value]) == (value,)
     assert refusal(FILTERS["is_open"], value) == NOT_A_FLAG
 
@@ -169,7 +169,7 @@ def test_another_text_than_null_filters(value: str) -> None:
 @pytest.mark.parametrize(
     "values", [("maybe",), ("maybe", "perhaps"), ("true", "maybe"), ("", "maybe"), (" true",), ("2",)]
 )
-def test_values_that_are_no_flags_are_one_fault(values: tuple[str, ...]) -> None:
+def test_several_invalid_flags_are_one_error(values: tuple[str, ...]) -> None:
     assert refusal(FILTERS["is_open"], *values) == NOT_A_FLAG
 
 
@@ -184,7 +184,7 @@ def test_values_that_are_no_flags_are_one_fault(values: tuple[str, ...]) -> None
         ("company_id", ["a", "a"], ["a"]),
     ],
 )
-def test_filters_are_the_same_by_the_kind_of_their_field(name: str, values: list[str], like: list[str]) -> None:
+def test_values_match_by_the_kind_of_their_field(name: str, values: list[str], like: list[str]) -> None:
     read: Any = FILTERS[name].parse
     assert read(values) == read(like)
     assert len(read(values)) == len(like)
@@ -194,5 +194,5 @@ def test_filters_are_the_same_by_the_kind_of_their_field(name: str, values: list
     ("name", "value", "other"),
     [("company_id", "a", "A"), ("company_id", "a", "a "), ("latitude", "x", "X"), ("city", "New York", "NewYork")],
 )
-def test_filters_differ_by_the_kind_of_their_field(name: str, value: str, other: str) -> None:
+def test_values_differ_by_the_kind_of_their_field(name: str, value: str, other: str) -> None:
     assert FILTERS[name].parse([value]) != FILTERS[name].parse([other])
