@@ -17,7 +17,7 @@ def test_schemathesis_finds_no_undocumented_response(tmp_path: Path) -> None:
     with serving("--data", data, "--api-key", "the-key") as service:
         command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(CONFIGURATION), "run"]
         options = ["--checks", "all", "--header", "x-api-key: the-key", "--max-examples", "8", "--seed", "1"]
-        options += ["--phases", "examples,coverage,fuzzing"]  # no request changes what another is answered
+        options += ["--phases", "examples,coverage,fuzzing"]  # requests do not affect each other
         ended = subprocess.run(
             [*command, *options, f"{service.address}/openapi.json"],
             capture_output=True,

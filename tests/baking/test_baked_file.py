@@ -1,4 +1,4 @@
-"""A baked data set is the one that its files are."""
+"""A baked data set equals the one loaded from its files."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -65,8 +65,8 @@ def test_a_baked_data_set_has_the_arrays_and_query_results_of_its_files(data: st
         assert contents(mapped.dataset) == contents(dataset)
         for resource in (STORES, COMPANIES):
             one, other = (getattr(each, resource.name) for each in (dataset, mapped.dataset))
-            wishes = queries(COLLECTIONS[resource.name], made.records[resource.name], [1, 3, 8, 1000])
-            asking = data.draw(st.lists(wishes, min_size=3, max_size=3))
+            pairs = queries(COLLECTIONS[resource.name], made.records[resource.name], [1, 3, 8, 1000])
+            asking = data.draw(st.lists(pairs, min_size=3, max_size=3))
             assert asked(one, resource, asking) == asked(other, resource, asking)
 
 

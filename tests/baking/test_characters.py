@@ -1,6 +1,6 @@
 """A file that one Python baked is served by any other that folds its characters alike, and refused by the others.
 
-The standard library has Unicode's tables of release 3.2, too: they stand for those of another Python.
+The standard library has Unicode's tables of release 3.2, too: they represent those of another Python.
 """
 
 import sys

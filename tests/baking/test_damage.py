@@ -1,4 +1,4 @@
-"""A baked file that is damaged anywhere is one error, never a data set and never an exception."""
+"""Any damage to a baked file is one error, never a data set and never an exception."""
 
 import os
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What is the same on every Python, held against values that were written down once.
+"""Results that are the same on every Python, compared with recorded values.
 
 A Python with other Unicode tables, or one that splits or folds texts in another way, fails here.
 """

@@ -1,4 +1,4 @@
-"""The layout of a baked file: that of safetensors, the same bytes each time, whole or not at all."""
+"""The layout of a baked file: that of safetensors, the same bytes each time, written atomically."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -83,8 +83,8 @@ def test_the_header_has_the_checksum_of_each_array_and_the_last_array_is_its_own
     stored = (tmp_path / "file").read_bytes()
     start = 8 + int.from_bytes(stored[:8], "little")
     header = json.loads(stored[8:start])
-    reported = {name: header["__metadata__"][f"crc32:{name}"] for name in ARRAYS}
-    assert reported == {name: f"{crc32(array.tobytes()):08x}" for name, array in ARRAYS.items()}
+    checksums = {name: header["__metadata__"][f"crc32:{name}"] for name in ARRAYS}
+    assert checksums == {name: f"{crc32(array.tobytes()):08x}" for name, array in ARRAYS.items()}
     assert list(header)[-1] == "header_crc32"
     assert stored[-4:] == crc32(stored[:start]).to_bytes(4, "little")
 
@@ -93,15 +93,13 @@ def test_the_length_of_a_file_is_known_from_its_header(tmp_path: Path) -> None:
     write_file(tmp_path / "file", ARRAYS, TEXTS)
     stored = (tmp_path / "file").read_bytes()
     start = 8 + int.from_bytes(stored[:8], "little")
-    reported = [expected_length(stored[:length]) for length in range(len(stored) + 1)]
-    assert reported == [None] * start + [len(stored)] * (len(stored) + 1 - start)
+    lengths = [expected_length(stored[:length]) for length in range(len(stored) + 1)]
+    assert lengths == [None] * start + [len(stored)] * (len(stored) + 1 - start)
 
 
 @pytest.mark.parametrize("size", [0, 100, 1500, 8_000])
 @pytest.mark.parametrize("old", [None, b"what was there"], ids=["new", "replacing"])
-def test_a_full_disk_is_told_leaves_nothing_and_keeps_what_was_there(
-    tmp_path: Path, *, size: int, old: bytes | None
-) -> None:
+def test_a_full_disk_raises_oserror_and_keeps_the_old_file(tmp_path: Path, *, size: int, old: bytes | None) -> None:
     file = tmp_path / "file"
     if old is not None:
         file.write_bytes(old)
@@ -111,7 +109,7 @@ def test_a_full_disk_is_told_leaves_nothing_and_keeps_what_was_there(
     assert left == ({} if old is None else {"file": old})
 
 
-def test_a_file_takes_its_name_whole_and_the_old_one_stays_as_it_is_mapped(tmp_path: Path) -> None:
+def test_a_file_is_replaced_atomically_and_the_old_mapping_stays_valid(tmp_path: Path) -> None:
     file = tmp_path / "file"
     write_file(file, ARRAYS, TEXTS)
     mapped = map_file(file)
@@ -121,7 +119,7 @@ def test_a_file_takes_its_name_whole_and_the_old_one_stays_as_it_is_mapped(tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_two_who_write_one_file_at_once_leave_the_whole_file_of_one(tmp_path: Path) -> None:
+def test_concurrent_writers_leave_the_complete_file_of_one(tmp_path: Path) -> None:
     file = tmp_path / "file"
 
     def write(number: int) -> None:
@@ -138,7 +136,7 @@ def test_two_who_write_one_file_at_once_leave_the_whole_file_of_one(tmp_path: Pa
 @pytest.mark.parametrize(
     "target", ["nowhere/file", "taken/file", "folder", "x" * 255], ids=["nowhere", "a file", "a folder", "too long"]
 )
-def test_a_target_that_cannot_be_written_is_an_os_error_and_nothing_is_left(tmp_path: Path, target: str) -> None:
+def test_an_unwritable_target_raises_oserror_and_leaves_nothing(tmp_path: Path, target: str) -> None:
     (tmp_path / "taken").write_bytes(b"")
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match=r"directory|long"):

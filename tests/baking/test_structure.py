@@ -1,4 +1,4 @@
-"""A file whose every checksum is right, but which does not hold what a data set is made of, is one clear error."""
+"""A file with correct checksums but wrong arrays or metadata is one clear error."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,13 +27,13 @@ class Crafted:
     def refusal(
         self, *, arrays: Mapping[str, Array | None] | None = None, texts: Mapping[str, str | None] | None = None
     ) -> str:
-        """Return why a file is refused whose arrays and texts are those of a sound one, but for these."""
+        """Return why a file is refused whose arrays and texts are those of a valid one, except these."""
         made = {**self._content.arrays, **(arrays or {})}
-        reported = {**self._content.metadata, **(texts or {})}
+        metadata = {**self._content.metadata, **(texts or {})}
         write_file(
             self._file,
             {name: array for name, array in made.items() if array is not None},
-            {name: text for name, text in reported.items() if text is not None},
+            {name: text for name, text in metadata.items() if text is not None},
         )
         return refusal(self._file)
 
@@ -65,13 +65,13 @@ def test_an_array_of_a_wrong_length_is_refused(crafted: Crafted, content: BakedC
 
 
 def only_starts(content: BakedContent) -> set[str]:
-    """Return the names of those `starts` that no values stand beside."""
+    """Return the names of the `starts` of columns without values."""
     fields = {name.removesuffix("/starts") for name in content.arrays if name.endswith("/starts")}
     return {f"{field}/starts" for field in fields if f"{field}/values/data" not in content.arrays}
 
 
 def part(name: str) -> str:
-    """Return what a error of an array names at least: its resource, and its field if it is that of one."""
+    """Return what an error of an array names at least: its resource, and its field if it has one."""
     resource, field, *_ = name.split("/")
     return resource if field == "rows" else f"{resource}/{field}"
 

@@ -1,4 +1,4 @@
-"""A baked file whose checksums are right but whose arrays mean nothing is refused: checksums do not prove an author."""
+"""A file with correct checksums but inconsistent arrays is refused: checksums do not authenticate."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -23,20 +23,20 @@ TEXTS = st.lists(st.binary(max_size=20) | st.text("\0ab", max_size=20).map(str.e
 
 @pytest.fixture(scope="module")
 def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
-    """Return the arrays of a sound file, of which each has several items."""
-    folder = tmp_path_factory.mktemp("sound")
+    """Return the arrays of a valid file, each with several items."""
+    folder = tmp_path_factory.mktemp("valid")
     dataset, totals = loaded(make((40, 12, 5, 1)).write(folder / "files"))
-    bake(dataset, totals, folder / "sound.baked")
-    return dict(map_file(folder / "sound.baked").arrays)
+    bake(dataset, totals, folder / "valid.baked")
+    return dict(map_file(folder / "valid.baked").arrays)
 
 
 @pytest.fixture(scope="module")
 def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Return what writes a file like a sound one, but for some arrays and texts, with right checksums."""
+    """Return a function that writes a valid file with some arrays and texts replaced, and correct checksums."""
     folder = tmp_path_factory.mktemp("forged")
     dataset, totals = loaded(make((40, 12, 5, 1)).write(folder / "files"))
-    bake(dataset, totals, folder / "sound.baked")
-    content = map_file(folder / "sound.baked")
+    bake(dataset, totals, folder / "valid.baked")
+    content = map_file(folder / "valid.baked")
 
     def forge(changed: dict[str, Array] | None = None, **texts: str) -> Path:
         file = folder / "forged.baked"
@@ -70,8 +70,8 @@ def test_codes_too_narrow_for_the_number_of_values_are_refused(tmp_path: Path) -
     stores = [store(f"s{number}", name=f"name {number}") for number in range(300)]
     write_directory(tmp_path / "files", stores)
     dataset, totals = loaded(tmp_path / "files")
-    bake(dataset, totals, tmp_path / "sound.baked")
-    content = map_file(tmp_path / "sound.baked")
+    bake(dataset, totals, tmp_path / "valid.baked")
+    content = map_file(tmp_path / "valid.baked")
     codes = content.arrays["stores/name/codes"]
     assert codes.max() > np.iinfo(np.uint8).max
     narrow = {"stores/name/codes": codes.astype(np.uint8)}  # in order still, but wrapped around

@@ -1,4 +1,4 @@
-"""Values that are cached up to so many bytes."""
+"""A cache with a maximum size in bytes."""
 
 from hypothesis import given, strategies as st
 

@@ -1,4 +1,4 @@
-"""Columns: the rows of every value, and the order of all rows."""
+"""Columns: codes, postings and the order of rows."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The page that answers a query, against a naive scan."""
+"""The page that answers a query, compared with a naive scan."""
 
 from functools import cache
 from itertools import count

@@ -1,4 +1,4 @@
-"""Tables: rows in the default order, found by their identifier."""
+"""Tables: rows in the default order, lookups by identifier, caches."""
 
 import json
 

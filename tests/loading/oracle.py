@@ -1,4 +1,4 @@
-"""The contract's checks once more, one record after another, as plainly as they can be written."""
+"""The checks of the data format as an oracle: one record after another, as plainly as possible."""
 
 import json
 import re
@@ -103,14 +103,14 @@ class Oracle:
             except Flawed:
                 continue
             identifier = str(record.get("company_id"))
-            kept = identifier in self.served and identifier not in first and self._is_sound(number)
+            kept = identifier in self.served and identifier not in first and self._is_valid(number)
             if kept:
                 first.add(identifier)
             if parent is not None and (parent not in self.served or (kept and self._comes_back(identifier))):
                 self.warnings.append(("parent", number, "parent_company_id", str(parent)))
         self.warnings.sort(key=lambda warning: warning[1])
 
-    def _is_sound(self, number: int) -> bool:
+    def _is_valid(self, number: int) -> bool:
         return all(error[1] != number for error in self.errors)
 
     def _comes_back(self, start: str) -> bool:

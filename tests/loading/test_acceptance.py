@@ -1,4 +1,4 @@
-"""Whether a data set is served, and what is reported where it is not."""
+"""Whether a data set is served, and the message if it is not."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The quick way through a column gives what `service.model.kinds` gives for each cell, or gives it up."""
+"""The fast path of a column equals `service.model.kinds` for each cell, or gives up."""
 
 import datetime as dt
 import sys

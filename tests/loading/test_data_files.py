@@ -1,4 +1,4 @@
-"""The folder: one file of each kind, read from where its links lead."""
+"""Finding and reading the files of a data set in its folder."""
 
 import os
 import shlex

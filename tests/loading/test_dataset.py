@@ -1,4 +1,4 @@
-"""Loading as a whole: nothing escapes it, it tells how far it is, and leaves the process as it was."""
+"""Loading a whole data set: exceptions, progress and the garbage collector."""
 
 import gc
 from pathlib import Path

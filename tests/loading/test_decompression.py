@@ -1,4 +1,4 @@
-"""Compressed files: whole or refused, and never larger than the machine bears."""
+"""Compressed files are read completely or refused, and decompressed within bounds."""
 
 import gzip
 import zlib
@@ -15,7 +15,7 @@ TEXT = b'{"a": "' + bytes(range(32, 34)) * 200 + b'"}\n'
 
 
 def gzip_of_zeros(size: int) -> bytes:
-    """Return zeros, compressed without ever being held."""
+    """Return zeros, compressed without holding them in memory."""
     deflate = zlib.compressobj(9, zlib.DEFLATED, 31)
     return b"".join(deflate.compress(bytes(2**20)) for _ in range(size // 2**20)) + deflate.flush()
 

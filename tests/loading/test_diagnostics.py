@@ -1,4 +1,4 @@
-"""Every code of the contract: what earns it, and where and how it is reported."""
+"""Every code of an error or warning: its cause, its location and its value."""
 
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def test_valid_records_are_served_without_errors_or_warnings(tmp_path: Path) -> 
 def test_every_error_of_a_cell_is_reported_in_every_format(
     tmp_path: Path, name: str, fields: Record, expected: list[tuple[str, str, str | None]]
 ) -> None:
-    records = [store("sound"), store() | fields]
+    records = [store("valid"), store() | fields]
     content = {
         "stores.csv": lambda: as_csv(records, STORE_FIELDS),
         "stores.jsonl": lambda: b"\n" + as_lines(records),
@@ -149,7 +149,7 @@ def test_a_row_with_a_wrong_number_of_cells_has_only_that_error(tmp_path: Path) 
 
 def test_the_identifier_of_an_earlier_valid_record_is_a_duplicate(tmp_path: Path) -> None:
     records = [
-        store("s1", city=""),  # at error: takes no identifier
+        store("s1", city=""),  # invalid: reserves no identifier
         store("s1"),
         store("s1", city="Bo"),
         store("s1", city="", name="x"),

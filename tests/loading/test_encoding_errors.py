@@ -1,4 +1,4 @@
-"""A file that is not UTF-8 is refused with what it looks like and what to do."""
+"""A file that is not UTF-8 is refused with a description of its encoding and what to do."""
 
 import gzip
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a file has that is not a field is warned of, with the field that it may be meant for."""
+"""Names that are not fields have a warning, with the field that is probably meant."""
 
 from collections.abc import Iterable
 from pathlib import Path

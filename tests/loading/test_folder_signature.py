@@ -1,4 +1,4 @@
-"""What files look like from outside: another look wherever what would be read is another."""
+"""The fingerprint of files changes whenever their content may have changed."""
 
 import os
 from collections.abc import Callable

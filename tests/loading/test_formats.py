@@ -1,4 +1,4 @@
-"""One data set is the same in every format, and a file cut anywhere never gives half of it."""
+"""A data set is the same in every format, and a truncated file is never read partially."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Of a text that is not JSON it is said in which record, and at which of its members, that shows."""
+"""The error for invalid JSON names the record and the member."""
 
 from pathlib import Path
 

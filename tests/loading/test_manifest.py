@@ -1,4 +1,4 @@
-"""The manifest: believed about the time, and held against every file."""
+"""The manifest: the time of the data, and the checks of every file."""
 
 import hashlib
 import json

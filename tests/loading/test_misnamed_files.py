@@ -1,4 +1,4 @@
-"""A file that seems to be meant, but is not named or written as it must be, is named with what to do."""
+"""A file with a wrong name or format is named with what to do."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Texts that mean nothing, and formulas, are served and warned of; texts that may be a value are not."""
+"""Placeholders and formulas are served with a warning; real values have none."""
 
 import itertools
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What refuses a file: a clear error, its line where known, and never half a data set."""
+"""A file that cannot be used: a clear error with its line, and never a partial data set."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""An error of a record as it is shown to a person."""
+"""How errors of records are displayed."""
 
 from pathlib import Path
 

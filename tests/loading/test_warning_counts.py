@@ -1,4 +1,4 @@
-"""However many warnings a file has, the report is bounded and the counts are exact."""
+"""The report of many warnings is bounded, and their counts are exact."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The kinds of field: which values are the same, and how they are ordered."""
+"""The kinds of field: which values match, and how they sort."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Dates: which texts are one, how they are written, and how they are ordered."""
+"""Dates: which texts are valid, how they are formatted, and how they sort."""
 
 import time
 from collections.abc import Iterator

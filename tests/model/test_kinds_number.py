@@ -1,4 +1,4 @@
-"""Numbers: which are the same, and how they are ordered."""
+"""Numbers: which match, and how they sort."""
 
 import re
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The OpenAPI document against the definitions that answer requests."""
+"""The OpenAPI document matches the definitions that serve requests."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,7 +26,11 @@ def operation(document: Any, path: str) -> Any:
 
 
 def query_parameters(document: Any, path: str) -> dict[str, Any]:
-    return {given["name"]: given for given in operation(document, path)["parameters"] if given["in"] == "query"}
+    return {
+        parameter["name"]: parameter
+        for parameter in operation(document, path)["parameters"]
+        if parameter["in"] == "query"
+    }
 
 
 def test_the_document_is_valid_openapi_3_1(document: Any) -> None:

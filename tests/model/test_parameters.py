@@ -1,4 +1,4 @@
-"""The query parameters: which there are, what each takes, and how what it does not take is reported."""
+"""The query parameters: which exist, what they accept, and the errors for other values."""
 
 from typing import Any
 

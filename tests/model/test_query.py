@@ -1,4 +1,4 @@
-"""Query strings: what they ask for, and how everything that is wrong with them is reported at once."""
+"""Parsing of query strings, and all their errors at once."""
 
 import msgspec
 import pytest
@@ -15,14 +15,14 @@ REPEATED = ("multiple_values", "Input should be given once")
 UNKNOWN = ("extra_forbidden", "Extra inputs are not permitted")
 
 
-def read(pairs: Pairs, resource: Resource | None = STORES, *, strict: bool = False) -> Query:
+def parse(pairs: Pairs, resource: Resource | None = STORES, *, strict: bool = False) -> Query:
     return QueryParser(resource).parse(pairs, strict=strict)
 
 
 def errors(pairs: Pairs, resource: Resource | None = STORES, *, strict: bool = False) -> list[tuple[str, str, str]]:
-    """Return the name, type and message of each error, as the body tells them."""
+    """Return the name, type and message of each error, as in the response body."""
     with pytest.raises(UnprocessableContent) as caught:
-        read(pairs, resource, strict=strict)
+        parse(pairs, resource, strict=strict)
     items = msgspec.to_builtins(caught.value.body)["detail"]
     assert all(item.keys() == {"loc", "msg", "type"} and item["loc"][0] == "query" for item in items)
     assert all(len(item["loc"]) == 2 for item in items)
@@ -31,30 +31,30 @@ def errors(pairs: Pairs, resource: Resource | None = STORES, *, strict: bool = F
 
 @pytest.mark.parametrize("resource", [STORES, COMPANIES, None], ids=["stores", "companies", "one company"])
 def test_an_empty_query_selects_everything_in_the_default_order(resource: Resource | None) -> None:
-    asked = read([], resource)
-    assert (asked.filters, asked.sort_by, asked.sort_order, asked.limit, asked.page_num) == (
+    query = parse([], resource)
+    assert (query.filters, query.sort_by, query.sort_order, query.limit, query.page_num) == (
         (),
         "created_at",
         "asc",
         1000,
         1,
     )
-    assert not asked.descending
+    assert not query.descending
 
 
 def test_all_parameters_are_parsed() -> None:
-    given = [("limit", "5"), ("sort_by", "name"), ("city", "Örebro"), ("page_num", "2"), ("sort_order", "desc")]
-    asked = read([*given, ("company_id", "A")])
-    assert set(asked.filters) == {
+    pairs = [("limit", "5"), ("sort_by", "name"), ("city", "Örebro"), ("page_num", "2"), ("sort_order", "desc")]
+    query = parse([*pairs, ("company_id", "A")])
+    assert set(query.filters) == {
         Filter("company_id", (IDENTIFIER.normalize("A"),)),
         Filter("city", (WORDS.normalize("Örebro"),)),
     }
-    assert (asked.sort_by, asked.sort_order, asked.limit, asked.page_num) == ("name", "desc", 5, 2)
-    assert asked.descending
+    assert (query.sort_by, query.sort_order, query.limit, query.page_num) == ("name", "desc", 5, 2)
+    assert query.descending
 
 
 def test_a_repeated_filter_matches_any_of_its_values() -> None:
-    (query_filter,) = read(
+    (query_filter,) = parse(
         [("city", "Toronto"), ("city", ""), ("limit", "2"), ("city", "Ottawa"), ("city", " OTTAWA")]
     ).filters
     assert query_filter.field == "city"
@@ -64,8 +64,8 @@ def test_a_repeated_filter_matches_any_of_its_values() -> None:
 @pytest.mark.parametrize("value", ["", "  ", "\x1f", "null"], ids=ascii)
 def test_a_filter_with_no_value_left_does_not_filter(value: str) -> None:
     pairs = [(field.name, value) for field in STORES.filters] * 2
-    assert read(pairs) == read([])
-    assert read([(field.name, value) for field in COMPANIES.filters], COMPANIES) == read([], COMPANIES)
+    assert parse(pairs) == parse([])
+    assert parse([(field.name, value) for field in COMPANIES.filters], COMPANIES) == parse([], COMPANIES)
 
 
 def test_all_errors_are_reported_together_in_the_order_of_the_parameters() -> None:
@@ -101,8 +101,8 @@ def test_a_repeated_parameter_of_paging_or_sorting_is_ambiguous() -> None:
 
 def test_unknown_parameters_are_ignored() -> None:
     pairs = [("Limit", "0"), ("", ""), ("store_id", "x"), ("name", "x"), ("limit ", "x"), ("foo", "1"), ("foo", "2")]
-    assert read(pairs) == read([])
-    assert read([("anything", "1")], None) == read([], None)
+    assert parse(pairs) == parse([])
+    assert parse([("anything", "1")], None) == parse([], None)
 
 
 def test_strict_handling_reports_unknown_names_after_other_errors_in_query_order() -> None:
@@ -118,7 +118,7 @@ def test_strict_handling_reports_unknown_names_after_other_errors_in_query_order
 
 def test_strict_handling_accepts_known_parameters() -> None:
     pairs = [("city", "Oslo"), ("city", ""), ("is_open", "null"), ("limit", "1.0")]
-    assert read(pairs, strict=True) == read(pairs)
+    assert parse(pairs, strict=True) == parse(pairs)
 
 
 def test_strict_handling_rejects_parameters_of_other_resources() -> None:
@@ -131,10 +131,10 @@ def test_without_parameters_strict_handling_rejects_every_name() -> None:
         ("limit", *UNKNOWN),
         ("company_id", *UNKNOWN),
     ]
-    assert read([("limit", "0"), ("limit", "0")], None) == read([], None)
+    assert parse([("limit", "0"), ("limit", "0")], None) == parse([], None)
 
 
 def test_a_parser_has_no_state_between_queries() -> None:
-    reader = QueryParser(STORES)
-    reader.parse([("city", "Oslo"), ("limit", "1")], strict=False)
-    assert reader.parse([], strict=False) == read([])
+    query_parser = QueryParser(STORES)
+    query_parser.parse([("city", "Oslo"), ("limit", "1")], strict=False)
+    assert query_parser.parse([], strict=False) == parse([])

@@ -1,4 +1,4 @@
-"""The records: their fields, what may be filtered and sorted by, and how they are answered."""
+"""The records: their fields, filters and sort fields, and their JSON."""
 
 import json
 
