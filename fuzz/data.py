@@ -13,13 +13,13 @@ from typing import Any
 
 from fuzz.seeds import baked
 from service.baking.baked_file import read_baked
-from service.baking.layout import DamagedFile, promised_length
+from service.baking.layout import DamagedFile, expected_length
 from service.loading.compiler import Compiler
-from service.loading.decompression import LARGEST_RATIO, LARGEST_UNBOUNDED, count_breaks, unpack
-from service.loading.faults import RefusedError
+from service.loading.decompression import MAX_RATIO, MAX_SIZE, count_line_breaks, read_text
+from service.loading.diagnostics import FileError
 from service.loading.formats import FORMATS
 from service.loading.manifest import parse_manifest
-from service.model.kinds import POSTAL, WORDS, rank_number, read_instant, write_instant
+from service.model.kinds import POSTAL, WORDS, format_instant, number_key, parse_instant
 from service.model.records import COMPANIES, STORES, Resource
 from tests.engine import oracle
 
@@ -27,15 +27,15 @@ from tests.engine import oracle
 def read_csv(given: bytes) -> None:
     """Read stores and companies from CSV."""
     for resource in (STORES, COMPANIES):
-        with suppress(RefusedError):
-            _compile("csv", unpack(given, None), resource)
+        with suppress(FileError):
+            _compile("csv", read_text(given, None), resource)
 
 
 def read_json_lines(given: bytes) -> None:
     """Read stores and companies from JSON lines."""
     for resource in (STORES, COMPANIES):
-        with suppress(RefusedError):
-            text = unpack(given, None)
+        with suppress(FileError):
+            text = read_text(given, None)
             read = _compile("jsonl", text, resource)
             assert read == len([_decode(line) for line in text.split(b"\n") if line.strip(b" \t\r")])
 
@@ -44,8 +44,8 @@ def read_json(given: bytes) -> None:
     """Read stores and companies from JSON. What is taken must be JSON to the standard library too, and the reverse."""
     for resource in (STORES, COMPANIES):
         read = None
-        with suppress(RefusedError):
-            read = _compile("json", unpack(given, None), resource)
+        with suppress(FileError):
+            read = _compile("json", read_text(given, None), resource)
         assert read == _count(given, resource.name)
 
 
@@ -56,8 +56,8 @@ def _compile(form: str, text: bytes, resource: Resource) -> int:
         assert 0 <= batch.done <= batch.total
         compiler.add(batch)
     compiler.close()
-    lines = 1 + count_breaks(text, 0, len(text))
-    for fault in (*compiler.faults, *compiler.warnings):
+    lines = 1 + count_line_breaks(text, 0, len(text))
+    for fault in (*compiler.errors, *compiler.warnings):
         assert fault.line is not None
         assert 1 <= fault.line <= lines
         assert str(fault).isprintable()
@@ -98,20 +98,20 @@ def read_zstd(given: bytes) -> None:
 
 
 def _unpack(given: bytes, compression: str) -> None:
-    with suppress(RefusedError):
-        assert len(unpack(given, compression)) <= max(LARGEST_UNBOUNDED, LARGEST_RATIO * len(given))
+    with suppress(FileError):
+        assert len(read_text(given, compression)) <= max(MAX_SIZE, MAX_RATIO * len(given))
 
 
 def read_manifest(given: bytes) -> None:
     """Read a manifest."""
-    with suppress(RefusedError):
+    with suppress(FileError):
         assert all("/" not in name for name in parse_manifest(given).files)
 
 
 def read_baked_file(given: bytes) -> None:
     """Map a file that may be anything."""
     with suppress(DamagedFile):
-        promised_length(given)
+        expected_length(given)
     with TemporaryDirectory() as folder, suppress(DamagedFile):
         file = Path(folder) / "any.baked"
         file.write_bytes(given)
@@ -128,15 +128,15 @@ def read_sealed_header(given: bytes) -> None:
 def read_values(given: bytes) -> None:
     """Read values of each kind, a line each, and compare what orders them with the oracle."""
     texts = [line for line in given.decode("utf-8", "replace").split("\n") if line.strip()]
-    assert [WORDS.matched(text) for text in texts] == [oracle.words(text) for text in texts]
-    assert [POSTAL.matched(text) for text in texts] == [oracle.postal(text) for text in texts]
+    assert [WORDS.normalize(text) for text in texts] == [oracle.words(text) for text in texts]
+    assert [POSTAL.normalize(text) for text in texts] == [oracle.postal(text) for text in texts]
     for one, other in pairwise(texts):
         _compare(one, other)
-    for moment in map(read_instant, texts):
-        assert moment is None or read_instant(write_instant(moment)) == moment
+    for moment in map(parse_instant, texts):
+        assert moment is None or parse_instant(format_instant(moment)) == moment
 
 
 def _compare(one: str, other: str) -> None:
-    ranks, numbers = (rank_number(one), rank_number(other)), (oracle.number(one), oracle.number(other))
+    ranks, numbers = (number_key(one), number_key(other)), (oracle.number(one), oracle.number(other))
     assert (ranks[0] == ranks[1]) is (numbers[0] == numbers[1])
     assert (ranks[0] < ranks[1]) is (numbers[0] < numbers[1])

@@ -17,7 +17,7 @@ from service.access.key_entries import BadKeys, read_keys, write_keys
 from service.access.keyring import active_keys
 from service.access.request_rate import read_rate
 from service.model.errors import NotFound, PreconditionFailed, RequestError, UnprocessableContent
-from service.model.query import Reader
+from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES
 from service.web.connections.body import ChunkedBody
 from service.web.connections.heads import HeadReader
@@ -36,7 +36,7 @@ from service.web.problems import error_answer
 from service.web.request_target import path_segments, query_pairs, without_trailing_slash
 from service.web.telemetry.access_log import loggable_path
 
-_READERS: Final = (Reader(STORES), Reader(COMPANIES), Reader())
+_READERS: Final = (QueryParser(STORES), QueryParser(COMPANIES), QueryParser())
 _CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH, hdrs.IF_MODIFIED_SINCE, hdrs.IF_UNMODIFIED_SINCE)
 _MODIFIED: Final = 1_717_149_600
 _ROWS: Final = 2_000
@@ -52,7 +52,7 @@ def read_query(given: bytes) -> None:
     for reader in _READERS:
         for strict in (False, True):
             with suppress(UnprocessableContent):
-                _check(ParsedQuery(raw, reader.read(pairs, strict=strict)))
+                _check(ParsedQuery(raw, reader.parse(pairs, strict=strict)))
 
 
 def _check(parsed: ParsedQuery) -> None:

@@ -12,12 +12,12 @@ CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 STORES = [store(f"s{number}", city=city) for number, city in enumerate(("Toronto", "Örebro", "大阪市"))]
 
 
-def test_schemathesis_finds_no_answer_that_its_document_does_not_tell(tmp_path: Path) -> None:
+def test_schemathesis_finds_no_undocumented_response(tmp_path: Path) -> None:
     data = baked_file(write_directory(tmp_path / "data", STORES, [company(), company("a/b")]), tmp_path / "set.baked")
     with serving("--data", data, "--api-key", "the-key") as service:
         command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(CONFIGURATION), "run"]
         options = ["--checks", "all", "--header", "x-api-key: the-key", "--max-examples", "8", "--seed", "1"]
-        options += ["--phases", "examples,coverage,fuzzing"]  # no request changes what another is answered
+        options += ["--phases", "examples,coverage,fuzzing"]  # requests do not affect each other
         ended = subprocess.run(
             [*command, *options, f"{service.address}/openapi.json"],
             capture_output=True,

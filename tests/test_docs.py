@@ -22,19 +22,19 @@ from service.commands import main
 from service.commands.settings_file import read_settings
 from service.loading.acceptance import InvalidRecords
 from service.loading.dataset import Report, Totals, load
-from service.loading.decompression import LARGEST_RATIO, LARGEST_UNBOUNDED
-from service.loading.faults import Fault, FaultCode, WarningCode
-from service.loading.field_names import MOST_UNUSED
+from service.loading.decompression import MAX_RATIO, MAX_SIZE
+from service.loading.diagnostics import Diagnostic, ErrorCode, WarningCode
+from service.loading.field_names import MAX_UNUSED
 from service.loading.formats import COMPRESSIONS, FORMATS
 from service.loading.manifest import parse_manifest
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
-from service.loading.warning_counts import MOST_LISTED
+from service.loading.warning_counts import MAX_LISTED
 from service.model import kinds
 from service.model.envelope import PaginatedResponse
 from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
 from service.model.kinds import FALSE, TRUE
 from service.model.parameters import MAX_DIGITS, parameters_of
-from service.model.query import Reader
+from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Company, Resource, Store
 from service.sampling.sample import write_sample
 from service.setting import Group
@@ -179,7 +179,7 @@ def examples_of_matching() -> Iterator[tuple[str, str, str, bool]]:
 
 @pytest.mark.parametrize(("kind", "given", "value", "same"), list(examples_of_matching()))
 def test_every_example_of_matching_is_true(kind: str, given: str, value: str, *, same: bool) -> None:
-    matched = getattr(kinds, kind.upper()).matched
+    matched = getattr(kinds, kind.upper()).normalize
     assert (matched(given) == matched(value)) is same
 
 
@@ -214,7 +214,7 @@ def examples_of_faults() -> Iterator[tuple[str, str, str]]:
 @pytest.mark.parametrize(("query", "kind", "msg"), list(examples_of_faults()))
 def test_every_example_of_a_422_is_answered_as_told(query: str, kind: str, msg: str) -> None:
     with pytest.raises(UnprocessableContent) as raised:
-        Reader(STORES).read(query_pairs(query), strict=True)
+        QueryParser(STORES).parse(query_pairs(query), strict=True)
     assert isinstance(raised.value.body, HTTPValidationError)
     (fault,) = raised.value.body.detail
     beginning, _, end = msg.partition("…")
@@ -291,12 +291,12 @@ def test_every_field_stands_in_the_data_format_with_its_kind(resource: Resource)
 def test_every_format_and_bound_stands_in_the_data_format() -> None:
     endings = {ending for name in codes(section(DATA, "Files")) for ending in name.split(".")[1:]}
     assert endings >= {*FORMATS, *COMPRESSIONS}
-    assert f"{LARGEST_UNBOUNDED // 2**20} MiB" in DATA
-    assert f"{LARGEST_RATIO} times" in DATA
+    assert f"{MAX_SIZE // 2**20} MiB" in DATA
+    assert f"{MAX_RATIO} times" in DATA
 
 
 def test_every_code_of_a_fault_or_warning_stands_in_the_data_format() -> None:
-    assert sorted(named(DATA, "Code")) == sorted((*get_args(FaultCode), *get_args(WarningCode)))
+    assert sorted(named(DATA, "Code")) == sorted((*get_args(ErrorCode), *get_args(WarningCode)))
 
 
 def test_every_placeholder_and_where_it_is_a_value_stands_in_the_data_format() -> None:
@@ -311,8 +311,8 @@ def test_every_placeholder_and_where_it_is_a_value_stands_in_the_data_format() -
 
 
 def test_how_much_is_reported_stands_in_the_data_format() -> None:
-    assert f"the first {MOST_LISTED:,} of one code" in section(DATA, "check")
-    assert f"the first {MOST_UNUSED} names" in section(DATA, "Names that are not fields")
+    assert f"the first {MAX_LISTED:,} of one code" in section(DATA, "check")
+    assert f"the first {MAX_UNUSED} names" in section(DATA, "Names that are not fields")
 
 
 def examples_of_flaws() -> Iterator[tuple[str, str, str]]:
@@ -326,7 +326,7 @@ def examples_of_flaws() -> Iterator[tuple[str, str, str]]:
 def test_every_example_of_a_flaw_is_told_as_such(tmp_path: Path, kind: str, code: str, example: str) -> None:
     fields = orjson.loads(f"{{{example}}}")
     report = load(write_directory(tmp_path / "data", [store("s1", **fields)])).report
-    told = {"faults": report.faults, "warnings": report.warnings}
+    told = {"faults": report.errors, "warnings": report.warnings}
     assert [flaw.code for flaw in told.pop(kind)] == [code]
     assert list(told.values()) == [[]]
 
@@ -336,7 +336,7 @@ def test_the_report_of_check_has_the_shape_that_is_told() -> None:
     wire = orjson.dumps(orjson.loads(example))
     assert encoded_again(wire, Report) == wire
     told = set(codes(" ".join(f"{row['Key']} {row['Meaning']}" for row in rows(section(DATA, "check"), "Key"))))
-    assert told >= {*Report.__struct_fields__, *Fault.__struct_fields__, *Totals.__struct_fields__}
+    assert told >= {*Report.__struct_fields__, *Diagnostic.__struct_fields__, *Totals.__struct_fields__}
 
 
 def test_the_manifest_that_is_told_is_one() -> None:

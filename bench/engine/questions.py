@@ -10,7 +10,7 @@ from bench.wire.shapes import Request, read_shapes
 from service.baking.baked_file import load_baked
 from service.engine.table import Table
 from service.loading.acceptance import InvalidRecords, accept
-from service.model.query import Query, Reader
+from service.model.query import Query, QueryParser
 from service.model.records import STORES
 from service.web.request_target import query_pairs
 
@@ -33,6 +33,6 @@ def read_questions(baked: Path, sample: Sample) -> dict[str, Questions]:
 
 
 def _questions(table: Table, requests: tuple[Request, ...]) -> Questions:
-    reader = Reader(STORES)
+    reader = QueryParser(STORES)
     texts = [request.target.partition("?")[2] for request in requests]
-    return Questions(table, texts, [reader.read(query_pairs(text), strict=False) for text in texts])
+    return Questions(table, texts, [reader.parse(query_pairs(text), strict=False) for text in texts])

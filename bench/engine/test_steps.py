@@ -8,10 +8,10 @@ from bench.engine.questions import Questions
 from service.engine.page import page
 from service.engine.select import select
 from service.engine.selection import Selection
-from service.engine.sort import window
+from service.engine.sort import slice_rows
 from service.engine.table import Table
 from service.model.envelope import opening, wrap
-from service.model.query import Query, Reader
+from service.model.query import Query, QueryParser
 from service.model.records import STORES
 from service.web.parsed_query import parser
 from service.web.request_target import query_pairs
@@ -38,13 +38,13 @@ def time_each(
 
 def test_parse(benchmark: BenchmarkFixture, questions: Questions) -> None:
     """Read a query string for the first time."""
-    reader = Reader(STORES)
-    time_each(benchmark, lambda text: reader.read(query_pairs(text), strict=False), zip(questions.texts))
+    reader = QueryParser(STORES)
+    time_each(benchmark, lambda text: reader.parse(query_pairs(text), strict=False), zip(questions.texts))
 
 
 def test_parse_again(benchmark: BenchmarkFixture, questions: Questions) -> None:
     """Find what was read of a query string before."""
-    parse = parser(Reader(STORES))
+    parse = parser(QueryParser(STORES))
     for text in questions.texts:
         parse(text, False)
     time_each(benchmark, lambda text: parse(text, False), zip(questions.texts))
@@ -68,7 +68,7 @@ def test_select_again(benchmark: BenchmarkFixture, questions: Questions) -> None
 def test_sort(benchmark: BenchmarkFixture, questions: Questions) -> None:
     """Take the rows of a page, in order, out of what was selected."""
     asked = (_sorted(questions.table, query) for query in questions.queries)
-    time_each(benchmark, lambda found, span, descending: window(found, span, descending=descending), asked)
+    time_each(benchmark, lambda found, span, descending: slice_rows(found, span, descending=descending), asked)
 
 
 def test_page(benchmark: BenchmarkFixture, questions: Questions) -> None:
@@ -85,7 +85,7 @@ def test_encode(benchmark: BenchmarkFixture, questions: Questions) -> None:
 
 
 def _sorted(table: Table, query: Query) -> tuple[Selection, range, bool]:
-    """Return what `window` is given for a query that has hits on its page."""
+    """Return what `slice_rows` is given for a query that has hits on its page."""
     found = select(table, query.filters, query.sort_by)
     first = (query.page_num - 1) * query.limit
-    return found, range(first, min(first + query.limit, len(found.ordered))), query.descending
+    return found, range(first, min(first + query.limit, len(found.rows))), query.descending

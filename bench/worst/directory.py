@@ -16,7 +16,7 @@ from service.loading.acceptance import InvalidRecords, accept
 from service.loading.dataset import load
 from service.model.envelope import opening, wrap
 from service.model.errors import UnprocessableContent
-from service.model.query import Query, Reader
+from service.model.query import Query, QueryParser
 from service.model.records import STORES
 from service.web.request_target import query_pairs
 
@@ -28,7 +28,7 @@ class Directory:
         """Load a data set: a folder or a baked file. Raises `Refused`, or ValueError where no cache can be emptied."""
         dataset, _ = accept(load_baked(data) if data.is_file() else load(data), InvalidRecords.REFUSE)
         self._stores = dataset.stores
-        self._reader = Reader(STORES)
+        self._reader = QueryParser(STORES)
         self._caches = list(_caches())
         if not self._caches:
             raise ValueError("the service has no cache that this bench knows how to empty")
@@ -40,7 +40,7 @@ class Directory:
     def answer(self, query: str) -> int:
         """Compose an answer as for a request; return how many stores match."""
         try:
-            asked = self._reader.read(query_pairs(query), strict=False)
+            asked = self._reader.parse(query_pairs(query), strict=False)
         except UnprocessableContent as error:
             msgspec.json.encode(error.body)
             return 0

@@ -1,1 +1,1 @@
-"""Baking: a data set as one file of arrays, written once and mapped by whoever serves it."""
+"""Baked files: write a data set to one file of arrays, and map it back."""

@@ -1,9 +1,9 @@
-"""The characters of a data set, and whether two Pythons fold them alike.
+"""Check that two Python versions fold the characters of a data set alike.
 
-Values are compared in folded form, by the Unicode tables of Python, which grow with its releases. What a table says of
-the normalization and the case folding of an assigned character is never changed by a later one
-(https://www.unicode.org/policies/stability_policy.html). So two Pythons fold the same text alike if each of its
-characters is assigned in the tables of both, or in neither: those it does not know, a table leaves as they are.
+Values are compared folded, with the Unicode tables of Python, which grow with its releases. A later table never changes
+the normalization and case folding of an assigned character (https://www.unicode.org/policies/stability_policy.html),
+and unassigned characters are not folded. So two Python versions fold a text alike if each of its characters is assigned
+in both tables or in neither.
 """
 
 import sys
@@ -18,13 +18,13 @@ import numpy as np
 from service.baking.layout import Array, DamagedFile
 
 _ASCII: Final = bytes(range(128))
-_PIECE: Final = 1 << 20
-_UNASSIGNED: Final = "Cn"  # also of noncharacters, in every release; private characters have "Co"
+_CHUNK: Final = 1 << 20
+_UNASSIGNED: Final = "Cn"  # noncharacters have it too, in every release; private-use characters have "Co"
 _PYTHON: Final = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
-class Tables(Protocol):
-    """Unicode's tables of one release, such as `unicodedata` and `unicodedata.ucd_3_2_0`."""
+class UnicodeTables(Protocol):
+    """The Unicode tables of one release, such as `unicodedata` and `unicodedata.ucd_3_2_0`."""
 
     @property
     def unidata_version(self) -> str:
@@ -34,43 +34,43 @@ class Tables(Protocol):
         """Return the general category of a character."""
 
 
-class OtherTables(DamagedFile):
-    """A file that is sound, but folded by tables that do not agree with those at hand on one of its characters."""
+class UnicodeMismatch(DamagedFile):
+    """The file is intact, but this Python and the one that baked it disagree on a character."""
 
 
 class Characters(msgspec.Struct, frozen=True, eq=False):
-    """The characters that a data set has beyond ASCII, as ascending code points, uint32.
+    """The characters of a data set beyond ASCII, as ascending code points, uint32.
 
-    assigned    those that were assigned in the tables by which its values were folded
-    unassigned  those that were not
+    assigned    characters that were assigned in the tables that folded its values
+    unassigned  characters that were not
     """
 
     assigned: Array
     unassigned: Array
 
     @classmethod
-    def of(cls, texts: Iterable[memoryview], tables: Tables = unicodedata) -> "Characters":
-        """Return the characters of texts in UTF-8 that are folded by `tables`."""
+    def of(cls, texts: Iterable[memoryview], tables: UnicodeTables = unicodedata) -> "Characters":
+        """Return the characters of texts in UTF-8 whose keys are folded with `tables`."""
         used = _used(texts)
         assigned = np.fromiter((_is_assigned(point, tables) for point in used.tolist()), np.bool_, len(used))
         return cls(used[assigned], used[~assigned])
 
-    def check(self, tables: Tables = unicodedata) -> None:
-        """Raise DamagedFile unless values that are folded by `tables` are folded as these were."""
+    def check(self, tables: UnicodeTables = unicodedata) -> None:
+        """Raise DamagedFile unless `tables` fold these characters like the tables of the file."""
         for points in (self.assigned, self.unassigned):
             if (points[1:] <= points[:-1]).any() or (points > sys.maxunicode).any():
-                raise DamagedFile("the characters are not those of a data set")
-        at_hand = f"{_PYTHON} (Unicode {tables.unidata_version})"
+                raise DamagedFile("the list of characters is invalid")
+        runtime = f"{_PYTHON} (Unicode {tables.unidata_version})"
         for point in self.assigned.tolist():
             if not _is_assigned(point, tables):
-                raise OtherTables(
-                    f"it has the character U+{point:04X}, which {at_hand} does not know",
+                raise UnicodeMismatch(
+                    f"it has the character U+{point:04X}, which {runtime} does not know",
                     remedy=f"serve it with a newer Python, or bake it again with {_PYTHON}",
                 )
         for point in self.unassigned.tolist():
             if _is_assigned(point, tables):
-                raise OtherTables(
-                    f"it has the character U+{point:04X}, which {at_hand} knows, but the Python that baked it did not",
+                raise UnicodeMismatch(
+                    f"it has the character U+{point:04X}, which {runtime} knows, but the Python that baked it did not",
                     remedy=f"bake it again with {_PYTHON}",
                 )
 
@@ -79,11 +79,11 @@ def _used(texts: Iterable[memoryview]) -> Array:
     used = np.zeros(sys.maxunicode + 1, np.bool_)
     for text in texts:
         decoder = getincrementaldecoder("utf-8")()
-        for start in range(0, len(text), _PIECE):
-            beyond_ascii = bytes(text[start : start + _PIECE]).translate(None, _ASCII)
+        for start in range(0, len(text), _CHUNK):
+            beyond_ascii = bytes(text[start : start + _CHUNK]).translate(None, _ASCII)
             used[np.frombuffer(decoder.decode(beyond_ascii).encode("utf-32-le"), "<u4")] = True
     return np.flatnonzero(used).astype(np.uint32)
 
 
-def _is_assigned(point: int, tables: Tables) -> bool:
+def _is_assigned(point: int, tables: UnicodeTables) -> bool:
     return tables.category(chr(point)) != _UNASSIGNED

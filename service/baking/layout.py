@@ -1,10 +1,10 @@
-"""The layout of a baked file, that of safetensors: a header in JSON, and arrays end to end behind it.
+"""The layout of a baked file, that of safetensors: a header in JSON, followed by arrays.
 
     8 bytes         the length of the header, little-endian
     header          name -> {"dtype", "shape", "data_offsets"}; "__metadata__" -> texts by name; padded with spaces
-    arrays          little-endian, those of the widest items first, so that each is aligned; no gaps
+    arrays          little-endian, in descending order of item size, so that each is aligned; no gaps
 
-The metadata holds a CRC-32 of each array. The last array is the CRC-32 of all that stands before the arrays.
+The metadata has a CRC-32 of each array. The last array is the CRC-32 of everything before the arrays.
 """
 
 import errno
@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.loading.faults import printable
+from service.loading.diagnostics import printable
 
 Array = NDArray[Any]
 
@@ -33,26 +33,26 @@ _CHECKSUM: Final = "crc32:"
 _HEADER_CHECKSUM: Final = "header_crc32"
 _LENGTH_BYTES: Final = 8
 _ALIGNMENT: Final = 64
-_LARGEST_HEADER: Final = 1 << 20
+_MAX_HEADER: Final = 1 << 20
 
 
 class DamagedFile(Exception):
-    """A file that cannot be served: the message says why, `remedy` what to do."""
+    """The file cannot be served: the message says why, `remedy` what to do."""
 
     def __init__(self, why: str, *, remedy: str = "bake it again") -> None:
-        super().__init__(printable(why))  # names may be from the file, which anybody may have written
+        super().__init__(printable(why))  # it may contain names from an untrusted file
         self.remedy = remedy
 
 
 class NotBaked(DamagedFile):
-    """A file that was never baked."""
+    """The file is not a baked file."""
 
     def __init__(self) -> None:
-        super().__init__("the file is no baked data set")
+        super().__init__("the file is not a baked data set")
 
 
 class BakedContent(msgspec.Struct, frozen=True, eq=False):
-    """What a file holds: texts by name, and arrays by name, which lie in the file."""
+    """The content of a file: texts by name, and arrays by name, mapped from the file."""
 
     metadata: dict[str, str]
     arrays: dict[str, Array]
@@ -96,21 +96,21 @@ def _is_special(path: Path) -> bool:
 
 def _header(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
     entries: dict[str, object] = {_METADATA: dict(sorted(metadata.items()))}
-    place = 0
+    offset = 0
     for name, array in arrays.items():
-        entries[name] = _Entry(_NAMES[array.dtype], array.shape, (place, place + array.nbytes))
-        place += array.nbytes
-    entries[_HEADER_CHECKSUM] = _Entry("U8", (4,), (place, place + 4))
+        entries[name] = _Entry(_NAMES[array.dtype], array.shape, (offset, offset + array.nbytes))
+        offset += array.nbytes
+    entries[_HEADER_CHECKSUM] = _Entry("U8", (4,), (offset, offset + 4))
     text = msgspec.json.encode(entries)
     text += b" " * (-(len(text) + _LENGTH_BYTES) % _ALIGNMENT)
     return len(text).to_bytes(_LENGTH_BYTES, "little") + text
 
 
-def promised_length(beginning: bytes | bytearray) -> int | None:
-    """Return how long the file is whose beginning this is, by its header; None where the header is not all there.
+def expected_length(beginning: bytes | bytearray) -> int | None:
+    """Return the length of a file from its beginning, by the header; None if the header is incomplete.
 
-    Nothing is checked but that this is a header: its checksum stands at the end of the file. Raises DamagedFile where
-    it is something else.
+    The checksum of the header is at the end of the file, so it is not checked. Raises DamagedFile if this is not the
+    beginning of a baked file.
     """
     if len(beginning) < _LENGTH_BYTES:
         return None
@@ -122,38 +122,38 @@ def promised_length(beginning: bytes | bytearray) -> int | None:
 
 
 def check_length(path: Path) -> None:
-    """Check that a file is as long as its header says, before it is copied. Raises DamagedFile, OSError."""
+    """Check that a file has the length in its header, before it is copied. Raises DamagedFile, OSError."""
     with path.open("rb") as file:
-        length, promised = os.fstat(file.fileno()).st_size, promised_length(file.read(_LARGEST_HEADER))
+        length, expected = os.fstat(file.fileno()).st_size, expected_length(file.read(_MAX_HEADER))
     if length < _LENGTH_BYTES:
         raise NotBaked
-    if promised is None or length < promised:
-        raise DamagedFile("the file is cut short")
-    if length > promised:
-        raise DamagedFile(f"{length - promised:,} bytes stand behind the last array")
+    if expected is None or length < expected:
+        raise DamagedFile("the file is truncated")
+    if length > expected:
+        raise DamagedFile(f"{length - expected:,} bytes after the last array")
 
 
 def _header_end(beginning: bytes | bytearray | memoryview) -> int:
     end = _LENGTH_BYTES + int.from_bytes(beginning[:_LENGTH_BYTES], "little")
-    if not _LENGTH_BYTES < end <= _LARGEST_HEADER:
+    if not _LENGTH_BYTES < end <= _MAX_HEADER:
         raise NotBaked
     return end
 
 
 def map_file(path: Path, *, checked: bool = False) -> BakedContent:
-    """Map a file and check every byte of it, or the header alone where all was `checked` before.
+    """Map a file and check every byte of it, or only the header if it was `checked` before.
 
-    Raises DamagedFile where the file is cut, damaged or something else, OSError where it cannot be read.
+    Raises DamagedFile if the file is truncated, damaged or not a baked file, OSError if it cannot be read.
     """
-    if _is_special(path):  # a pipe would keep us waiting
-        raise DamagedFile("it is no regular file")
+    if _is_special(path):  # opening a pipe would block
+        raise DamagedFile("it is not a regular file")
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size < _LENGTH_BYTES:
             raise NotBaked
         mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     start = _header_end(mapped)
     if start > len(mapped):
-        raise DamagedFile("the file is no baked data set, or its header is cut")
+        raise DamagedFile("the file is not a baked data set, or its header is truncated")
     metadata, entries = _read_header(bytes(mapped[_LENGTH_BYTES:start]))
     arrays = _view_arrays(mapped[start:], entries)
     if int.from_bytes(arrays.pop(_HEADER_CHECKSUM).tobytes(), "little") != zlib.crc32(mapped[:start]):
@@ -171,25 +171,25 @@ def _read_header(text: bytes) -> tuple[dict[str, str], dict[str, _Entry]]:
         metadata = msgspec.json.decode(members.pop(_METADATA), type=dict[str, str])
         entries = {name: msgspec.json.decode(member, type=_Entry) for name, member in members.items()}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError):
-        raise DamagedFile("the file is no baked data set, or its header is damaged") from None
+        raise DamagedFile("the file is not a baked data set, or its header is damaged") from None
     if _HEADER_CHECKSUM not in entries:
-        raise DamagedFile("the file is no baked data set: its header has no checksum")
+        raise DamagedFile("the file is not a baked data set: its header has no checksum")
     return metadata, entries
 
 
 def _view_arrays(data: memoryview, entries: Mapping[str, _Entry]) -> dict[str, Array]:
-    """Return the arrays over the bytes that hold them; they must fill those exactly, one behind the other."""
+    """Return the arrays as views of the bytes, which they must fill exactly, without gaps."""
     arrays = {}
-    place = 0
+    offset = 0
     for name, entry in entries.items():
         (start, stop), (length,) = entry.data_offsets, entry.shape
         dtype = _DTYPES.get(entry.dtype)
-        if dtype is None or start != place or length < 0 or stop - start != length * dtype.itemsize:
+        if dtype is None or start != offset or length < 0 or stop - start != length * dtype.itemsize:
             raise DamagedFile(f"the header is damaged at the array {name}")
         if stop > len(data):
-            raise DamagedFile("the file is cut short")
+            raise DamagedFile("the file is truncated")
         arrays[name] = np.frombuffer(data[start:stop], dtype)
-        place = stop
-    if place != len(data):
-        raise DamagedFile(f"{len(data) - place:,} bytes stand behind the last array")
+        offset = stop
+    if offset != len(data):
+        raise DamagedFile(f"{len(data) - offset:,} bytes after the last array")
     return arrays

@@ -1,4 +1,4 @@
-"""Whether the arrays of a baked file mean what they should: checksums prove that they are whole, not who wrote them."""
+"""Validate the arrays of a baked file: checksums detect damage, but not a file that was written wrongly."""
 
 from typing import Any, Final
 
@@ -8,34 +8,34 @@ from numpy.typing import NDArray
 
 from service.baking.layout import DamagedFile
 from service.engine.column import Column
+from service.engine.string_array import StringArray
 from service.engine.table import Table
-from service.engine.texts import Texts
 from service.model.records import Resource
 
-_WORD: Final = 8  # bytes that are compared at once
+_WORD: Final = 8  # bytes compared at once
 _ROW_START: Final = b"{"
 _ROW_END: Final = b"},"
-# The bits of a word that its first n bytes take, for n from 0 to 8.
+# The mask of the first n bytes of a word, for n from 0 to 8.
 _MASKS: Final = np.array([((1 << 8 * n) - 1) << 8 * (_WORD - n) for n in range(_WORD + 1)], np.uint64)
 
 
 def check_table(name: str, table: Table) -> None:
-    """Check that the arrays of a table have a meaning: ranges, orders, offsets. Raises `DamagedFile`.
+    """Check that the arrays of a table are consistent: ranges, orders, offsets. Raises `DamagedFile`.
 
-    Of a row only the ends are read, not the JSON within, which takes seconds for a million: see `check_records`.
+    Only the ends of a row are checked, not its JSON, which takes seconds for a million rows: see `check_records`.
     """
     _check_rows(f"{name}/rows", table.rows)
     for field, column in table.columns.items():
         _check_column(f"{name}/{field}", column)
         if column.values is not None:
             _check_offsets(f"{name}/{field}/values", column.values)
-            if not is_rising(column.values):
-                raise DamagedFile(f"the values of {name}/{field} are not in order")
+            if not is_sorted(column.values):
+                raise DamagedFile(f"the values of {name}/{field} are not sorted")
     _check_numbering(name, table)
 
 
 def check_records(resource: Resource, table: Table) -> None:
-    """Check that each row is a record in JSON, with the identifier that finds it. Raises `DamagedFile`."""
+    """Check that each row is a record in JSON, with the identifier in its column. Raises `DamagedFile`."""
     decode = msgspec.json.Decoder(resource.record, strict=True).decode
     key = table.columns[resource.identifier]
     for row in range(len(table)):
@@ -44,41 +44,41 @@ def check_records(resource: Resource, table: Table) -> None:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise DamagedFile(f"row {row} of {resource.name} is not a record: {error}") from None
         if key.values is not None and key.values[key.codes[row]] != getattr(record, resource.identifier).encode():
-            raise DamagedFile(f"row {row} of {resource.name} is found by another identifier than its own")
+            raise DamagedFile(f"row {row} of {resource.name} has another identifier than its column")
 
 
-def _check_rows(name: str, rows: Texts) -> None:
+def _check_rows(name: str, rows: StringArray) -> None:
     _check_offsets(name, rows)
     data, start, end = np.frombuffer(rows.data, np.uint8), rows.offsets[:-1], rows.offsets[1:]
     if len(start) and int((end - start).min()) < len(_ROW_START) + len(_ROW_END):
-        raise DamagedFile(f"a row of {name} is no record")
+        raise DamagedFile(f"a row of {name} is not a record")
     for offset, byte in ((start, _ROW_START[0]), (end - 2, _ROW_END[0]), (end - 1, _ROW_END[1])):
         if not (data[offset] == byte).all():
-            raise DamagedFile(f"a row of {name} is no record")
+            raise DamagedFile(f"a row of {name} is not a record")
 
 
-def _check_offsets(name: str, texts: Texts) -> None:
-    if not (texts.offsets[1:] >= texts.offsets[:-1]).all():
-        raise DamagedFile(f"the offsets of {name} do not rise")
+def _check_offsets(name: str, strings: StringArray) -> None:
+    if not (strings.offsets[1:] >= strings.offsets[:-1]).all():
+        raise DamagedFile(f"the offsets of {name} are not ascending")
 
 
 def _check_column(name: str, column: Column) -> None:
-    """Check that `order` has every row once, by code and then by row, and that `starts` says where each code begins."""
+    """Check that `order` has every row once, by code, ties by row, and that `starts` has the start of each code."""
     codes, order, starts = column.codes, column.order, column.starts
     length = len(codes)
-    # Compared, not subtracted: a difference may overflow, and what is repeated below must be no longer than the table.
+    # Compared, not subtracted, as a difference may overflow; and `np.repeat` below must not exceed the table.
     if starts[0] != 0 or starts[-1] > length or (starts[1:] <= starts[:-1]).any():
-        raise DamagedFile(f"the values of {name} do not divide its rows")
+        raise DamagedFile(f"the starts of {name} do not partition its rows")
     if length and (int(order.min()) < 0 or int(order.max()) >= length):
-        raise DamagedFile(f"the order of {name} names rows that there are not")
-    if codes.dtype != np.min_scalar_type(len(starts) - 1):  # a narrower one would wrap around
-        raise DamagedFile(f"the values of {name} are too many or too few for its codes")
+        raise DamagedFile(f"the order of {name} has rows that do not exist")
+    if codes.dtype != np.min_scalar_type(len(starts) - 1):  # a narrower type would wrap around
+        raise DamagedFile(f"the codes of {name} have the wrong type for its number of values")
     sorted_codes = codes.take(order)
     expected = np.repeat(np.arange(len(starts), dtype=codes.dtype), np.diff(starts, append=length))
     if not np.array_equal(sorted_codes, expected):
-        raise DamagedFile(f"the order of {name} is not that of its values")
+        raise DamagedFile(f"the order of {name} is not sorted by value")
     if not ((order[1:] > order[:-1]) | (sorted_codes[1:] != sorted_codes[:-1])).all():
-        raise DamagedFile(f"the order of {name} does not have each row once")
+        raise DamagedFile(f"the order of {name} does not have each row exactly once")
 
 
 def _check_numbering(name: str, table: Table) -> None:
@@ -91,14 +91,14 @@ def _check_numbering(name: str, table: Table) -> None:
         raise DamagedFile(f"the rows of {name} are not in the default order")
 
 
-def is_rising(texts: Texts) -> bool:
-    """Return whether each text is greater than the one before it, byte by byte.
+def is_sorted(strings: StringArray) -> bool:
+    """Return whether the strings are sorted and distinct, by bytes.
 
-    Neighbours are compared by words of 8 bytes, padded with NUL; pairs that are equal so far go on to the next words.
+    Neighbours are compared in words of 8 bytes, padded with NUL; pairs that are equal so far go on to the next word.
     """
-    data = texts.data if len(texts.data) >= _WORD else memoryview(bytes(texts.data).ljust(_WORD, b"\0"))
-    words = np.ndarray(len(data) - _WORD + 1, ">u8", data, strides=(1,))  # from every byte on
-    start, length = texts.offsets[:-1], np.diff(texts.offsets)
+    data = strings.data if len(strings.data) >= _WORD else memoryview(bytes(strings.data).ljust(_WORD, b"\0"))
+    words = np.ndarray(len(data) - _WORD + 1, ">u8", data, strides=(1,))  # one word starting at each byte
+    start, length = strings.offsets[:-1], np.diff(strings.offsets)
     pairs, at = np.arange(max(len(start) - 1, 0)), 0
     while len(pairs):
         one, other = (_words(words, start[each] + at, length[each] - at) for each in (pairs, pairs + 1))
@@ -114,8 +114,8 @@ def is_rising(texts: Texts) -> bool:
 
 
 def _words(words: NDArray[Any], start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return the words at some places, the first byte the highest; bytes past a length are 0."""
-    place = np.minimum(start, len(words) - 1)
-    shift = (8 * np.minimum(start - place, _WORD - 1)).astype(np.uint64)
-    shifted: NDArray[np.uint64] = (words[place].astype(np.uint64) << shift) & _MASKS[length.clip(0, _WORD)]
+    """Return the big-endian words at some offsets; bytes past a length are 0."""
+    offset = np.minimum(start, len(words) - 1)
+    shift = (8 * np.minimum(start - offset, _WORD - 1)).astype(np.uint64)
+    shifted: NDArray[np.uint64] = (words[offset].astype(np.uint64) << shift) & _MASKS[length.clip(0, _WORD)]
     return shifted

@@ -10,7 +10,7 @@ import msgspec
 
 from service.commands.data_folder import DataFolder
 from service.loading.dataset import Loaded, load
-from service.loading.faults import Fault
+from service.loading.diagnostics import Diagnostic
 from service.loading.summary import groups
 from service.server.progress_bar import shown_progress
 
@@ -32,7 +32,7 @@ def check(context: click.Context, folder: Path, *, as_json: bool) -> None:
         click.echo(msgspec.json.encode(loaded.report))
     else:
         click.echo("\n".join(_lines(loaded)))
-    context.exit(1 if loaded.report.faults else 0)
+    context.exit(1 if loaded.report.errors else 0)
 
 
 def _lines(loaded: Loaded) -> Iterator[str]:
@@ -50,9 +50,9 @@ def _lines(loaded: Loaded) -> Iterator[str]:
     )
 
 
-def _examples(listed: Sequence[Fault]) -> list[Fault]:
+def _examples(listed: Sequence[Diagnostic]) -> list[Diagnostic]:
     """Return the first few of each file and field."""
-    by_field: defaultdict[tuple[str, str | None], list[Fault]] = defaultdict(list)
+    by_field: defaultdict[tuple[str, str | None], list[Diagnostic]] = defaultdict(list)
     for fault in listed:
         by_field[fault.file, fault.field].append(fault)
     return [fault for found in by_field.values() for fault in found[:_EXAMPLES]]

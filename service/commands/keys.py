@@ -25,7 +25,7 @@ from service.access.key_entries import (
 from service.access.key_file import Change, change_keys, read_stored, signature
 from service.access.request_rate import MOST_REQUESTS, read_rate
 from service.commands.command_errors import key_file_error
-from service.model.kinds import read_instant, write_instant
+from service.model.kinds import format_instant, parse_instant
 from service.settings import SETTINGS
 from service.web.auth import KEY_HEADER
 
@@ -63,7 +63,7 @@ class _Expiry(click.ParamType[datetime]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         """Return the date-time in UTC, midnight for a date; raise a usage error if it is invalid or in the past."""
-        time = value if isinstance(value, datetime) else read_instant(value)
+        time = value if isinstance(value, datetime) else parse_instant(value)
         if time is None:
             self.fail("not a date (2027-01-01) or date-time (2027-01-01T12:00:00Z)", param, ctx)
         if time <= datetime.now(UTC):
@@ -190,5 +190,5 @@ def _lines(keys: Iterable[_ListedKey]) -> Iterator[str]:
 
 def _cell(value: object) -> str:
     if isinstance(value, datetime):
-        return write_instant(value)
+        return format_instant(value)
     return "-" if value is None else str(value)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from service.sampling.sample import DataSetExists, Form, write_sample
+from service.sampling.sample import DataSetExists, SampleFormat, write_sample
 from service.server.progress_bar import shown_progress
 
 
@@ -21,20 +21,27 @@ from service.server.progress_bar import shown_progress
 )
 @click.option(
     "--format",
-    "form",
-    type=click.Choice([each.value for each in Form]),
-    default=Form.JSON.value,
+    "file_format",
+    type=click.Choice([each.value for each in SampleFormat]),
+    default=SampleFormat.JSON.value,
     show_default=True,
     help="Format of the files.",
 )
-def sample(folder: Path, *, stores: int, companies: int, seed: int, form: str) -> None:
+def sample(folder: Path, *, stores: int, companies: int, seed: int, file_format: str) -> None:
     """Generate a fictional data set and write it to the folder DIR.
 
     The same options give the same bytes on every machine.
     """
     try:
         with shown_progress() as progress:
-            write_sample(folder, stores=stores, companies=companies, seed=seed, form=Form(form), progress=progress)
+            write_sample(
+                folder,
+                stores=stores,
+                companies=companies,
+                seed=seed,
+                file_format=SampleFormat(file_format),
+                progress=progress,
+            )
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     except DataSetExists as error:

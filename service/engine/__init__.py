@@ -1,1 +1,1 @@
-"""The engine: tables of columns, and how a query selects, sorts and slices them. No files, no HTTP, no clock."""
+"""The query engine: tables of columns; select, sort and slice. No files, no HTTP, no clock."""

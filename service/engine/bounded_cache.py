@@ -1,4 +1,4 @@
-"""A bounded cache (FIFO): values by key, up to so many bytes."""
+"""A cache with a maximum size in bytes (FIFO)."""
 
 from collections.abc import Hashable, Iterator
 from typing import Generic, TypeVar
@@ -8,10 +8,10 @@ Value = TypeVar("Value")
 
 
 class BoundedCache(Generic[Key, Value]):
-    """Values by key, up to so many bytes in all; the oldest are evicted first.
+    """Values by key, up to a total size in bytes; the oldest are evicted first.
 
-    A key is a whole value: it holds everything that the cached value depends on, but for what owns the cache.
-    First in, first out, not least recently used, so that a lookup is one lookup in a dictionary and nothing else.
+    A key contains everything that the cached value depends on, except the immutable owner of the cache.
+    Eviction is first in, first out, not least recently used, so that a hit is a single dictionary lookup.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -27,7 +27,7 @@ class BoundedCache(Generic[Key, Value]):
         return key in self._values
 
     def put(self, key: Key, value: Value, size: int) -> None:
-        """Add a value of `size` bytes under a key that has none, unless it alone exceeds the bound."""
+        """Add a value of `size` bytes under a new key, unless it alone exceeds the maximum."""
         if size > self._max_bytes:
             return
         self._values[key], self._sizes[key] = value, size

@@ -7,128 +7,128 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.texts import Texts
+from service.engine.string_array import StringArray
 
 Rows = NDArray[np.int32]
 
-# Bytes that no UTF-8 has, so that keys lie end to end in one buffer and not as objects. 0xFF sorts behind every text.
+# Bytes that do not occur in UTF-8, so that keys can be concatenated in one buffer. 0xFF sorts after every text.
 KEY_END: Final = b"\xfe"
-ABSENT: Final = b"\xff"
-_KEY_END_TEXT, _ABSENT_TEXT = (byte.decode("utf-8", "surrogateescape") for byte in (KEY_END, ABSENT))
-_WIDEST: Final = 256  # bytes; in an array of texts every one takes as much room as the longest
-_SAMPLE: Final = 10_000  # keys
-_REPEATED: Final = 4  # times that a key occurs in a sample; from here on a dictionary ranks faster than sorting
+NULL_KEY: Final = b"\xff"
+_KEY_END_TEXT, _NULL_KEY_TEXT = (byte.decode("utf-8", "surrogateescape") for byte in (KEY_END, NULL_KEY))
+_MAX_KEY: Final = 256  # bytes; in a numpy array every key is padded to the longest
+_SAMPLE_SIZE: Final = 10_000  # keys
+_MAX_REPETITION: Final = 4  # average occurrences of a key in the sample; above it, a dictionary is faster than sorting
 _ROW_BITS: Final = 32
 _ROW_MASK: Final = (1 << _ROW_BITS) - 1
 
 
 class Column(msgspec.Struct, frozen=True, eq=False):
-    """One field of every row, by the matched forms of its values.
+    """One field of every row, by the normalized keys of its values.
 
-    codes   row -> place of its value among the distinct values, sorted; `len(starts) - 1` where it has none
-    order   all rows, sorted by value, ties by row; those without a value last
-    starts  value -> where its rows begin in `order`; one more for where the rows without a value begin
-    values  the distinct values, sorted, as UTF-8 (byte order is code-point order); None where nothing filters by them
+    codes   row -> index of its value in the sorted distinct values; `len(starts) - 1` (the null code) for no value
+    order   all rows, sorted by value, ties by row, null values last
+    starts  code -> start of its rows in `order`; the last item is the start of the rows without a value
+    values  the sorted distinct values in UTF-8 (byte order is code-point order); None if the field is not filtered by
     """
 
     codes: NDArray[np.unsignedinteger]
     order: Rows
     starts: Rows
-    values: Texts | None
+    values: StringArray | None
 
     @property
-    def valued(self) -> int:
-        """The number of rows that have a value."""
+    def non_null_count(self) -> int:
+        """The number of rows with a value."""
         return int(self.starts[-1])
 
     @property
-    def absent(self) -> int:
-        """The code of the rows that have no value."""
+    def null_code(self) -> int:
+        """The code of the rows without a value."""
         return len(self.starts) - 1
 
     def find(self, key: str) -> int | None:
-        """Return the code of a matched form, or None where no row has it."""
-        # A lone surrogate, which no value has, is looked for like any other text and not found.
+        """Return the code of a normalized key, or None if no row has it."""
+        # A lone surrogate, which no value contains, must not raise.
         return None if self.values is None else self.values.find(key.encode("utf-8", "surrogatepass"))
 
     def count(self, code: int) -> int:
-        """Return how many rows hold a value."""
+        """Return the number of rows with a value."""
         return int(self.starts[code + 1]) - int(self.starts[code])
 
-    def rows(self, code: int) -> Rows:
-        """Return the rows that hold a value, ascending."""
+    def postings(self, code: int) -> Rows:
+        """Return the rows with a value, ascending."""
         return self.order[self.starts[code] : self.starts[code + 1]]
 
 
 def join_keys(keys: Sequence[str | None]) -> bytes:
-    """Return matched forms, None where a row has no value, end to end: `KEY_END` behind each, `ABSENT` for none."""
-    texts = [_ABSENT_TEXT if key is None else key for key in keys]
+    """Return normalized keys concatenated, each followed by `KEY_END`; `NULL_KEY` stands for None."""
+    texts = [_NULL_KEY_TEXT if key is None else key for key in keys]
     return _KEY_END_TEXT.join([*texts, ""]).encode("utf-8", "surrogateescape")
 
 
 def split_keys(keys: bytes) -> list[bytes]:
-    """Return keys that lie end to end one by one."""
+    """Return concatenated keys one by one."""
     return keys.split(KEY_END)[:-1]
 
 
 class ColumnBuilder:
-    """Gathers the matched forms of one field, row after row, and ranks them."""
+    """Collects the normalized keys of one field, row by row, and ranks them."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
 
     def add(self, keys: bytes) -> None:
-        """Append the matched forms of the next rows, as `join_keys` has them."""
+        """Append the keys of the next rows, in the format of `join_keys`."""
         self._parts.append(keys)
 
     def rank(self) -> tuple[NDArray[np.int32], list[bytes]]:
-        """Return each row's place among the sorted distinct forms (their number where it has none), and the forms."""
+        """Return the code of each row (the number of distinct keys for no value), and the sorted distinct keys."""
         joined = b"".join(self._parts)
         keys = split_keys(joined)
-        # An array of texts does not tell those that end in NUL from those that do not.
-        sortable = b"\0" not in joined and max(map(len, keys), default=0) <= _WIDEST and _are_various(keys)
-        codes, distinct = _rank_sorted(keys) if sortable else _rank_distinct(keys)
-        return codes, distinct[:-1] if distinct[-1:] == [ABSENT] else distinct
+        # numpy arrays of bytes ignore trailing NULs.
+        sortable = b"\0" not in joined and max(map(len, keys), default=0) <= _MAX_KEY and _has_many_distinct(keys)
+        codes, distinct = _rank_by_sorting(keys) if sortable else _rank_by_dictionary(keys)
+        return codes, distinct[:-1] if distinct[-1:] == [NULL_KEY] else distinct
 
 
-def _are_various(keys: list[bytes]) -> bool:
-    """Return whether more than a few keys are distinct, by a sample of them."""
-    sample = keys[:: len(keys) // _SAMPLE + 1]
-    return len(set(sample)) * _REPEATED > len(sample)
+def _has_many_distinct(keys: list[bytes]) -> bool:
+    """Return whether many keys are distinct, judged by a sample."""
+    sample = keys[:: len(keys) // _SAMPLE_SIZE + 1]
+    return len(set(sample)) * _MAX_REPETITION > len(sample)
 
 
-def _rank_sorted(keys: list[bytes]) -> tuple[NDArray[np.int32], list[bytes]]:
+def _rank_by_sorting(keys: list[bytes]) -> tuple[NDArray[np.int32], list[bytes]]:
     distinct, codes = np.unique(np.array(keys, np.bytes_), return_inverse=True)
     return codes.astype(np.int32), distinct.tolist()
 
 
-def _rank_distinct(keys: list[bytes]) -> tuple[NDArray[np.int32], list[bytes]]:
+def _rank_by_dictionary(keys: list[bytes]) -> tuple[NDArray[np.int32], list[bytes]]:
     distinct = sorted(set(keys))
-    places = {key: place for place, key in enumerate(distinct)}
-    return np.fromiter(map(places.__getitem__, keys), np.int32, len(keys)), distinct
+    codes = {key: code for code, key in enumerate(distinct)}
+    return np.fromiter(map(codes.__getitem__, keys), np.int32, len(keys)), distinct
 
 
 def build_column(codes: NDArray[np.int32], distinct: Sequence[bytes], *, filters: bool) -> Column:
-    """Return the column of ranked rows; `filters` keeps the values, to look them up."""
+    """Return a column of rows with codes; `filters` tells whether to store the values for lookups."""
     counts = np.bincount(codes, minlength=len(distinct) + 1)[: len(distinct)]
     narrow = codes.astype(np.min_scalar_type(len(distinct)))
     return Column(
         codes=narrow,
         order=_order(codes),
         starts=np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
-        values=Texts.of(distinct) if filters else None,
+        values=StringArray.of(distinct) if filters else None,
     )
 
 
 def _order(codes: NDArray[np.int32]) -> Rows:
-    """Return the rows by code, ties by row: sorted as one number of both, ten times as fast as by reference."""
+    """Return the rows sorted by code, ties by row; sorting one integer of both is ten times as fast as argsort."""
     rows = np.arange(len(codes), dtype=np.int64)
     return (np.sort(codes.astype(np.int64) << _ROW_BITS | rows) & _ROW_MASK).astype(np.int32)
 
 
 def merge(parts: Iterable[Rows]) -> Rows:
-    """Return several sets of rows as one, ascending; the sets are ascending and share no row."""
-    gathered = list(parts)
-    if len(gathered) == 1:
-        return gathered[0]
-    return np.sort(np.concatenate([*gathered, np.empty(0, np.int32)]))
+    """Return the union of sets of rows, ascending; the sets must be ascending and disjoint."""
+    sets = list(parts)
+    if len(sets) == 1:
+        return sets[0]
+    return np.sort(np.concatenate([*sets, np.empty(0, np.int32)]))

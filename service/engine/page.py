@@ -3,13 +3,13 @@
 import msgspec
 
 from service.engine.select import select
-from service.engine.sort import window
+from service.engine.sort import slice_rows
 from service.engine.table import Table
 from service.model.query import Query
 
 
 class Page(msgspec.Struct, frozen=True):
-    """How many rows match in all, and the rows of one page: pieces that, end to end, are joined by commas."""
+    """The total number of matching rows, and the rows of one page: chunks of JSON that concatenate to a list body."""
 
     total_count: int
     rows: list[memoryview]
@@ -18,12 +18,11 @@ class Page(msgspec.Struct, frozen=True):
 def page(table: Table, query: Query) -> Page:
     """Answer a query: select, sort, slice."""
     selection = select(table, query.filters, query.sort_by)
-    total = len(selection.ordered)
+    total = len(selection.rows)
     first = (query.page_num - 1) * query.limit
-    if first >= total:  # before any array sees the number: page numbers have no bound
+    if first >= total:  # page numbers are unbounded and may not fit into an array
         return Page(total, [])
     span = range(first, min(first + query.limit, total))
-    rows = window(selection, span, descending=query.descending)
-    pieces = table.rows.slices(rows)
-    pieces[-1] = pieces[-1][:-1]
-    return Page(total, pieces)
+    chunks = table.rows.slices(slice_rows(selection, span, descending=query.descending))
+    chunks[-1] = chunks[-1][:-1]  # without the trailing comma
+    return Page(total, chunks)

@@ -1,4 +1,4 @@
-"""Which rows pass the filters of a query, by the cheapest way that the counts tell."""
+"""Select the rows that match the filters of a query, by posting lists or bitmaps, whichever is cheaper."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -8,18 +8,18 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Words, members, pack
+from service.engine.bitmap import Bitmap, pack, positions
 from service.engine.column import Column, Rows, merge
 from service.engine.selection import Selection
 from service.engine.table import Table
 from service.model.query import Filter, nbytes
 
-# Below this part of the rows, intersecting lists of rows and sorting what is left costs less than bits of all rows.
-_FEW: Final = 64
+# If the most selective filter matches less than 1 / 64 of the rows, intersecting posting lists and sorting is cheaper.
+_BITMAP_FRACTION: Final = 64
 
 
-class _Wanted(msgspec.Struct, frozen=True, eq=False):
-    """The values of a field that a filter takes, as codes, and how many rows hold one of them."""
+class _Predicate(msgspec.Struct, frozen=True, eq=False):
+    """A filter on a column: the codes of the accepted values, and the number of rows that match."""
 
     field: str
     column: Column
@@ -27,66 +27,66 @@ class _Wanted(msgspec.Struct, frozen=True, eq=False):
     count: int
 
     def rows(self) -> Rows:
-        """Return the rows that hold a wanted value, ascending."""
-        return merge(map(self.column.rows, self.codes))
+        """Return the matching rows, ascending."""
+        return merge(map(self.column.postings, self.codes))
 
-    def keep(self, rows: Rows) -> Rows:
-        """Return those of the rows that hold a wanted value."""
-        return rows[self._among(self.column.codes[rows])]
+    def filter(self, rows: Rows) -> Rows:
+        """Return the given rows that match."""
+        return rows[self._matches(self.column.codes[rows])]
 
     def mask(self) -> NDArray[np.bool_]:
-        """Return for each row whether it holds a wanted value."""
-        return self._among(self.column.codes)
+        """Return for each row whether it matches."""
+        return self._matches(self.column.codes)
 
-    def _among(self, held: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
-        among: NDArray[np.bool_]
+    def _matches(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
+        matches: NDArray[np.bool_]
         if len(self.codes) == 1:
-            among = held == self.codes[0]
+            matches = codes == self.codes[0]
         else:
-            wanted = np.zeros(self.column.absent + 1, np.bool_)
-            wanted[list(self.codes)] = True
-            among = wanted[held]
-        return among
+            accepted = np.zeros(self.column.null_code + 1, np.bool_)
+            accepted[list(self.codes)] = True
+            matches = accepted[codes]
+        return matches
 
 
 def select(table: Table, filters: tuple[Filter, ...], sort_by: str) -> Selection:
-    """Return the rows that pass every filter, in ascending order of a field. The last selections are cached."""
+    """Return the rows that match every filter, in ascending order of a field. Recent selections are cached."""
     if not filters:
         column = table.columns[sort_by]
-        return Selection(column.order, column.valued)
+        return Selection(column.order, column.non_null_count)
     selection = table.selections.get((filters, sort_by))
     if selection is None:
-        selection = _worked_out(table, filters, sort_by)
-        # The values that are filtered by may take more bytes than what they select.
+        selection = _compute(table, filters, sort_by)
+        # The filter values may be larger than the rows that they select.
         table.selections.put((filters, sort_by), selection, selection.nbytes + nbytes(filters))
     return selection
 
 
-def _worked_out(table: Table, filters: Sequence[Filter], sort_by: str) -> Selection:
-    """Go through lists of rows where one filter holds few, else through bits of all rows."""
+def _compute(table: Table, filters: Sequence[Filter], sort_by: str) -> Selection:
+    """Intersect posting lists if one filter matches few rows, else bitmaps."""
     column = table.columns[sort_by]
-    shortest, *others = sorted((_wanted(table, each) for each in filters), key=lambda wanted: wanted.count)
-    if shortest.count * _FEW >= len(table) > _FEW:
-        places = members(reduce(np.bitwise_and, _bits(table, (shortest, *others), sort_by)))
-        return Selection(column.order[places], int(places.searchsorted(column.valued)))
+    shortest, *others = sorted((_predicate(table, each) for each in filters), key=lambda predicate: predicate.count)
+    if shortest.count * _BITMAP_FRACTION >= len(table) > _BITMAP_FRACTION:
+        matches = positions(reduce(np.bitwise_and, _bitmaps(table, (shortest, *others), sort_by)))
+        return Selection(column.order[matches], int(matches.searchsorted(column.non_null_count)))
     rows = shortest.rows()
-    for wanted in others:
-        rows = wanted.keep(rows)
+    for predicate in others:
+        rows = predicate.filter(rows)
     if sort_by != table.order_by:
         rows = rows[np.argsort(column.codes[rows], kind="stable")]
-    return Selection(rows, int(np.count_nonzero(column.codes[rows] < column.absent)))
+    return Selection(rows, int(np.count_nonzero(column.codes[rows] < column.null_code)))
 
 
-def _wanted(table: Table, wish: Filter) -> _Wanted:
-    column = table.columns[wish.field]
-    codes = tuple(sorted({code for key in wish.keys if (code := column.find(key)) is not None}))
-    return _Wanted(wish.field, column, codes, sum(map(column.count, codes)))
+def _predicate(table: Table, query_filter: Filter) -> _Predicate:
+    column = table.columns[query_filter.field]
+    codes = tuple(sorted({code for key in query_filter.keys if (code := column.find(key)) is not None}))
+    return _Predicate(query_filter.field, column, codes, sum(map(column.count, codes)))
 
 
-def _bits(table: Table, filters: Sequence[_Wanted], sort_by: str) -> list[Words]:
-    """Return each filter as bits by places in the order of a field; those of one value are kept, the others merged."""
-    bits = [table.bits(wanted.field, wanted.codes[0], sort_by) for wanted in filters if len(wanted.codes) == 1]
-    masks = [wanted.mask() for wanted in filters if len(wanted.codes) != 1]
+def _bitmaps(table: Table, predicates: Sequence[_Predicate], sort_by: str) -> list[Bitmap]:
+    """Return bitmaps by position in the order of a field: a cached one for each single value, one for all the rest."""
+    bitmaps = [table.bitmap(each.field, each.codes[0], sort_by) for each in predicates if len(each.codes) == 1]
+    masks = [each.mask() for each in predicates if len(each.codes) != 1]
     if masks:
-        bits.append(pack(reduce(np.logical_and, masks)[table.columns[sort_by].order]))
-    return bits
+        bitmaps.append(pack(reduce(np.logical_and, masks)[table.columns[sort_by].order]))
+    return bitmaps

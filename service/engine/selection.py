@@ -6,20 +6,20 @@ import msgspec
 
 from service.engine.column import Rows
 
-# The objects of a selection, whatever is in it.
+# The bytes of the objects of a selection, besides its rows.
 _OVERHEAD: Final = 1024
 
 
 class Selection(msgspec.Struct, frozen=True, eq=False):
-    """Selected rows, `ordered` ascending: by the value in a field, ties by row, those without a value last.
+    """Selected rows in ascending order: by the value of the sort field, ties by row, null values last.
 
-    `valued` is how many of them have a value.
+    `non_null_count` is the number of rows with a value in the sort field.
     """
 
-    ordered: Rows
-    valued: int
+    rows: Rows
+    non_null_count: int
 
     @property
     def nbytes(self) -> int:
-        """How many bytes it holds, about; also where the rows are a part of those of the table."""
-        return _OVERHEAD + self.ordered.nbytes
+        """The approximate memory in bytes, even if the rows are a view of the table's."""
+        return _OVERHEAD + self.rows.nbytes

@@ -1,4 +1,4 @@
-"""The order of selected rows, of which only one page is ever wanted."""
+"""Slice selected rows in ascending or descending order."""
 
 import numpy as np
 
@@ -6,15 +6,15 @@ from service.engine.column import Rows
 from service.engine.selection import Selection
 
 
-def window(selection: Selection, span: range, *, descending: bool) -> Rows:
-    """Return the rows of `span`, places within the selection when it is in order.
+def slice_rows(selection: Selection, span: range, *, descending: bool) -> Rows:
+    """Return the rows at the positions in `span` of the sorted selection.
 
-    Descending is ascending read backwards, first the rows that have a value, then those that have none.
+    Descending order reverses the rows with a value, then the rows without one.
     """
-    rows = selection.ordered
+    rows = selection.rows
     if not descending:
         return rows[span.start : span.stop]
-    middle, total = selection.valued, len(rows)
+    middle, total = selection.non_null_count, len(rows)
     first = rows[max(middle - span.stop, 0) : max(middle - span.start, 0)][::-1]
     if span.stop <= middle:
         return first

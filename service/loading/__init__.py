@@ -1,1 +1,1 @@
-"""Loading: the files of a data set become checked records, and those become tables. Only here are data files opened."""
+"""Load data sets: read files into records, check them, and build tables. Only this package opens data files."""

@@ -1,6 +1,6 @@
-"""Whether a data set is served.
+"""Decide whether a data set is served.
 
-A refused file always refuses it, invalid records if so set, and safeguards a data set that looks like an accident.
+It is refused if a file cannot be used, for invalid records if so configured, and if it exceeds the safeguards.
 """
 
 import os.path
@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-if TYPE_CHECKING:  # whoever asks for the settings alone need not wait for arrays
+if TYPE_CHECKING:  # users of the settings alone need not import numpy
     from service.loading.dataset import Dataset, Loaded, Report, Totals
 
 
 class InvalidRecords(StrEnum):
-    """What to do about records at fault: refuse the whole data set, or skip them."""
+    """What to do about invalid records: refuse the whole data set, or skip them."""
 
     REFUSE = "refuse"
     SKIP = "skip"
 
 
 class Cause(StrEnum):
-    """What refuses a data set: one of its files, invalid records, or a limit of `Safeguards`."""
+    """Why a data set is refused: one of its files, invalid records, or a limit of `Safeguards`."""
 
     FILE = "file"
     RECORDS = "records"
@@ -31,45 +31,45 @@ class Cause(StrEnum):
 
 
 class Refused(Exception):
-    """A data set that is not served: the message says why, and how many more errors there are."""
+    """The data set is not served: the message says why, and how many more errors there are."""
 
     def __init__(self, why: str, *, cause: Cause = Cause.FILE) -> None:
         super().__init__(why)
         self.cause = cause
 
     @classmethod
-    def by(cls, report: "Report") -> "Refused":
-        """Return the refusal of a data set whose report has faults."""
-        first, *others = report.faults
+    def because_of(cls, report: "Report") -> "Refused":
+        """Return the refusal of a data set whose report has errors."""
+        first, *others = report.errors
         why = f"{first} (and {len(others):,} more)" if others else str(first)
-        of_records = any(fault.record is not None for fault in report.faults)
+        of_records = any(error.record is not None for error in report.errors)
         return cls(why, cause=Cause.RECORDS if of_records else Cause.FILE)
 
 
 def accept(loaded: "Loaded", invalid: InvalidRecords) -> "tuple[Dataset, Report]":
-    """Return a data set that can be served, and what was found in it; raise `Refused` for one that cannot."""
-    if loaded.dataset is None or (loaded.report.faults and invalid is InvalidRecords.REFUSE):
-        raise Refused.by(loaded.report)
+    """Return a data set that can be served, and its report. Raises `Refused`."""
+    if loaded.dataset is None or (loaded.report.errors and invalid is InvalidRecords.REFUSE):
+        raise Refused.because_of(loaded.report)
     return loaded.dataset, loaded.report
 
 
 def advice(source: str, cause: Cause) -> str:
-    """Return the command that reports more on the data set at `source`, which is refused.
+    """Return the command that reports more about the refused data set at `source`.
 
-    That is "" where `source` is no folder, and for a limit: its refusal names the option that allows it.
+    It is "" if `source` is not a folder, and for a limit, whose message names the option that allows it.
     """
-    if cause is Cause.LIMIT or not os.path.isdir(source):  # noqa: PTH112 - Path.is_dir raises where a name is too long
+    if cause is Cause.LIMIT or not os.path.isdir(source):  # noqa: PTH112 - Path.is_dir raises if a name is too long
         return ""
-    skip = "; `--invalid skip` leaves out the invalid records" if cause is Cause.RECORDS else ""
+    skip = "; `--invalid skip` skips invalid records" if cause is Cause.RECORDS else ""
     return f"`store-directory check {shlex.quote(source)}` reports every error{skip}"
 
 
 class Safeguards(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits that keep an emptied or cut file from replacing a good data set.
+    """Limits that keep an empty or truncated file from replacing a good data set.
 
-    min_stores   a data set needs this many stores
-    max_skipped  share of the records read, stores and companies together, that may be skipped: 0 to 1
-    max_shrink   share of the stores, and of the companies, that a reload may lose: 0 to 1
+    min_stores   minimum number of stores
+    max_skipped  maximum share of skipped records, of all stores and companies read: 0 to 1
+    max_shrink   maximum share of the stores, and of the companies, that a reload may remove: 0 to 1
     """
 
     min_stores: int = 1
@@ -77,14 +77,14 @@ class Safeguards(msgspec.Struct, frozen=True, kw_only=True):
     max_shrink: float = 0.5
 
     def check(self, totals: "Totals", served: "Totals | None" = None) -> None:
-        """Raise `Refused` for a data set beyond a limit, compared with what is served, if anything is."""
+        """Raise `Refused` if the data set exceeds a limit; `served` are the totals of the one served now, if any."""
         found = [*self._breaches(totals), *(self._losses(totals, served) if served is not None else ())]
         if found:
             breaches, options = zip(*found, strict=True)
             raise Refused("; ".join((*breaches, f"{' '.join(options)} allows that")), cause=Cause.LIMIT)
 
     def _breaches(self, totals: "Totals") -> Iterator[tuple[str, str]]:
-        """Yield what is beyond a limit, and the option that allows it."""
+        """Yield each exceeded limit, and the option that allows it."""
         if totals.stores < self.min_stores:
             yield f"{totals.stores:,} stores, at least {self.min_stores:,} needed", f"--min-stores {totals.stores}"
         read = totals.stores + totals.companies + totals.skipped + totals.repeated
@@ -93,7 +93,7 @@ class Safeguards(msgspec.Struct, frozen=True, kw_only=True):
             yield breach, f"--max-skipped {_share(totals.skipped, read):g}"
 
     def _losses(self, totals: "Totals", served: "Totals") -> Iterator[tuple[str, str]]:
-        """Do as `_breaches`, for what is served and would be lost."""
+        """Yield the same for the records that the reload would remove."""
         kinds = ((totals.stores, served.stores, "stores"), (totals.companies, served.companies, "companies"))
         lost = [(left, had, kind) for left, had, kind in kinds if had and (had - left) / had > self.max_shrink]
         if lost:
@@ -105,5 +105,5 @@ class Safeguards(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _share(part: int, whole: int) -> float:
-    """Return the smallest limit of two decimals that allows a part."""
+    """Return the share of a part, rounded up to two decimals, so that it is a limit that allows the part."""
     return -(-100 * part // whole) / 100

@@ -1,4 +1,4 @@
-"""Records as they stand in a file, before anything is checked."""
+"""A batch: unchecked records of a file, by column."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias, TypeVar
@@ -6,40 +6,40 @@ from typing import Final, TypeAlias, TypeVar
 import msgspec
 from msgspec import UnsetType
 
-from service.loading.faults import Flaw
+from service.loading.diagnostics import Issue
 
-BATCH_SIZE: Final = 1_024  # records; work by column wants many, the processor's cache and the allocator few
+BATCH_SIZE: Final = 1_024  # records; checks by column favour large batches, the CPU cache and the allocator small ones
 
 
-class Mistyped(msgspec.Struct, frozen=True):
-    """A JSON value of a type that its field does not take, as it is written."""
+class WrongType(msgspec.Struct, frozen=True):
+    """A JSON value of a type that its field does not accept, as written."""
 
     text: str
 
 
 _T = TypeVar("_T")
-_Absent = TypeVar("_Absent")
-Cell: TypeAlias = str | bool | Mistyped | None
+_Fill = TypeVar("_Fill")
+Cell: TypeAlias = str | bool | WrongType | None
 Value: TypeAlias = str | bool | UnsetType | None
 
 
-def spread(items: Iterable[_T], chosen: Iterable[object], absent: _Absent) -> list[_T | _Absent]:
-    """Return items at the places that are chosen, `absent` at the others."""
+def expand(items: Iterable[_T], mask: Iterable[object], fill: _Fill) -> list[_T | _Fill]:
+    """Return the items where the mask is true and `fill` elsewhere: the inverse of `itertools.compress`."""
     rest = iter(items)
-    return [next(rest) if here else absent for here in chosen]
+    return [next(rest) if selected else fill for selected in mask]
 
 
-class Broken(msgspec.Struct, frozen=True):
-    """A record that has no fields to look at: its number, its line, what is wrong and its text, if it has one."""
+class UnreadableRecord(msgspec.Struct, frozen=True):
+    """A record without readable fields: its number, its line, the issue, and its text if it is JSON."""
 
     record: int
     line: int
-    flaw: Flaw
+    issue: Issue
     text: str | None = None
 
 
-class Unused(msgspec.Struct, frozen=True):
-    """A column, or a member of JSON records, that is not a field: its first line, and how many records have it."""
+class UnusedName(msgspec.Struct, frozen=True):
+    """A column or JSON member that is not a field: its name, its first line, and the number of records with it."""
 
     name: str
     line: int
@@ -47,20 +47,20 @@ class Unused(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct, frozen=True, eq=False):
-    """Some records of a file, in its order, by column.
+    """Consecutive records of a file, by column.
 
-    numbers  the number of each record in the file, from 1
-    columns  field -> the cell of each record
-    lines    gives the line on which each record begins, from 1; called only where something is told of one
-    broken   the records among them that have no cells; their numbers are not in `numbers`
-    unused   the columns or members that are not fields
-    done     how far the file is read, of `total`
+    numbers     the number of each record in the file, from 1
+    columns     field -> the cell of each record
+    lines       returns the line on which each record begins, from 1; called only if the batch has diagnostics
+    unreadable  the records without cells; `numbers` does not include them
+    unused      the columns or members that are not fields
+    done        how much of the file has been read, of `total`
     """
 
     numbers: Sequence[int]
     columns: Mapping[str, Sequence[Cell]]
     lines: Callable[[], Sequence[int]]
-    broken: Sequence[Broken]
-    unused: Sequence[Unused]
+    unreadable: Sequence[UnreadableRecord]
+    unused: Sequence[UnusedName]
     done: int
     total: int

@@ -1,4 +1,4 @@
-"""The compiler: batches of records become the rows and keys of a table, and what is wrong with them is told."""
+"""Compile batches of records into the rows and keys of a table, and collect errors and warnings."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from itertools import compress
@@ -9,78 +9,78 @@ import msgspec
 
 from service.engine.column import KEY_END, split_keys
 from service.engine.table import Table, TableBuilder
-from service.loading.batch import Batch, spread
+from service.loading.batch import Batch, expand
+from service.loading.batch_diagnostics import BatchDiagnostics
 from service.loading.checks import PARENT, CheckedColumn, check_column
-from service.loading.faults import Fault, Flaw
-from service.loading.field_names import Names
-from service.loading.findings import Findings
+from service.loading.diagnostics import Diagnostic, Issue
+from service.loading.field_names import UnusedNames
 from service.loading.parent_companies import ParentReference, parent_warnings
 from service.loading.warning_counts import WarningCounts
 from service.model.records import COMPANIES, CREATED_AT, Resource
 
 _T = TypeVar("_T")
-_REPEATED: Final = Flaw("repeated", "an earlier record is the same; it is kept once")
-_DUPLICATE: Final = Flaw("duplicate", "an earlier record has this identifier and other content")
+_REPEATED: Final = Issue("repeated", "identical to an earlier record; served once")
+_DUPLICATE: Final = Issue("duplicate", "an earlier record has this identifier but different content")
 _encode_lines: Final = msgspec.json.Encoder().encode_lines
 
 
 class Compiler:
-    """Checks the records of one file and gathers those that are sound.
+    """Checks the records of one file and collects the valid ones.
 
-    faults    what costs a record, in the order of the file, then of the fields
-    warnings  what costs nothing, in the same order, as far as it is listed
-    tally     how many warnings there are
-    records   how many are read; those skipped and those repeated are among them
+    errors          in the order of the file, then of the fields
+    warnings        the listed ones, in the same order
+    warning_counts  the number of all warnings
+    records         the number of records read, `skipped` and `repeated` ones included
     """
 
     def __init__(self, resource: Resource, *, file: str, companies: AbstractSet[str] | None) -> None:
-        """Start on a file. `companies` are the identifiers served, None where they are unknown or still being read."""
+        """Start a file. `companies` are the identifiers of served companies; None skips checks against them."""
         self.resource, self._file, self._companies = resource, file, companies
         self._references = {COMPANIES.identifier, PARENT} - {resource.identifier}
         filters = {field.name: field.filters for field in resource.fields}
         self._builder = TableBuilder(filters, order_by=CREATED_AT, key=resource.identifier)
-        # Encoded as the record is, but made from positions, not from names: three times as fast.
+        # It encodes as the record does, but is built from positional arguments: three times as fast.
         self._row = msgspec.defstruct("Row", [(name, Any) for name in resource.record.__struct_fields__], gc=False)
         self._rows: dict[str, bytes] = {}
-        self._claims: list[ParentReference] = []
-        self._names = Names(resource)
-        self.tally = WarningCounts(file)
-        self.faults: list[Fault] = []
-        self.warnings: list[Fault] = []
+        self._parents: list[ParentReference] = []
+        self._unused_names = UnusedNames(resource)
+        self.warning_counts = WarningCounts(file)
+        self.errors: list[Diagnostic] = []
+        self.warnings: list[Diagnostic] = []
         self.records = self.skipped = self.repeated = 0
 
     @property
     def identifiers(self) -> AbstractSet[str]:
-        """The identifiers of the records that are kept."""
+        """The identifiers of the valid records."""
         return self._rows.keys()
 
     def add(self, batch: Batch) -> None:
-        """Check the next records, keep the sound ones and tell what is wrong with the others."""
+        """Check the next records, and collect the valid ones and the diagnostics."""
         columns = self._check(batch)
-        findings = Findings(self._file, batch, list(columns.values()), self.tally)
-        rows = spread(self._encode(columns, findings.sound), findings.sound, None)
-        kept = self._keep(columns[self.resource.identifier].values, rows, findings)
-        keys = {name: _chosen_keys(column.keys, kept) for name, column in columns.items()}
-        self._builder.add([row for row in _chosen(rows, kept) if row is not None], keys)
+        diagnostics = BatchDiagnostics(self._file, batch, list(columns.values()), self.warning_counts)
+        rows = expand(self._encode(columns, diagnostics.valid), diagnostics.valid, None)
+        kept = self._deduplicate(columns[self.resource.identifier].values, rows, diagnostics)
+        keys = {name: _selected_keys(column.keys, kept) for name, column in columns.items()}
+        self._builder.add([row for row in _selected(rows, kept) if row is not None], keys)
         if self.resource.identifier == COMPANIES.identifier:
-            self._claims += self._claimed(columns, kept, findings)
-        self._names.add(batch)
-        self._tell(findings, read=len(batch.numbers) + len(batch.broken))
+            self._parents += self._parent_references(columns, kept, diagnostics)
+        self._unused_names.add(batch)
+        self._collect(diagnostics, read=len(batch.numbers) + len(batch.unreadable))
 
-    def warn(self, warning: Fault) -> None:
-        """Add a warning that is not found in a batch."""
-        if self.tally.admits(warning.code, warning.field):
+    def warn(self, warning: Diagnostic) -> None:
+        """Add a warning that does not belong to a batch."""
+        if self.warning_counts.count(warning.code, warning.field):
             self.warnings.append(warning)
 
     def close(self) -> None:
-        """Add what shows only when all records are known."""
-        for warning in (*parent_warnings(self._claims, self.identifiers), *self._names.warnings(self._file)):
+        """Add the warnings that depend on the whole file."""
+        for warning in (*parent_warnings(self._parents, self.identifiers), *self._unused_names.warnings(self._file)):
             self.warn(warning)
         self.warnings.sort(key=_by_line)
-        self.warnings += self.tally.unlisted()
+        self.warnings += self.warning_counts.unlisted()
 
     def build(self) -> Table:
-        """Return the table of the records that are kept; the compiler is used up."""
+        """Return the table of the valid records; the compiler cannot be used afterwards."""
         self._rows = {}
         return self._builder.build()
 
@@ -92,58 +92,60 @@ class Compiler:
             for field in self.resource.fields
         }
 
-    def _encode(self, columns: Mapping[str, CheckedColumn], sound: Sequence[bool]) -> list[bytes]:
+    def _encode(self, columns: Mapping[str, CheckedColumn], valid: Sequence[bool]) -> list[bytes]:
         names = self.resource.record.__struct_fields__
-        rows = list(map(self._row, *[_chosen(columns[name].values, sound) for name in names]))
+        rows = list(map(self._row, *[_selected(columns[name].values, valid) for name in names]))
         return _encode_lines(rows).replace(b"\n", b",\n").split(b"\n")[:-1]
 
-    def _keep(self, identifiers: Sequence[Any], rows: Sequence[bytes | None], findings: Findings) -> list[bool]:
-        """Return for each record whether it is kept: sound, and the first of its identifier."""
-        fresh = dict(zip(identifiers, rows, strict=True))
-        if len(fresh) == len(rows) and self._rows.keys().isdisjoint(fresh) and None not in rows:
-            self._rows.update(cast("dict[str, bytes]", fresh))
+    def _deduplicate(
+        self, identifiers: Sequence[Any], rows: Sequence[bytes | None], diagnostics: BatchDiagnostics
+    ) -> list[bool]:
+        """Return for each record whether it is kept: valid, and the first with its identifier."""
+        new = dict(zip(identifiers, rows, strict=True))
+        if len(new) == len(rows) and self._rows.keys().isdisjoint(new) and None not in rows:
+            self._rows.update(cast("dict[str, bytes]", new))
             return [True] * len(rows)
         kept = []
-        for place, (identifier, row) in enumerate(zip(identifiers, rows, strict=True)):
+        for index, (identifier, row) in enumerate(zip(identifiers, rows, strict=True)):
             earlier = self._rows.get(identifier) if row is None else self._rows.setdefault(identifier, row)
             kept.append(row is not None and earlier is row)
             if earlier is not None and earlier is not row:
-                self._compare(place, identifier, alike=earlier == row, findings=findings)
+                self._report_duplicate(index, identifier, identical=earlier == row, diagnostics=diagnostics)
         return kept
 
-    def _compare(self, place: int, identifier: str, *, alike: bool, findings: Findings) -> None:
+    def _report_duplicate(self, index: int, identifier: str, *, identical: bool, diagnostics: BatchDiagnostics) -> None:
         field = self.resource.identifier
-        if alike:
+        if identical:
             self.repeated += 1
-            findings.warn(place, field, _REPEATED, identifier)
+            diagnostics.warn(index, field, _REPEATED, identifier)
         else:
-            findings.fault(place, field, _DUPLICATE, identifier)
+            diagnostics.error(index, field, _DUPLICATE, identifier)
 
-    def _claimed(
-        self, columns: Mapping[str, CheckedColumn], kept: Sequence[bool], findings: Findings
+    def _parent_references(
+        self, columns: Mapping[str, CheckedColumn], kept: Sequence[bool], diagnostics: BatchDiagnostics
     ) -> Iterable[ParentReference]:
         companies, parents = columns[self.resource.identifier], columns[PARENT]
-        for place, (company, parent) in enumerate(zip(companies.values, parents.values, strict=True)):
+        for index, (company, parent) in enumerate(zip(companies.values, parents.values, strict=True)):
             if isinstance(parent, str):
                 yield ParentReference(
-                    cast("str", company) if kept[place] else None, parent, findings.place(place, PARENT)
+                    cast("str", company) if kept[index] else None, parent, diagnostics.location(index, PARENT)
                 )
 
-    def _tell(self, findings: Findings, *, read: int) -> None:
-        faults = findings.faults
-        self.faults += faults
-        self.warnings += findings.warnings
+    def _collect(self, diagnostics: BatchDiagnostics, *, read: int) -> None:
+        errors = diagnostics.errors
+        self.errors += errors
+        self.warnings += diagnostics.warnings
         self.records += read
-        self.skipped += len({fault.record for fault in faults})
+        self.skipped += len({error.record for error in errors})
 
 
-def _by_line(fault: Fault) -> tuple[float, float]:
-    return fault.line or 0, fault.record or inf
+def _by_line(diagnostic: Diagnostic) -> tuple[float, float]:
+    return diagnostic.line or 0, diagnostic.record or inf
 
 
-def _chosen(items: Sequence[_T], chosen: Sequence[bool]) -> Sequence[_T]:
-    return items if all(chosen) else list(compress(items, chosen))
+def _selected(items: Sequence[_T], mask: Sequence[bool]) -> Sequence[_T]:
+    return items if all(mask) else list(compress(items, mask))
 
 
-def _chosen_keys(keys: bytes, chosen: Sequence[bool]) -> bytes:
-    return keys if all(chosen) else KEY_END.join([*compress(split_keys(keys), chosen), b""])
+def _selected_keys(keys: bytes, mask: Sequence[bool]) -> bytes:
+    return keys if all(mask) else KEY_END.join([*compress(split_keys(keys), mask), b""])

@@ -1,4 +1,4 @@
-"""The folder of a data set: which of its files are meant, and their stored bytes."""
+"""Find and read the files of a data set in its folder."""
 
 import re
 import shlex
@@ -9,16 +9,16 @@ from typing import NoReturn
 
 import msgspec
 
-from service.loading.faults import Fault, RefusedError
+from service.loading.diagnostics import Diagnostic, FileError
 from service.loading.folder_signature import data_file_name, folder_signature, is_file, resolve_root
 from service.loading.formats import FORMATS, Format
 from service.loading.manifest import MANIFEST, Listing, Manifest, parse_manifest
-from service.loading.misnamed_files import describe_misnamed
+from service.loading.misnamed_files import suggest_file_name
 from service.model.records import COMPANIES, STORES, Resource
 
 
 class StoredFile(msgspec.Struct, frozen=True, eq=False):
-    """A data file as stored, and what the manifest has of it."""
+    """A data file as stored, and its listing in the manifest, if there is one."""
 
     name: str
     format: Format
@@ -28,98 +28,98 @@ class StoredFile(msgspec.Struct, frozen=True, eq=False):
 
 
 class FileSet(msgspec.Struct, frozen=True, eq=False):
-    """The files of a data set by resource; of one that is refused there is a fault instead."""
+    """The files of a data set by resource; a file that cannot be used has an error instead."""
 
     files: dict[str, StoredFile]
-    faults: list[Fault]
+    errors: list[Diagnostic]
     generated_at: datetime | None = None
 
 
 def read_folder(folder: Path, *, fingerprint: str | None = None) -> FileSet:
-    """Return the files of a data set, all from the one folder that the links of `folder` lead to now.
+    """Return the files of a data set, all from the folder that the links of `folder` resolve to now.
 
-    With the `fingerprint` of a look at the folder, files that changed since are a fault, unless a manifest proves that
-    they belong together.
+    With the `fingerprint` of an earlier folder signature, files that changed since then are an error, unless a manifest
+    proves that they belong together.
     """
     found = _read_folder(folder)
-    unproven = any(file.listing is None for file in found.files.values())
-    if fingerprint is not None and unproven and folder_signature(folder).fingerprint != fingerprint:
-        found.faults.append(RefusedError("the files changed while they were read").fault(folder))
+    unverified = any(file.listing is None for file in found.files.values())
+    if fingerprint is not None and unverified and folder_signature(folder).fingerprint != fingerprint:
+        found.errors.append(FileError("the files changed while they were read").diagnostic(folder))
     return found
 
 
-def no_folder(file: Path) -> str:
-    """Return what to do where a file is given that holds no data set."""
+def not_a_folder(file: Path) -> str:
+    """Return what to do if the path of a data set is that of a file."""
     folder = shlex.quote(str(file.parent))
-    return f"a data set is a folder that holds stores and companies, and this is a file: give its folder, `{folder}`"
+    return f"a data set is a folder with stores and companies, and this is a file: use its folder, `{folder}`"
 
 
 def _read_folder(folder: Path) -> FileSet:
     if is_file(folder):
-        return FileSet({}, [RefusedError(no_folder(folder)).fault(folder)])
+        return FileSet({}, [FileError(not_a_folder(folder)).diagnostic(folder)])
     try:
         root = resolve_root(folder)
         names = sorted(path.name for path in root.iterdir())
-    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, before Python 3.13
-        return FileSet({}, [RefusedError(f"the folder cannot be read: {_why(error)}").fault(folder)])
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a cycle of links, before Python 3.13
+        return FileSet({}, [FileError(f"the folder cannot be read: {_reason(error)}").diagnostic(folder)])
     try:
         manifest = parse_manifest(_read_bytes(root / MANIFEST)) if MANIFEST in names else None
-    except RefusedError as refused:
-        return FileSet({}, [refused.fault(MANIFEST)])
+    except FileError as error:
+        return FileSet({}, [error.diagnostic(MANIFEST)])
     found = FileSet({}, [], manifest.generated_at if manifest else None)
     for resource in (COMPANIES, STORES):
         _find(resource, root, names, manifest, found)
-    found.faults.extend(_differing(root, manifest) if manifest else [])
+    found.errors.extend(_check_other_files(root, manifest) if manifest else [])
     return found
 
 
 def _find(resource: Resource, root: Path, names: Sequence[str], manifest: Manifest | None, found: FileSet) -> None:
-    """Add a resource's file to what is found, or why there is none."""
+    """Add the file of a resource, or the error why it cannot be used."""
     matches = [match for name in names if (match := data_file_name(name)) and match[1] == resource.name]
     try:
-        match = _only(matches) if matches else _none(root, names, resource)
+        match = _only(matches) if matches else _raise_missing(root, names, resource)
         listing = manifest.listing(match.string) if manifest else None
         stored = _read_bytes(root / match.string)
         if listing is not None:
             listing.check_bytes(stored)
         found.files[resource.name] = StoredFile(match.string, FORMATS[match[2]], match[3], stored, listing)
-    except RefusedError as refused:
-        found.faults.append(refused.fault(matches[0].string if len(matches) == 1 else resource.name))
+    except FileError as error:
+        found.errors.append(error.diagnostic(matches[0].string if len(matches) == 1 else resource.name))
 
 
 def _only(matches: Sequence[re.Match[str]]) -> re.Match[str]:
     if len(matches) > 1:
-        raise RefusedError(f"there is more than one file, keep one: {', '.join(match.string for match in matches)}")
+        raise FileError(f"found several files, keep one: {', '.join(match.string for match in matches)}")
     return matches[0]
 
 
-def _none(root: Path, names: Sequence[str], resource: Resource) -> NoReturn:
-    wanted = ", ".join(f"{resource.name}.{ending}" for ending in FORMATS)
-    found = describe_misnamed((name for name in names if is_file(root / name)), resource.name)
-    hint = found or f"put one of {wanted} into the folder, as it is or as .gz or .zst"
-    raise RefusedError(f"the file is missing: {hint}")
+def _raise_missing(root: Path, names: Sequence[str], resource: Resource) -> NoReturn:
+    accepted = ", ".join(f"{resource.name}.{ending}" for ending in FORMATS)
+    found = suggest_file_name((name for name in names if is_file(root / name)), resource.name)
+    hint = found or f"put one of {accepted} into the folder, optionally compressed as .gz or .zst"
+    raise FileError(f"the file is missing: {hint}")
 
 
-def _differing(root: Path, manifest: Manifest) -> Iterator[Fault]:
-    """Yield the faults of the listed files that hold no records, and of the others that are missing."""
+def _check_other_files(root: Path, manifest: Manifest) -> Iterator[Diagnostic]:
+    """Yield the errors of listed files that hold no records, and of missing ones."""
     for name, listing in manifest.files.items():
         match = data_file_name(name)
         holds_records = match is not None and match[1] in (COMPANIES.name, STORES.name)
         try:
             if not (holds_records and (root / name).exists()):
                 listing.check_bytes(_read_bytes(root / name))
-        except RefusedError as refused:
-            yield refused.fault(name)
+        except FileError as error:
+            yield error.diagnostic(name)
 
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        if path.exists() and not path.is_file():  # a pipe would keep us waiting
-            raise RefusedError("the file cannot be read: it is not a regular file")
+        if path.exists() and not path.is_file():  # reading a pipe would block
+            raise FileError("the file cannot be read: it is not a regular file")
         return path.read_bytes()
     except OSError as error:
-        raise RefusedError(f"the file cannot be read: {_why(error)}") from None
+        raise FileError(f"the file cannot be read: {_reason(error)}") from None
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -8,20 +8,20 @@ import numpy as np
 
 from service.engine.table import Table
 
-_DIGITS: Final = 16  # 64 bits: enough to tell the data sets of one service apart
+_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
 
 
 def dataset_version(tables: Iterable[Table]) -> str:
-    """Return the same version for the same records by whatever road they came, as hexadecimal digits.
+    """Return the version in hexadecimal digits: the same for the same records, whatever their source and format.
 
-    It digests the rows in their order, and what orders them (it need not be answered), which is the same on every
-    Python.
+    It is a digest of the rows in order, and of the ranks of the sort field, which rows need not include. It is the same
+    on every Python version.
     """
     digest = sha256()
     for table in tables:
         digest.update(len(table).to_bytes(8, "little"))
         digest.update(table.rows.data)
         column = table.columns[table.order_by]
-        digest.update(column.valued.to_bytes(8, "little"))
+        digest.update(column.non_null_count.to_bytes(8, "little"))
         digest.update(column.codes.astype("<u4").view(np.uint8).data)
     return digest.hexdigest()[:_DIGITS]

@@ -1,4 +1,4 @@
-"""A data set, loaded: its tables, and the report of what is wrong with its files."""
+"""Load a data set: its tables, and a report of the errors and warnings in its files."""
 
 import gc
 from collections import Counter
@@ -14,16 +14,16 @@ from service.engine.table import Table
 from service.loading.compiler import Compiler
 from service.loading.data_files import FileSet, StoredFile, read_folder
 from service.loading.data_version import dataset_version
-from service.loading.decompression import count_breaks, unpack
-from service.loading.faults import Code, Fault, RefusedError
+from service.loading.decompression import count_line_breaks, read_text
+from service.loading.diagnostics import Code, Diagnostic, FileError
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
 
-_UNTERMINATED: Final = "the last line has no end, as in a file that was cut"
+_UNTERMINATED: Final = "the last line has no line ending, as in a truncated file"
 
 
 class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
-    """The tables of stores and companies, when the data was made, where its manifest says so, and its version."""
+    """The tables of stores and companies, the time of the data if the manifest has it, and the version."""
 
     stores: Table
     companies: Table
@@ -32,7 +32,7 @@ class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """How many stores and companies are served; how many records of both kinds are skipped, how many repeated."""
+    """The number of served stores and companies, and of skipped and repeated records of both kinds."""
 
     stores: int
     companies: int
@@ -41,7 +41,7 @@ class Totals(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """What is known of a data set without its tables."""
+    """A data set without its tables."""
 
     version: str
     generated_at: datetime | None
@@ -54,31 +54,31 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """Everything told of a data set; encoded, it is what `check --json` prints."""
+    """The errors, warnings and totals of a data set; `check --json` prints it, with the errors as `faults`."""
 
-    faults: list[Fault]
-    warnings: list[Fault]
+    errors: list[Diagnostic] = msgspec.field(name="faults")
+    warnings: list[Diagnostic]
     totals: Totals
 
 
 class Loaded(msgspec.Struct, frozen=True, eq=False):
-    """A data set of the records that are sound, None where a file or the set is refused, and the report.
+    """The data set of the valid records, None if a file cannot be used, and the report.
 
-    warned  how many warnings of each code there are: more than the report has of them, where they are many
+    warning_counts  the number of warnings by code, including those that the report does not list
     """
 
     dataset: Dataset | None
     report: Report
-    warned: Mapping[Code, int] = {}
+    warning_counts: Mapping[Code, int] = {}
 
 
 def load(folder: Path, *, fingerprint: str | None = None, progress: Progress = silent) -> Loaded:
     """Load the data set of a folder.
 
-    With the `fingerprint` of a look, its files must still be those, or have a manifest. Whatever is wrong with them is
-    told in the report. Raises what `progress` raises, and nothing else.
+    With the `fingerprint` of a folder signature, its files must be unchanged since, or have a manifest. The report has
+    all errors. Raises only what `progress` raises.
     """
-    with _collector_at_rest():
+    with _garbage_collector_paused():
         return _load(read_folder(folder, fingerprint=fingerprint), progress)
 
 
@@ -86,44 +86,44 @@ def _load(files: FileSet, progress: Progress) -> Loaded:
     companies = _compile(COMPANIES, files, None, progress)
     stores = _compile(STORES, files, companies.identifiers if companies else None, progress)
     read = [compiler for compiler in (companies, stores) if compiler]
-    faults = [fault for compiler in read for fault in compiler.faults]
+    errors = [error for compiler in read for error in compiler.errors]
     warnings = [warning for compiler in read for warning in compiler.warnings]
-    warned = sum((compiler.tally.by_code for compiler in read), Counter[Code]())
+    counts = sum((compiler.warning_counts.by_code for compiler in read), Counter[Code]())
     skipped, repeated = sum(compiler.skipped for compiler in read), sum(compiler.repeated for compiler in read)
-    if files.faults or companies is None or stores is None:
-        return Loaded(None, Report(files.faults + faults, warnings, Totals(0, 0, skipped, repeated)), warned)
+    if files.errors or companies is None or stores is None:
+        return Loaded(None, Report(files.errors + errors, warnings, Totals(0, 0, skipped, repeated)), counts)
     tables = _build(stores, progress), _build(companies, progress)
     dataset = Dataset(*tables, files.generated_at, dataset_version(tables))
     totals = Totals(len(dataset.stores), len(dataset.companies), skipped, repeated)
-    return Loaded(dataset, Report(faults, warnings, totals), warned)
+    return Loaded(dataset, Report(errors, warnings, totals), counts)
 
 
 def _compile(
     resource: Resource, files: FileSet, companies: AbstractSet[str] | None, progress: Progress
 ) -> Compiler | None:
-    """Return a file's records, compiled; None where the file is refused, which is added to the faults of the set."""
+    """Return the compiled records of a file; None if it cannot be used, which adds an error to `files`."""
     file = files.files.pop(resource.name, None)
     if file is None:
         return None
     compiler = Compiler(resource, file=file.name, companies=companies)
     try:
         _read(file, compiler, progress)
-    except RefusedError as refused:
-        files.faults.append(refused.fault(file.name))
+    except FileError as error:
+        files.errors.append(error.diagnostic(file.name))
         return None
     return compiler
 
 
 def _read(file: StoredFile, compiler: Compiler, progress: Progress) -> None:
-    text = unpack(file.stored, file.compression)
+    text = read_text(file.stored, file.compression)
     for batch in file.format.read(text, compiler.resource):
         compiler.add(batch)
         progress(f"Reading {file.name}", batch.done, batch.total)
     if file.listing is not None:
         file.listing.check_records(compiler.records)
-    if file.format.lacks_end(text):
-        line = 1 + count_breaks(text, 0, len(text))
-        compiler.warn(Fault("unterminated", file.name, line, None, None, None, _UNTERMINATED))
+    if file.format.is_unterminated(text):
+        line = 1 + count_line_breaks(text, 0, len(text))
+        compiler.warn(Diagnostic("unterminated", file.name, line, None, None, None, _UNTERMINATED))
     compiler.close()
 
 
@@ -136,8 +136,8 @@ def _build(compiler: Compiler, progress: Progress) -> Table:
 
 
 @contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Keep the garbage collector from looking through millions of records, none of which is in a cycle."""
+def _garbage_collector_paused() -> Iterator[None]:
+    """Pause the garbage collector, which would traverse millions of records; none of them is in a cycle."""
     enabled = gc.isenabled()
     gc.disable()
     try:

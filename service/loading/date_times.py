@@ -1,4 +1,4 @@
-"""Read, write and rank many date-times at once, as `service.model.kinds` does with each, if they are plain ones."""
+"""Parse many plain date-times at once, with the results of `service.model.kinds`."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -7,46 +7,46 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-_Chars: TypeAlias = NDArray[np.uint8]  # place in a text x text
+_Chars: TypeAlias = NDArray[np.uint8]  # character index x text
 _Texts: TypeAlias = NDArray[np.bytes_]
 
-_FORM: Final = np.frombuffer(b"2000-01-01T00:00:00.000000", np.uint8)[:, np.newaxis]
-_FORM_DIGITS: Final = np.isin(_FORM, np.arange(ord("0"), ord("9") + 1))
-_DATE, _MINUTE, _SECOND, _WHOLE = 10, 16, 19, 26  # where parts of the form end
+_TEMPLATE: Final = np.frombuffer(b"2000-01-01T00:00:00.000000", np.uint8)[:, np.newaxis]
+_TEMPLATE_DIGITS: Final = np.isin(_TEMPLATE, np.arange(ord("0"), ord("9") + 1))
+_DATE, _MINUTE, _SECOND, _WHOLE = 10, 16, 19, 26  # lengths of a prefix of the template
 _TIMES: Final = (_MINUTE, _SECOND, *range(_SECOND + 2, _WHOLE + 1))  # where a time may end
-_NO_FRACTION: Final = b".000000"
+_ZERO_FRACTION: Final = b".000000"
 _OFFSET: Final = len("+00:00")
 _PARTS: Final = tuple(slice(*ends) for ends in ((0, 4), (5, 7), (8, 10), (11, 13), (14, 16), (17, 19)))
 _MONTHS, _HOURS, _MINUTES, _SECONDS = 12, 24, 60, 60
 _EPOCH: Final = 1970  # numpy's
-_LEAST, _MOST = np.datetime64("0001-01-01T00:00"), np.datetime64("9999-12-31T23:59")
+_MIN, _MAX = np.datetime64("0001-01-01T00:00"), np.datetime64("9999-12-31T23:59")
 
 
-def read_instants(texts: Sequence[str]) -> tuple[list[str], list[bytes]] | None:
-    """Return date-times as they are answered, and in their matched form.
+def parse_instants(texts: Sequence[str]) -> tuple[list[str], list[bytes]] | None:
+    """Return date-times as served, and their normalized keys.
 
-    None where one of them is none, or is too unusual to be read here.
+    None if one of them is invalid, or has a format that only the slow path supports.
     """
     try:
-        chars = _spread(texts)
-        stops, zones = _cut_zones(chars)
-        forms, ahead = _completed(chars, stops), _ahead(zones)
-        minutes = _minutes(forms)
-    except ValueError:  # also of a character that is not ASCII
+        chars = _to_chars(texts)
+        stops, zones = _split_zones(chars)
+        full, offsets = _complete(chars, stops), _offsets(zones)
+        minutes = _minutes(full)
+    except ValueError:  # raised for characters beyond ASCII, too
         return None
-    utc = np.subtract(minutes, ahead)
-    if ((utc < _LEAST) | (utc > _MOST)).any():
+    utc = np.subtract(minutes, offsets)
+    if ((utc < _MIN) | (utc > _MAX)).any():
         return None
-    whole = _shortened(_gathered(forms))
-    answers = np.strings.add(whole, np.where(ahead.astype(bool), zones, b"Z"))
-    moved = np.flatnonzero(ahead)
-    moments = np.datetime_as_string(utc[moved]).astype(np.bytes_)
-    whole[moved] = _shortened(np.strings.add(moments, _gathered(forms[_MINUTE:, moved])))
-    return answers.astype(np.str_).tolist(), whole.tolist()
+    whole = _without_zero_fraction(_to_texts(full))
+    values = np.strings.add(whole, np.where(offsets.astype(bool), zones, b"Z"))
+    shifted = np.flatnonzero(offsets)
+    minutes_in_utc = np.datetime_as_string(utc[shifted]).astype(np.bytes_)
+    whole[shifted] = _without_zero_fraction(np.strings.add(minutes_in_utc, _to_texts(full[_MINUTE:, shifted])))
+    return values.astype(np.str_).tolist(), whole.tolist()
 
 
-def _spread(texts: Sequence[str]) -> _Chars:
-    """Return texts by character, 0 behind their ends. Raises ValueError where one is too long."""
+def _to_chars(texts: Sequence[str]) -> _Chars:
+    """Return texts as an array of characters, padded with 0. Raises ValueError if one is too long."""
     cells = np.array(texts, np.bytes_)
     if cells.itemsize > _WHOLE + _OFFSET or "\0" in "".join(texts):
         raise ValueError
@@ -55,69 +55,69 @@ def _spread(texts: Sequence[str]) -> _Chars:
     return chars
 
 
-def _gathered(chars: _Chars) -> _Texts:
-    """Return the texts that lie by character."""
+def _to_texts(chars: _Chars) -> _Texts:
+    """Return the texts of an array of characters."""
     return np.ascontiguousarray(chars.T).view(f"S{len(chars)}")[:, 0]
 
 
-def _cut_zones(chars: _Chars) -> tuple[NDArray[np.intp], _Texts]:
-    """Return where the zones of texts begin, and them: an offset, `Z` or nothing."""
+def _split_zones(chars: _Chars) -> tuple[NDArray[np.intp], _Texts]:
+    """Return where the zone of each text begins, and the zones: an offset, `Z` or nothing."""
     lengths = np.count_nonzero(chars, axis=0)
     last = np.take_along_axis(chars, lengths - np.arange(_OFFSET, 0, -1)[:, np.newaxis], axis=0)
     offset = ((last[0] == ord("+")) | (last[0] == ord("-"))) & (last[3] == ord(":"))
-    zones = np.where(offset, _gathered(last), np.where(last[-1] == ord("Z"), b"Z", b""))
+    zones = np.where(offset, _to_texts(last), np.where(last[-1] == ord("Z"), b"Z", b""))
     stops = lengths - np.strings.str_len(zones)
     if not (np.isin(stops, _TIMES) | ((stops == _DATE) & (stops == lengths))).all():
         raise ValueError
     return stops, zones
 
 
-def _completed(chars: _Chars, stops: NDArray[np.intp]) -> _Chars:
-    """Return date-times without zones in full, to the microsecond. Raises ValueError where one has not the form."""
-    forms = np.where(np.arange(_WHOLE)[:, np.newaxis] < stops, chars[:_WHOLE], _FORM)
-    forms[_DATE, forms[_DATE] == ord(" ")] = ord("T")
-    if not np.where(_FORM_DIGITS, _are_digits(forms), forms == _FORM).all():
+def _complete(chars: _Chars, stops: NDArray[np.intp]) -> _Chars:
+    """Return date-times without zones, completed to microseconds. Raises ValueError if one is malformed."""
+    full = np.where(np.arange(_WHOLE)[:, np.newaxis] < stops, chars[:_WHOLE], _TEMPLATE)
+    full[_DATE, full[_DATE] == ord(" ")] = ord("T")
+    if not np.where(_TEMPLATE_DIGITS, _are_digits(full), full == _TEMPLATE).all():
         raise ValueError
-    return forms
+    return full
 
 
-def _minutes(forms: _Chars) -> NDArray[np.datetime64]:
-    """Return the minutes of date-times in full. Raises ValueError where one is none.
+def _minutes(full: _Chars) -> NDArray[np.datetime64]:
+    """Return complete date-times as minutes. Raises ValueError if one does not exist.
 
-    They are reckoned, as numpy's own cast crashes where one of thousands of texts is none: it raises without the GIL.
+    They are computed by arithmetic: numpy's own cast raises without holding the GIL, which crashes the process.
     """
-    year, month, day, hour, minute, second = (_number(forms[part]) for part in _PARTS)
+    year, month, day, hour, minute, second = (_number(full[part]) for part in _PARTS)
     months = ((year - _EPOCH) * _MONTHS + month - 1).astype("M8[M]")
     days = months.astype("M8[D]") + (day - 1)
-    sound = (year > 0) & (month > 0) & (month <= _MONTHS) & (day > 0) & (days.astype("M8[M]") == months)
-    if not (sound & (hour < _HOURS) & (minute < _MINUTES) & (second < _SECONDS)).all():
+    valid = (year > 0) & (month > 0) & (month <= _MONTHS) & (day > 0) & (days.astype("M8[M]") == months)
+    if not (valid & (hour < _HOURS) & (minute < _MINUTES) & (second < _SECONDS)).all():
         raise ValueError
     minutes: NDArray[np.datetime64] = days.astype("M8[m]") + (hour * _MINUTES + minute)
     return minutes
 
 
 def _number(digits: _Chars) -> NDArray[np.int64]:
-    """Return the numbers that digits write."""
+    """Return the numbers that digits represent."""
     return reduce(lambda number, digit: number * 10 + digit, digits.astype(np.int64) - ord("0"))
 
 
-def _ahead(zones: _Texts) -> NDArray[np.timedelta64]:
-    """Return how far zones are ahead of UTC. Raises ValueError where one is no offset."""
-    offset = np.flatnonzero(np.strings.str_len(zones) == _OFFSET)
-    chars = zones[offset].view(np.uint8).reshape(-1, _OFFSET).T
+def _offsets(zones: _Texts) -> NDArray[np.timedelta64]:
+    """Return the offsets of zones from UTC. Raises ValueError if one is invalid."""
+    numeric = np.flatnonzero(np.strings.str_len(zones) == _OFFSET)
+    chars = zones[numeric].view(np.uint8).reshape(-1, _OFFSET).T
     tens, ones = chars[[1, 4]], chars[[2, 5]]
     hours, minutes = ((tens - ord("0")) * 10 + ones - ord("0")).astype(np.int64)
     if not (_are_digits(tens) & _are_digits(ones)).all() or (hours >= _HOURS).any() or (minutes >= _MINUTES).any():
         raise ValueError
-    ahead = np.zeros(len(zones), "m8[m]")
-    ahead[offset] = np.where(chars[0] == ord("-"), -1, 1) * (hours * _MINUTES + minutes)
-    return ahead
+    offsets = np.zeros(len(zones), "m8[m]")
+    offsets[numeric] = np.where(chars[0] == ord("-"), -1, 1) * (hours * _MINUTES + minutes)
+    return offsets
 
 
 def _are_digits(chars: _Chars) -> NDArray[np.bool_]:
     return (chars >= ord("0")) & (chars <= ord("9"))
 
 
-def _shortened(forms: _Texts) -> _Texts:
-    """Return date-times without the fraction that is none."""
-    return np.where(np.strings.endswith(forms, _NO_FRACTION), forms.astype(f"S{_SECOND}"), forms)
+def _without_zero_fraction(full: _Texts) -> _Texts:
+    """Return date-times without their fraction where it is zero."""
+    return np.where(np.strings.endswith(full, _ZERO_FRACTION), full.astype(f"S{_SECOND}"), full)

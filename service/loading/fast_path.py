@@ -1,4 +1,4 @@
-"""The quick way through a column in which nothing is odd: all its cells at once, as the lines of one text."""
+"""The fast path for columns of plain cells: all cells of a column at once, as the lines of one text."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -7,65 +7,65 @@ import msgspec
 import numpy as np
 from msgspec import UNSET
 
-from service.engine.column import ABSENT, KEY_END, join_keys
-from service.loading.batch import Cell, Value, spread
-from service.loading.date_times import read_instants
-from service.model.kinds import IDENTIFIER, INSTANT, NUMBER, POSTAL, Kind, fold_loosely, rank_number
+from service.engine.column import KEY_END, NULL_KEY, join_keys
+from service.loading.batch import Cell, Value, expand
+from service.loading.date_times import parse_instants
+from service.model.kinds import IDENTIFIER, INSTANT, NUMBER, POSTAL, Kind, fold_case, number_key
 
-_ABSENT_LINE: Final = "\x7f"  # not printable, so that no cell here has it, and nothing folds to it
-_TO_KEYS: Final = bytes.maketrans(f"\n{_ABSENT_LINE}".encode(), KEY_END + ABSENT)
+_NULL_LINE: Final = "\x7f"  # not printable, so no cell here contains it, and nothing folds to it
+_TO_KEYS: Final = bytes.maketrans(f"\n{_NULL_LINE}".encode(), KEY_END + NULL_KEY)
 _SPACE: Final = ord(" ")
 
 
-class Plain(msgspec.Struct, frozen=True, eq=False):
-    """The value of each cell, and the matched forms of all, as `join_keys` has them."""
+class PlainColumn(msgspec.Struct, frozen=True, eq=False):
+    """The value of each cell, and the normalized keys of all, in the format of `join_keys`."""
 
     values: Sequence[Value]
     keys: bytes
 
 
-def read_plain(kind: Kind, cells: Sequence[Cell], bounds: tuple[str, str] | None = None) -> Plain | None:
-    """Return cells of any kind but FLAG, read: each is a text that is its own value, or nothing.
+def read_plain_column(kind: Kind, cells: Sequence[Cell], bounds: tuple[str, str] | None = None) -> PlainColumn | None:
+    """Return the values and keys of cells of any kind but FLAG, each a text that is its own value, or empty.
 
-    None where one of them may be another: that has control characters, unusual or needless white space, is no text, no
-    instant or one of too many digits, or a number beyond `bounds`, the least and the most in matched form.
+    None if any cell needs a closer check: it has control characters, unusual white space or a wrong type, is not a
+    plain date-time, or is a number outside `bounds` (the keys of the minimum and maximum).
     """
     try:
-        if not "".join(filter(None, cells)).isprintable():  # type: ignore[arg-type]  # where so, it raises
+        if not "".join(filter(None, cells)).isprintable():  # type: ignore[arg-type]  # other types raise
             return None
     except TypeError:
         return None
     texts: Sequence[Any] = cells
     if kind is INSTANT:
         return _read_instants(texts)
-    lines = "\n".join([*(text or _ABSENT_LINE for text in texts), ""])
+    lines = "\n".join([*(text or _NULL_LINE for text in texts), ""])
     if kind not in (IDENTIFIER, NUMBER):
-        lines = fold_loosely(lines)
+        lines = fold_case(lines)
     keys = lines.encode()
-    if not _is_tidy(keys):
+    if not _has_plain_spaces(keys):
         return None
-    values = [text or None for text in texts] if _ABSENT_LINE in lines else texts
+    values = [text or None for text in texts] if _NULL_LINE in lines else texts
     if kind is NUMBER:
-        return _rank_numbers(texts, values, bounds)
-    return Plain(values, (keys.replace(b" ", b"") if kind is POSTAL else keys).translate(_TO_KEYS))
+        return _read_numbers(texts, values, bounds)
+    return PlainColumn(values, (keys.replace(b" ", b"") if kind is POSTAL else keys).translate(_TO_KEYS))
 
 
-def _is_tidy(lines: bytes) -> bool:
-    """Return whether lines have only single spaces, none at either end, and none is empty."""
+def _has_plain_spaces(lines: bytes) -> bool:
+    """Return whether no line is empty, or has leading, trailing or consecutive spaces."""
     spaces = np.frombuffer(b"\n" + lines, np.uint8) <= _SPACE
     return not (spaces[1:] & spaces[:-1]).any()
 
 
-def _rank_numbers(texts: Sequence[str], values: Sequence[Value], bounds: tuple[str, str] | None) -> Plain | None:
-    ranks = list(map(rank_number, filter(None, texts)))
-    if bounds and ranks and not bounds[0] <= min(ranks) <= max(ranks) <= bounds[1]:
+def _read_numbers(texts: Sequence[str], values: Sequence[Value], bounds: tuple[str, str] | None) -> PlainColumn | None:
+    keys = list(map(number_key, filter(None, texts)))
+    if bounds and keys and not bounds[0] <= min(keys) <= max(keys) <= bounds[1]:
         return None
-    return Plain(values, join_keys(spread(ranks, texts, None)))
+    return PlainColumn(values, join_keys(expand(keys, texts, None)))
 
 
-def _read_instants(texts: Sequence[str]) -> Plain | None:
-    read = read_instants(list(filter(None, texts)))
-    if read is None:
+def _read_instants(texts: Sequence[str]) -> PlainColumn | None:
+    parsed = parse_instants(list(filter(None, texts)))
+    if parsed is None:
         return None
-    answers, keys = read
-    return Plain(spread(answers, texts, UNSET), KEY_END.join([*spread(keys, texts, ABSENT), b""]))
+    values, keys = parsed
+    return PlainColumn(expand(values, texts, UNSET), KEY_END.join([*expand(keys, texts, NULL_KEY), b""]))

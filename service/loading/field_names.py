@@ -1,4 +1,4 @@
-"""The names of a file's columns or JSON members: which are not fields, and which field each may be meant for."""
+"""Columns and JSON members that are not fields: warn about them, and suggest the field that is meant."""
 
 import re
 from collections.abc import Mapping
@@ -6,13 +6,13 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Final
 
-from service.loading.batch import Batch, Unused
-from service.loading.faults import Fault, cut
+from service.loading.batch import Batch, UnusedName
+from service.loading.diagnostics import Diagnostic, truncate
 from service.model.records import COMPANIES, STORES, Resource
 
-MOST_UNUSED: Final = 100  # names of a file; records that have identifiers for names must not fill the memory
+MAX_UNUSED: Final = 100  # names in a file; records with identifiers as names must not exhaust memory
 
-# Names that real files have, lower case, letters and digits alone. "county" keeps it from being taken for a country.
+# Names in real files: lower case, letters and digits only. "county" is there so that it does not match country.
 _SYNONYMS: Final = {
     "parent_company_id": "parent parentid parentcompany",
     "company_id": "company companyname brand chain owner",
@@ -34,59 +34,59 @@ _SYNONYMS: Final = {
 _IDENTIFIER_SYNONYMS: Final = "id ref code number no key"
 _NAME_SYNONYMS: Final = {STORES.name: "store", COMPANIES.name: "company companyname brand chain"}
 _PREFIX: Final = re.compile("store|location|branch|contact|addr(?!ess)|geo")
-_OTHERS: Final = re.compile(r"[\W_]+")
-_LIKENESS: Final = 0.8  # from 0 to 1; `provice` and `province` have 0.93, `created_by` and `created_at` 0.78
+_SEPARATORS: Final = re.compile(r"[\W_]+")
+_MIN_SIMILARITY: Final = 0.8  # from 0 to 1; `provice` and `province` have 0.93, `created_by` and `created_at` 0.78
 
 
-def meant_field(name: str, resource: Resource) -> str | None:
-    """Return the field that a name which is not a field may be meant for: `zip` for `postal_code`; None if unclear."""
-    plain, known = _plain(cut(name)), _known_names(resource)
-    prefix = _PREFIX.match(plain)
-    for each in (plain, plain[prefix.end() :] if prefix else ""):
+def suggest_field(name: str, resource: Resource) -> str | None:
+    """Return the field that is probably meant by a name that is not a field: `zip` → `postal_code`; None if unclear."""
+    key, known = _key(truncate(name)), _known_names(resource)
+    prefix = _PREFIX.match(key)
+    for each in (key, key[prefix.end() :] if prefix else ""):
         if each in known:
             return known[each]
-    close = get_close_matches(plain, [_plain(field.name) for field in resource.fields], n=1, cutoff=_LIKENESS)
+    close = get_close_matches(key, [_key(field.name) for field in resource.fields], n=1, cutoff=_MIN_SIMILARITY)
     return known[close[0]] if close else None
 
 
-def _plain(name: str) -> str:
-    return _OTHERS.sub("", name.lower())
+def _key(name: str) -> str:
+    return _SEPARATORS.sub("", name.lower())
 
 
 @cache
 def _known_names(resource: Resource) -> Mapping[str, str]:
-    """Return the fields by their names and synonyms, in plain form."""
+    """Return the fields by the keys of their names and synonyms."""
     fields = [field.name for field in resource.fields]
     synonyms = {word: field for field in fields for word in _SYNONYMS.get(field, "").split()}
     synonyms |= dict.fromkeys(_IDENTIFIER_SYNONYMS.split(), resource.identifier)
     synonyms |= dict.fromkeys(_NAME_SYNONYMS[resource.name].split(), "name")
-    return synonyms | {_plain(field): field for field in fields}
+    return synonyms | {_key(field): field for field in fields}
 
 
-class Names:
-    """Gathers the names of one file, batch by batch."""
+class UnusedNames:
+    """Collects the names in one file that are not fields, batch by batch."""
 
     def __init__(self, resource: Resource) -> None:
         self._resource = resource
         self._fields: set[str] = set()
-        self._unused: dict[str, Unused] = {}
+        self._unused: dict[str, UnusedName] = {}
 
     def add(self, batch: Batch) -> None:
-        """Note which fields a batch has, and what in it is not a field."""
+        """Add the unused names of a batch, and note which fields have values."""
         for field, cells in batch.columns.items():
             if field not in self._fields and cells.count(None) < len(cells):
                 self._fields.add(field)
         for each in batch.unused:
-            earlier = self._unused.get(each.name, Unused(each.name, each.line, 0))
-            self._unused[each.name] = Unused(each.name, earlier.line, earlier.records + each.records)
+            earlier = self._unused.get(each.name, UnusedName(each.name, each.line, 0))
+            self._unused[each.name] = UnusedName(each.name, earlier.line, earlier.records + each.records)
 
-    def warnings(self, file: str) -> list[Fault]:
-        """Return a warning for each name that is not a field, when the whole file is read."""
+    def warnings(self, file: str) -> list[Diagnostic]:
+        """Return a warning for each unused name; call it at the end of the file."""
         return [self._warning(file, unused) for unused in self._unused.values() if unused.records]
 
-    def _warning(self, file: str, unused: Unused) -> Fault:
+    def _warning(self, file: str, unused: UnusedName) -> Diagnostic:
         why = f"not a field, so it is ignored ({unused.records:,} record{'s' * (unused.records != 1)})"
-        field = meant_field(unused.name, self._resource)
+        field = suggest_field(unused.name, self._resource)
         if field is not None and field not in self._fields:
             why += f"; did you mean {field}?"
-        return Fault("unused", file, unused.line, None, cut(unused.name), None, why)
+        return Diagnostic("unused", file, unused.line, None, truncate(unused.name), None, why)

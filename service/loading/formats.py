@@ -1,4 +1,4 @@
-"""The formats of data files, by the ending of their names."""
+"""The formats of data files, by file name extension."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -12,13 +12,13 @@ from service.model.records import Resource
 
 
 class Format(msgspec.Struct, frozen=True):
-    """A format: what reads its text, and what ends its last line where it is made of lines."""
+    """A format: its reader, and its line endings if it consists of lines."""
 
     read: Callable[[bytes, Resource], Iterator[Batch]]
     line_ends: tuple[bytes, ...] = ()
 
-    def lacks_end(self, text: bytes) -> bool:
-        """Return whether the last line of a text has no end, as in a file that is cut."""
+    def is_unterminated(self, text: bytes) -> bool:
+        """Return whether the last line of a text has no line ending, as in a truncated file."""
         return bool(text and self.line_ends) and not text.endswith(self.line_ends)
 
 

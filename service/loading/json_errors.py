@@ -1,61 +1,61 @@
-"""Why a text is not JSON, and where: in which record, at which of its members."""
+"""Describe why a text is not JSON, and where: in which record, at which member."""
 
 import re
 from typing import Final
 
 _OFFSET: Final = re.compile(r" \(byte ([0-9]+)\)")
 _STRING: Final = rb'"(?:[^"\\]++|\\.)*+"'
-# A whole object of plain members, as most records are, which saves a look at each; a string, which may hold any of the
-# other signs and end with the text; what opens, separates and closes values.
+# A whole object without nested ones, as most records are, which is faster than its tokens; a string, which may contain
+# any other token and may be cut off by the end of the text; the punctuation.
 _TOKEN: Final = re.compile(rb'\{(?:[^{}"]++|%b)*+\}|%b?|[\[{,:}\]]' % (_STRING, _STRING), re.DOTALL)
-# So near the end of a text half a surrogate pair looks to the decoder like a text that is cut short.
-_HALF_PAIR: Final = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}.{0,5}\Z", re.DOTALL)
-_LONGEST_NAME: Final = 60  # characters
+# This close to the end, the decoder reports a lone surrogate as a truncated text.
+_LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}.{0,5}\Z", re.DOTALL)
+_MAX_NAME: Final = 60  # characters
 
 
 def error_offset(error: Exception) -> int | None:
-    """Return the offset in bytes at which decoding failed, where its error says so."""
+    """Return the offset in bytes at which decoding failed, None if the error has none."""
     found = _OFFSET.search(str(error))
     return int(found[1]) if found else None
 
 
-def not_json(error: Exception, text: bytes, name: str = "") -> str:
-    """Return why a text is not JSON, from what its decoding raised, and the record and member where that is known.
+def describe_json_error(error: Exception, text: bytes, name: str = "") -> str:
+    """Return why a text is not JSON, from the error of the decoder, with the record and member if they are known.
 
-    The records are the text itself, as an array, or its member `name`.
+    The text is an array of records, or an object with that array as its member `name`.
     """
     if isinstance(error, RecursionError):
         return "the JSON is nested too deeply"
-    place = _describe(_path(text, _stop(text, error_offset(error))), name)
+    place = _describe(_path(text, _valid_end(text, error_offset(error))), name)
     if error_offset(error) is None:
-        return f"this is not JSON: it is cut short, or holds half a surrogate pair{place}"
-    return f"this is not JSON: {str(error).removeprefix('JSON is malformed: ')}{place}"
+        return f"not valid JSON: truncated, or a lone surrogate{place}"
+    return f"not valid JSON: {str(error).removeprefix('JSON is malformed: ')}{place}"
 
 
-def _stop(text: bytes, offset: int | None) -> int:
-    """Return where what is sound of a text ends."""
+def _valid_end(text: bytes, offset: int | None) -> int:
+    """Return the end of the valid part of a text."""
     if offset is None:
-        half = _HALF_PAIR.search(text, max(0, len(text) - _LONGEST_NAME))
-        return half.start() if half else len(text)
-    # The decoder takes the end of a misspelled word, such as `tru}`, for part of it.
+        lone = _LONE_SURROGATE.search(text, max(0, len(text) - _MAX_NAME))
+        return lone.start() if lone else len(text)
+    # For a misspelled word such as `tru}` the decoder reports the offset after the bracket.
     return offset - text.startswith((b"}", b"]"), offset - 1)
 
 
 def _describe(path: list[str | int | None], name: str) -> str:
     match path[path[:1] == [name] :]:
         case [int(record), str(member), *_]:
-            return f", in record {record}, at {member[:_LONGEST_NAME]!r}"
+            return f", in record {record}, at {member[:_MAX_NAME]!r}"
         case [int(record), *_]:
             return f", in record {record}"
         case [str(member), *_]:
-            return f", at {member[:_LONGEST_NAME]!r}"
+            return f", at {member[:_MAX_NAME]!r}"
     return ""
 
 
 def _path(text: bytes, stop: int) -> list[str | int | None]:
-    """Return the members, by name, and the elements, counted from 1, that lead to an offset from the outermost value.
+    """Return the path to an offset: names of members, and numbers of array elements, from 1.
 
-    An object of which no member has begun has None instead. What comes before the offset must be JSON.
+    An object before its first member has None instead. The text before the offset must be valid JSON.
     """
     path: list[str | int | None] = []
     last = b""
@@ -71,7 +71,7 @@ def _path(text: bytes, stop: int) -> list[str | int | None]:
                 path[-1] = last[1:-1].decode(errors="replace")
             case b"]" | b"}" if path:
                 path.pop()
-                if not path:  # the outermost value, behind which nothing may follow
+                if not path:  # the end of the outermost value
                     break
             case value:
                 last = value

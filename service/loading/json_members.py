@@ -1,4 +1,4 @@
-"""The members of JSON records: the fields, and what else there is, which is learned where it is first met."""
+"""Decoders for JSON records that learn the names of unknown members as they occur."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -8,36 +8,36 @@ from typing import Any, Final
 import msgspec
 from msgspec import DecodeError, Raw
 
-from service.loading.batch import Unused
-from service.loading.field_names import MOST_UNUSED
+from service.loading.batch import UnusedName
+from service.loading.field_names import MAX_UNUSED
 from service.model.kinds import FLAG, NUMBER
 from service.model.records import Field
 
 _NULL: Final = Raw(b"null")
 _ABSENT: Final = Raw(b"")
 _NAMES: Final = msgspec.json.Decoder(dict[str, Raw])
-_UNLEARNABLE: Final = re.compile(r'["\\\x00-\x1f]')  # what msgspec does not take in the name of a member
+_UNLEARNABLE: Final = re.compile(r'["\\\x00-\x1f]')  # msgspec does not accept these in the name of a member
 
 
-class Members:
-    """The decoders of a file's records.
+class RecordMembers:
+    """The decoders of the records of a file.
 
-    record  a record, by the cells of its fields in order, and then the raw JSON of its other members
-    strict  decodes such a record; refuses (ValidationError) other types, and members that are not known yet
+    record  the type of a record: the cells of its fields in order, then the raw JSON of its known unused members
+    strict  decodes such a record; raises ValidationError for wrong types, and for members that are not known yet
     loose   decodes the same members of any object, each as raw JSON
 
-    To refuse an unknown member costs records without any nothing. Once it is known, it costs its own decoding.
+    Raising for unknown members is free for records without any. A known unused member costs only its own decoding.
     """
 
     def __init__(self, fields: Sequence[Field]) -> None:
         self._fields = [field.name for field in fields]
         self._typed = [_member(field) for field in fields]
-        self._know({})
+        self._build_decoders({})
 
-    def _know(self, unused: dict[str, int], *, complete: bool = False) -> None:
-        """Make decoders that know members which are not fields, by name and line; `complete` ones refuse no others."""
+    def _build_decoders(self, unused: dict[str, int], *, complete: bool = False) -> None:
+        """Build decoders for fields and unused members (name -> line); `complete` ones ignore all other members."""
         self._unused, self._complete = unused, complete
-        others = [(f"unused_{place}", Raw, _ABSENT) for place in range(len(unused))]
+        others = [(f"unused_{index}", Raw, _ABSENT) for index in range(len(unused))]
         names = {other[0]: name for other, name in zip(others, unused, strict=True)}
         typed, raw = [*self._typed, *others], [*((name, Raw, _NULL) for name in self._fields), *others]
         self.record: Callable[..., Any] = msgspec.defstruct(
@@ -46,23 +46,23 @@ class Members:
         self.strict = msgspec.json.Decoder[Any](self.record)
         self.loose = msgspec.json.Decoder(msgspec.defstruct("Members", raw, rename=names, eq=False, gc=False))
 
-    def meet(self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> None:
-        """Learn the unknown members of values, up to `MOST_UNUSED` in all; `lines` gives the line of each value."""
-        known, places = {*self._fields, *self._unused}, dict[str, int]()
-        for place, value in enumerate(() if self._complete else values):
+    def learn(self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> None:
+        """Learn the unknown members of values, up to `MAX_UNUSED` per file; `lines` returns the line of each value."""
+        known, first = {*self._fields, *self._unused}, dict[str, int]()
+        for index, value in enumerate(() if self._complete else values):
             with suppress(DecodeError, RecursionError):
-                places |= {name: place for name in _NAMES.decode(value) if name not in known and name not in places}
-        if places:
+                first |= {name: index for name in _NAMES.decode(value) if name not in known and name not in first}
+        if first:
             line = lines()
-            found = {name: line[place] for name, place in places.items() if not _UNLEARNABLE.search(name)}
+            found = {name: line[index] for name, index in first.items() if not _UNLEARNABLE.search(name)}
             unused = [*self._unused.items(), *found.items()]
-            complete = len(unused) > MOST_UNUSED or len(found) < len(places)
-            self._know(dict(unused[:MOST_UNUSED]), complete=complete)
+            complete = len(unused) > MAX_UNUSED or len(found) < len(first)
+            self._build_decoders(dict(unused[:MAX_UNUSED]), complete=complete)
 
-    def unused(self, columns: Sequence[Sequence[object]]) -> list[Unused]:
-        """Return the members that are not fields, given all columns of some records."""
+    def unused(self, columns: Sequence[Sequence[object]]) -> list[UnusedName]:
+        """Return the members that are not fields, from all columns of some records."""
         others = zip(self._unused.items(), columns[len(self._fields) :], strict=True)
-        return [Unused(name, line, sum(cell is not _ABSENT for cell in column)) for (name, line), column in others]
+        return [UnusedName(name, line, sum(cell is not _ABSENT for cell in column)) for (name, line), column in others]
 
 
 def _member(field: Field) -> tuple[str, Any, object]:

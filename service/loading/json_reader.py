@@ -1,4 +1,4 @@
-"""The readers of JSON (RFC 8259): an array of records, an object that holds one, or a record a line."""
+"""Read JSON (RFC 8259): an array of records, an object with that array, or one record per line."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,9 +12,9 @@ import numpy as np
 from msgspec import DecodeError, Raw, ValidationError
 
 from service.loading.batch import BATCH_SIZE, Batch
-from service.loading.decompression import count_breaks
-from service.loading.faults import RefusedError
-from service.loading.json_errors import error_offset, not_json
+from service.loading.decompression import count_line_breaks
+from service.loading.diagnostics import FileError
+from service.loading.json_errors import describe_json_error, error_offset
 from service.loading.json_records import RecordDecoder
 from service.model.records import Resource
 
@@ -22,13 +22,13 @@ _T = TypeVar("_T")
 _BLANK: Final = b" \t\r\n"  # RFC 8259 section 2
 _OBJECT: Final = re.compile(rb"[ \t\r\n]*\{")
 _NULL: Final = Raw(b"null")
-_MISNAMED: Final = "; a file with one record on each line is JSON Lines, and its name ends in .jsonl"
+_JSON_LINES_HINT: Final = "; a file with one record per line is JSON Lines, and its name must end in .jsonl"
 
 
 def read_json(text: bytes, resource: Resource) -> Iterator[Batch]:
-    """Yield the records of a JSON array, or of the array that an object holds under the resource's name.
+    """Yield the records of a JSON array, or of the array that is the member of an object named like the resource.
 
-    Raises RefusedError.
+    Raises FileError.
     """
     decoder, finder = RecordDecoder(resource), _LineFinder(text)
     elements = _elements(text, resource.name)
@@ -39,7 +39,7 @@ def read_json(text: bytes, resource: Resource) -> Iterator[Batch]:
 
 
 def read_json_lines(text: bytes, resource: Resource) -> Iterator[Batch]:
-    """Yield the records of JSON lines, empty lines left out. Raises RefusedError with the line that is not JSON."""
+    """Yield the records of JSON Lines; empty lines are skipped. Raises FileError with the line that is not JSON."""
     decoder, stream = RecordDecoder(resource), BytesIO(text)
     record, line = 1, 1
     while read := list(islice(stream, BATCH_SIZE)):
@@ -53,45 +53,45 @@ def read_json_lines(text: bytes, resource: Resource) -> Iterator[Batch]:
 def _elements(text: bytes, name: str) -> list[Raw]:
     try:
         if not _OBJECT.match(text):
-            return _decode(text, list[Raw], wanted=f'an array, or an object with an array under "{name}", is needed')
-        wanted = f'the object has no array under "{name}"'
-        members = _decode(text, dict[str, Raw], wanted=wanted)
-        return _decode(members.get(name, _NULL), list[Raw], wanted=wanted)
+            return _decode(text, list[Raw], expected=f'expected an array, or an object with an array under "{name}"')
+        expected = f'the object has no array under "{name}"'
+        members = _decode(text, dict[str, Raw], expected=expected)
+        return _decode(members.get(name, _NULL), list[Raw], expected=expected)
     except (DecodeError, RecursionError) as error:
-        raise _refused(text, error, name) from None
+        raise _file_error(text, error, name) from None
 
 
-def _decode(text: bytes | Raw, shape: type[_T], *, wanted: str) -> _T:
+def _decode(text: bytes | Raw, shape: type[_T], *, expected: str) -> _T:
     try:
         return msgspec.json.decode(text, type=shape)
     except ValidationError:
-        raise RefusedError(wanted) from None
+        raise FileError(expected) from None
 
 
-def _refused(text: bytes, error: Exception, name: str) -> RefusedError:
-    why, offset = not_json(error, text, name), error_offset(error)
+def _file_error(text: bytes, error: Exception, name: str) -> FileError:
+    why, offset = describe_json_error(error, text, name), error_offset(error)
     if offset is None:
-        return RefusedError(why)
-    hint = _MISNAMED if _OBJECT.match(text) and "trailing characters" in why else ""
-    return RefusedError(why + hint, 1 + count_breaks(text, 0, offset))
+        return FileError(why)
+    hint = _JSON_LINES_HINT if _OBJECT.match(text) and "trailing characters" in why else ""
+    return FileError(why + hint, 1 + count_line_breaks(text, 0, offset))
 
 
 class _LineFinder:
-    """Finds the lines on which the values of a text begin, asked for in their order."""
+    """Finds the lines on which the values of a text begin; fast if they are requested in order."""
 
     def __init__(self, text: bytes) -> None:
         self._text, self._start = text, _address(text)
-        self._place, self._line = 0, 1
+        self._offset, self._line = 0, 1
 
     def lines(self, values: Sequence[Raw]) -> list[int]:
         """Return the line on which each value begins; values are views into the text, as msgspec decodes them."""
         return [self._line_at(_address(value) - self._start) for value in values]
 
-    def _line_at(self, place: int) -> int:
-        if place < self._place:
-            self._place, self._line = 0, 1
-        self._line += count_breaks(self._text, self._place, place)
-        self._place = place
+    def _line_at(self, offset: int) -> int:
+        if offset < self._offset:
+            self._offset, self._line = 0, 1
+        self._line += count_line_breaks(self._text, self._offset, offset)
+        self._offset = offset
         return self._line
 
 

@@ -1,4 +1,4 @@
-"""JSON values as records: decoded by column where all is well, member by member where a type is wrong."""
+"""Decode JSON values into a batch of records; values of wrong types are decoded member by member."""
 
 from collections.abc import Callable, Sequence
 from itertools import compress
@@ -8,14 +8,14 @@ import msgspec
 from msgspec import DecodeError, Raw, ValidationError
 from msgspec.structs import astuple
 
-from service.loading.batch import Batch, Broken, Cell, Mistyped
-from service.loading.faults import Flaw, RefusedError
-from service.loading.json_errors import not_json
-from service.loading.json_members import Members
+from service.loading.batch import Batch, Cell, UnreadableRecord, WrongType
+from service.loading.diagnostics import FileError, Issue
+from service.loading.json_errors import describe_json_error
+from service.loading.json_members import RecordMembers
 from service.model.kinds import FLAG, NUMBER, Kind
 from service.model.records import Resource
 
-_NO_OBJECT: Final = Flaw("type", "a record is an object")
+_NOT_AN_OBJECT: Final = Issue("type", "expected an object")
 _FLAGS: Final[dict[bytes, bool | None]] = {b"true": True, b"false": False, b"null": None}
 _STRINGS: Final = msgspec.json.Decoder(str)
 _TEXTS: Final = msgspec.json.Decoder(list[str | None])
@@ -28,47 +28,47 @@ class RecordDecoder:
     def __init__(self, resource: Resource) -> None:
         self._kinds = [field.kind for field in resource.fields]
         self._names = [field.name for field in resource.fields]
-        self._members = Members(resource.fields)
+        self._members = RecordMembers(resource.fields)
 
     def batch(
         self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]], *, first: int, done: int, total: int
     ) -> Batch:
-        """Return values as a batch whose first record has number `first`; `lines` gives the line of each value.
+        """Return values as a batch whose first record has number `first`; `lines` returns the line of each value.
 
-        Raises RefusedError where a value is not JSON.
+        Raises FileError if a value is not JSON.
         """
         records = self._decode(values, lines)
         numbers: Sequence[int] = range(first, first + len(records))
-        broken: list[Broken] = []
+        unreadable: list[UnreadableRecord] = []
         if None in records:
-            whole = [record is not None for record in records]
-            broken = [
-                Broken(number, line, _NO_OBJECT, bytes(value).decode().strip())
-                for number, line, value, sound in zip(numbers, lines(), values, whole, strict=True)
-                if not sound
+            is_object = [record is not None for record in records]
+            unreadable = [
+                UnreadableRecord(number, line, _NOT_AN_OBJECT, bytes(value).decode().strip())
+                for number, line, value, readable in zip(numbers, lines(), values, is_object, strict=True)
+                if not readable
             ]
-            records, numbers = list(compress(records, whole)), list(compress(numbers, whole))
-            lines = _selected(lines, whole)
+            records, numbers = list(compress(records, is_object)), list(compress(numbers, is_object))
+            lines = _selected_lines(lines, is_object)
         columns = list(zip(*map(astuple, records), strict=True))
         cells = map(_column, self._kinds, columns or [()] * len(self._kinds))
         unused = self._members.unused(columns) if columns else []
-        return Batch(numbers, dict(zip(self._names, cells, strict=True)), lines, broken, unused, done, total)
+        return Batch(numbers, dict(zip(self._names, cells, strict=True)), lines, unreadable, unused, done, total)
 
     def _decode(self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> list[Any]:
         try:
             return list(map(self._members.strict.decode, values))
         except (DecodeError, RecursionError):
-            self._members.meet(values, lines)
-            return [self._decode_apart(value, place, lines) for place, value in enumerate(values)]
+            self._members.learn(values, lines)
+            return [self._decode_or_raise(value, index, lines) for index, value in enumerate(values)]
 
-    def _decode_apart(self, value: Raw | bytes, place: int, lines: Callable[[], Sequence[int]]) -> object:
+    def _decode_or_raise(self, value: Raw | bytes, index: int, lines: Callable[[], Sequence[int]]) -> object:
         try:
             return self._decode_one(value)
         except (DecodeError, RecursionError) as error:
-            raise RefusedError(not_json(error, bytes(value)), lines()[place]) from None
+            raise FileError(describe_json_error(error, bytes(value)), lines()[index]) from None
 
     def _decode_one(self, value: Raw | bytes) -> object:
-        """Return a record, with Mistyped cells where a type is wrong, or None where the value is no object."""
+        """Return a record, with WrongType cells for wrong types, or None if the value is not an object."""
         try:
             return self._members.strict.decode(value)
         except ValidationError:
@@ -76,13 +76,15 @@ class RecordDecoder:
         try:
             members = astuple(self._members.loose.decode(value))
         except ValidationError:
-            _VALUES.decode(value)  # the type is told before the rest of the value is looked at
+            _VALUES.decode(
+                value
+            )  # a wrong type is reported before the rest is parsed: raise DecodeError if that is malformed
             return None
         return self._members.record(*map(_loose_cell, self._kinds, members), *members[len(self._kinds) :])
 
 
-def _selected(lines: Callable[[], Sequence[int]], whole: Sequence[bool]) -> Callable[[], Sequence[int]]:
-    return lambda: list(compress(lines(), whole))
+def _selected_lines(lines: Callable[[], Sequence[int]], mask: Sequence[bool]) -> Callable[[], Sequence[int]]:
+    return lambda: list(compress(lines(), mask))
 
 
 def _column(kind: Kind, members: Sequence[Any]) -> Sequence[Cell]:
@@ -100,18 +102,18 @@ def _loose_cell(kind: Kind, member: Raw) -> Raw | Cell:
     return _flag(bytes(member)) if kind is FLAG else _text(bytes(member))
 
 
-def _text(value: bytes) -> str | Mistyped | None:
+def _text(value: bytes) -> str | WrongType | None:
     if value.startswith(b'"'):
         return _STRINGS.decode(value) if b"\\" in value else value[1:-1].decode()
-    return None if value == b"null" else Mistyped(value.decode())
+    return None if value == b"null" else WrongType(value.decode())
 
 
-def _number(value: bytes) -> str | Mistyped | None:
+def _number(value: bytes) -> str | WrongType | None:
     return value.decode() if value[0] in b"-0123456789" else _text(value)
 
 
-def _flag(value: bytes) -> bool | Mistyped | None:
+def _flag(value: bytes) -> bool | WrongType | None:
     if value in _FLAGS:
         return _FLAGS[value]
     text = _text(value)
-    return None if isinstance(text, str) and not text.strip() else Mistyped(value.decode())
+    return None if isinstance(text, str) and not text.strip() else WrongType(value.decode())

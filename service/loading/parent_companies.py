@@ -1,4 +1,4 @@
-"""The parents that companies claim, looked at when all companies are known."""
+"""Check the parents of companies, once all companies are known."""
 
 from collections.abc import Mapping, Sequence, Set as AbstractSet
 from typing import Final
@@ -6,36 +6,38 @@ from typing import Final
 import msgspec
 
 from service.loading.checks import UNKNOWN_PARENT
-from service.loading.faults import Fault, Flaw, Place
+from service.loading.diagnostics import Diagnostic, Issue, Location
 
-_CIRCLE: Final = Flaw("parent", "the company's parents lead back to itself")
+_CYCLE: Final = Issue("parent", "the company is its own ancestor")
 
 
 class ParentReference(msgspec.Struct, frozen=True):
-    """The parent that a company record claims; `company` is its identifier, None where the record is not served."""
+    """The parent of a company record; `company` is its identifier, None if the record is not served."""
 
     company: str | None
     parent: str
-    place: Place
+    location: Location
 
 
-def parent_warnings(claims: Sequence[ParentReference], companies: AbstractSet[str]) -> list[Fault]:
-    """Return the warnings of parents that no company has, and of the companies whose parents form a circle."""
-    ringed = _ringed({claim.company: claim.parent for claim in claims if claim.company is not None})
-    unknown = [claim.place.fault(UNKNOWN_PARENT, claim.parent) for claim in claims if claim.parent not in companies]
-    return unknown + [claim.place.fault(_CIRCLE, claim.parent) for claim in claims if claim.company in ringed]
+def parent_warnings(references: Sequence[ParentReference], companies: AbstractSet[str]) -> list[Diagnostic]:
+    """Return a warning for each parent that is not a company, and for each company in a cycle of parents."""
+    cyclic = _cyclic({each.company: each.parent for each in references if each.company is not None})
+    unknown = [
+        each.location.diagnostic(UNKNOWN_PARENT, each.parent) for each in references if each.parent not in companies
+    ]
+    return unknown + [each.location.diagnostic(_CYCLE, each.parent) for each in references if each.company in cyclic]
 
 
-def _ringed(parents: Mapping[str, str]) -> set[str]:
-    """Return the companies that come back to themselves from parent to parent."""
-    ringed: set[str] = set()
-    walks: dict[str, str] = {}  # company -> where the walk began that met it first
+def _cyclic(parents: Mapping[str, str]) -> set[str]:
+    """Return the companies that are their own ancestors."""
+    cyclic: set[str] = set()
+    visited_from: dict[str, str] = {}  # company -> the start of the walk that visited it first
     for start in parents:
         company = start
-        while company in parents and company not in walks:
-            walks[company] = start
+        while company in parents and company not in visited_from:
+            visited_from[company] = start
             company = parents[company]
-        while walks.get(company) == start and company not in ringed:
-            ringed.add(company)
+        while visited_from.get(company) == start and company not in cyclic:
+            cyclic.add(company)
             company = parents[company]
-    return ringed
+    return cyclic

@@ -1,4 +1,4 @@
-"""Texts that are probably not meant as they are written: `NULL` and its like, and formulas of spreadsheets."""
+"""Suspicious texts: placeholders for no value, such as `NULL`, and spreadsheet formulas."""
 
 import re
 from collections.abc import Sequence
@@ -6,16 +6,16 @@ from typing import Final
 
 from service.engine.column import KEY_END
 from service.loading.batch import Cell
-from service.loading.faults import Flaw
+from service.loading.diagnostics import Issue
 from service.model.kinds import IDENTIFIER, fold
 from service.model.records import Field
 
-# What programs and people write where there is no value; compared as words are.
+# What programs and people write for no value; compared after folding.
 PLACEHOLDERS: Final = frozenset(
     {"null", "(null)", r"\n", "nan", "n/a", "#n/a", "na", "none", "undefined", "-", "--", "–", "—", "() -"}  # noqa: RUF001 - dashes
 )
-# Those that may be a value: any word may be a name, None is a town in Italy, Nan a town and a province in Thailand, NA
-# the code of the province of Naples and that of Namibia.
+# Placeholders that may be real values: any word may be a name, None is a town in Italy, Nan a town and a province in
+# Thailand, NA the code of the province of Naples and of Namibia.
 REAL_VALUES: Final = {
     "name": {"na", "nan", "none"},
     "city": {"nan", "none"},
@@ -24,28 +24,30 @@ REAL_VALUES: Final = {
 }
 _FORMULA: Final = re.compile(r'="[^"]*"')
 
-_PLACEHOLDER: Final = Flaw("placeholder", "this looks like no value, but is served as text; leave it empty")
-_SPREADSHEET: Final = Flaw("formula", "a formula of a spreadsheet, served as it is written; write the text alone")
+_PLACEHOLDER_TEXT: Final = Issue(
+    "placeholder", "looks like a placeholder, but is served as text; leave the value empty"
+)
+_FORMULA_TEXT: Final = Issue("formula", "spreadsheet formula, served as written; write only the text")
 
-# What both look like as matched forms, one behind the other; those of postal codes have no spaces.
-_FORMS: Final = {form.encode() + KEY_END for text in PLACEHOLDERS for form in (text, text.replace(" ", ""))} | {b'="'}
-_FIRST_BYTES: Final = b"".join(sorted({re.escape(form[:1]) for form in _FORMS}))  # to try these first is quicker
-_ODD: Final = re.compile(KEY_END + b"(?=[%b])(?:%b)" % (_FIRST_BYTES, b"|".join(map(re.escape, sorted(_FORMS)))))
+# The normalized keys of placeholders, and how that of a formula begins; keys of postal codes have no spaces.
+_KEYS: Final = {key.encode() + KEY_END for text in PLACEHOLDERS for key in (text, text.replace(" ", ""))} | {b'="'}
+_FIRST_BYTES: Final = b"".join(sorted({re.escape(key[:1]) for key in _KEYS}))  # testing these first is faster
+_SUSPICIOUS: Final = re.compile(KEY_END + b"(?=[%b])(?:%b)" % (_FIRST_BYTES, b"|".join(map(re.escape, sorted(_KEYS)))))
 
 
-def check_text(field: Field, text: str) -> Flaw | None:
-    """Return what is odd about one text of a field, None where nothing is."""
+def check_text(field: Field, text: str) -> Issue | None:
+    """Return the issue of a suspicious text of a field, None if it is not suspicious."""
     if _FORMULA.fullmatch(text):
-        return _SPREADSHEET
-    if field.kind is IDENTIFIER:  # matched to the character, and a reference is checked by looking it up
+        return _FORMULA_TEXT
+    if field.kind is IDENTIFIER:  # identifiers are case-sensitive, and references are looked up anyway
         return None
     word = fold(text)
-    return _PLACEHOLDER if word in PLACEHOLDERS and word not in REAL_VALUES.get(field.name, ()) else None
+    return _PLACEHOLDER_TEXT if word in PLACEHOLDERS and word not in REAL_VALUES.get(field.name, ()) else None
 
 
-def check_texts(field: Field, cells: Sequence[Cell], keys: bytes) -> dict[Cell, Flaw]:
-    """Return the cells of a field of texts that are odd, given their matched forms, as `join_keys` has them."""
-    if (field.kind is IDENTIFIER and b"=" not in keys) or not _ODD.search(KEY_END + keys):
+def check_texts(field: Field, cells: Sequence[Cell], keys: bytes) -> dict[Cell, Issue]:
+    """Return the suspicious cells of a text field; `keys` are their normalized keys, in the format of `join_keys`."""
+    if (field.kind is IDENTIFIER and b"=" not in keys) or not _SUSPICIOUS.search(KEY_END + keys):
         return {}
-    found = {cell: check_text(field, cell) for cell in set(cells) if isinstance(cell, str)}
-    return {cell: flaw for cell, flaw in found.items() if flaw is not None}
+    issues = {cell: check_text(field, cell) for cell in set(cells) if isinstance(cell, str)}
+    return {cell: issue for cell, issue in issues.items() if issue is not None}

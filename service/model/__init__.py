@@ -1,1 +1,1 @@
-"""The vocabulary: records, kinds, parameters, queries, errors, envelopes, operations."""
+"""The interface as types: records, kinds, parameters, queries, errors, envelopes, operations."""

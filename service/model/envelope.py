@@ -1,4 +1,4 @@
-"""The envelope of a page, on the wire and in the OpenAPI document alike."""
+"""The envelope of a page, for responses and for the OpenAPI document."""
 
 from collections.abc import Sequence
 from typing import Annotated, Final, Generic, Literal, TypeVar
@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 
 class PaginatedResponse(msgspec.Struct, Generic[Item], frozen=True, kw_only=True):
-    """A page of records, with what was asked and how many records match in all."""
+    """A page of records, with the paging and sorting of the request and the total number of matching records."""
 
     limit: int = 1000
     num_pages: int
@@ -28,7 +28,7 @@ _CLOSING: Final = b"]}"
 
 
 def opening(query: Query, total_count: int) -> bytes:
-    """Return the JSON of a page as far as its first row."""
+    """Return the JSON of a page up to its first row."""
     head: PaginatedResponse[object] = PaginatedResponse(
         limit=query.limit,
         num_pages=query.num_pages(total_count),
@@ -42,9 +42,9 @@ def opening(query: Query, total_count: int) -> bytes:
 
 
 def wrap(opening: bytes, rows: Sequence[bytes | memoryview]) -> Sequence[bytes | memoryview]:
-    """Return the JSON of a page with rows that are encoded already: pieces that, end to end, are joined by commas.
+    """Return the JSON of a page around encoded rows: chunks that concatenate to comma-separated records.
 
-    It comes in pieces too: rows that are one run stay where they are, any others are copied into one piece.
+    A single chunk of rows is not copied; several are copied into one.
     """
-    pieces = (opening, *rows, _CLOSING)
-    return pieces if len(rows) == 1 else (b"".join(pieces),)
+    chunks = (opening, *rows, _CLOSING)
+    return chunks if len(rows) == 1 else (b"".join(chunks),)

@@ -1,4 +1,4 @@
-"""What may go wrong with a request: each error is a class that carries its HTTP status (RFC 9110) and its detail."""
+"""The errors of requests: each is an exception class with its HTTP status (RFC 9110) and its detail."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 
 class ValidationError(msgspec.Struct, frozen=True):
-    """What is wrong with one parameter: where it stands, a sentence, a type for programs (as FastAPI says it)."""
+    """The error of one parameter, as FastAPI reports it: its location, a message, and a type for programs."""
 
     loc: tuple[str | int, ...]
     msg: str
@@ -18,19 +18,19 @@ class ValidationError(msgspec.Struct, frozen=True):
 
 
 class HTTPValidationError(msgspec.Struct, frozen=True):
-    """Everything that is wrong with the parameters of a request."""
+    """All errors in the parameters of a request."""
 
     detail: list[ValidationError] = []
 
 
 class HTTPError(msgspec.Struct, frozen=True):
-    """What is wrong with a request."""
+    """The error of a request."""
 
     detail: str
 
 
 class ProblemDetails(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with a request, as RFC 9457 has it; for parameters with an item for each."""
+    """The error of a request as problem details (RFC 9457); `errors` has one item for each invalid parameter."""
 
     type: Literal["about:blank"]
     title: str
@@ -40,11 +40,12 @@ class ProblemDetails(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestError(Exception):
-    """An error that is answered to the client.
+    """An error that is sent to the client as a response.
 
-    closes          whether nothing more can be read on the connection
-    may_be_problem  whether who asks for problem details gets them
-    helped          whether the answer links to the documentation
+    meaning         the description in the OpenAPI document
+    closes          whether the server closes the connection after the response
+    may_be_problem  whether a client that accepts problem details gets them
+    links_help      whether the response links to the documentation
     """
 
     status: ClassVar[HTTPStatus]
@@ -52,7 +53,7 @@ class RequestError(Exception):
     headers: Mapping[str, str] = MappingProxyType({})
     closes: ClassVar[bool] = False
     may_be_problem: ClassVar[bool] = True
-    helped: ClassVar[bool] = False
+    links_help: ClassVar[bool] = False
 
     def __init__(self, detail: str | None = None) -> None:
         self.body: HTTPError | HTTPValidationError = HTTPError(detail or self.status.phrase)
@@ -60,7 +61,7 @@ class RequestError(Exception):
 
     @property
     def problem(self) -> ProblemDetails:
-        """The error as problem details; `about:blank` says no more than its title, the phrase of the status."""
+        """The error as problem details; with `about:blank` the title is the phrase of the status."""
         detail = self.body.detail
         return ProblemDetails(
             type="about:blank",
@@ -72,7 +73,7 @@ class RequestError(Exception):
 
 
 class BadRequest(RequestError):
-    """HTTP itself is malformed; nothing of the request is echoed."""
+    """The request is not well-formed HTTP. The response repeats no part of it."""
 
     status = HTTPStatus.BAD_REQUEST
     meaning = "The request is not well-formed HTTP."
@@ -81,63 +82,63 @@ class BadRequest(RequestError):
 
 
 class Unauthorized(RequestError):
-    """The request has no valid key."""
+    """The request has no valid API key."""
 
     status = HTTPStatus.UNAUTHORIZED
     meaning = "The key in `x-api-key` is missing, empty, repeated or unknown."
     headers = MappingProxyType({"WWW-Authenticate": "APIKey"})
-    helped = True
+    links_help = True
 
 
 class NotFound(RequestError):
-    """There is no such path or record."""
+    """The path or record does not exist."""
 
     status = HTTPStatus.NOT_FOUND
-    meaning = "There is no such record."
+    meaning = "The record does not exist."
 
 
 class UnknownPath(NotFound):
-    """There is no such path."""
+    """The path does not exist."""
 
-    helped = True
+    links_help = True
 
 
 class MethodNotAllowed(RequestError):
-    """The path is known, the method is not one of its own."""
+    """The path exists, but does not support the method."""
 
     status = HTTPStatus.METHOD_NOT_ALLOWED
-    meaning = "The path answers GET and HEAD only."
+    meaning = "The path supports only GET and HEAD."
     headers = MappingProxyType({"Allow": "GET, HEAD"})
 
 
 class PreconditionFailed(RequestError):
-    """A condition of the request does not hold."""
+    """A precondition of the request is false."""
 
     status = HTTPStatus.PRECONDITION_FAILED
-    meaning = "The data, or this answer, is no longer the one that the request names."
+    meaning = "The data or the representation is not the one that the request requires."
 
 
 class OtherVersion(PreconditionFailed):
-    """The data is no longer of the version that the request means."""
+    """The served data does not have the version that the request requires."""
 
     def __init__(self, header: str, served: str) -> None:
-        super().__init__(f"The data is no longer of the version that {header} names")
+        super().__init__(f"The served data does not have the version in {header}")
         self.headers = {header: served}
 
 
 class ContentTooLarge(RequestError):
-    """The body is larger than anybody needs who only reads."""
+    """The body of the request is too large."""
 
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    meaning = "The body of the request is too large; none is needed."
+    meaning = "The body of the request is too large; no operation needs one."
     closes = True
 
 
 class URITooLong(RequestError):
-    """The request line is longer than the server reads."""
+    """The request line is too long."""
 
     status = HTTPStatus.REQUEST_URI_TOO_LONG
-    meaning = "The address, query included, is too long."
+    meaning = "The URL, including the query, is too long."
     closes = True
 
 
@@ -145,28 +146,28 @@ class UnprocessableContent(RequestError):
     """Parameters fail validation."""
 
     status = HTTPStatus.UNPROCESSABLE_ENTITY
-    meaning = "Parameters fail validation; every fault is told, one item for each parameter."
+    meaning = "Parameters fail validation; the response has one item for each invalid parameter."
 
-    def __init__(self, faults: Sequence[ValidationError]) -> None:
+    def __init__(self, errors: Sequence[ValidationError]) -> None:
         super().__init__()
-        self.body = HTTPValidationError(list(faults))
+        self.body = HTTPValidationError(list(errors))
 
 
 class TooManyRequests(RequestError):
-    """The key asks more than its rate lets through."""
+    """The key exceeds its request rate limit."""
 
     status = HTTPStatus.TOO_MANY_REQUESTS
-    meaning = "The key has asked more than its rate lets through; `Retry-After` tells how long to wait."
+    meaning = "The key exceeds its request rate limit; `Retry-After` is the number of seconds to wait."
     headers = MappingProxyType({"Retry-After": "1"})
 
     def __init__(self, seconds: int = 1) -> None:
-        """Let the client wait for so many seconds, at least 1."""
-        super().__init__("The key has asked more than its rate lets through")
+        """Ask the client to wait for a number of seconds, at least 1."""
+        super().__init__("The key exceeds its request rate limit")
         self.headers = MappingProxyType({"Retry-After": str(seconds)})
 
 
 class HeaderFieldsTooLarge(RequestError):
-    """The headers are larger or more than the server reads."""
+    """The headers are too large or too many."""
 
     status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
     meaning = "The headers of the request are too large or too many."
@@ -174,15 +175,15 @@ class HeaderFieldsTooLarge(RequestError):
 
 
 class InternalServerError(RequestError):
-    """A fault of ours; nothing of the inside is told."""
+    """The service failed. The response reveals no internals."""
 
     status = HTTPStatus.INTERNAL_SERVER_ERROR
-    meaning = "A fault of the service."
+    meaning = "An internal error of the service."
 
 
 class ServiceUnavailable(RequestError):
     """The data is still being loaded."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
-    meaning = "The data is still being loaded; try again in a moment."
+    meaning = "The data is still being loaded; retry after `Retry-After` seconds."
     headers = MappingProxyType({"Retry-After": "1"})

@@ -1,7 +1,7 @@
-"""The kinds of field: how a value is read, and the form in which it is matched and ordered.
+"""The kinds of field: how values are parsed, compared and ordered.
 
-Every kind turns a value into a text, its **matched form**, chosen so that two values are the same when their forms are
-equal and come in the order of their forms by code point. The rest of the house compares forms and knows no kinds.
+Every kind maps a value to a text, its **normalized key**: two values match if their keys are equal, and sort in the
+order of their keys by code point. The rest of the service compares keys and does not depend on kinds.
 """
 
 import re
@@ -21,63 +21,63 @@ INSTANT_PATTERN: Final = re.compile(
 TRUE: Final = frozenset({"1", "t", "y", "on", "yes", "true"})
 FALSE: Final = frozenset({"0", "f", "n", "no", "off", "false"})
 
-# How many digits stand before the point of a number, as one character; what no character is left for is written out.
+# The number of digits before the decimal point as one character; numbers outside this range spell it out.
 _SCALES: Final = {scale: chr(ord("P") + scale) for scale in range(-15, 16)}
 _SMALLER, _LARGER = "0", "~"
-_ZERO: Final = 5 * 10**17  # the length of a text bounds its scale far below this
-_ALPHABET: Final = "".join(sorted({*"0123456789", *_SCALES.values(), _SMALLER, _LARGER}))
-_BACKWARDS: Final = str.maketrans(_ALPHABET, _ALPHABET[::-1])
-_LAST: Final = "\x7f"
+_ZERO: Final = 5 * 10**17  # far above any scale: a text cannot be that long
+_KEY_ALPHABET: Final = "".join(sorted({*"0123456789", *_SCALES.values(), _SMALLER, _LARGER}))
+_COMPLEMENT: Final = str.maketrans(_KEY_ALPHABET, _KEY_ALPHABET[::-1])
+_END: Final = "\x7f"  # sorts after every other character of a key
 
 
-def _start(whole: int) -> str:
+def _key_prefix(whole: int) -> str:
     magnitude = f"{_SCALES[len(str(abs(whole)))]}{abs(whole)}"
-    return "0" + magnitude.translate(_BACKWARDS) if whole < 0 else "2" + magnitude
+    return "0" + magnitude.translate(_COMPLEMENT) if whole < 0 else "2" + magnitude
 
 
-_STARTS: Final = {str(whole): _start(whole) for whole in range(-180, 181) if whole}
+_KEY_PREFIXES: Final = {str(whole): _key_prefix(whole) for whole in range(-180, 181) if whole}
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """A kind of field: its name, what gives a value's matched form, and when two values match, in a sentence."""
+    """A kind of field: its name, the function to the normalized key, and when values match, as a sentence."""
 
     name: str
-    matched: Callable[[str], str]
+    normalize: Callable[[str], str]
     rule: str
 
 
 def fold(text: str) -> str:
-    """Return words as they are compared: NFKC, case folded, NFKC again, white space single (Unicode TR15, TR21)."""
-    return " ".join(fold_loosely(text).split())
+    """Return the key of words: NFKC, case folded, NFKC again, white space collapsed (Unicode TR15, TR21)."""
+    return " ".join(fold_case(text).split())
 
 
-def fold_loosely(text: str) -> str:
-    """Return words folded but for their white space; of several lines each is folded as it is alone."""
+def fold_case(text: str) -> str:
+    """Return words folded, white space unchanged; the result for several lines is that for each line."""
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def fold_postal(text: str) -> str:
-    """Return a postal code as it is compared: folded, with no white space at all."""
+    """Return the key of a postal code: folded, without white space."""
     return fold(text).replace(" ", "")
 
 
-def rank_number(text: str) -> str:
-    """Return a text that orders decimals by value, equal for equal decimals; other texts come after, as they are.
+def number_key(text: str) -> str:
+    """Return the key of a number: decimals sort by value, other texts after them, unchanged.
 
-    A decimal becomes its sign, its scale and its digits. Those of a negative number are turned, each character into its
-    opposite, and closed by one above all, so that the larger magnitude comes first.
+    The key of a decimal is its sign, scale and digits. For a negative number each character of scale and digits is
+    replaced by its complement, and an end character above all others is added, so that larger magnitudes sort first.
     """
-    # Most numbers are degrees: how they start is known by the digits before the point.
+    # Most numbers are degrees, whose prefixes are precomputed from the digits before the decimal point.
     whole, _, part = text.partition(".")
-    start, fraction = _STARTS.get(whole), part.rstrip("0")
-    if start is not None and fraction.isdecimal() and fraction.isascii():
-        return start + fraction if whole[0] != "-" else start + fraction.translate(_BACKWARDS) + _LAST
-    return _rank_any_number(text)
+    prefix, fraction = _KEY_PREFIXES.get(whole), part.rstrip("0")
+    if prefix is not None and fraction.isdecimal() and fraction.isascii():
+        return prefix + fraction if whole[0] != "-" else prefix + fraction.translate(_COMPLEMENT) + _END
+    return _general_number_key(text)
 
 
-def _rank_any_number(text: str) -> str:
+def _general_number_key(text: str) -> str:
     match = NUMBER_PATTERN.fullmatch(text.strip())
     if match is None:
         return "3" + text
@@ -87,61 +87,63 @@ def _rank_any_number(text: str) -> str:
     if not digits:
         return "1"
     scale = len(digits) - len(fraction) + (int(exponent) if exponent else 0)
-    magnitude = (_SCALES.get(scale) or _spell_scale(scale)) + digits.rstrip("0")
-    return "0" + magnitude.translate(_BACKWARDS) + _LAST if sign == "-" else "2" + magnitude
+    magnitude = (_SCALES.get(scale) or _long_scale(scale)) + digits.rstrip("0")
+    return "0" + magnitude.translate(_COMPLEMENT) + _END if sign == "-" else "2" + magnitude
 
 
-def _spell_scale(scale: int) -> str:
+def _long_scale(scale: int) -> str:
     return f"{_SMALLER if scale < 0 else _LARGER}{_ZERO + scale:018d}"
 
 
-def read_flag(text: str) -> bool | None:
-    """Return the truth that a text spells, or None (the spellings of pydantic 2, ASCII case aside)."""
+def parse_flag(text: str) -> bool | None:
+    """Return a text as a boolean, None if invalid (the spellings of pydantic 2, ASCII case-insensitive)."""
     lowered = text.lower() if text.isascii() else text
     if lowered in TRUE:
         return True
     return False if lowered in FALSE else None
 
 
-def rank_flag(text: str) -> str:
-    """Return false before true."""
-    return "1" if read_flag(text) else "0"
+def flag_key(text: str) -> str:
+    """Return the key of a flag: false sorts before true."""
+    return "1" if parse_flag(text) else "0"
 
 
-def read_instant(text: str) -> datetime | None:
-    """Return the date-time of a data file, or None where it is none (RFC 3339, with the additions of our data format).
+def parse_instant(text: str) -> datetime | None:
+    """Return a date-time of a data file, None if invalid (RFC 3339, with the extensions of our data format).
 
-    A date is midnight UTC; seconds, fraction and offset may be left out; digits past the sixth are cut. The moment lies
-    in the years 1 to 9999 of UTC.
+    A date means midnight UTC. Seconds, fraction and offset are optional; fraction digits after the sixth are dropped.
+    In UTC the year must be from 1 to 9999.
     """
     if INSTANT_PATTERN.fullmatch(text) is None:
         return None
     try:
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is None:
-            return moment.replace(tzinfo=UTC)
-        moment.astimezone(UTC)
+        instant = datetime.fromisoformat(text)
+        if instant.tzinfo is None:
+            return instant.replace(tzinfo=UTC)
+        instant.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return moment
+    return instant
 
 
-def write_instant(moment: datetime) -> str:
-    """Return a moment as it is answered: RFC 3339, `Z` for UTC, six digits of fraction or none."""
-    return moment.isoformat().replace("+00:00", "Z")
+def format_instant(instant: datetime) -> str:
+    """Return a date-time as served: RFC 3339, `Z` for UTC, six fraction digits or none."""
+    return instant.isoformat().replace("+00:00", "Z")
 
 
-def rank_instant(text: str) -> str:
-    """Return the moment in UTC, without an offset, which orders as moments do; `text` is one that is an instant."""
-    moment = read_instant(text)
-    if moment is None:
+def instant_key(text: str) -> str:
+    """Return the key of a valid date-time: itself in UTC, without an offset."""
+    instant = parse_instant(text)
+    if instant is None:
         raise ValueError(text)
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat()
+    return instant.astimezone(UTC).replace(tzinfo=None).isoformat()
 
 
-IDENTIFIER: Final = Kind("identifier", str, "Matches the whole value, to the character.")
-WORDS: Final = Kind("words", fold, "Matches the whole value, whatever its case, Unicode form and white space.")
-POSTAL: Final = Kind("postal", fold_postal, "Matches the whole value, whatever its case and with or without spaces.")
-NUMBER: Final = Kind("number", rank_number, "Matches the same decimal: 43.70 finds 43.7.")
-FLAG: Final = Kind("flag", rank_flag, "Takes 1, t, y, on, yes, true, 0, f, n, no, off and false, in any case.")
-INSTANT: Final = Kind("instant", rank_instant, "Matches the same moment.")
+IDENTIFIER: Final = Kind("identifier", str, "Matches the whole value, case-sensitive.")
+WORDS: Final = Kind(
+    "words", fold, "Matches the whole value, ignoring case, Unicode normalization form and extra white space."
+)
+POSTAL: Final = Kind("postal", fold_postal, "Matches the whole value, ignoring case and spaces.")
+NUMBER: Final = Kind("number", number_key, "Matches equal decimals: 43.70 matches 43.7.")
+FLAG: Final = Kind("flag", flag_key, "Accepts 1, t, y, on, yes, true, 0, f, n, no, off and false, case-insensitive.")
+INSTANT: Final = Kind("instant", instant_key, "Matches the same instant.")

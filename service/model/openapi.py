@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, generated from the operations and the types that answer requests."""
+"""The OpenAPI 3.1 document, generated from the operations and the types of responses."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -31,46 +31,46 @@ from service.model.operation import (
 from service.model.parameters import Parameter
 from service.model.records import Company, Store
 
-# The version of the interface, which its description carries.
+# The version of the interface, `info.version` of the document.
 INTERFACE_VERSION: Final = "0.1.0"
 
 _REFERENCE: Final = "#/components/schemas/{name}"
 _SCHEME: Final = "APIKeyHeader"
 _TITLE: Final = "Store Directory"
 _DESCRIPTION: Final = "A read-only directory of retail stores and the companies that own them."
-# What a request for data may say in its head, beside its key.
+# Request headers of protected operations, besides the key.
 _REQUEST_HEADERS: Final = {
-    "Prefer": "`handling=strict` refuses unknown query parameters, which are ignored otherwise (RFC 7240).",
-    VERSION_HEADER: "The version of the data that is meant: where it is no longer served, the answer is 412.",
-    "If-None-Match": "Entity tags of answers that the client has: where one of them still holds, the answer is 304.",
-    "If-Modified-Since": "If it is the date in Last-Modified, and there is no If-None-Match, the answer is 304.",
-    "If-Match": "Entity tags: where none of them holds any longer, the answer is 412.",
-    "If-Unmodified-Since": "Where the data is newer, and there is no If-Match, the answer is 412.",
+    "Prefer": "`handling=strict` rejects unknown query parameters, which are ignored by default (RFC 7240).",
+    VERSION_HEADER: "The required version of the data: if another one is served, the response is 412.",
+    "If-None-Match": "Entity tags that the client has cached: if one of them is current, the response is 304.",
+    "If-Modified-Since": "If it equals Last-Modified, and there is no If-None-Match, the response is 304.",
+    "If-Match": "Entity tags: if none of them is current, the response is 412.",
+    "If-Unmodified-Since": "If the data is newer, and there is no If-Match, the response is 412.",
 }
-# What the head of an answer tells, or may tell.
-_REQUEST_ID: Final = {REQUEST_ID_HEADER: "The identifier of the request: its own, or one made for it."}
-_PREFERENCE_APPLIED: Final = {"Preference-Applied": "Stands where `Prefer: handling=strict` was heeded."}
-_DATASET_VERSION: Final = {VERSION_HEADER: "The version of the data: the same records have the same one."}
+# Response headers.
+_REQUEST_ID: Final = {REQUEST_ID_HEADER: "The identifier of the request, from its own header or generated."}
+_PREFERENCE_APPLIED: Final = {"Preference-Applied": "Present if `Prefer: handling=strict` was applied."}
+_DATASET_VERSION: Final = {VERSION_HEADER: "The version of the data: the same for the same records."}
 _VALIDATORS: Final = {
     **_DATASET_VERSION,
-    "ETag": "The entity tag, strong: the same answer has the same one.",
-    "Last-Modified": "The time of the data, if its manifest has one that follows those of the data served before.",
-    "Cache-Control": "Who may store the answer, and for how long.",
-    "Vary": "The headers of the request by which answers differ.",
+    "ETag": "The strong entity tag of the representation.",
+    "Last-Modified": "The time of the data, if its manifest has one that is later than that of the data served before.",
+    "Cache-Control": "Which caches may store the response, and for how long.",
+    "Vary": "The request headers that the response depends on.",
 }
 _RATE_LIMIT: Final = {
-    RATE_LIMIT_POLICY: "Where the service tells it: the key may ask `q` requests in `w` seconds.",
-    RATE_LIMIT: "Where the service tells it: requests `r` are left, and in `t` seconds there is one more.",
+    RATE_LIMIT_POLICY: "If enabled: the key may send `q` requests in `w` seconds.",
+    RATE_LIMIT: "If enabled: `r` requests remain, and one more is available in `t` seconds.",
 }
-_LINK: Final = {"Link": "The pages `next`, `prev`, `first` and `last` (RFC 8288), relative to the address asked."}
+_LINK: Final = {"Link": "The pages `next`, `prev`, `first` and `last` (RFC 8288), relative to the URL of the request."}
 _HELP: Final = {"Link": "The documentation, `help` (RFC 8288)."}
 _JSON: Final = "application/json"
 
 
 def openapi_document(operations: Sequence[Operation]) -> bytes:
-    """Return the document of some operations, as JSON."""
+    """Return the OpenAPI document of some operations as JSON."""
     types = [Store, Company, HTTPError, HTTPValidationError, ValidationError, ProblemDetails]
-    types += [answer for operation in operations for answer in operation.answers.values()]
+    types += [body for operation in operations for body in operation.responses.values()]
     _, schemas = msgspec.json.schema_components(types, ref_template=_REFERENCE)
     document = {
         "openapi": "3.1.0",
@@ -124,23 +124,23 @@ def _parameter(parameter: Parameter) -> dict[str, Any]:
 
 
 def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
-    for status, body in operation.answers.items():
-        yield str(status.value), _answer(operation, status, body)
+    for status, body in operation.responses.items():
+        yield str(status.value), _response(operation, status, body)
     if operation.protected:
-        told = _headers({**_REQUEST_ID, **_VALIDATORS, **_RATE_LIMIT})
-        unchanged = {"description": "The client has this answer already.", "headers": told}
-        yield str(HTTPStatus.NOT_MODIFIED.value), unchanged
+        headers = _headers({**_REQUEST_ID, **_VALIDATORS, **_RATE_LIMIT})
+        not_modified = {"description": "The cached representation of the client is current.", "headers": headers}
+        yield str(HTTPStatus.NOT_MODIFIED.value), not_modified
     errors: Iterable[type[RequestError]] = (*operation.errors, *ALWAYS)
     for error in sorted(errors, key=lambda error: error.status):
         yield str(error.status.value), _error(operation, error)
 
 
-def _answer(operation: Operation, status: HTTPStatus, body: Any) -> dict[str, Any]:
-    told = _REQUEST_ID
+def _response(operation: Operation, status: HTTPStatus, body: Any) -> dict[str, Any]:
+    headers = _REQUEST_ID
     if operation.protected:
         links = _LINK if operation.parameters else {}
-        told = {**told, **_PREFERENCE_APPLIED, **_VALIDATORS, **links, **_RATE_LIMIT}
-    return {"description": status.phrase, "headers": _headers(told), "content": {_JSON: _schema(body)}}
+        headers = {**headers, **_PREFERENCE_APPLIED, **_VALIDATORS, **links, **_RATE_LIMIT}
+    return {"description": status.phrase, "headers": _headers(headers), "content": {_JSON: _schema(body)}}
 
 
 def _error(operation: Operation, error: type[RequestError]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _error(operation: Operation, error: type[RequestError]) -> dict[str, Any]:
     described = _REQUEST_ID | dict.fromkeys(error.headers, "")
     if operation.protected and error.status in PREFERENCE_STATUSES:
         described |= _PREFERENCE_APPLIED
-    if error.helped:
+    if error.links_help:
         described |= _HELP
     if error is PreconditionFailed:
         described |= _DATASET_VERSION
@@ -164,7 +164,7 @@ def _headers(described: Mapping[str, str]) -> dict[str, Any]:
     return {name: _text(text) if text else schema for name, text in described.items()}
 
 
-@cache  # the same types stand under many statuses
+@cache  # many statuses have the same body type
 def _schema(body: Any) -> dict[str, Any]:
     (schema,), _ = msgspec.json.schema_components([body], ref_template=_REFERENCE)
     return {"schema": schema}

@@ -1,4 +1,4 @@
-"""An operation of the interface, as it is documented and routed."""
+"""An operation of the interface: the source of its documentation and its route."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -16,23 +16,23 @@ from service.model.errors import (
 )
 from service.model.parameters import Parameter
 
-# Tells with every answer from the data which version of it was asked.
+# The version of the data, in every response from the data.
 VERSION_HEADER: Final = "X-Dataset-Version"
 
-# Tells one request from others.
+# Identifies a request in logs.
 REQUEST_ID_HEADER: Final = "X-Request-Id"
 
 # The media type of problem details (RFC 9457).
 PROBLEM: Final = "application/problem+json"
 
-# Tell what a key may ask and what is left of it, where the service is told to (draft-ietf-httpapi-ratelimit-headers).
+# The rate limit of a key and the remaining quota, if the operator enables them (draft-ietf-httpapi-ratelimit-headers).
 RATE_LIMIT_POLICY: Final = "RateLimit-Policy"
 RATE_LIMIT: Final = "RateLimit"
 
-# Where `Prefer: handling=strict` was heeded, `Preference-Applied` stands on these.
+# Responses with these statuses have `Preference-Applied` if `Prefer: handling=strict` was applied.
 PREFERENCE_STATUSES: Final = (HTTPStatus.OK, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
 
-# What every operation may answer, whatever it does.
+# The errors of every operation.
 ALWAYS: tuple[type[RequestError], ...] = (
     BadRequest,
     ContentTooLarge,
@@ -43,14 +43,14 @@ ALWAYS: tuple[type[RequestError], ...] = (
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):
-    """What a path answers to GET.
+    """The GET operation of a path.
 
-    path        in OpenAPI's form; a segment in braces is a parameter, described in `segment`
-    tag         the group that it is shown in
-    answers     status -> the type of the body
-    errors      what else it may answer, beside `ALWAYS`
-    parameters  those of the query
-    protected   whether it needs a key, and heeds `Prefer: handling=strict`
+    path        as in OpenAPI; a segment in braces is a parameter, described in `segment`
+    tag         the group in the documentation
+    responses   status -> the type of the body
+    errors      the errors besides `ALWAYS`
+    parameters  the query parameters
+    protected   whether it requires an API key and supports `Prefer: handling=strict`
     """
 
     path: str
@@ -58,7 +58,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     operation_id: str
     summary: str
     description: str
-    answers: Mapping[HTTPStatus, Any]
+    responses: Mapping[HTTPStatus, Any]
     errors: tuple[type[RequestError], ...] = ()
     parameters: tuple[Parameter, ...] = ()
     segment: str = ""

@@ -1,6 +1,6 @@
-"""The query parameters: what each is called, takes and means, and how what a caller wrote is read.
+"""The query parameters: their names, descriptions, schemas and parsers.
 
-The types and messages of faults are those of pydantic 2, as FastAPI answers them.
+The types and messages of errors are those of pydantic 2, as FastAPI reports them.
 """
 
 import re
@@ -9,52 +9,52 @@ from typing import Any, Final
 
 import msgspec
 
-from service.model.kinds import FLAG, Kind, read_flag
+from service.model.kinds import FLAG, Kind, parse_flag
 from service.model.records import CREATED_AT, Field, Resource
 
 MAX_LIMIT: Final = 1000
 MAX_DIGITS: Final = 4300
 SORT_ORDERS: Final = ("asc", "desc")
 
-# The integers that pydantic takes from a text. The white space is Unicode's White_Space, which `\s` is not.
+# The integers that pydantic parses from a string. White space is Unicode's White_Space, which differs from `\s`.
 _SPACE: Final = r"[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*"
 _INTEGER: Final = re.compile(rf"{_SPACE}([+-]?)([0-9]+(?:_[0-9]+)*)(?:\.0+)?{_SPACE}")
 
 
-class Invalid(Exception):
-    """A value that a parameter does not take: pydantic's type of the fault and its message."""
+class InvalidValue(Exception):
+    """A parameter has an invalid value: pydantic's error type and message."""
 
-    def __init__(self, kind: str, msg: str) -> None:
-        super().__init__(kind, msg)
-        self.type, self.msg = kind, msg
+    def __init__(self, error_type: str, msg: str) -> None:
+        super().__init__(error_type, msg)
+        self.type, self.msg = error_type, msg
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """A query parameter: its name, what it means, its JSON schema, and what reads the values given for it.
+    """A query parameter: its name, description, JSON schema and parser.
 
-    `read` takes the values in the order of the query, at least one, and raises `Invalid`.
+    `parse` receives the values in the order of the query, at least one, and raises `InvalidValue`.
     """
 
     name: str
     description: str
     schema: dict[str, Any]
-    read: Callable[[Sequence[str]], Any]
+    parse: Callable[[Sequence[str]], Any]
 
 
 def parameters_of(resource: Resource) -> tuple[Parameter, ...]:
-    """Return the parameters of a resource's list: its filters, then limit, page_num, sort_order and sort_by."""
+    """Return the parameters of the list of a resource: its filters, then limit, page_num, sort_order and sort_by."""
     return (*map(filter_parameter, resource.filters), LIMIT, PAGE_NUM, SORT_ORDER, sort_by_parameter(resource))
 
 
 def filter_parameter(field: Field) -> Parameter:
-    """Return the parameter that filters by a field; it reads to the matched forms wanted, none: no filter."""
+    """Return the parameter that filters by a field; it parses to normalized keys, or to none for no filter."""
     kind = field.kind
     return Parameter(
         name=field.name,
-        description=f"{field.description} {kind.rule} Given more than once, any of the values matches; "
-        "an empty value and `null` do not filter.",
+        description=f"{field.description} {kind.rule} If repeated, a record matches any of the values; "
+        "empty values and `null` are ignored.",
         schema={"anyOf": [{"type": "boolean" if kind is FLAG else "string"}, {"type": "null"}]},
-        read=lambda values: tuple(dict.fromkeys(_matched(kind, value) for value in values if _filters(value))),
+        parse=lambda values: tuple(dict.fromkeys(_key(kind, value) for value in values if _filters(value))),
     )
 
 
@@ -62,85 +62,85 @@ def _filters(value: str) -> bool:
     return value not in {"", "null"} and not value.isspace()
 
 
-def _matched(kind: Kind, value: str) -> str:
-    if kind is FLAG and read_flag(value) is None:
-        raise Invalid("bool_parsing", "Input should be a valid boolean, unable to interpret input")
-    return kind.matched(value)
+def _key(kind: Kind, value: str) -> str:
+    if kind is FLAG and parse_flag(value) is None:
+        raise InvalidValue("bool_parsing", "Input should be a valid boolean, unable to interpret input")
+    return kind.normalize(value)
 
 
-def _once(read: Callable[[str], Any]) -> Callable[[Sequence[str]], Any]:
-    def read_only(values: Sequence[str]) -> Any:
+def _once(parse: Callable[[str], Any]) -> Callable[[Sequence[str]], Any]:
+    def parse_single(values: Sequence[str]) -> Any:
         if len(values) > 1:
-            raise Invalid("multiple_values", "Input should be given once")
-        return read(values[0])
+            raise InvalidValue("multiple_values", "Input should be given once")
+        return parse(values[0])
 
-    return read_only
+    return parse_single
 
 
-def read_integer(value: str) -> int:
-    """Return the integer that a text spells, as pydantic reads it; raise `Invalid` where it is none or too long."""
+def parse_integer(value: str) -> int:
+    """Return a text as an integer, as pydantic parses it. Raises `InvalidValue`."""
     match = _INTEGER.fullmatch(value)
     if match is None:
-        raise Invalid("int_parsing", "Input should be a valid integer, unable to parse string as an integer")
+        raise InvalidValue("int_parsing", "Input should be a valid integer, unable to parse string as an integer")
     sign, digits = match.groups()
     digits = digits.replace("_", "").lstrip("0")
     if len(digits) > MAX_DIGITS:
-        raise Invalid("int_parsing_size", "Unable to parse input string as an integer, exceeded maximum size")
+        raise InvalidValue("int_parsing_size", "Unable to parse input string as an integer, exceeded maximum size")
     return int(sign + (digits or "0"))
 
 
-def _read_page_num(value: str) -> int:
-    number = read_integer(value)
+def _parse_page_num(value: str) -> int:
+    number = parse_integer(value)
     if number < 1:
-        raise Invalid("greater_than_equal", "Input should be greater than or equal to 1")
+        raise InvalidValue("greater_than_equal", "Input should be greater than or equal to 1")
     return number
 
 
-def _read_limit(value: str) -> int:
-    number = _read_page_num(value)
+def _parse_limit(value: str) -> int:
+    number = _parse_page_num(value)
     if number > MAX_LIMIT:
-        raise Invalid("less_than_equal", f"Input should be less than or equal to {MAX_LIMIT}")
+        raise InvalidValue("less_than_equal", f"Input should be less than or equal to {MAX_LIMIT}")
     return number
 
 
-def _read_choice(choices: Sequence[str]) -> Callable[[str], str]:
+def _parse_choice(choices: Sequence[str]) -> Callable[[str], str]:
     *most, last = map(repr, choices)
     expected = f"Input should be {', '.join(most)} or {last}"
 
-    def read(value: str) -> str:
+    def parse(value: str) -> str:
         if value not in choices:
-            raise Invalid("enum", expected)
+            raise InvalidValue("enum", expected)
         return value
 
-    return read
+    return parse
 
 
 def sort_by_parameter(resource: Resource) -> Parameter:
-    """Return the parameter that names the field a list is sorted by."""
+    """Return the parameter that names the sort field of a list."""
     return Parameter(
         name="sort_by",
         description="The field to sort by; ties are in the default order. "
         f"The default order is by {CREATED_AT}, ties by {resource.identifier}. Records without a value come last.",
         schema={"type": "string", "enum": list(resource.sort_keys), "default": CREATED_AT},
-        read=_once(_read_choice(resource.sort_keys)),
+        parse=_once(_parse_choice(resource.sort_keys)),
     )
 
 
 LIMIT: Final = Parameter(
     name="limit",
-    description="How many records a page holds.",
+    description="The number of records per page.",
     schema={"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT},
-    read=_once(_read_limit),
+    parse=_once(_parse_limit),
 )
 PAGE_NUM: Final = Parameter(
     name="page_num",
-    description="Which page, from 1. A page past the last is empty.",
+    description="The page number, from 1. Pages after the last are empty.",
     schema={"type": "integer", "minimum": 1, "default": 1},
-    read=_once(_read_page_num),
+    parse=_once(_parse_page_num),
 )
 SORT_ORDER: Final = Parameter(
     name="sort_order",
     description="Ascending or descending. Records without a value in the sort field come last in both.",
     schema={"type": "string", "enum": list(SORT_ORDERS), "default": SORT_ORDERS[0]},
-    read=_once(_read_choice(SORT_ORDERS)),
+    parse=_once(_parse_choice(SORT_ORDERS)),
 )

@@ -1,30 +1,30 @@
-"""What a caller asks of a resource: filters, one order, one page."""
+"""Queries of a list: filters, sorting and paging, parsed from a query string."""
 
 from collections.abc import Iterable, Mapping
 from sys import getsizeof
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from service.model.errors import UnprocessableContent, ValidationError
-from service.model.parameters import MAX_LIMIT, SORT_ORDERS, Invalid, Parameter, parameters_of
+from service.model.parameters import MAX_LIMIT, SORT_ORDERS, InvalidValue, Parameter, parameters_of
 from service.model.records import CREATED_AT, Resource
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """A wish that a field hold one of some values, given in their matched form."""
+    """A condition: the normalized key of a field is one of `keys`."""
 
     field: str
     keys: tuple[str, ...]
 
 
 def nbytes(filters: Iterable[Filter]) -> int:
-    """Return about how many bytes of memory the values of filters take: a caller may send long ones."""
+    """Return the approximate memory of the values of filters in bytes: clients may send long ones."""
     return sum(getsizeof(key) for each in filters for key in each.keys)
 
 
 class Query(msgspec.Struct, frozen=True):
-    """A question: rows that pass every filter, in the order of `sort_by`, the page `page_num` (from 1) of `limit`."""
+    """The rows that match every filter, in the order of `sort_by`: page `page_num` (from 1) of `limit` rows."""
 
     filters: tuple[Filter, ...] = ()
     sort_by: str = CREATED_AT
@@ -34,59 +34,59 @@ class Query(msgspec.Struct, frozen=True):
 
     @property
     def descending(self) -> bool:
-        """Whether the order is read backwards."""
+        """Whether the order is descending."""
         return self.sort_order == SORT_ORDERS[1]
 
     @property
     def normalised(self) -> "Query":
-        """The one of all questions with the same answer that stands for them: in filters the order means nothing."""
+        """The canonical form of equivalent queries: the order of values in a filter has no meaning."""
         ordered = tuple(Filter(each.field, tuple(sorted(each.keys))) for each in self.filters)
         return msgspec.structs.replace(self, filters=ordered)
 
     def num_pages(self, total_count: int) -> int:
-        """Return how many pages there are of so many rows."""
+        """Return the number of pages of a number of rows."""
         return -(-total_count // self.limit)
 
 
-class Reader:
-    """Reads the query strings of a resource's list; without a resource, of an operation that takes no parameter."""
+class QueryParser:
+    """Parses the query strings of the list of a resource, or of an operation without parameters."""
 
     def __init__(self, resource: Resource | None = None) -> None:
         self.parameters: tuple[Parameter, ...] = () if resource is None else parameters_of(resource)
         self._known = {parameter.name: parameter for parameter in self.parameters}
         self._filters = () if resource is None else tuple(field.name for field in resource.filters)
 
-    def read(self, pairs: Iterable[tuple[str, str]], *, strict: bool) -> Query:
-        """Return what decoded pairs of name and value ask for; `strict` refuses unknown names (RFC 7240, handling).
+    def parse(self, pairs: Iterable[tuple[str, str]], *, strict: bool) -> Query:
+        """Return the query of decoded name-value pairs; `strict` rejects unknown names (RFC 7240, `handling`).
 
-        Raises `UnprocessableContent` with every fault: those of known parameters in their order, then the unknown
-        names as they stand in the query.
+        Raises `UnprocessableContent` with all errors: those of known parameters in their order, then the unknown names
+        in the order of the query.
         """
-        given: dict[str, list[str]] = {}
+        values_by_name: dict[str, list[str]] = {}
         for name, value in pairs:
-            given.setdefault(name, []).append(value)
-        values, faults = self._read(given)
+            values_by_name.setdefault(name, []).append(value)
+        values, errors = self._parse(values_by_name)
         if strict:
-            faults += [_fault(name, _EXTRA) for name in given if name not in self._known]
-        if faults:
-            raise UnprocessableContent(faults)
+            errors += [_error(name, _UNKNOWN) for name in values_by_name if name not in self._known]
+        if errors:
+            raise UnprocessableContent(errors)
         filters = tuple(Filter(name, keys) for name in self._filters if (keys := values.pop(name, ())))
         return Query(filters, **values)
 
-    def _read(self, given: Mapping[str, list[str]]) -> tuple[dict[str, Any], list[ValidationError]]:
+    def _parse(self, values_by_name: Mapping[str, list[str]]) -> tuple[dict[str, Any], list[ValidationError]]:
         values: dict[str, Any] = {}
-        faults: list[ValidationError] = []
+        errors: list[ValidationError] = []
         for parameter in self.parameters:
-            if parameter.name in given:
+            if parameter.name in values_by_name:
                 try:
-                    values[parameter.name] = parameter.read(given[parameter.name])
-                except Invalid as invalid:
-                    faults.append(_fault(parameter.name, invalid))
-        return values, faults
+                    values[parameter.name] = parameter.parse(values_by_name[parameter.name])
+                except InvalidValue as invalid:
+                    errors.append(_error(parameter.name, invalid))
+        return values, errors
 
 
-_EXTRA = Invalid("extra_forbidden", "Extra inputs are not permitted")
+_UNKNOWN: Final = InvalidValue("extra_forbidden", "Extra inputs are not permitted")
 
 
-def _fault(name: str, invalid: Invalid) -> ValidationError:
+def _error(name: str, invalid: InvalidValue) -> ValidationError:
     return ValidationError(("query", name), invalid.msg, invalid.type)

@@ -1,7 +1,7 @@
-"""The vocabulary of records: what a store and a company are, field by field.
+"""The records: the fields of stores and companies.
 
-A field is named here and nowhere else. What may be filtered and sorted by, the columns of a CSV file, the checks of a
-record, the engine's columns and the schemas of the OpenAPI document follow from these definitions.
+This is the only definition of the fields. The filters and sort fields, the columns of CSV files, the checks of records,
+the columns of tables and the schemas of the OpenAPI document are derived from it.
 """
 
 from typing import Annotated, Any, Final, get_type_hints
@@ -33,13 +33,17 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     postal_code: Annotated[str | None, _field(POSTAL, "Postal code.", filters=True)] = None
     phone_number: Annotated[str | None, _field(WORDS, "Telephone number.")] = None
     is_open: Annotated[bool, _field(FLAG, "Whether the store is open.", filters=True)] = True
-    latitude: Annotated[str | None, _field(NUMBER, "Degrees north, digits as in the data.", filters=True)] = None
-    longitude: Annotated[str | None, _field(NUMBER, "Degrees east, digits as in the data.", filters=True)] = None
+    latitude: Annotated[
+        str | None, _field(NUMBER, "Latitude in degrees north, with the digits of the data.", filters=True)
+    ] = None
+    longitude: Annotated[
+        str | None, _field(NUMBER, "Longitude in degrees east, with the digits of the data.", filters=True)
+    ] = None
     created_at: Annotated[
-        str | UnsetType, _field(INSTANT, "When the record was made; left out where unknown.", format="date-time")
+        str | UnsetType, _field(INSTANT, "When the record was created; omitted if unknown.", format="date-time")
     ] = UNSET
     updated_at: Annotated[
-        str | UnsetType, _field(INSTANT, "When the record last changed; left out where unknown.", format="date-time")
+        str | UnsetType, _field(INSTANT, "When the record was last updated; omitted if unknown.", format="date-time")
     ] = UNSET
 
 
@@ -55,18 +59,18 @@ class Company(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field of a record: its name and kind, whether a value is required, whether it is answered and filtered by."""
+    """A field of a record: its name, kind and description; whether it is required, filtered by, and served."""
 
     name: str
     kind: Kind
     description: str
     required: bool = False
     filters: bool = False
-    answered: bool = True
+    served: bool = True
 
 
 class Resource(msgspec.Struct, frozen=True):
-    """A collection of records of one type: its name, its record, its identifying field and all its fields in order."""
+    """A collection of records: its name, the type of its records, their identifying field and all fields in order."""
 
     name: str
     record: type[Store | Company]
@@ -75,28 +79,28 @@ class Resource(msgspec.Struct, frozen=True):
 
     @property
     def filters(self) -> tuple[Field, ...]:
-        """The fields that may be filtered by, in order."""
+        """The fields that can be filtered by, in order."""
         return tuple(field for field in self.fields if field.filters)
 
     @property
     def sort_keys(self) -> tuple[str, ...]:
-        """The names that `sort_by` takes: every field's, in order."""
+        """The names that `sort_by` accepts: all fields, in order."""
         return tuple(field.name for field in self.fields)
 
 
 def _fields(record: type[Store | Company]) -> tuple[Field, ...]:
     hints = get_type_hints(record, include_extras=True)
     required = {field.name for field in msgspec.structs.fields(record) if field.required}
-    return tuple(_described(name, hints[name], required=name in required) for name in record.__struct_fields__)
+    return tuple(_make_field(name, hints[name], required=name in required) for name in record.__struct_fields__)
 
 
-def _described(name: str, hint: Any, *, required: bool) -> Field:
+def _make_field(name: str, hint: Any, *, required: bool) -> Field:
     meta: Meta = hint.__metadata__[0]
     extra = meta.extra or {}
     return Field(name, extra["kind"], meta.description or "", required=required, filters=extra["filters"])
 
 
-# The field that the default order is by. A company may carry one in its file; it is not answered.
+# The field of the default order. Company records may have it in their file, but it is not served.
 CREATED_AT: Final = "created_at"
 
 STORES: Final = Resource("stores", Store, "store_id", _fields(Store))
@@ -104,5 +108,5 @@ COMPANIES: Final = Resource(
     "companies",
     Company,
     "company_id",
-    (*_fields(Company), Field(CREATED_AT, INSTANT, "When the record was made.", answered=False)),
+    (*_fields(Company), Field(CREATED_AT, INSTANT, "When the record was created.", served=False)),
 )

@@ -1,1 +1,1 @@
-"""Made-up data sets of any size: believable stores in real cities, the same bytes for the same seed."""
+"""Sample data sets: made-up stores in real cities, of any size, the same bytes for the same seed."""

@@ -1,26 +1,26 @@
-"""Sizes: how the stores of a sample fall to its companies, by a power law."""
+"""Company sizes: how the stores of a sample are divided among its companies, by a power law."""
 
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
 
 _MAJORS: Final = 20
-_FIRMS_PER_MAJOR: Final = 5  # at least: in a small market fewer are large
+_FIRMS_PER_MAJOR: Final = 5  # at least: a small market has fewer majors
 _MAJORS_SHARE: Final = 9  # of twenty
-_FLATNESS: Final = 16  # the largest holds about twice as much as the last of the majors
+_FLATNESS: Final = 16  # the largest has about twice as many stores as the last of the majors
 _UNIT: Final = 10**9
 
 
 def majors_among(firms: int) -> int:
-    """Return how many of some firms are large."""
+    """Return how many of a number of firms are majors."""
     return min(_MAJORS, firms // _FIRMS_PER_MAJOR)
 
 
 def sizes(*, stores: int, firms: int) -> Sequence[int]:
-    """Return how many stores each firm has, the largest first.
+    """Return the number of stores of each firm, in descending order.
 
-    The majors share 45 % of the stores, each at least 1.5 % when there are 20 of them; the sizes of the others go down
-    as one over their rank. Whole numbers only, so that the sum is exact and the same everywhere.
+    The majors share 45 % of the stores, each at least 1.5 % if there are 20 of them. The sizes of the others are
+    proportional to 1 / rank. The arithmetic is in integers, so that the sum is exact and the same on every machine.
     """
     majors = majors_among(firms)
     large = [_UNIT // (_FLATNESS + rank) for rank in range(majors)]

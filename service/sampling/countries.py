@@ -1,37 +1,34 @@
-"""Countries: how many stores of a sample they have, how they write offsets from UTC, and their domains."""
+"""The countries of stores: their weights, offsets from UTC, domains, telephone numbers and postal codes."""
 
 from typing import Final
 
 import msgspec
 
-from service.sampling.words import listed
+from service.sampling.reference_data import read_toml
 
 
-class Country(msgspec.Struct, frozen=True):
-    """A country's weight among all, its offsets from UTC over the year, and the endings of its domains."""
+class Country(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One country, as `data/countries.toml` describes it."""
 
     weight: int
     offsets: tuple[str, ...]
-    endings: tuple[str, ...]
+    domains: tuple[str, ...]
+    phones: tuple[str, ...]
+    postal_patterns: tuple[str, ...]
+    postal_areas: int = 99
+    postal_firsts: dict[str, str] = {}
+
+    def city_postal_patterns(self, *, province: str, city: str, index: int) -> tuple[str, ...]:
+        """Return the patterns of a city's postal codes; `index` is the city's among those of the country."""
+        firsts = self.postal_firsts[province] if self.postal_firsts else " "
+        area = 10 + index * 37 % (self.postal_areas - 9)  # 37 and the modulus are coprime, so cities differ
+        parts = {
+            "first": firsts[index % len(firsts)],
+            "area": area,
+            "digit": area % 9 + 1,
+            "letters": (city[0] + city[-1]).upper(),
+        }
+        return tuple(pattern.format(**parts) for pattern in self.postal_patterns)
 
 
-_EUROPE: Final = ("+01:00", "+02:00")
-
-# The weights are ours: such that no city has much more than a hundredth of all stores.
-COUNTRIES: Final = {
-    "US": Country(30, ("-05:00", "-04:00", "-06:00", "-07:00", "-08:00"), listed(".com; .com; .com; .net; .shop; .us")),
-    "CA": Country(9, ("-05:00", "-04:00", "-08:00", "-03:30"), listed(".ca; .ca; .com")),
-    "MX": Country(6, ("-06:00", "-07:00"), listed(".com.mx; .com.mx; .mx")),
-    "BR": Country(8, ("-03:00", "-04:00"), listed(".com.br")),
-    "AU": Country(4, ("+10:00", "+11:00", "+08:00", "+09:30"), listed(".com.au; .com.au; .au")),
-    "GB": Country(7, ("+00:00", "+01:00"), listed(".co.uk; .co.uk; .uk; .com")),
-    "FR": Country(7, _EUROPE, listed(".fr; .fr; .com")),
-    "DE": Country(8, _EUROPE, listed(".de; .de; .de; .com")),
-    "ES": Country(5, _EUROPE, listed(".es; .es; .com")),
-    "IT": Country(5, _EUROPE, listed(".it")),
-    "NL": Country(3, _EUROPE, listed(".nl")),
-    "SE": Country(2, _EUROPE, listed(".se; .se; .nu")),
-    "PL": Country(4, _EUROPE, listed(".pl; .pl; .com.pl")),
-    "TR": Country(3, ("+03:00",), listed(".com.tr")),
-    "JP": Country(7, ("+09:00",), listed(".co.jp; .jp")),
-}
+COUNTRIES: Final = read_toml("countries.toml", dict[str, Country])

@@ -1,4 +1,4 @@
-"""The forms that a sample is written in."""
+"""The file formats of a sample."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,22 +13,22 @@ from service.model.records import Company, Store
 Record = Store | Company
 
 
-class Form(StrEnum):
-    """A form of file, by its extension."""
+class SampleFormat(StrEnum):
+    """A file format, by its extension."""
 
     JSON = "json"
     JSONL = "jsonl"
     CSV = "csv"
 
-    def pieces(self, fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
-        """Yield the bytes of a file of records, whose values stand in the order of the fields' names."""
+    def chunks(self, fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
+        """Yield the bytes of a file of records; the values of a record are in the order of `fields`."""
         match self:
-            case Form.JSON:
-                return _json_pieces(fields, records)
-            case Form.JSONL:
+            case SampleFormat.JSON:
+                return _json_chunks(fields, records)
+            case SampleFormat.JSONL:
                 return (record + b"\n" for record in _objects(fields, records))
-            case Form.CSV:
-                return _csv_pieces(fields, records)
+            case SampleFormat.CSV:
+                return _csv_chunks(fields, records)
 
 
 def _objects(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
@@ -37,7 +37,7 @@ def _objects(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes
         yield orjson.dumps({field: value for field, value in values if value is not UNSET})
 
 
-def _json_pieces(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
+def _json_chunks(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
     before = b"[\n"
     for record in _objects(fields, records):
         yield before + record
@@ -46,13 +46,13 @@ def _json_pieces(fields: Sequence[str], records: Iterable[Record]) -> Iterator[b
 
 
 class _Echo:
-    """The file that a CSV writer wants, which hands its rows back."""
+    """The file object that `csv.writer` needs; it returns each row instead of storing it."""
 
     def write(self, row: str) -> str:
         return row
 
 
-def _csv_pieces(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
+def _csv_chunks(fields: Sequence[str], records: Iterable[Record]) -> Iterator[bytes]:
     writer = csv.writer(_Echo(), lineterminator="\n")
     for row in _rows(fields, records):
         text: str = writer.writerow(row)

@@ -1,4 +1,4 @@
-"""A sample: a made-up data set on disk."""
+"""Write a sample: a made-up data set."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -8,44 +8,50 @@ from typing import Final, TypeVar
 
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
-from service.sampling.companies import found_firms
-from service.sampling.file_formats import Form, Record
+from service.sampling.companies import generate_firms
+from service.sampling.file_formats import Record, SampleFormat
 from service.sampling.gazetteer import read_gazetteer
 from service.sampling.seeded_random import shuffled, stream
 from service.sampling.stores import stores_of
 
-__all__ = ["DataSetExists", "Form", "write_sample"]
+__all__ = ["DataSetExists", "SampleFormat", "write_sample"]
 
 Item = TypeVar("Item")
 
-_TELL_EVERY: Final = 10_000
-_BUFFER: Final = 1 << 20
+_PROGRESS_EVERY: Final = 10_000  # items
+_BUFFER_BYTES: Final = 1 << 20
 
 
 class DataSetExists(Exception):
     """The folder holds a data set already."""
 
 
-def write_sample(  # noqa: PLR0913 - the numbers say what to make, the rest how to tell it
-    folder: Path, *, stores: int, companies: int, seed: int, form: Form = Form.JSON, progress: Progress = silent
+def write_sample(  # noqa: PLR0913 - three numbers identify the content
+    folder: Path,
+    *,
+    stores: int,
+    companies: int,
+    seed: int,
+    file_format: SampleFormat = SampleFormat.JSON,
+    progress: Progress = silent,
 ) -> None:
-    """Write a made-up data set, byte for byte the same for the same numbers, on every machine and Python version.
+    """Write a made-up data set: the same numbers give the same bytes, on every machine and Python version.
 
-    Stores are written as they are made; companies are held in memory. The folder is made where there is none. Both
-    files appear when both are complete, and neither if anything ends the work. Raises ValueError for numbers that make
-    no data set, DataSetExists where there is one, OSError as the disk gives it.
+    Companies are held in memory, stores are streamed. The folder is created if it is missing. Both files get their
+    names when both are complete, and neither after an error or interrupt. Raises ValueError for invalid numbers,
+    DataSetExists if the folder holds a data set, and OSError.
     """
     _check_numbers(stores=stores, companies=companies, seed=seed)
-    _refuse_data_set(folder)
+    _check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     draw = stream(seed)
-    founded = found_firms(stores=stores, companies=companies, gazetteer=read_gazetteer(), draw=draw)
-    firms = shuffled(_told(founded, "Making companies", companies, progress), draw)
+    generated = generate_firms(stores=stores, companies=companies, gazetteer=read_gazetteer(), draw=draw)
+    firms = shuffled(_with_progress(generated, "Making companies", companies, progress), draw)
     made = chain.from_iterable(stores_of(firm, draw) for firm in firms)
-    paths = [folder / f"{resource.name}.{form}" for resource in (COMPANIES, STORES)]
-    with _placed_together(paths) as (company_path, store_path):
-        _write(company_path, form, COMPANIES, (firm.company for firm in firms))
-        _write(store_path, form, STORES, _told(made, "Making stores", stores, progress))
+    paths = [folder / f"{resource.name}.{file_format}" for resource in (COMPANIES, STORES)]
+    with _atomic_files(paths) as (company_path, store_path):
+        _write(company_path, file_format, COMPANIES, (firm.company for firm in firms))
+        _write(store_path, file_format, STORES, _with_progress(made, "Making stores", stores, progress))
 
 
 def _check_numbers(*, stores: int, companies: int, seed: int) -> None:
@@ -56,35 +62,35 @@ def _check_numbers(*, stores: int, companies: int, seed: int) -> None:
         raise ValueError("stores belong to companies: ask for at least 1 company, or for 0 stores")
 
 
-def _refuse_data_set(folder: Path) -> None:
+def _check_folder(folder: Path) -> None:
     for name in (f"{STORES.name}.*", f"{COMPANIES.name}.*", "manifest.json"):
         for path in sorted(folder.glob(name)):
             raise DataSetExists(f"{path} exists: choose another folder, or remove the data set that is there")
 
 
 @contextmanager
-def _placed_together(paths: Sequence[Path]) -> Iterator[Sequence[Path]]:
-    """Give paths to write to, whose files take the names asked for when all is well and vanish when it is not."""
-    partial = [path.with_name(f".{path.name}.part") for path in paths]
+def _atomic_files(paths: Sequence[Path]) -> Iterator[Sequence[Path]]:
+    """Yield temporary paths; rename the files to `paths` at the end, or remove them after an error."""
+    temporary = [path.with_name(f".{path.name}.part") for path in paths]
     with ExitStack() as undo:
-        for path in partial:
+        for path in temporary:
             undo.callback(path.unlink, missing_ok=True)
-        yield partial
-        for written, path in zip(partial, paths, strict=True):
+        yield temporary
+        for written, path in zip(temporary, paths, strict=True):
             written.replace(path)
             undo.callback(path.unlink, missing_ok=True)
         undo.pop_all()
 
 
-def _write(path: Path, form: Form, resource: Resource, records: Iterable[Record]) -> None:
+def _write(path: Path, file_format: SampleFormat, resource: Resource, records: Iterable[Record]) -> None:
     fields = [field.name for field in resource.fields]
-    with path.open("wb", buffering=_BUFFER) as file:
-        file.writelines(form.pieces(fields, records))
+    with path.open("wb", buffering=_BUFFER_BYTES) as file:
+        file.writelines(file_format.chunks(fields, records))
 
 
-def _told(items: Iterable[Item], step: str, total: int, progress: Progress) -> Iterator[Item]:
+def _with_progress(items: Iterable[Item], step: str, total: int, progress: Progress) -> Iterator[Item]:
     for done, item in enumerate(items):
-        if done % _TELL_EVERY == 0:
+        if done % _PROGRESS_EVERY == 0:
             progress(step, done, total)
         yield item
     progress(step, total, total)

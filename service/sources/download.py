@@ -9,7 +9,7 @@ from typing import Final
 
 from aiohttp import ClientResponse
 
-from service.baking.layout import DamagedFile, promised_length
+from service.baking.layout import DamagedFile, expected_length
 from service.progress import Progress
 from service.sources.blocking import run_to_end
 from service.sources.fetch_errors import unavailable
@@ -90,7 +90,7 @@ class Download:
         if self._promised is None:
             self._beginning += piece
             try:
-                self._promised = promised_length(self._beginning)
+                self._promised = expected_length(self._beginning)
             except DamagedFile as damage:
                 raise self._rejected(f"{damage}") from damage
             if self._promised is None:

@@ -15,7 +15,7 @@ from aiohttp import ClientResponse, ClientSession, ClientTimeout
 
 from service import __version__
 from service.baking.baked_file import read_baked
-from service.baking.characters import OtherTables
+from service.baking.characters import UnicodeMismatch
 from service.baking.layout import DamagedFile
 from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Summary
@@ -191,7 +191,7 @@ def _damage(file: Path) -> str:
     """Return how a file shows that it is no sound baked file, "" where it is; and keep nothing of it mapped."""
     try:
         read_baked(file)
-    except OtherTables as other:
+    except UnicodeMismatch as other:
         return f"{other}; {other.remedy}"
     except DamagedFile as damage:  # perhaps on the way
         return str(damage)

@@ -127,7 +127,7 @@ class App:
 
     def _links(self, error: RequestError) -> str:
         """Return the Link line from an error to the documentation, "" if it would not help or this app has none."""
-        return HELP_LINE if error.helped and self._has_docs else ""
+        return HELP_LINE if error.links_help and self._has_docs else ""
 
     def _redirect(self, path: str, query: str) -> Answer:
         """Redirect a known path with one trailing slash. Raises `UnknownPath` for any other path."""

@@ -8,7 +8,7 @@ import msgspec
 
 from service.model.envelope import opening
 from service.model.errors import UnprocessableContent
-from service.model.query import Query, Reader
+from service.model.query import Query, QueryParser
 from service.web.headers.links import link_line, page_link_base
 from service.web.request_target import query_pairs
 
@@ -51,7 +51,7 @@ class ParsedQuery:
 Parse = Callable[[str, bool], ParsedQuery | UnprocessableContent]
 
 
-def parser(reader: Reader) -> Parse:
+def parser(reader: QueryParser) -> Parse:
     """Return the parser of query strings for one operation.
 
     Each operation has its own cache, so the key is the raw query string and the flag alone.
@@ -59,7 +59,7 @@ def parser(reader: Reader) -> Parse:
 
     def parse(raw: str, strict: bool) -> ParsedQuery | UnprocessableContent:  # noqa: FBT001 - lru_cache has positions
         try:
-            return ParsedQuery(raw, reader.read(query_pairs(raw), strict=strict))
+            return ParsedQuery(raw, reader.parse(query_pairs(raw), strict=strict))
         except UnprocessableContent as error:
             return error.with_traceback(None)  # which would keep the stack frames alive
 

@@ -10,8 +10,8 @@ import orjson
 from hypothesis import strategies as st
 
 from service.baking.baked_file import bake
+from service.engine.string_array import StringArray
 from service.engine.table import Table
-from service.engine.texts import Texts
 from service.loading.dataset import Dataset, Totals, load
 from service.model.records import COMPANIES, STORES, Resource
 from tests.directory import company, store, write_directory
@@ -37,7 +37,7 @@ GENERATED_AT = ["2024-05-31", "2024-05-31T10:00:00.5+02:00", "0001-01-01T00:00:0
 
 
 class Made(NamedTuple):
-    """Sound records, by the name of their resource, and when a manifest says that they were made."""
+    """Valid records by resource, and the time in the manifest."""
 
     records: dict[str, list[Record]]
     generated_at: str | None
@@ -60,13 +60,13 @@ def write_manifest(folder: Path, generated_at: str, counts: dict[str, int]) -> N
 
 
 def data_sets() -> st.SearchStrategy[Made]:
-    """Return sound data sets, empty ones too, of few values in many spellings, many of them missing."""
+    """Return valid data sets, empty ones too, with few values in many spellings, many of them missing."""
     sizes = st.tuples(st.integers(0, 40), st.integers(0, 12), st.integers(1, 12), st.integers(0, 2**32))
     return st.builds(make, sizes, st.none() | st.sampled_from(GENERATED_AT))
 
 
 def make(sizes: tuple[int, int, int, int], generated_at: str | None = None) -> Made:
-    """Return a sound data set: of so many stores and companies, so many values of a field, and of a seed."""
+    """Return a valid data set: the numbers of stores and companies, the values per field, and a seed."""
     stores, companies, variety, seed = sizes
     firms = _records(COMPANIES, count=companies, variety=variety, seed=seed)
     made = _records(STORES, count=stores if firms else 0, variety=variety, seed=seed)
@@ -83,10 +83,10 @@ def _records(resource: Resource, *, count: int, variety: int, seed: int) -> list
 
 
 def loaded(folder: Path) -> tuple[Dataset, Totals]:
-    """Return a sound data set, loaded from its files, and its totals."""
+    """Return a valid data set, loaded from its files, and its totals."""
     found = load(folder)
-    assert found.dataset is not None, found.report.faults
-    assert found.report.faults == []
+    assert found.dataset is not None, found.report.errors
+    assert found.report.errors == []
     return found.dataset, found.report.totals
 
 
@@ -104,10 +104,10 @@ def small_file(folder: Path) -> Path:
 
 
 def contents(dataset: Dataset) -> dict[str, object]:
-    """Return everything that a data set is made of, in values that compare: arrays as type and bytes."""
+    """Return all parts of a data set as comparable values: arrays as type and bytes."""
     tables = {STORES.name: dataset.stores, COMPANIES.name: dataset.companies}
-    told: dict[str, object] = {"version": dataset.version, "generated_at": _spelled(dataset.generated_at)}
-    return told | {f"{name}/{part}": value for name, table in tables.items() for part, value in _parts(table)}
+    parts: dict[str, object] = {"version": dataset.version, "generated_at": _spelled(dataset.generated_at)}
+    return parts | {f"{name}/{part}": value for name, table in tables.items() for part, value in _parts(table)}
 
 
 def _spelled(moment: datetime | None) -> str | None:
@@ -124,5 +124,5 @@ def _parts(table: Table) -> Iterator[tuple[str, object]]:
         yield f"{name}/values", None if column.values is None else _texts(column.values)
 
 
-def _texts(texts: Texts) -> tuple[str, bytes, bytes]:
+def _texts(texts: StringArray) -> tuple[str, bytes, bytes]:
     return texts.offsets.dtype.str, texts.offsets.tobytes(), bytes(texts.data)

@@ -1,4 +1,4 @@
-"""A baked data set is the one that its files are."""
+"""A baked data set equals the one loaded from its files."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from service.baking.baked_file import bake, load_baked
 from service.engine.page import page
 from service.engine.table import Table
-from service.model.query import Reader
+from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.sampling.sample import write_sample
 from tests.baking.made_up import Made, baked_file, contents, data_sets, loaded, write_manifest
@@ -47,30 +47,30 @@ FORMS: dict[str, Callable[[Sequence[Record], Sequence[str]], bytes]] = {
 
 def asked(table: Table, resource: Resource, asking: Sequence[Pairs]) -> list[object]:
     """Return what a table answers to queries, and to a look-up of each identifier and of one that no record has."""
-    reader = Reader(resource)
-    pages = [page(table, reader.read(pairs, strict=True)) for pairs in asking]
+    reader = QueryParser(resource)
+    pages = [page(table, reader.parse(pairs, strict=True)) for pairs in asking]
     values = table.columns[table.key].values
     keys = [] if values is None else [values[place].decode() for place in range(len(values))]
     return [*pages, *map(table.find, [*keys, "nobody"])]
 
 
 @given(st.data(), data_sets())
-def test_a_baked_data_set_has_the_arrays_of_its_files_and_gives_their_answers(data: st.DataObject, made: Made) -> None:
+def test_a_baked_data_set_has_the_arrays_and_query_results_of_its_files(data: st.DataObject, made: Made) -> None:
     with TemporaryDirectory() as scratch:
         folder = made.write(Path(scratch, "data"))
         dataset, totals = loaded(folder)
         mapped = load_baked(baked_file(folder, Path(scratch, "set.baked")))
         assert mapped.dataset is not None
-        assert (mapped.report.faults, mapped.report.warnings, mapped.report.totals) == ([], [], totals)
+        assert (mapped.report.errors, mapped.report.warnings, mapped.report.totals) == ([], [], totals)
         assert contents(mapped.dataset) == contents(dataset)
         for resource in (STORES, COMPANIES):
             one, other = (getattr(each, resource.name) for each in (dataset, mapped.dataset))
-            wishes = queries(COLLECTIONS[resource.name], made.records[resource.name], [1, 3, 8, 1000])
-            asking = data.draw(st.lists(wishes, min_size=3, max_size=3))
+            pairs = queries(COLLECTIONS[resource.name], made.records[resource.name], [1, 3, 8, 1000])
+            asking = data.draw(st.lists(pairs, min_size=3, max_size=3))
             assert asked(one, resource, asking) == asked(other, resource, asking)
 
 
-def test_a_sample_with_every_width_of_code_is_the_same_baked(tmp_path: Path) -> None:
+def test_a_sample_with_codes_of_every_width_is_the_same_after_baking(tmp_path: Path) -> None:
     write_sample(tmp_path / "data", stores=3000, companies=40, seed=4)
     dataset, _ = loaded(tmp_path / "data")
     mapped = load_baked(baked_file(tmp_path / "data", tmp_path / "set.baked"))
@@ -110,7 +110,7 @@ def test_the_same_data_gives_the_same_bytes_from_every_format(tmp_path: Path, fo
     assert (tmp_path / "given.baked").read_bytes() == baked_file(plain, tmp_path / "plain.baked").read_bytes()
 
 
-def test_what_was_left_out_of_the_data_set_is_still_told_by_the_baked_one(tmp_path: Path) -> None:
+def test_the_counts_of_skipped_records_are_baked(tmp_path: Path) -> None:
     stores = [store("s1"), store("s1"), store("s2", city=None)]
     found = load_files(tmp_path / "data", {"stores.json": as_json(stores), "companies.json": as_json([company()])})
     assert found.dataset is not None

@@ -1,6 +1,6 @@
 """A file that one Python baked is served by any other that folds its characters alike, and refused by the others.
 
-The standard library has Unicode's tables of release 3.2, too: they stand for those of another Python.
+The standard library has Unicode's tables of release 3.2, too: they represent those of another Python.
 """
 
 import sys
@@ -14,26 +14,26 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.baking.baked_file import bake, load_baked, read_baked
-from service.baking.characters import Characters, OtherTables, Tables
+from service.baking.characters import Characters, UnicodeMismatch, UnicodeTables
 from service.baking.layout import DamagedFile, map_file, write_file
 from tests.baking.made_up import contents, loaded
 from tests.directory import store, write_directory
 
-OLD: Final[Tables] = unicodedata.ucd_3_2_0
-NEW: Final[Tables] = unicodedata
+OLD: Final[UnicodeTables] = unicodedata.ucd_3_2_0
+NEW: Final[UnicodeTables] = unicodedata
 PYTHON: Final = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 
 # Assigned since 1.1, in 6.1, never (a noncharacter), not yet, and for private use.
 LONG_KNOWN, EMOJI, NO_CHARACTER, UNKNOWN, PRIVATE = "Ωß東İ", "\U0001f600", "\ufffe\U0010ffff", "\u0378", "\ue000"
 
-Baker = Callable[[str, Tables], Path]
+Baker = Callable[[str, UnicodeTables], Path]
 
 
 @pytest.fixture
 def baked(tmp_path: Path) -> Baker:
     """Bake a store of a name by some tables."""
 
-    def make(name: str, tables: Tables) -> Path:
+    def make(name: str, tables: UnicodeTables) -> Path:
         dataset, totals = loaded(write_directory(tmp_path / "data", [store("s1", name=name, city="Ada")]))
         bake(dataset, totals, tmp_path / "set.baked", tables=tables)
         return tmp_path / "set.baked"
@@ -41,9 +41,9 @@ def baked(tmp_path: Path) -> Baker:
     return make
 
 
-def why(file: Path, tables: Tables) -> tuple[str, str]:
+def why(file: Path, tables: UnicodeTables) -> tuple[str, str]:
     """Return why a file is refused by a Python with some tables, and what to do."""
-    with pytest.raises(OtherTables) as caught:
+    with pytest.raises(UnicodeMismatch) as caught:
         read_baked(file, tables=tables)
     return str(caught.value), caught.value.remedy
 
@@ -57,13 +57,13 @@ def test_the_characters_of_texts_are_those_beyond_ascii(texts: list[str]) -> Non
 
 
 @pytest.mark.parametrize("shift", range(4))
-def test_characters_are_found_in_long_texts_wherever_they_lie(shift: int) -> None:
+def test_characters_are_found_at_any_offset_of_long_texts(shift: int) -> None:
     text = "a" * shift + "東" * 500_000 + "é" + EMOJI * 300_000
     assert Characters.of([memoryview(text.encode())]).assigned.tolist() == sorted(map(ord, {"東", "é", EMOJI}))
 
 
 @pytest.mark.parametrize("name", [LONG_KNOWN, NO_CHARACTER, UNKNOWN, PRIVATE, "Ada"])
-def test_characters_that_both_know_or_neither_are_served_by_both(baked: Baker, name: str) -> None:
+def test_characters_that_both_or_neither_python_knows_are_served(baked: Baker, name: str) -> None:
     by_old = baked(name, OLD).read_bytes()
     file = baked(name, NEW)
     assert file.read_bytes() == by_old
@@ -73,7 +73,7 @@ def test_characters_that_both_know_or_neither_are_served_by_both(baked: Baker, n
     assert contents(one) == contents(other)
 
 
-def test_a_character_that_only_the_baking_python_knows_is_named_with_what_to_do(baked: Baker) -> None:
+def test_a_character_unknown_to_the_serving_python_is_named_with_the_remedy(baked: Baker) -> None:
     file = baked(LONG_KNOWN + EMOJI, NEW)
     assert why(file, OLD) == (
         f"it has the character U+1F600, which {PYTHON} (Unicode 3.2.0) does not know",
@@ -82,7 +82,7 @@ def test_a_character_that_only_the_baking_python_knows_is_named_with_what_to_do(
     assert read_baked(file, tables=NEW).dataset is not None
 
 
-def test_a_character_that_only_the_serving_python_knows_is_named_with_what_to_do(baked: Baker) -> None:
+def test_a_character_unknown_to_the_baking_python_is_named_with_the_remedy(baked: Baker) -> None:
     file = baked(LONG_KNOWN + EMOJI, OLD)
     tables = f"{PYTHON} (Unicode {unicodedata.unidata_version})"
     assert why(file, NEW) == (
@@ -92,19 +92,19 @@ def test_a_character_that_only_the_serving_python_knows_is_named_with_what_to_do
     assert read_baked(file, tables=OLD).dataset is not None
 
 
-def test_the_report_of_a_refused_file_is_one_fault_with_both(baked: Baker) -> None:
+def test_the_report_of_a_refused_file_is_one_error_with_reason_and_remedy(baked: Baker) -> None:
     file = baked(EMOJI, OLD)
-    (fault,) = load_baked(file).report.faults
-    assert fault.why == "; ".join(why(file, NEW))
+    (error,) = load_baked(file).report.errors
+    assert error.why == "; ".join(why(file, NEW))
 
 
 @pytest.mark.parametrize("points", [[233, 233], [8486, 233], [0x110000], [2**32 - 1]])
 @pytest.mark.parametrize("part", ["assigned", "unassigned"])
-def test_what_are_no_characters_is_refused(baked: Baker, part: str, points: list[int]) -> None:
+def test_invalid_lists_of_characters_are_refused(baked: Baker, part: str, points: list[int]) -> None:
     content = map_file(baked("Ada", NEW))
     file = baked("Ada", NEW).with_name("crafted.baked")
     write_file(file, {**content.arrays, f"characters/{part}": np.array(points, np.uint32)}, content.metadata)
-    with pytest.raises(DamagedFile, match="the characters are not those of a data set"):
+    with pytest.raises(DamagedFile, match="the list of characters is invalid"):
         read_baked(file)
 
 
@@ -112,7 +112,7 @@ def test_what_are_no_characters_is_refused(baked: Baker, part: str, points: list
 MENDED: Final = {"\U0002f868", "\U0002f874", "\U0002f91f", "\U0002f95f", "\U0002f9bf"}
 
 
-def test_tables_of_different_releases_normalize_alike_what_both_know() -> None:
+def test_unicode_releases_normalize_common_characters_alike() -> None:
     known = [character for character in map(chr, range(sys.maxunicode + 1)) if OLD.category(character) != "Cn"]
     normalized = unicodedata.ucd_3_2_0.normalize
     differing = {c for c in known if normalized("NFKC", f"a{c}b") != unicodedata.normalize("NFKC", f"a{c}b")}

@@ -1,4 +1,4 @@
-"""A baked file that is damaged anywhere is one fault, never a data set and never an exception."""
+"""Any damage to a baked file is one error, never a data set and never an exception."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -17,13 +17,13 @@ def file(tmp_path: Path) -> Path:
 
 
 def refusal(file: Path) -> str:
-    """Return why a file is refused: one fault of the whole file, told in one line."""
+    """Return why a file is refused: one error of the whole file, reported in one line."""
     loaded = load_baked(file)
     assert loaded.dataset is None
-    (fault,) = loaded.report.faults
-    assert (fault.code, fault.file, loaded.report.warnings) == ("file", str(file), [])
-    assert str(fault).isprintable()
-    return fault.why
+    (error,) = loaded.report.errors
+    assert (error.code, error.file, loaded.report.warnings) == ("file", str(file), [])
+    assert str(error).isprintable()
+    return error.why
 
 
 @contextmanager
@@ -45,20 +45,20 @@ def test_a_file_with_any_byte_changed_is_refused(file: Path) -> None:
     assert load_baked(file).dataset is not None
 
 
-def test_a_file_cut_at_any_length_is_refused(file: Path) -> None:
+def test_a_file_truncated_at_any_length_is_refused(file: Path) -> None:
     for length in reversed(range(file.stat().st_size)):
         os.truncate(file, length)
         assert "bake it again" in refusal(file), length
 
 
 @pytest.mark.parametrize("more", [b"\0", b"\n", b"\0" * 8, b" " * 64, b"\xff" * 4096])
-def test_a_file_with_bytes_behind_its_end_is_refused(file: Path, more: bytes) -> None:
+def test_a_file_with_trailing_bytes_is_refused(file: Path, more: bytes) -> None:
     with file.open("ab") as stored:
         stored.write(more)
-    assert refusal(file) == f"{len(more):,} bytes stand behind the last array; bake it again"
+    assert refusal(file) == f"{len(more):,} bytes after the last array; bake it again"
 
 
-def test_a_file_with_bytes_left_out_or_put_in_anywhere_is_refused(file: Path) -> None:
+def test_a_file_with_bytes_removed_or_inserted_anywhere_is_refused(file: Path) -> None:
     stored = file.read_bytes()
     for place in range(0, len(stored), 97):
         for changed in (stored[:place] + stored[place + 8 :], stored[:place] + bytes(8) + stored[place:]):
@@ -86,10 +86,10 @@ def test_a_file_with_bytes_left_out_or_put_in_anywhere_is_refused(file: Path) ->
         (2**63).to_bytes(8, "little") + bytes(1000),
     ],
 )
-def test_a_file_that_is_something_else_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "file"
     file.write_bytes(content)
-    assert "the file is no baked data set" in refusal(file)
+    assert "the file is not a baked data set" in refusal(file)
 
 
 @pytest.mark.parametrize("name", ["nowhere", "folder", "x" * 300], ids=["nowhere", "a folder", "too long"])

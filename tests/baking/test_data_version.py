@@ -1,4 +1,4 @@
-"""The version of a data set: the same for the same data, another one for any other."""
+"""The version of a data set: the same for the same data, another for any other."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ OTHERS: dict[str, object] = {"company_id": "nord", "flag": False, "number": "7.5
 
 each_store_field = pytest.mark.parametrize("field", STORES.fields, ids=lambda field: field.name)
 each_company_field = pytest.mark.parametrize(
-    "field", [field for field in COMPANIES.fields if field.answered], ids=lambda field: field.name
+    "field", [field for field in COMPANIES.fields if field.served], ids=lambda field: field.name
 )
 
 
@@ -32,45 +32,45 @@ def others(field: Field, record: Record) -> list[Record]:
     return [{**record, field.name: value} for value in values]
 
 
-def test_the_same_data_has_the_same_version_by_every_road(tmp_path: Path) -> None:
+def test_the_same_data_has_the_same_version_from_every_source(tmp_path: Path) -> None:
     stores, companies = [STORE, store("s2")], [COMPANY, SECOND]
     folder = write_directory(tmp_path / "json", stores, companies)
-    told = loaded(folder)[0].version
+    expected = loaded(folder)[0].version
     rows = {"stores.csv": as_csv(stores[::-1], STORE_FIELDS), "companies.csv": as_csv(companies, COMPANY_FIELDS)}
     other_files = load_files(tmp_path / "csv", rows).dataset
     mapped = load_baked(baked_file(folder, tmp_path / "set.baked")).dataset
     assert other_files is not None
     assert mapped is not None
-    assert [other_files.version, mapped.version, dataset_version((mapped.stores, mapped.companies))] == [told] * 3
+    assert [other_files.version, mapped.version, dataset_version((mapped.stores, mapped.companies))] == [expected] * 3
     write_manifest(folder, "2024-05-31", {"stores": 2, "companies": 2})
-    assert loaded(folder)[0].version == told
+    assert loaded(folder)[0].version == expected
 
 
 @each_store_field
-def test_another_value_in_a_store_is_another_version(tmp_path: Path, field: Field) -> None:
+def test_changing_a_value_of_a_store_changes_the_version(tmp_path: Path, field: Field) -> None:
     records = [STORE, *others(field, STORE)]
-    told = {version(tmp_path / str(number), [each], [COMPANY, SECOND]) for number, each in enumerate(records)}
-    assert len(told) == len(records)
+    versions = {version(tmp_path / str(number), [each], [COMPANY, SECOND]) for number, each in enumerate(records)}
+    assert len(versions) == len(records)
 
 
 @each_company_field
-def test_another_value_in_a_company_is_another_version(tmp_path: Path, field: Field) -> None:
+def test_changing_a_value_of_a_company_changes_the_version(tmp_path: Path, field: Field) -> None:
     records = [COMPANY, *others(field, COMPANY)]
-    told = {version(tmp_path / str(number), [], [each, company("b")]) for number, each in enumerate(records)}
-    assert len(told) == len(records)
+    versions = {version(tmp_path / str(number), [], [each, company("b")]) for number, each in enumerate(records)}
+    assert len(versions) == len(records)
 
 
-def test_a_record_more_or_less_is_another_version(tmp_path: Path) -> None:
+def test_adding_or_removing_a_record_changes_the_version(tmp_path: Path) -> None:
     sets = [([], []), ([], [COMPANY]), ([], [COMPANY, SECOND]), ([STORE], [COMPANY, SECOND])]
-    told = {version(tmp_path / str(number), *each) for number, each in enumerate(sets)}
-    assert len(told) == len(sets)
+    versions = {version(tmp_path / str(number), *each) for number, each in enumerate(sets)}
+    assert len(versions) == len(sets)
 
 
 # It is not answered, yet it orders: each of these is answered in another order, ascending or descending.
-def test_another_order_of_companies_is_another_version(tmp_path: Path) -> None:
+def test_changing_the_order_of_companies_changes_the_version(tmp_path: Path) -> None:
     dates = [("2020-01-01", "2021-01-01"), ("2021-01-01", "2020-01-01"), ("2020-01-01", "2020-01-01")]
-    told = [
+    versions = [
         version(tmp_path / str(number), [], [company("a", created_at=one), company("b", created_at=other)])
         for number, (one, other) in enumerate([*dates, ("2020-01-01", None)])
     ]
-    assert len(set(told)) == len(told)
+    assert len(set(versions)) == len(versions)

@@ -1,4 +1,4 @@
-"""What is the same on every Python, held against values that were written down once.
+"""Results that are the same on every Python, compared with recorded values.
 
 A Python with other Unicode tables, or one that splits or folds texts in another way, fails here.
 """
@@ -14,7 +14,7 @@ import pytest
 from service.engine.page import page
 from service.loading.dataset import load
 from service.model.kinds import fold
-from service.model.query import Reader
+from service.model.query import QueryParser
 from service.model.records import STORES
 from tests.baking.made_up import baked_file, loaded
 from tests.baking.scripts import PLACES, write_scripts
@@ -43,20 +43,20 @@ def test_a_data_set_gives_one_baked_file(folder: Path, tmp_path: Path) -> None:
     assert sha256(baked_file(folder, tmp_path / "set.baked").read_bytes()).hexdigest() == FILE
 
 
-def test_a_question_has_one_answer(folder: Path) -> None:
-    dataset, reader, answers = load(folder).dataset, Reader(STORES), sha256()
+def test_a_query_has_one_result(folder: Path) -> None:
+    dataset, reader, answers = load(folder).dataset, QueryParser(STORES), sha256()
     assert dataset is not None
     asking = [(name, text.swapcase()) for text in PLACES for name in ("city", "province", "country")]
     asking += [("postal_code", f"{text}1".title()) for text in PLACES] + [
         ("sort_by", name) for name in STORES.sort_keys
     ]
     for pair in asking:
-        found = page(dataset.stores, reader.read([pair], strict=True))
+        found = page(dataset.stores, reader.parse([pair], strict=True))
         answers.update(b"".join([msgspec.json.encode((pair, found.total_count)), *found.rows]))
     assert answers.hexdigest() == ANSWERS
 
 
-def test_every_character_of_unicode_3_2_is_folded_in_one_way() -> None:
+def test_characters_of_unicode_3_2_fold_alike() -> None:
     known = (c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.ucd_3_2_0.category(c) not in {"Cn", "Cs"})
     assert sha256("".join(f"{fold(f'a{c}b')}\n" for c in known).encode()).hexdigest() == FOLDED
 

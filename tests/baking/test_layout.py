@@ -1,4 +1,4 @@
-"""The layout of a baked file: that of safetensors, the same bytes each time, whole or not at all."""
+"""The layout of a baked file: that of safetensors, the same bytes each time, written atomically."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from service.baking.layout import Array, map_file, promised_length, write_file
+from service.baking.layout import Array, expected_length, map_file, write_file
 from tests.baking.made_up import small_file
 from tests.sampling.test_sample import small_disk
 
@@ -25,7 +25,7 @@ TEXTS = {"format": "a test", "é": "\u2028\n\U0001f600"}
 SIZES = {"U8": 1, "U16": 2, "U32": 4, "I32": 4, "I64": 8}
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_a_written_file_is_read_back(tmp_path: Path) -> None:
     write_file(tmp_path / "file", ARRAYS, TEXTS)
     content = map_file(tmp_path / "file")
     assert content.metadata == TEXTS
@@ -35,20 +35,20 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
         assert np.array_equal(content.arrays[name], array)
 
 
-def test_a_file_of_nothing_is_read(tmp_path: Path) -> None:
+def test_an_empty_file_of_no_arrays_is_read_back(tmp_path: Path) -> None:
     write_file(tmp_path / "file", {}, {})
     content = map_file(tmp_path / "file")
     assert (content.metadata, content.arrays) == ({}, {})
 
 
-def test_arrays_lie_in_the_file_and_cannot_be_changed(tmp_path: Path) -> None:
+def test_arrays_are_mapped_and_read_only(tmp_path: Path) -> None:
     write_file(tmp_path / "file", ARRAYS, TEXTS)
     for array in map_file(tmp_path / "file").arrays.values():
         assert not array.flags.owndata
         assert not array.flags.writeable
 
 
-def test_the_order_in_which_arrays_and_texts_are_given_does_not_matter(tmp_path: Path) -> None:
+def test_the_order_of_arrays_and_texts_does_not_matter(tmp_path: Path) -> None:
     write_file(tmp_path / "one", ARRAYS, TEXTS)
     write_file(tmp_path / "other", dict(reversed(ARRAYS.items())), dict(reversed(TEXTS.items())))
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
@@ -83,25 +83,23 @@ def test_the_header_has_the_checksum_of_each_array_and_the_last_array_is_its_own
     stored = (tmp_path / "file").read_bytes()
     start = 8 + int.from_bytes(stored[:8], "little")
     header = json.loads(stored[8:start])
-    told = {name: header["__metadata__"][f"crc32:{name}"] for name in ARRAYS}
-    assert told == {name: f"{crc32(array.tobytes()):08x}" for name, array in ARRAYS.items()}
+    checksums = {name: header["__metadata__"][f"crc32:{name}"] for name in ARRAYS}
+    assert checksums == {name: f"{crc32(array.tobytes()):08x}" for name, array in ARRAYS.items()}
     assert list(header)[-1] == "header_crc32"
     assert stored[-4:] == crc32(stored[:start]).to_bytes(4, "little")
 
 
-def test_the_length_of_a_file_is_known_as_soon_as_its_header_is_there(tmp_path: Path) -> None:
+def test_the_length_of_a_file_is_known_from_its_header(tmp_path: Path) -> None:
     write_file(tmp_path / "file", ARRAYS, TEXTS)
     stored = (tmp_path / "file").read_bytes()
     start = 8 + int.from_bytes(stored[:8], "little")
-    told = [promised_length(stored[:length]) for length in range(len(stored) + 1)]
-    assert told == [None] * start + [len(stored)] * (len(stored) + 1 - start)
+    lengths = [expected_length(stored[:length]) for length in range(len(stored) + 1)]
+    assert lengths == [None] * start + [len(stored)] * (len(stored) + 1 - start)
 
 
 @pytest.mark.parametrize("size", [0, 100, 1500, 8_000])
 @pytest.mark.parametrize("old", [None, b"what was there"], ids=["new", "replacing"])
-def test_a_full_disk_is_told_leaves_nothing_and_keeps_what_was_there(
-    tmp_path: Path, *, size: int, old: bytes | None
-) -> None:
+def test_a_full_disk_raises_oserror_and_keeps_the_old_file(tmp_path: Path, *, size: int, old: bytes | None) -> None:
     file = tmp_path / "file"
     if old is not None:
         file.write_bytes(old)
@@ -111,7 +109,7 @@ def test_a_full_disk_is_told_leaves_nothing_and_keeps_what_was_there(
     assert left == ({} if old is None else {"file": old})
 
 
-def test_a_file_takes_its_name_whole_and_the_old_one_stays_as_it_is_mapped(tmp_path: Path) -> None:
+def test_a_file_is_replaced_atomically_and_the_old_mapping_stays_valid(tmp_path: Path) -> None:
     file = tmp_path / "file"
     write_file(file, ARRAYS, TEXTS)
     mapped = map_file(file)
@@ -121,7 +119,7 @@ def test_a_file_takes_its_name_whole_and_the_old_one_stays_as_it_is_mapped(tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_two_who_write_one_file_at_once_leave_the_whole_file_of_one(tmp_path: Path) -> None:
+def test_concurrent_writers_leave_the_complete_file_of_one(tmp_path: Path) -> None:
     file = tmp_path / "file"
 
     def write(number: int) -> None:
@@ -138,7 +136,7 @@ def test_two_who_write_one_file_at_once_leave_the_whole_file_of_one(tmp_path: Pa
 @pytest.mark.parametrize(
     "target", ["nowhere/file", "taken/file", "folder", "x" * 255], ids=["nowhere", "a file", "a folder", "too long"]
 )
-def test_a_target_that_cannot_be_written_is_an_os_error_and_nothing_is_left(tmp_path: Path, target: str) -> None:
+def test_an_unwritable_target_raises_oserror_and_leaves_nothing(tmp_path: Path, target: str) -> None:
     (tmp_path / "taken").write_bytes(b"")
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match=r"directory|long"):

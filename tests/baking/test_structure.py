@@ -1,4 +1,4 @@
-"""A file whose every checksum is right, but which does not hold what a data set is made of, is one clear fault."""
+"""A file with correct checksums but wrong arrays or metadata is one clear error."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,13 +27,13 @@ class Crafted:
     def refusal(
         self, *, arrays: Mapping[str, Array | None] | None = None, texts: Mapping[str, str | None] | None = None
     ) -> str:
-        """Return why a file is refused whose arrays and texts are those of a sound one, but for these."""
+        """Return why a file is refused whose arrays and texts are those of a valid one, except these."""
         made = {**self._content.arrays, **(arrays or {})}
-        told = {**self._content.metadata, **(texts or {})}
+        metadata = {**self._content.metadata, **(texts or {})}
         write_file(
             self._file,
             {name: array for name, array in made.items() if array is not None},
-            {name: text for name, text in told.items() if text is not None},
+            {name: text for name, text in metadata.items() if text is not None},
         )
         return refusal(self._file)
 
@@ -43,18 +43,18 @@ def crafted(tmp_path: Path, content: BakedContent) -> Crafted:
     return Crafted(tmp_path, content)
 
 
-def test_any_array_missing_is_refused(crafted: Crafted, content: BakedContent) -> None:
+def test_a_missing_array_is_refused(crafted: Crafted, content: BakedContent) -> None:
     for name in content.arrays:
         assert crafted.refusal(arrays={name: None}) == f"the array {name} is missing; bake it again"
 
 
-def test_an_array_that_is_not_known_is_refused(crafted: Crafted) -> None:
+def test_an_unknown_array_is_refused(crafted: Crafted) -> None:
     for name in ("stores/rows", "stores/name/values/data", "companies/city/codes", "x"):
         array = np.zeros(3, np.uint8)
-        assert crafted.refusal(arrays={name: array}) == f"the array {name} is not known; bake it again"
+        assert crafted.refusal(arrays={name: array}) == f"unknown array {name}; bake it again"
 
 
-def test_any_array_that_is_empty_too_short_or_too_long_is_refused(crafted: Crafted, content: BakedContent) -> None:
+def test_an_array_of_a_wrong_length_is_refused(crafted: Crafted, content: BakedContent) -> None:
     for name, array in content.arrays.items():
         if name.startswith("characters/"):
             continue  # nothing else says how many they are
@@ -65,18 +65,18 @@ def test_any_array_that_is_empty_too_short_or_too_long_is_refused(crafted: Craft
 
 
 def only_starts(content: BakedContent) -> set[str]:
-    """Return the names of those `starts` that no values stand beside."""
+    """Return the names of the `starts` of columns without values."""
     fields = {name.removesuffix("/starts") for name in content.arrays if name.endswith("/starts")}
     return {f"{field}/starts" for field in fields if f"{field}/values/data" not in content.arrays}
 
 
 def part(name: str) -> str:
-    """Return what a fault of an array names at least: its resource, and its field if it is that of one."""
+    """Return what an error of an array names at least: its resource, and its field if it has one."""
     resource, field, *_ = name.split("/")
     return resource if field == "rows" else f"{resource}/{field}"
 
 
-def test_any_array_of_another_type_is_refused(crafted: Crafted, content: BakedContent) -> None:
+def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedContent) -> None:
     for name, array in content.arrays.items():
         # Codes are as wide as their number needs, so any width is theirs.
         alike = "u" if name.endswith("/codes") else array.dtype.str[1:]
@@ -88,26 +88,29 @@ def test_any_array_of_another_type_is_refused(crafted: Crafted, content: BakedCo
 @pytest.mark.parametrize(
     ("texts", "why"),
     [
-        ({"format": None}, "the file is not of the format 'store-directory 2'; bake it again"),
+        ({"format": None}, "the file does not have the format 'store-directory 2'; bake it again"),
         (
             {"format": "store-directory 1", "unicode": "14.0.0"},
-            "the file is not of the format 'store-directory 2'; bake",
+            "the file does not have the format 'store-directory 2'; bake",
         ),
-        ({"unicode": "14.0.0"}, "the metadata is not known: "),
-        ({"version": None}, "the metadata is not known: "),
-        ({"more": "x"}, "the metadata is not known: "),
-        ({"crc32:none": "00000000"}, "the metadata is not known: "),
-        ({"totals": None}, "the metadata is not known: "),
-        ({"totals": ""}, "the metadata is not known: "),
-        ({"totals": "{}"}, "the metadata is not known: "),
-        ({"generated_at": "yesterday"}, "the metadata is not known: "),
+        ({"unicode": "14.0.0"}, "the metadata is invalid: "),
+        ({"version": None}, "the metadata is invalid: "),
+        ({"more": "x"}, "the metadata is invalid: "),
+        ({"crc32:none": "00000000"}, "the metadata is invalid: "),
+        ({"totals": None}, "the metadata is invalid: "),
+        ({"totals": ""}, "the metadata is invalid: "),
+        ({"totals": "{}"}, "the metadata is invalid: "),
+        ({"generated_at": "yesterday"}, "the metadata is invalid: "),
     ],
 )
-def test_other_metadata_is_refused(crafted: Crafted, texts: dict[str, str | None], why: str) -> None:
+def test_invalid_metadata_is_refused(crafted: Crafted, texts: dict[str, str | None], why: str) -> None:
     assert crafted.refusal(texts=texts).startswith(why)
 
 
 @pytest.mark.parametrize(("stores", "companies"), [(0, 1), (2, 1), (1, 0), (1, 2), (-1, 1)])
-def test_totals_that_are_not_those_of_the_tables_are_refused(crafted: Crafted, *, stores: int, companies: int) -> None:
+def test_totals_that_do_not_match_the_tables_are_refused(crafted: Crafted, *, stores: int, companies: int) -> None:
     totals = f'{{"stores":{stores},"companies":{companies},"skipped":0,"repeated":0}}'
-    assert crafted.refusal(texts={"totals": totals}) == "the tables are not as long as the file says; bake it again"
+    assert (
+        crafted.refusal(texts={"totals": totals})
+        == "the lengths of the tables do not match the metadata; bake it again"
+    )

@@ -1,4 +1,4 @@
-"""A baked file whose checksums are right but whose arrays mean nothing is refused: checksums do not prove an author."""
+"""A file with correct checksums but inconsistent arrays is refused: checksums do not authenticate."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 
 from service.baking.baked_file import bake, load_baked
 from service.baking.layout import Array, DamagedFile, map_file, write_file
-from service.baking.validation import check_records, is_rising
-from service.engine.texts import Texts
+from service.baking.validation import check_records, is_sorted
+from service.engine.string_array import StringArray
 from service.model.records import STORES
 from tests.baking.made_up import loaded, make
 from tests.baking.test_damage import refusal
@@ -23,20 +23,20 @@ TEXTS = st.lists(st.binary(max_size=20) | st.text("\0ab", max_size=20).map(str.e
 
 @pytest.fixture(scope="module")
 def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
-    """Return the arrays of a sound file, of which each has several items."""
-    folder = tmp_path_factory.mktemp("sound")
+    """Return the arrays of a valid file, each with several items."""
+    folder = tmp_path_factory.mktemp("valid")
     dataset, totals = loaded(make((40, 12, 5, 1)).write(folder / "files"))
-    bake(dataset, totals, folder / "sound.baked")
-    return dict(map_file(folder / "sound.baked").arrays)
+    bake(dataset, totals, folder / "valid.baked")
+    return dict(map_file(folder / "valid.baked").arrays)
 
 
 @pytest.fixture(scope="module")
 def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Return what writes a file like a sound one, but for some arrays and texts, with right checksums."""
+    """Return a function that writes a valid file with some arrays and texts replaced, and correct checksums."""
     folder = tmp_path_factory.mktemp("forged")
     dataset, totals = loaded(make((40, 12, 5, 1)).write(folder / "files"))
-    bake(dataset, totals, folder / "sound.baked")
-    content = map_file(folder / "sound.baked")
+    bake(dataset, totals, folder / "valid.baked")
+    content = map_file(folder / "valid.baked")
 
     def forge(changed: dict[str, Array] | None = None, **texts: str) -> Path:
         file = folder / "forged.baked"
@@ -46,7 +46,7 @@ def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     return forge
 
 
-def test_any_item_changed_in_an_array_that_orders_rows_is_refused(
+def test_any_changed_item_in_an_array_that_orders_rows_is_refused(
     arrays: dict[str, Array], forged: Callable[..., Path]
 ) -> None:
     for name, array in arrays.items():
@@ -59,38 +59,36 @@ def test_any_item_changed_in_an_array_that_orders_rows_is_refused(
                 assert "bake it again" in refusal(forged({name: other})), (name, place, value)
 
 
-def test_starts_whose_differences_overflow_are_refused_before_any_memory_is_taken(forged: Callable[..., Path]) -> None:
+def test_starts_whose_differences_overflow_are_refused_without_allocating_memory(forged: Callable[..., Path]) -> None:
     largest = np.iinfo(np.int32).max
     for starts in ([0, largest, -2, 40], [0, largest, -2, largest, -2, 40]):  # in 32 bits each difference is positive
         changed = {"stores/name/starts": np.array(starts, np.int32)}
-        assert refusal(forged(changed)) == "the values of stores/name do not divide its rows; bake it again"
+        assert refusal(forged(changed)) == "the starts of stores/name do not partition its rows; bake it again"
 
 
 def test_codes_too_narrow_for_the_number_of_values_are_refused(tmp_path: Path) -> None:
     stores = [store(f"s{number}", name=f"name {number}") for number in range(300)]
     write_directory(tmp_path / "files", stores)
     dataset, totals = loaded(tmp_path / "files")
-    bake(dataset, totals, tmp_path / "sound.baked")
-    content = map_file(tmp_path / "sound.baked")
+    bake(dataset, totals, tmp_path / "valid.baked")
+    content = map_file(tmp_path / "valid.baked")
     codes = content.arrays["stores/name/codes"]
     assert codes.max() > np.iinfo(np.uint8).max
     narrow = {"stores/name/codes": codes.astype(np.uint8)}  # in order still, but wrapped around
     write_file(tmp_path / "forged.baked", content.arrays | narrow, content.metadata)
-    why = "the values of stores/name are too many or too few for its codes; bake it again"
+    why = "the codes of stores/name have the wrong type for its number of values; bake it again"
     assert refusal(tmp_path / "forged.baked") == why
 
 
 @pytest.mark.parametrize("name", ["\x1b[2J", "a\nb", "\u202e"])
 def test_a_name_in_a_forged_file_cannot_control_a_terminal(forged: Callable[..., Path], name: str) -> None:
     why = refusal(forged({name: np.zeros(1, np.uint8)}))
-    assert why == f"the array {repr(name)[1:-1]} is not known; bake it again"
+    assert why == f"unknown array {repr(name)[1:-1]}; bake it again"
     assert refusal(forged(**{name: "text"})).isprintable()
 
 
 @pytest.mark.parametrize("field", ["stores/city", "companies/name"])
-def test_values_that_are_not_in_order_are_refused(
-    arrays: dict[str, Array], forged: Callable[..., Path], field: str
-) -> None:
+def test_unsorted_values_are_refused(arrays: dict[str, Array], forged: Callable[..., Path], field: str) -> None:
     data, offsets = arrays[f"{field}/values/data"], arrays[f"{field}/values/offsets"]
     late, falling = data.copy(), offsets.copy()
     late[0], falling[1] = 0xFF, offsets[2] + 1
@@ -98,19 +96,19 @@ def test_values_that_are_not_in_order_are_refused(
         assert field in refusal(forged(changed))
 
 
-def test_rows_that_are_no_objects_are_refused(arrays: dict[str, Array], forged: Callable[..., Path]) -> None:
+def test_rows_that_are_not_objects_are_refused(arrays: dict[str, Array], forged: Callable[..., Path]) -> None:
     for place in (0, -1, -2):
         data = arrays["stores/rows/data"].copy()
         data[place] = ord("x")
-        assert refusal(forged({"stores/rows/data": data})) == "a row of stores/rows is no record; bake it again"
+        assert refusal(forged({"stores/rows/data": data})) == "a row of stores/rows is not a record; bake it again"
 
 
 @pytest.mark.parametrize("version", ["", "x" * 16, "0" * 15, "0" * 17, "\x1b[2J" + "0" * 12, "ABCDEF0123456789"])
-def test_a_version_that_is_none_is_refused(forged: Callable[..., Path], version: str) -> None:
+def test_an_invalid_version_is_refused(forged: Callable[..., Path], version: str) -> None:
     assert "version" in refusal(forged(version=version))
 
 
-def test_a_row_that_is_not_the_record_of_its_identifier_is_found_by_verify(
+def test_verify_finds_a_row_whose_record_has_another_identifier(
     arrays: dict[str, Array], forged: Callable[..., Path]
 ) -> None:
     for old, new in ((b'"store_id":"', b'"store_iD":"'), (b'"city":"', b'"city":x'), (b'"is_open":', b'"is_open" ')):
@@ -122,13 +120,13 @@ def test_a_row_that_is_not_the_record_of_its_identifier_is_found_by_verify(
 
 
 @given(TEXTS)
-def test_texts_rise_as_their_bytes_compare(texts: list[bytes]) -> None:
+def test_strings_are_sorted_if_their_bytes_are(texts: list[bytes]) -> None:
     for each in (texts, sorted(texts), sorted(set(texts))):
-        assert is_rising(Texts.of(each)) is all(one < other for one, other in pairwise(each))
+        assert is_sorted(StringArray.of(each)) is all(one < other for one, other in pairwise(each))
 
 
-def test_long_texts_with_one_beginning_are_compared_to_their_ends() -> None:
+def test_long_strings_with_a_common_prefix_are_compared_completely() -> None:
     texts: list[Any] = [b"store-" * 10 + b"%07d" % number for number in range(3000)]
-    assert is_rising(Texts.of(texts))
+    assert is_sorted(StringArray.of(texts))
     texts[1500], texts[1501] = texts[1501], texts[1500]
-    assert not is_rising(Texts.of(texts))
+    assert not is_sorted(StringArray.of(texts))

@@ -100,8 +100,8 @@ def test_errors_and_warnings_are_printed_one_line_for_each_code(tmp_path: Path) 
     lines = [line.partition(", the first: stores.json:1: ")[0] for line in ended.stderr.splitlines()]
     assert (ended.returncode, ended.stdout.count("\n")) == (0, 1)
     assert lines == [
-        "left out 1 records at fault",
-        "missing: 1 fault",
+        "skipped 1 invalid records",
+        "missing: 1 error",
         "number: 1 warning",
         "placeholder: 1 warning",
         "unused: 1 warning",
@@ -190,7 +190,7 @@ def test_verify_and_serve_reject_a_file_that_is_not_a_baked_data_set(tmp_path: P
     file = tmp_path / "stores.csv"
     file.write_bytes(b"store_id,company_id\ns1,acme\n")
     for ended in (run_here("verify", file), run("serve", "--port", "0", "--data", file)):
-        assert f"{file}: the file is no baked data set" in failed(ended)
+        assert f"{file}: the file is not a baked data set" in failed(ended)
 
 
 @pytest.mark.parametrize("name", ["nowhere", "x" * 300], ids=["nowhere", "too long"])

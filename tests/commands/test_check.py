@@ -32,12 +32,12 @@ def test_warnings_alone_exit_with_0(valid: Path) -> None:
 def test_errors_are_grouped_by_code_with_counts_and_examples_and_exit_with_1(invalid: Path) -> None:
     ended = run_here("check", invalid)
     assert ended.returncode == 1
-    assert "missing: 7 faults" in ended.stdout
+    assert "missing: 7 errors" in ended.stdout
     assert [f"stores.json:1: record {number}: city:" in ended.stdout for number in range(1, 8)] == [True] * 5 + [
         False
     ] * 2
     assert "… and 2 more" in ended.stdout
-    assert "date: 1 fault\n" in ended.stdout
+    assert "date: 1 error\n" in ended.stdout
     assert "'2024-13-01'" in ended.stdout
     assert "range: 1 warning\n" in ended.stdout
 
@@ -83,7 +83,7 @@ def test_a_missing_folder_exits_with_1_without_a_traceback(tmp_path: Path) -> No
 def test_a_file_instead_of_a_folder_exits_with_1_and_suggests_its_folder(valid: Path) -> None:
     ended = run_here("check", valid / "stores.json")
     assert ended.returncode == 1
-    assert f"this is a file: give its folder, `{valid}`" in ended.stdout
+    assert f"this is a file: use its folder, `{valid}`" in ended.stdout
 
 
 def test_no_folder_or_a_url_exits_with_2_and_prints_no_password() -> None:

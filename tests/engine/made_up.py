@@ -1,4 +1,4 @@
-"""Made-up tables and queries: few values in many spellings, so that records tie, repeat and lack values."""
+"""Made-up tables and queries: few values in many spellings, so that records tie, repeat and have nulls."""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from service.engine.column import join_keys
 from service.engine.page import page
 from service.engine.table import Table, TableBuilder
-from service.model.query import Reader
+from service.model.query import QueryParser
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 from tests.engine import oracle
 from tests.engine.oracle import Answer, Collection, Form, Pairs, Record
@@ -55,19 +55,19 @@ def _cells(random: Random, name: str, values: Sequence[str], variety: int) -> li
 
 
 def queries(collection: Collection, made: Sequence[Record], limits: Sequence[int]) -> st.SearchStrategy[Pairs]:
-    """Return query strings without faults, as pairs of name and value; most ask for values that records hold."""
-    filters = st.sampled_from(collection.filters).flatmap(lambda name: _wishes(collection, made, name))
+    """Return query strings without errors, as pairs of name and value; most filter by values that records have."""
+    filters = st.sampled_from(collection.filters).flatmap(lambda name: _filter_pairs(collection, made, name))
     order = {"sort_by": st.sampled_from(list(collection.forms)), "sort_order": st.sampled_from(["asc", "desc"])}
     page_nums = st.sampled_from([*range(1, 7), 2**31, 2**63, 2**64])
     paging = {"limit": st.sampled_from(limits).map(str), "page_num": page_nums.map(str)}
-    given = st.fixed_dictionaries({}, optional={**order, **paging}).map(lambda each: list(each.items()))
-    return st.tuples(st.lists(filters, max_size=3), given).map(lambda each: [*chain(*each[0]), *each[1]])
+    other = st.fixed_dictionaries({}, optional={**order, **paging}).map(lambda each: list(each.items()))
+    return st.tuples(st.lists(filters, max_size=3), other).map(lambda each: [*chain(*each[0]), *each[1]])
 
 
-def _wishes(collection: Collection, made: Sequence[Record], name: str) -> st.SearchStrategy[Pairs]:
-    held = sorted({text for record in made if (text := record[name]) is not None})
+def _filter_pairs(collection: Collection, made: Sequence[Record], name: str) -> st.SearchStrategy[Pairs]:
+    present = sorted({text for record in made if (text := record[name]) is not None})
     others = [*VALUES[collection.forms[name]], *_BLANK, *([] if name == "is_open" else _UNKNOWN)]
-    values = st.sampled_from(held or others) | st.sampled_from([*held, *others])
+    values = st.sampled_from(present or others) | st.sampled_from([*present, *others])
     return st.lists(values.map(lambda value: (name, value)), min_size=1, max_size=4)
 
 
@@ -79,7 +79,7 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
     rows = [json.dumps(record[resource.identifier]).encode() + b"," for record in made]
     keys = {
         field.name: join_keys(
-            [None if (text := record[field.name]) is None else field.kind.matched(text) for record in made]
+            [None if (text := record[field.name]) is None else field.kind.normalize(text) for record in made]
         )
         for field in resource.fields
     }
@@ -89,5 +89,5 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
 
 def ask(table: Table, resource: Resource, pairs: Pairs) -> Answer:
     """Return what the engine answers."""
-    found = page(table, Reader(resource).read(pairs, strict=True))
+    found = page(table, QueryParser(resource).parse(pairs, strict=True))
     return Answer(found.total_count, json.loads(b"[" + b"".join(found.rows) + b"]"))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 Record = Mapping[str, str | None]
 Pairs = Sequence[tuple[str, str]]
-Form = Callable[[str], Any]  # what is equal for values that are the same, and ordered as they are
+Form = Callable[[str], Any]  # equal for matching values, and in their order
 
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 
@@ -41,7 +41,7 @@ def instant(text: str) -> Any:
 
 
 class Collection(NamedTuple):
-    """What the interface says of a list: its identifying field, and how each field is matched and ordered."""
+    """A list of the interface: its identifying field, and how the values of each field match and sort."""
 
     identifier: str
     forms: Mapping[str, Form]
@@ -78,44 +78,44 @@ COMPANIES = Collection(
 
 
 class Answer(NamedTuple):
-    """How many records match in all, and the identifiers of those of one page."""
+    """The total number of matching records, and the identifiers of one page."""
 
     total_count: int
     data: list[str | None]
 
 
 def answer(collection: Collection, records: Sequence[Record], pairs: Pairs) -> Answer:
-    """Answer a query without faults by looking at every record."""
-    given = dict(pairs)
-    found = [record for record in records if all(_passes(collection, record, name, pairs) for name in given)]
-    found = _sorted(collection, found, given.get("sort_by", "created_at"))
-    if given.get("sort_order") == "desc":
-        found = backwards(found, given.get("sort_by", "created_at"))
-    limit, page_num = int(given.get("limit", "1000")), int(given.get("page_num", "1"))
+    """Answer a query without errors by looking at every record."""
+    values = dict(pairs)
+    found = [record for record in records if all(_matches(collection, record, name, pairs) for name in values)]
+    found = _sorted(collection, found, values.get("sort_by", "created_at"))
+    if values.get("sort_order") == "desc":
+        found = backwards(found, values.get("sort_by", "created_at"))
+    limit, page_num = int(values.get("limit", "1000")), int(values.get("page_num", "1"))
     shown = found[(page_num - 1) * limit :][:limit]
     return Answer(len(found), [record[collection.identifier] for record in shown])
 
 
 def backwards(ascending: Sequence[Record], field: str) -> list[Record]:
-    """Return the descending order: the records with a value read backwards, then those without, read backwards."""
-    valued = [record for record in ascending if record[field] is not None]
-    absent = [record for record in ascending if record[field] is None]
-    return valued[::-1] + absent[::-1]
+    """Return the descending order: the records with a value reversed, then those without reversed."""
+    non_null = [record for record in ascending if record[field] is not None]
+    nulls = [record for record in ascending if record[field] is None]
+    return non_null[::-1] + nulls[::-1]
 
 
-def _passes(collection: Collection, record: Record, name: str, pairs: Pairs) -> bool:
+def _matches(collection: Collection, record: Record, name: str, pairs: Pairs) -> bool:
     if name not in collection.filters:
         return True
     wanted = [value for each, value in pairs if each == name and value.strip() and value != "null"]
-    held, form = record[name], collection.forms[name]
-    return not wanted or (held is not None and any(form(held) == form(value) for value in wanted))
+    value, form = record[name], collection.forms[name]
+    return not wanted or (value is not None and any(form(value) == form(each) for each in wanted))
 
 
 def _sorted(collection: Collection, records: Sequence[Record], field: str) -> list[Record]:
     ordered = sorted(records, key=lambda record: record[collection.identifier] or "")
     for each in ("created_at", field):  # each sort keeps the order of ties that the one before made
-        valued = [record for record in ordered if record[each] is not None]
-        absent = [record for record in ordered if record[each] is None]
+        non_null = [record for record in ordered if record[each] is not None]
+        nulls = [record for record in ordered if record[each] is None]
         form = collection.forms[each]
-        ordered = sorted(valued, key=lambda record: form(record[each] or "")) + absent
+        ordered = sorted(non_null, key=lambda record: form(record[each] or "")) + nulls
     return ordered

@@ -1,14 +1,14 @@
-"""Bitmaps: sets of places as bits."""
+"""Bitmaps of positions."""
 
 import numpy as np
 from hypothesis import given, strategies as st
 
-from service.engine.bitmap import members, pack
+from service.engine.bitmap import pack, positions
 
 MASKS = st.one_of(
     st.lists(st.booleans(), max_size=300),
     st.builds(
-        lambda size, members: [place in members for place in range(size)],
+        lambda size, members: [position in members for position in range(size)],
         st.integers(0, 300),
         st.sets(st.integers(0, 299), max_size=4),
     ),
@@ -16,12 +16,14 @@ MASKS = st.one_of(
 
 
 @given(MASKS)
-def test_the_members_of_a_bitmap_are_the_places_of_its_mask(mask: list[bool]) -> None:
-    assert members(pack(np.array(mask, np.bool_))).tolist() == [place for place, held in enumerate(mask) if held]
+def test_the_positions_of_a_bitmap_are_those_of_its_mask(mask: list[bool]) -> None:
+    assert positions(pack(np.array(mask, np.bool_))).tolist() == [
+        position for position, is_set in enumerate(mask) if is_set
+    ]
 
 
 @given(MASKS, MASKS)
 def test_two_bitmaps_are_intersected_word_by_word(one: list[bool], other: list[bool]) -> None:
     size = min(len(one), len(other))
     words = pack(np.array(one[:size], np.bool_)) & pack(np.array(other[:size], np.bool_))
-    assert members(words).tolist() == [place for place in range(size) if one[place] and other[place]]
+    assert positions(words).tolist() == [position for position in range(size) if one[position] and other[position]]

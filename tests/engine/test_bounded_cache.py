@@ -1,4 +1,4 @@
-"""Values that are cached up to so many bytes."""
+"""A cache with a maximum size in bytes."""
 
 from hypothesis import given, strategies as st
 
@@ -8,7 +8,7 @@ SIZES = st.lists(st.integers(0, 40), max_size=30)
 
 
 @given(SIZES, st.integers(0, 100))
-def test_the_newest_values_are_cached_as_far_as_there_is_room(sizes: list[int], max_bytes: int) -> None:
+def test_the_newest_values_that_fit_are_cached(sizes: list[int], max_bytes: int) -> None:
     cache = BoundedCache[int, int](max_bytes)
     for key, size in enumerate(sizes):
         cache.put(key, key, size)
@@ -19,7 +19,7 @@ def test_the_newest_values_are_cached_as_far_as_there_is_room(sizes: list[int], 
     assert [key for key in range(len(sizes)) if cache.get(key) is not None] == fitting
 
 
-def test_a_cleared_cache_is_empty_and_its_room_is_free() -> None:
+def test_a_cleared_cache_is_empty_and_accepts_values_up_to_its_maximum() -> None:
     cache = BoundedCache[str, str](10)
     cache.put("a", "one", 10)
     cache.clear()

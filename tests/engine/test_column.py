@@ -1,4 +1,4 @@
-"""Columns: the rows of every value, and the order of all rows."""
+"""Columns: codes, postings and the order of rows."""
 
 import numpy as np
 import pytest
@@ -20,44 +20,44 @@ def column(*parts: Keys, filters: bool = True) -> Column:
 
 def rows(built: Column, key: str) -> list[int]:
     code = built.find(key)
-    return [] if code is None else built.rows(code).tolist()
+    return [] if code is None else built.postings(code).tolist()
 
 
 @given(KEYS, KEYS)
-def test_a_column_gives_the_rows_of_each_value_ascending(first: Keys, second: Keys) -> None:
+def test_postings_are_the_rows_of_a_value_ascending(first: Keys, second: Keys) -> None:
     built, keys = column(first, second), first + second
     for wanted in {*keys, "a", "nowhere"} - {None}:
         assert rows(built, wanted or "") == [row for row, key in enumerate(keys) if key == wanted]
 
 
 @given(KEYS)
-def test_a_column_orders_all_rows_by_value_then_row_those_without_one_last(keys: Keys) -> None:
+def test_order_sorts_rows_by_value_then_row_with_nulls_last(keys: Keys) -> None:
     built = column(keys)
     assert built.order.tolist() == sorted(range(len(keys)), key=lambda row: (keys[row] is None, keys[row] or "", row))
-    assert built.valued == sum(key is not None for key in keys)
+    assert built.non_null_count == sum(key is not None for key in keys)
 
 
 @given(KEYS)
-def test_codes_are_places_among_the_sorted_values_and_one_more_for_none(keys: Keys) -> None:
+def test_codes_are_indexes_of_sorted_values_with_one_more_for_null(keys: Keys) -> None:
     built, distinct = column(keys), sorted({key for key in keys if key is not None})
-    assert built.absent == len(distinct)
-    assert built.codes.tolist() == [built.absent if key is None else distinct.index(key) for key in keys]
+    assert built.null_code == len(distinct)
+    assert built.codes.tolist() == [built.null_code if key is None else distinct.index(key) for key in keys]
 
 
 @pytest.mark.parametrize("distinct", [1, 254, 255, 256, 257, 65_534, 65_535, 65_536])
-def test_a_column_holds_as_many_values_as_there_are(distinct: int) -> None:
+def test_a_column_supports_any_number_of_distinct_values(distinct: int) -> None:
     keys: Keys = [*(f"{number:06d}" for number in reversed(range(distinct))), None, f"{0:06d}"]
     built = column(keys)
     assert rows(built, f"{0:06d}") == [distinct - 1, distinct + 1]
     assert rows(built, f"{distinct - 1:06d}")[:1] == [0]
     assert built.order[-1] == distinct
-    assert built.codes[distinct] == built.absent == distinct
+    assert built.codes[distinct] == built.null_code == distinct
     assert int(built.codes.max()) == distinct
 
 
 @pytest.mark.parametrize("times", [1, 3, 5, 50])
 @pytest.mark.parametrize("form", ["{:05}", "{:05}\0", "{:0300}"])
-def test_a_column_is_the_same_however_often_its_values_occur(times: int, form: str) -> None:
+def test_both_ranking_methods_give_the_same_column(times: int, form: str) -> None:
     values = [form.format(number) for number in range(100)]
     built = column([*reversed(values), None] * times)
     assert built.codes.tolist() == [*reversed(range(100)), 100] * times
@@ -66,7 +66,7 @@ def test_a_column_is_the_same_however_often_its_values_occur(times: int, form: s
     ]
 
 
-def test_where_nothing_filters_by_a_column_it_keeps_no_values() -> None:
+def test_a_column_that_is_not_filtered_by_stores_no_values() -> None:
     assert column(["b", None, "a"], filters=False).values is None
     assert column(["b", None, "a"], filters=False).order.tolist() == [2, 0, 1]
     assert column(["b", None, "a"], filters=False).find("a") is None
@@ -78,7 +78,7 @@ def test_sets_of_rows_are_merged_ascending(members: set[int], parts: int) -> Non
     assert merge(split).tolist() == sorted(members)
 
 
-def test_no_sets_of_rows_are_merged_to_none() -> None:
+def test_merging_nothing_gives_no_rows() -> None:
     assert merge([]).tolist() == []
 
 

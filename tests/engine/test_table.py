@@ -1,4 +1,4 @@
-"""Tables: rows in the default order, found by their identifier."""
+"""Tables: rows in the default order, lookups by identifier, caches."""
 
 import json
 
@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 from service.engine.column import join_keys
 from service.engine.select import select
 from service.engine.selection import Selection
+from service.engine.string_array import StringArray
 from service.engine.table import Table, TableBuilder
-from service.engine.texts import Texts
 from service.model.query import Filter
 from service.model.records import COMPANIES
 from tests.engine.made_up import build, records
@@ -38,11 +38,11 @@ def test_a_row_is_found_by_its_identifier() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "A", "a ", "aa", "0", "zz", "e\u0301", "null", "a\x00", "a/b"])
-def test_an_unknown_identifier_finds_nothing(key: str) -> None:
+def test_an_unknown_identifier_is_not_found(key: str) -> None:
     assert companies("a", "b", "é", "a/b c").find(key) is None
 
 
-def test_an_identifier_that_is_no_unicode_finds_nothing() -> None:
+def test_an_identifier_with_a_lone_surrogate_is_not_found() -> None:
     """A path holds lone surrogates where its bytes are not UTF-8."""
     assert companies("a", "b").find("\udcff") is None
 
@@ -52,7 +52,7 @@ def test_an_empty_table_finds_nothing() -> None:
     assert companies().find("a") is None
 
 
-def test_rows_added_in_parts_are_one_table() -> None:
+def test_rows_added_in_batches_form_one_table() -> None:
     builder = TableBuilder({"key": True, "date": False}, order_by="date", key="key")
     builder.add([b"1,", b"2,"], {"key": join_keys(["x", "b"]), "date": join_keys(["2", None])})
     builder.add([], {"key": join_keys([]), "date": join_keys([])})
@@ -62,25 +62,25 @@ def test_rows_added_in_parts_are_one_table() -> None:
     assert [table.find(key) for key in "abcdx"] == [b"4", b"2", b"3", b"5", b"1"]
 
 
-def test_the_values_asked_for_count_as_room_that_kept_selections_take() -> None:
+def test_filter_values_count_towards_the_size_of_cached_selections() -> None:
     table, long = companies("a"), "x" * (1 << 20)
     for number in range(64):
         select(table, (Filter("name", (f"{long}{number}",)),), "name")
     assert 0 < len(list(table.selections)) < 32
 
 
-def test_what_was_worked_out_is_kept_for_who_asks_again() -> None:
+def test_selections_and_bitmaps_are_cached() -> None:
     table = companies("a", "b")
     filters = (Filter("name", ("Acme",)),)
     assert select(table, filters, "name") is select(table, filters, "name")
     assert select(table, filters, "name") is not select(table, filters, "domain")
-    assert table.bits("name", 0, "company_id") is table.bits("name", 0, "company_id")
-    assert table.bits("name", 0, "company_id") is not table.bits("name", 0, "created_at")
+    assert table.bitmap("name", 0, "company_id") is table.bitmap("name", 0, "company_id")
+    assert table.bitmap("name", 0, "company_id") is not table.bitmap("name", 0, "created_at")
 
 
-def test_some_selections_are_kept_however_long_the_table_is() -> None:
+def test_a_few_selections_are_cached_for_any_table_size() -> None:
     length = 10_000_000
-    table = Table(Texts(memoryview(b""), np.zeros(length + 1, np.int64)), {}, order_by="a", key="b")
+    table = Table(StringArray(memoryview(b""), np.zeros(length + 1, np.int64)), {}, order_by="a", key="b")
     everything = Selection(np.broadcast_to(np.int32(0), length), length)
     for number in range(5):
         table.selections.put(((), str(number)), everything, 4 * length)

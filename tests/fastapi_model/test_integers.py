@@ -6,7 +6,7 @@ from typing import Final
 from hypothesis import given, settings
 from pydantic import TypeAdapter, ValidationError
 
-from service.model.parameters import Invalid, read_integer
+from service.model.parameters import InvalidValue, parse_integer
 from tests.fastapi_model.queries import integers
 
 PYDANTIC: Final = TypeAdapter(int)
@@ -23,8 +23,8 @@ def verdict_of_pydantic(text: str) -> int | str:
 
 def verdict(text: str) -> int | str:
     try:
-        return read_integer(text)
-    except Invalid as invalid:
+        return parse_integer(text)
+    except InvalidValue as invalid:
         return invalid.type
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from service.loading.dataset import Loaded, load
-from service.loading.faults import Fault
+from service.loading.diagnostics import Diagnostic
 from service.model.records import COMPANIES, STORES
 
 if sys.version_info >= (3, 14):
@@ -23,13 +23,13 @@ COMPANY_FIELDS = [field.name for field in COMPANIES.fields]
 
 
 def store(identifier: str = "s1", **fields: object) -> Record:
-    """Return a sound store of company c1, with some fields as given."""
+    """Return a valid store of company c1, with some fields as given."""
     required: Record = {"store_id": identifier, "company_id": "c1", "address_1": "1 Elm St", "city": "Ada"}
     return required | {"country": "CA"} | fields
 
 
 def company(identifier: str = "c1", **fields: object) -> Record:
-    """Return a sound company, with some fields as given."""
+    """Return a valid company, with some fields as given."""
     return {"company_id": identifier, "name": "Acme"} | fields
 
 
@@ -53,7 +53,7 @@ def as_json(value: object) -> bytes:
 
 
 def packed(text: bytes, ending: str) -> bytes:
-    """Return a text compressed as the ending of a file name says."""
+    """Return a text compressed by the extension of a file name."""
     if ending.endswith(".gz"):
         return gzip.compress(text)
     return zstd.compress(text) if ending.endswith(".zst") else text
@@ -88,10 +88,10 @@ def rows(loaded: Loaded, collection: str = "stores") -> list[bytes]:
     return [table.rows[row] for row in range(len(table))]
 
 
-def refusal(loaded: Loaded) -> Fault:
-    """Return the one fault of a set that is refused."""
+def refusal(loaded: Loaded) -> Diagnostic:
+    """Return the only error of a refused data set."""
     assert loaded.dataset is None
-    (fault,) = (fault for fault in loaded.report.faults if fault.code == "file")
-    assert (fault.record, fault.field, fault.value) == (None, None, None)
-    assert fault.why
-    return fault
+    (error,) = (error for error in loaded.report.errors if error.code == "file")
+    assert (error.record, error.field, error.value) == (None, None, None)
+    assert error.why
+    return error

@@ -1,4 +1,4 @@
-"""The contract's checks once more, one record after another, as plainly as they can be written."""
+"""The checks of the data format as an oracle: one record after another, as plainly as possible."""
 
 import json
 import re
@@ -49,7 +49,7 @@ class Oracle:
 
     def __init__(self, kind: str, companies: Sequence[str], *, typed: bool) -> None:
         self.kind, self.companies, self.typed = kind, companies, typed
-        self.faults: list[Told] = []
+        self.errors: list[Told] = []
         self.warnings: list[Told] = []
         self.served: dict[str, Record] = {}
 
@@ -62,37 +62,37 @@ class Oracle:
 
     def _check_record(self, number: int, record: Record) -> None:
         values: Record = {}
-        faults: list[Told] = []
+        errors: list[Told] = []
         warnings: list[Told] = []
         for field in FIELDS[self.kind]:
             try:
                 values[field] = self._value(field, record.get(field))
             except Flawed as flawed:
-                faults.append((str(flawed), number, field, self._shown(record.get(field), str(flawed))))
+                errors.append((str(flawed), number, field, self._shown(record.get(field), str(flawed))))
                 continue
             value = values[field]
             if isinstance(value, str) and (code := self._odd(field, value)):
                 warnings.append((code, number, field, value))
             if self.kind == "stores" and field == "company_id" and values[field] not in self.companies:
-                faults.append(("company", number, field, str(values[field])))
-        self._compare(number, values, faults, warnings)
+                errors.append(("company", number, field, str(values[field])))
+        self._compare(number, values, errors, warnings)
 
-    def _compare(self, number: int, values: Record, faults: list[Told], warnings: list[Told]) -> None:
+    def _compare(self, number: int, values: Record, errors: list[Told], warnings: list[Told]) -> None:
         key = "store_id" if self.kind == "stores" else "company_id"
         identifier = values.get(key)
         answer = {field: value for field, value in values.items() if field not in ("created_at", "updated_at") or value}
         if self.kind == "companies":
             answer.pop("created_at", None)
         if isinstance(identifier, str) and identifier in self.served:
-            if not faults and answer == self.served[identifier]:
+            if not errors and answer == self.served[identifier]:
                 warnings.insert(
                     warnings[:1] == [("formula", number, key, identifier)], ("repeated", number, key, identifier)
                 )
             else:
-                faults.insert(0, ("duplicate", number, key, identifier))
-        elif not faults:
+                errors.insert(0, ("duplicate", number, key, identifier))
+        elif not errors:
             self.served[str(identifier)] = answer
-        self.faults += faults
+        self.errors += errors
         self.warnings += warnings
 
     def _check_parents(self, records: Sequence[Record]) -> None:
@@ -103,15 +103,15 @@ class Oracle:
             except Flawed:
                 continue
             identifier = str(record.get("company_id"))
-            kept = identifier in self.served and identifier not in first and self._is_sound(number)
+            kept = identifier in self.served and identifier not in first and self._is_valid(number)
             if kept:
                 first.add(identifier)
             if parent is not None and (parent not in self.served or (kept and self._comes_back(identifier))):
                 self.warnings.append(("parent", number, "parent_company_id", str(parent)))
         self.warnings.sort(key=lambda warning: warning[1])
 
-    def _is_sound(self, number: int) -> bool:
-        return all(fault[1] != number for fault in self.faults)
+    def _is_valid(self, number: int) -> bool:
+        return all(error[1] != number for error in self.errors)
 
     def _comes_back(self, start: str) -> bool:
         company: object = start

@@ -1,4 +1,4 @@
-"""Whether a data set is served, and what is told where it is not."""
+"""Whether a data set is served, and the message if it is not."""
 
 import re
 from pathlib import Path
@@ -19,32 +19,32 @@ def stores(*records: Record) -> bytes:
 
 
 @pytest.mark.parametrize("invalid", InvalidRecords)
-def test_a_data_set_without_a_fault_is_served(tmp_path: Path, invalid: InvalidRecords) -> None:
+def test_a_valid_data_set_is_served(tmp_path: Path, invalid: InvalidRecords) -> None:
     dataset, report = accept(load_stores(tmp_path, stores(SOUND)), invalid)
     assert len(dataset.stores) == 1
-    assert report.faults == []
+    assert report.errors == []
 
 
-def test_records_at_fault_are_left_out_where_that_is_wanted_and_told(tmp_path: Path) -> None:
+def test_invalid_records_are_skipped_and_reported_with_skip(tmp_path: Path) -> None:
     dataset, report = accept(load_stores(tmp_path, stores(SOUND, FAULTY)), InvalidRecords.SKIP)
     assert len(dataset.stores) == 1
-    assert report.totals.skipped == len(report.faults) == 1
+    assert report.totals.skipped == len(report.errors) == 1
 
 
 @pytest.mark.parametrize(("records", "more"), [((SOUND, FAULTY), ""), ((FAULTY, SOUND, FAULTY), " (and 1 more)")])
-def test_records_at_fault_refuse_the_set_with_the_first_fault_and_how_many_more_there_are(
+def test_invalid_records_refuse_the_data_set_with_the_first_error_and_the_number_of_others(
     tmp_path: Path, records: tuple[Record, ...], more: str
 ) -> None:
     line = 2 + records.index(FAULTY)
     with pytest.raises(Refused) as caught:
         accept(load_stores(tmp_path, stores(*records)), InvalidRecords.REFUSE)
     assert str(caught.value).startswith(f"stores.csv:{line}: city: ")
-    assert str(caught.value).endswith(f"a value is needed{more}")
+    assert str(caught.value).endswith(f"a value is required{more}")
     assert caught.value.cause is Cause.RECORDS
 
 
 @pytest.mark.parametrize("invalid", InvalidRecords)
-def test_a_file_that_is_refused_refuses_the_set_always(tmp_path: Path, invalid: InvalidRecords) -> None:
+def test_an_unusable_file_always_refuses_the_data_set(tmp_path: Path, invalid: InvalidRecords) -> None:
     with pytest.raises(Refused, match=r"^companies: ") as caught:
         accept(load_files(tmp_path, {"stores.csv": stores(SOUND)}), invalid)
     assert caught.value.cause is Cause.FILE
@@ -63,7 +63,7 @@ def why(safeguards: Safeguards, found: Totals, served: Totals | None = None) -> 
 
 
 @pytest.mark.parametrize(
-    ("safeguards", "found", "told"),
+    ("safeguards", "found", "reported"),
     [
         (Safeguards(), totals(0), "0 stores, at least 1 needed; --min-stores 0 allows that"),
         (
@@ -84,14 +84,14 @@ def why(safeguards: Safeguards, found: Totals, served: Totals | None = None) -> 
         ),
     ],
 )
-def test_a_data_set_beyond_a_limit_is_refused_with_its_counts_and_the_option_that_allows_it(
-    safeguards: Safeguards, found: Totals, told: str
+def test_a_data_set_beyond_a_limit_is_refused_with_counts_and_the_option_that_allows_it(
+    safeguards: Safeguards, found: Totals, reported: str
 ) -> None:
-    assert why(safeguards, found) == told
+    assert why(safeguards, found) == reported
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("found", "reported"),
     [
         (totals(312), "312 of 5,000 stores left, 93.8 % fewer than served now; --max-shrink 0.94 allows that"),
         (totals(5_000, 3), "3 of 120 companies left, 97.5 % fewer than served now; --max-shrink 0.98 allows that"),
@@ -111,8 +111,8 @@ def test_a_data_set_beyond_a_limit_is_refused_with_its_counts_and_the_option_tha
         ),
     ],
 )
-def test_a_reload_that_loses_too_much_is_refused_with_what_is_left(found: Totals, told: str) -> None:
-    assert why(Safeguards(), found, totals(5_000)) == told
+def test_a_reload_that_removes_too_much_is_refused_with_the_remaining_counts(found: Totals, reported: str) -> None:
+    assert why(Safeguards(), found, totals(5_000)) == reported
 
 
 @pytest.mark.parametrize(
@@ -139,9 +139,7 @@ SHARES = st.floats(0, 1)
 
 
 @given(st.builds(Safeguards, min_stores=COUNTS, max_skipped=SHARES, max_shrink=SHARES), TOTALS, st.none() | TOTALS)
-def test_the_options_that_are_said_to_allow_a_data_set_do(
-    safeguards: Safeguards, found: Totals, served: Totals | None
-) -> None:
+def test_the_suggested_options_allow_the_data_set(safeguards: Safeguards, found: Totals, served: Totals | None) -> None:
     try:
         safeguards.check(found, served)
     except Refused as refused:
@@ -150,17 +148,17 @@ def test_the_options_that_are_said_to_allow_a_data_set_do(
         msgspec.structs.replace(safeguards, **allowed).check(found, served)
 
 
-def test_where_a_folder_is_refused_the_advice_is_to_check_it(tmp_path: Path) -> None:
+def test_the_advice_for_a_refused_folder_is_to_check_it(tmp_path: Path) -> None:
     (tmp_path / "it's data").mkdir()
     check = f"`store-directory check '{tmp_path}/it'\"'\"'s data'` reports every error"
     assert advice(f"{tmp_path}/it's data", Cause.FILE) == check
-    assert advice(f"{tmp_path}/it's data", Cause.RECORDS) == f"{check}; `--invalid skip` leaves out the invalid records"
+    assert advice(f"{tmp_path}/it's data", Cause.RECORDS) == f"{check}; `--invalid skip` skips invalid records"
 
 
-def test_there_is_no_such_advice_for_a_limit_which_names_its_option(tmp_path: Path) -> None:
+def test_there_is_no_advice_for_a_limit(tmp_path: Path) -> None:
     assert advice(str(tmp_path), Cause.LIMIT) == ""
 
 
 @pytest.mark.parametrize("source", ["https://origin.example/set.baked", "/dev/null", "nowhere", "x" * 300, "nul\0"])
-def test_there_is_no_such_advice_for_what_is_no_folder(source: str) -> None:
+def test_there_is_no_advice_unless_the_source_is_a_folder(source: str) -> None:
     assert advice(source, Cause.FILE) == ""

@@ -1,4 +1,4 @@
-"""The checks, made by column and by distinct cell, find what a plain reading of the contract finds."""
+"""The checks by column and distinct cell equal those of the oracle."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings, strategies as st
 
 from service.loading.dataset import Loaded
-from service.loading.faults import Fault
+from service.loading.diagnostics import Diagnostic
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, Record, as_csv, as_json, as_lines, load_files, rows
 from tests.loading.oracle import Oracle, Told
 
@@ -25,30 +25,30 @@ CELLS: dict[str, list[object]] = {
     "created_at": ["2024-05-31", "2024-05-31T10:00Z", "2024-02-30", "0001-01-01T00:00+00:01", "9999-12-31 23:59-01:00"],
     "updated_at": ["2024-05-31 10:00:00.1234567-05:00", "2024-05-31T10:00:00.0+00:00", "2024-05-31T24:00:00Z", "now"],
 }
-SOUND = {"store_id": "s0", "company_id": "c1", "address_1": "1 Elm St", "city": "Ada", "country": "CA", "name": "Acme"}
+VALID = {"store_id": "s0", "company_id": "c1", "address_1": "1 Elm St", "city": "Ada", "country": "CA", "name": "Acme"}
 
 
 def records(fields: Sequence[str], *, typed: bool) -> st.SearchStrategy[list[Record]]:
-    """Return records that are mostly sound, each with a few cells of any kind."""
+    """Return records that are mostly valid, each with a few cells of any kind."""
     cells = {
         field: st.sampled_from([*CELLS.get(field, ["Ada", "ADA"]), *ODD, *FLAWS, *(WRONG if typed else [])])
         for field in fields
     }
     if not typed:
         cells = {field: cell.filter(lambda it: it is None or isinstance(it, str)) for field, cell in cells.items()}
-    sound: Record = {field: SOUND[field] for field in fields if field in SOUND}
+    valid: Record = {field: VALID[field] for field in fields if field in VALID}
     identifiers = {fields[0]: st.sampled_from(CELLS[fields[0]][:3])}
     changes = st.sets(st.sampled_from(fields), max_size=3).flatmap(
         lambda some: st.fixed_dictionaries(identifiers | {field: cells[field] for field in sorted(some)})
     )
-    return st.lists(changes.map(lambda change: sound | change), max_size=12)
+    return st.lists(changes.map(lambda change: valid | change), max_size=12)
 
 
-def told(faults: Sequence[Fault], kind: str) -> list[Told]:
-    assert all(fault.line == (fault.record or 0) + 1 for fault in faults if fault.file.endswith("csv"))
-    assert all(fault.line == fault.record for fault in faults if fault.file.endswith("jsonl"))
+def reported(errors: Sequence[Diagnostic], kind: str) -> list[Told]:
+    assert all(error.line == (error.record or 0) + 1 for error in errors if error.file.endswith("csv"))
+    assert all(error.line == error.record for error in errors if error.file.endswith("jsonl"))
     return [
-        (fault.code, fault.record or 0, fault.field, fault.value) for fault in faults if fault.file.startswith(kind)
+        (error.code, error.record or 0, error.field, error.value) for error in errors if error.file.startswith(kind)
     ]
 
 
@@ -59,20 +59,20 @@ def assert_equal(loaded: Loaded, stores: Sequence[Record], companies: Sequence[R
     wanted = Oracle("stores", list(known.served), typed=typed)
     wanted.check(stores)
     for kind, oracle in (("companies", known), ("stores", wanted)):
-        assert told(loaded.report.faults, kind) == oracle.faults
-        assert told(loaded.report.warnings, kind) == oracle.warnings
+        assert reported(loaded.report.errors, kind) == oracle.errors
+        assert reported(loaded.report.warnings, kind) == oracle.warnings
         served = [json.loads(row[:-1]) for row in rows(loaded, kind)]
         assert {next(iter(row.values())): row for row in served} == oracle.served
         assert len(served) == len(oracle.served)
     totals = loaded.report.totals
     assert (totals.stores, totals.companies) == (len(wanted.served), len(known.served))
-    assert totals.skipped == sum(len({fault[1] for fault in oracle.faults}) for oracle in (known, wanted))
+    assert totals.skipped == sum(len({error[1] for error in oracle.errors}) for oracle in (known, wanted))
     assert totals.repeated == sum(warning[0] == "repeated" for warning in known.warnings + wanted.warnings)
 
 
 @settings(max_examples=100)
 @given(records(STORE_FIELDS, typed=True), records(COMPANY_FIELDS, typed=True))
-def test_json_records_are_found_as_the_contract_reads(stores: list[Record], companies: list[Record]) -> None:
+def test_json_records_are_checked_like_the_oracle(stores: list[Record], companies: list[Record]) -> None:
     with TemporaryDirectory() as folder:
         files = {"stores.jsonl": as_lines(stores), "companies.json": as_json(companies)}
         assert_equal(load_files(Path(folder), files), stores, companies, typed=True)
@@ -80,7 +80,7 @@ def test_json_records_are_found_as_the_contract_reads(stores: list[Record], comp
 
 @settings(max_examples=100)
 @given(records(STORE_FIELDS, typed=False), records(COMPANY_FIELDS, typed=False))
-def test_csv_records_are_found_as_the_contract_reads(stores: list[Record], companies: list[Record]) -> None:
+def test_csv_records_are_checked_like_the_oracle(stores: list[Record], companies: list[Record]) -> None:
     with TemporaryDirectory() as folder:
         files = {"stores.csv": as_csv(stores, STORE_FIELDS), "companies.csv": as_csv(companies, COMPANY_FIELDS)}
         assert_equal(load_files(Path(folder), files), stores, companies, typed=False)

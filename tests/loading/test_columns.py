@@ -1,4 +1,4 @@
-"""The quick way through a column gives what `service.model.kinds` gives for each cell, or gives it up."""
+"""The fast path of a column equals `service.model.kinds` for each cell, or gives up."""
 
 import datetime as dt
 import sys
@@ -9,9 +9,9 @@ from hypothesis import given, strategies as st
 from msgspec import UNSET
 
 from service.engine.column import join_keys
-from service.loading.batch import Mistyped
-from service.loading.date_times import read_instants
-from service.loading.fast_path import Plain, read_plain
+from service.loading.batch import WrongType
+from service.loading.date_times import parse_instants
+from service.loading.fast_path import PlainColumn, read_plain_column
 from service.model.kinds import (
     IDENTIFIER,
     INSTANT,
@@ -20,11 +20,11 @@ from service.model.kinds import (
     WORDS,
     Kind,
     fold,
-    fold_loosely,
-    rank_instant,
-    rank_number,
-    read_instant,
-    write_instant,
+    fold_case,
+    format_instant,
+    instant_key,
+    number_key,
+    parse_instant,
 )
 
 TEXTS = st.lists(
@@ -42,97 +42,97 @@ ZONES = st.sampled_from(
 INSTANTS = st.builds(lambda *parts: "".join(parts), DATES, TIMES, FRACTIONS, ZONES)
 
 
-def assert_plain(kind: Kind, cells: Sequence[str | None], plain: Plain) -> None:
+def assert_plain(kind: Kind, cells: Sequence[str | None], plain: PlainColumn) -> None:
     """Hold plain cells against their kind, each by itself."""
     assert list(plain.values) == [cell or None for cell in cells]
-    assert plain.keys == join_keys([kind.matched(cell) if cell else None for cell in cells])
+    assert plain.keys == join_keys([kind.normalize(cell) if cell else None for cell in cells])
 
 
 @pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: str(kind.name))
 @given(cells=TEXTS)
-def test_texts_are_read_together_as_each_is_alone(kind: Kind, cells: list[str | None]) -> None:
-    plain = read_plain(kind, cells)
+def test_the_fast_path_reads_texts_like_their_kind(kind: Kind, cells: list[str | None]) -> None:
+    plain = read_plain_column(kind, cells)
     if plain is not None:
         assert_plain(kind, cells, plain)
 
 
 def found_strange(kind: Kind, cells: Sequence[str]) -> Iterator[str]:
     """Find the cells that are not read quickly, by halves: each by itself would take long."""
-    if read_plain(kind, cells) is None:
+    if read_plain_column(kind, cells) is None:
         half = len(cells) // 2
         yield from (*found_strange(kind, cells[:half]), *found_strange(kind, cells[half:])) if half else cells
 
 
 @pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: str(kind.name))
-def test_every_printable_character_is_read_among_others_as_it_is_alone(kind: Kind) -> None:
+def test_the_fast_path_reads_every_printable_character_like_its_kind(kind: Kind) -> None:
     cells = [f"{mark}a{mark}" for mark in map(chr, range(sys.maxunicode + 1)) if mark.isprintable() and mark != " "]
     strange = list(found_strange(kind, cells))
     usual = [cell for cell in cells if cell not in set(strange)]
-    plain = read_plain(kind, usual)
+    plain = read_plain_column(kind, usual)
     assert plain is not None
     assert_plain(kind, usual, plain)
-    assert strange == ([cell for cell in cells if fold_loosely(cell) != fold(cell)] if kind in (WORDS, POSTAL) else [])
+    assert strange == ([cell for cell in cells if fold_case(cell) != fold(cell)] if kind in (WORDS, POSTAL) else [])
 
 
 @pytest.mark.parametrize("kind", TEXT_KINDS, ids=lambda kind: str(kind.name))
 @pytest.mark.parametrize(
-    "cell", ["a\x00", "\x7f", "a\nb", "a\tb", "\x85", "\u3000", " ", " a", "a ", "a  b", Mistyped("1")]
+    "cell", ["a\x00", "\x7f", "a\nb", "a\tb", "\x85", "\u3000", " ", " a", "a ", "a  b", WrongType("1")]
 )
-def test_what_may_be_another_value_is_not_read_quickly(kind: Kind, cell: str | Mistyped) -> None:
-    assert read_plain(kind, ["a", cell, "b"]) is None
+def test_the_fast_path_gives_up_on_unusual_cells(kind: Kind, cell: str | WrongType) -> None:
+    assert read_plain_column(kind, ["a", cell, "b"]) is None
 
 
 @pytest.mark.parametrize("kind", [*TEXT_KINDS, INSTANT], ids=lambda kind: str(kind.name))
-def test_a_column_of_nothing_is_read(kind: Kind) -> None:
+def test_the_fast_path_reads_empty_columns(kind: Kind) -> None:
     absent = UNSET if kind is INSTANT else None
     for cells in ([], ["", None, ""]):
-        plain = read_plain(kind, cells)
+        plain = read_plain_column(kind, cells)
         assert plain is not None
         assert list(plain.values) == [absent] * len(cells)
         assert plain.keys == join_keys([None] * len(cells))
 
 
-def test_numbers_beyond_their_bounds_are_not_read_quickly() -> None:
-    bounds = rank_number("-90"), rank_number("90")
-    assert read_plain(NUMBER, ["90", "-90.0", "", "0"], bounds) is not None
+def test_the_fast_path_gives_up_on_numbers_out_of_range() -> None:
+    bounds = number_key("-90"), number_key("90")
+    assert read_plain_column(NUMBER, ["90", "-90.0", "", "0"], bounds) is not None
     for beyond in ("90.01", "-90.01", "1e9", "north"):
-        assert read_plain(NUMBER, ["1", beyond, "2"], bounds) is None
+        assert read_plain_column(NUMBER, ["1", beyond, "2"], bounds) is None
 
 
 @given(st.lists(INSTANTS, max_size=4))
-def test_date_times_are_read_together_as_each_is_alone(texts: list[str]) -> None:
-    moments = [(text, moment) for text in texts if (moment := read_instant(text)) is not None]
-    read = read_instants([text for text, _ in moments])
+def test_date_times_are_parsed_together_like_each_alone(texts: list[str]) -> None:
+    moments = [(text, moment) for text in texts if (moment := parse_instant(text)) is not None]
+    read = parse_instants([text for text, _ in moments])
     if read is not None:
-        assert read[0] == [write_instant(moment) for _, moment in moments]
-        assert read[1] == [rank_instant(text).encode() for text, _ in moments]
+        assert read[0] == [format_instant(moment) for _, moment in moments]
+        assert read[1] == [instant_key(text).encode() for text, _ in moments]
     if len(moments) < len(texts):
-        assert read_instants(texts) is None
+        assert parse_instants(texts) is None
 
 
 @given(INSTANTS)
-def test_every_date_time_of_up_to_six_digits_is_read_quickly(text: str) -> None:
-    known = read_instant(text) is not None
-    assert (read_instants([text]) is not None) == (known and ".1234567" not in text)
+def test_the_fast_path_parses_date_times_with_up_to_six_fraction_digits(text: str) -> None:
+    known = parse_instant(text) is not None
+    assert (parse_instants([text]) is not None) == (known and ".1234567" not in text)
 
 
 @pytest.mark.parametrize(
     "text",
     ["2024-02-30", "2024-13-01", "2024-00-10", "2024-01-00", "0000-01-01", "2024-01-01T24:00", "\u0661", "x" * 99],
 )
-def test_one_wrong_date_time_among_thousands_is_told(text: str) -> None:
-    assert read_instants(["2024-05-31T10:00:00.5+02:00"] * 5_000) is not None
-    assert read_instants([*["2024-05-31T10:00:00.5+02:00"] * 5_000, text]) is None
+def test_one_invalid_date_time_among_thousands_is_found(text: str) -> None:
+    assert parse_instants(["2024-05-31T10:00:00.5+02:00"] * 5_000) is not None
+    assert parse_instants([*["2024-05-31T10:00:00.5+02:00"] * 5_000, text]) is None
 
 
 @given(st.dates(), st.integers(-1, 40))
-def test_a_day_is_read_if_its_month_has_it(date: dt.date, day: int) -> None:
+def test_a_day_is_valid_if_its_month_has_it(date: dt.date, day: int) -> None:
     text = f"{date:%Y-%m}-{day:02}".zfill(10)
-    assert (read_instants([text]) is None) == (read_instant(text) is None)
+    assert (parse_instants([text]) is None) == (parse_instant(text) is None)
 
 
-def test_absent_date_times_stay_where_they_are() -> None:
-    plain = read_plain(INSTANT, ["", "2024-05-31T10:00:00+02:00", None])
+def test_missing_date_times_keep_their_positions() -> None:
+    plain = read_plain_column(INSTANT, ["", "2024-05-31T10:00:00+02:00", None])
     assert plain is not None
     assert plain.values == [UNSET, "2024-05-31T10:00:00+02:00", UNSET]
     assert plain.keys == join_keys([None, "2024-05-31T08:00:00", None])

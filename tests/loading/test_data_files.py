@@ -1,4 +1,4 @@
-"""The folder: one file of each kind, read from where its links lead."""
+"""Finding and reading the files of a data set in its folder."""
 
 import os
 import shlex
@@ -16,12 +16,12 @@ STORES_FILE = as_csv([store()], STORE_FIELDS)
 BOTH = {"companies.csv": COMPANIES_FILE, "stores.csv": STORES_FILE}
 
 
-def test_a_folder_that_does_not_exist_is_one_fault(tmp_path: Path) -> None:
+def test_a_missing_folder_is_one_error(tmp_path: Path) -> None:
     for folder in (tmp_path / "gone", tmp_path / "nul\0", tmp_path / ("x" * 300)):
         assert refusal(load(folder)).file == str(folder)
 
 
-def test_a_file_in_place_of_a_folder_and_links_in_a_circle_are_one_fault(tmp_path: Path) -> None:
+def test_a_file_instead_of_a_folder_and_a_cycle_of_links_are_one_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
 
@@ -30,55 +30,55 @@ def test_a_file_in_place_of_a_folder_and_links_in_a_circle_are_one_fault(tmp_pat
 
 
 @pytest.mark.parametrize("folder", ["data", "my data"])
-def test_a_file_in_place_of_a_folder_is_told_with_the_folder_to_give(tmp_path: Path, folder: str) -> None:
+def test_the_error_for_a_file_instead_of_a_folder_names_its_folder(tmp_path: Path, folder: str) -> None:
     load_files(tmp_path / folder, BOTH)
-    fault = refusal(load(tmp_path / folder / "stores.csv"))
+    error = refusal(load(tmp_path / folder / "stores.csv"))
 
-    assert fault.file == str(tmp_path / folder / "stores.csv")
-    assert fault.why == (
-        "a data set is a folder that holds stores and companies, and this is a file: "
-        f"give its folder, `{shlex.quote(str(tmp_path / folder))}`"
+    assert error.file == str(tmp_path / folder / "stores.csv")
+    assert error.why == (
+        "a data set is a folder with stores and companies, and this is a file: "
+        f"use its folder, `{shlex.quote(str(tmp_path / folder))}`"
     )
 
 
 @pytest.mark.parametrize("kind", ["stores", "companies"])
-def test_a_missing_file_is_told_by_what_it_may_be_called(tmp_path: Path, kind: str) -> None:
+def test_the_error_for_a_missing_file_lists_its_possible_names(tmp_path: Path, kind: str) -> None:
     others = {name: content for name, content in BOTH.items() if not name.startswith(kind)}
-    fault = refusal(load_files(tmp_path, others | {"readme.txt": b""}))
+    error = refusal(load_files(tmp_path, others | {"readme.txt": b""}))
 
-    assert fault.file == kind
-    assert f"{kind}.csv" in fault.why
+    assert error.file == kind
+    assert f"{kind}.csv" in error.why
 
 
-def test_an_empty_folder_lacks_both(tmp_path: Path) -> None:
-    assert [fault.file for fault in load(tmp_path).report.faults] == ["companies", "stores"]
+def test_an_empty_folder_has_one_error_for_each_file(tmp_path: Path) -> None:
+    assert [error.file for error in load(tmp_path).report.errors] == ["companies", "stores"]
 
 
 @pytest.mark.parametrize("other", ["stores.json", "stores.csv.gz", "stores.ndjson.zst"])
-def test_two_files_of_one_kind_are_refused_and_both_named(tmp_path: Path, other: str) -> None:
-    fault = refusal(load_files(tmp_path, BOTH | {other: b""}))
+def test_two_files_of_one_kind_are_refused_and_named(tmp_path: Path, other: str) -> None:
+    error = refusal(load_files(tmp_path, BOTH | {other: b""}))
 
-    assert fault.file == "stores"
-    assert "stores.csv" in fault.why
-    assert other in fault.why
+    assert error.file == "stores"
+    assert "stores.csv" in error.why
+    assert other in error.why
 
 
-def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_is_refused_without_blocking(tmp_path: Path) -> None:
     (tmp_path / "companies.csv").mkdir()
     os.mkfifo(tmp_path / "stores.csv")
     (tmp_path / "other").mkdir()
 
-    assert [fault.file for fault in load(tmp_path).report.faults] == ["companies.csv", "stores.csv"]
+    assert [error.file for error in load(tmp_path).report.errors] == ["companies.csv", "stores.csv"]
 
 
-def test_a_link_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
+def test_a_dangling_link_is_refused(tmp_path: Path) -> None:
     load_files(tmp_path, {"companies.csv": COMPANIES_FILE})
     (tmp_path / "stores.csv").symlink_to(tmp_path / "gone")
 
     assert refusal(load(tmp_path)).file == "stores.csv"
 
 
-def test_a_mounted_volume_is_read_from_the_one_folder_its_link_leads_to(tmp_path: Path) -> None:
+def test_a_mounted_volume_is_read_from_the_folder_that_its_link_resolves_to(tmp_path: Path) -> None:
     load_files(tmp_path / "..new", BOTH)
     (tmp_path / "..data").symlink_to("..new")
     for name in BOTH:  # the links of another moment, as between two reads while the volume changes
@@ -94,15 +94,15 @@ def test_a_link_to_the_folder_is_followed(tmp_path: Path) -> None:
     assert len(rows(load(tmp_path / "link"))) == 1
 
 
-def test_files_that_changed_since_a_look_at_them_are_refused_unless_a_manifest_holds_them_together(
+def test_files_changed_since_their_signature_are_refused_unless_a_manifest_lists_them(
     tmp_path: Path,
 ) -> None:
     load_files(tmp_path, BOTH)
     seen = folder_signature(tmp_path).fingerprint
-    assert read_folder(tmp_path, fingerprint=seen).faults == []
+    assert read_folder(tmp_path, fingerprint=seen).errors == []
     (tmp_path / "stores.csv").write_bytes(STORES_FILE + b"\n")
-    (fault,) = read_folder(tmp_path, fingerprint=seen).faults
-    assert (fault.code, fault.why) == ("file", "the files changed while they were read")
+    (error,) = read_folder(tmp_path, fingerprint=seen).errors
+    assert (error.code, error.why) == ("file", "the files changed while they were read")
     listed = {name: {"sha256": sha256((tmp_path / name).read_bytes()).hexdigest(), "records": 1} for name in BOTH}
     (tmp_path / "manifest.json").write_bytes(as_json({"files": listed}))
-    assert read_folder(tmp_path, fingerprint=seen).faults == []
+    assert read_folder(tmp_path, fingerprint=seen).errors == []

@@ -1,4 +1,4 @@
-"""Loading as a whole: nothing escapes it, it tells how far it is, and leaves the process as it was."""
+"""Loading a whole data set: exceptions, progress and the garbage collector."""
 
 import gc
 from pathlib import Path
@@ -42,35 +42,35 @@ CONTENTS = st.one_of(
 
 @settings(max_examples=200)
 @given(st.sampled_from(NAMES), CONTENTS, st.booleans())
-def test_no_content_of_a_file_escapes_as_an_error(name: str, content: bytes, pack: bool) -> None:  # noqa: FBT001
+def test_no_file_content_raises_an_exception(name: str, content: bytes, pack: bool) -> None:  # noqa: FBT001
     with TemporaryDirectory() as folder:
         loaded = load_stores(Path(folder), packed(content, name) if pack else content, name)
 
-    refused = [fault for fault in loaded.report.faults if fault.code == "file"]
+    refused = [error for error in loaded.report.errors if error.code == "file"]
     assert (loaded.dataset is None) == bool(refused)
     assert len(refused) <= 1
 
 
 @given(st.one_of(st.binary(max_size=99), st.lists(PIECES | st.just(b'"files":'), max_size=9).map(b"".join)))
-def test_no_content_of_a_manifest_escapes_as_an_error(content: bytes) -> None:
+def test_no_manifest_content_raises_an_exception(content: bytes) -> None:
     with TemporaryDirectory() as folder:
         files = {"companies.csv": COMPANIES_FILE, "stores.jsonl": b"", "manifest.json": content}
         assert load_files(Path(folder), files).dataset is None
 
 
-def test_progress_is_told_for_every_step(tmp_path: Path) -> None:
+def test_every_step_reports_progress(tmp_path: Path) -> None:
     load_stores(tmp_path, as_lines(store(f"s{number}") for number in range(10_000)), "stores.jsonl")
-    told: list[tuple[str, int, int]] = []
-    load(tmp_path, progress=lambda step, done, total: told.append((step, done, total)))
+    reported: list[tuple[str, int, int]] = []
+    load(tmp_path, progress=lambda step, done, total: reported.append((step, done, total)))
 
-    assert {step for step, *_ in told} == {
+    assert {step for step, *_ in reported} == {
         "Reading companies.csv",
         "Reading stores.jsonl",
         "Indexing companies",
         "Indexing stores",
     }
     for step in ("Reading stores.jsonl", "Indexing stores"):
-        steps = [(done, total) for name, done, total in told if name == step]
+        steps = [(done, total) for name, done, total in reported if name == step]
         assert len(steps) > 1
         assert steps == sorted(steps)
         assert steps[-1][0] == steps[-1][1]
@@ -81,7 +81,7 @@ class StoppedError(Exception):
 
 
 @pytest.mark.parametrize("content", [as_lines([store()]), b"{"])
-def test_progress_may_end_the_work_and_the_collector_runs_again(tmp_path: Path, content: bytes) -> None:
+def test_progress_can_abort_the_load_and_the_garbage_collector_is_enabled_again(tmp_path: Path, content: bytes) -> None:
     def stop(step: str, done: int, total: int) -> None:
         assert not gc.isenabled()
         raise StoppedError(step, done, total)
@@ -92,7 +92,7 @@ def test_progress_may_end_the_work_and_the_collector_runs_again(tmp_path: Path, 
     assert gc.isenabled()
 
 
-def test_a_collector_at_rest_is_left_at_rest(tmp_path: Path) -> None:
+def test_a_disabled_garbage_collector_stays_disabled(tmp_path: Path) -> None:
     gc.disable()
     try:
         load_stores(tmp_path, as_lines([store()]), "stores.jsonl")

@@ -1,4 +1,4 @@
-"""What a file has that is not a field is warned of, with the field that it may be meant for."""
+"""Names that are not fields have a warning, with the field that is probably meant."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from service.loading.batch import BATCH_SIZE
 from service.loading.dataset import Loaded
-from service.loading.field_names import MOST_UNUSED, meant_field
+from service.loading.field_names import MAX_UNUSED, suggest_field
 from service.model.records import COMPANIES, STORES
 from tests.loading.data_files import (
     COMPANY_FIELDS,
@@ -39,7 +39,7 @@ def hints(loaded: Loaded) -> dict[str | None, str]:
     return {name: why.partition("did you mean ")[2].rstrip("?") for _, name, why in unused(loaded)}
 
 
-def test_each_column_that_is_not_a_field_is_warned_of_with_the_field_that_may_be_meant(tmp_path: Path) -> None:
+def test_each_column_that_is_not_a_field_has_a_warning_with_a_suggestion(tmp_path: Path) -> None:
     columns = [*REQUIRED, "store_name", "state", "zip", "lat", "lng", "open"]
     loaded = load_stores(tmp_path, b"\n" + as_csv([store("s1", open="no"), store("s2")], columns))
     ignored = "not a field, so it is ignored (2 records); did you mean"
@@ -52,7 +52,7 @@ def test_each_column_that_is_not_a_field_is_warned_of_with_the_field_that_may_be
         (2, "lng", f"{ignored} longitude?"),
         (2, "open", f"{ignored} is_open?"),
     ]
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
     assert len(rows(loaded)) == 2
 
 
@@ -77,24 +77,24 @@ def test_each_column_that_is_not_a_field_is_warned_of_with_the_field_that_may_be
         ("parent parent_company parent_id", "parent_company_id"),
     ],
 )
-def test_usual_names_and_slips_are_understood(names: str, field: str) -> None:
-    assert {name: meant_field(name, STORES) for name in names.split()} == dict.fromkeys(names.split(), field)
+def test_common_names_and_typos_get_a_suggestion(names: str, field: str) -> None:
+    assert {name: suggest_field(name, STORES) for name in names.split()} == dict.fromkeys(names.split(), field)
 
 
-def test_usual_names_of_companies_are_understood() -> None:
+def test_common_names_of_company_fields_get_a_suggestion() -> None:
     for field, names in {"company_id": "id", "name": "company company_name", "domain": "website URL"}.items():
-        assert {meant_field(name, COMPANIES) for name in names.split()} == {field}
+        assert {suggest_field(name, COMPANIES) for name in names.split()} == {field}
 
 
 @pytest.mark.parametrize(
     "name",
     ["", "email", "hours", "fax", "website", "rating", "created_by", "lang", "type", "x" * 10**6, "店舗", "@spider"],
 )
-def test_a_name_like_no_field_has_no_hint(name: str) -> None:
-    assert meant_field(name, STORES) is None
+def test_a_name_unlike_any_field_gets_no_suggestion(name: str) -> None:
+    assert suggest_field(name, STORES) is None
 
 
-def test_a_field_that_the_file_has_is_not_what_another_name_is_meant_for(tmp_path: Path) -> None:
+def test_a_field_that_the_file_has_is_not_suggested(tmp_path: Path) -> None:
     columns = [*REQUIRED, "province", "state", "zip"]
     assert hints(load_stores(tmp_path, as_csv([store()], columns))) == {"state": "", "zip": "postal_code"}
     records = [store("s1", state="ON", zip="1"), store("s2", province="ON", postal_code=None)]
@@ -102,20 +102,18 @@ def test_a_field_that_the_file_has_is_not_what_another_name_is_meant_for(tmp_pat
     assert hints(loaded) == {"state": "", "zip": "postal_code"}
 
 
-def test_a_required_column_that_is_missing_is_named_with_the_one_that_may_be_meant(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_column_names_the_column_to_rename(tmp_path: Path) -> None:
     loaded = load_stores(tmp_path, b"id,company_id,street,country\n1,c1,a,b\n")
-    assert (
-        refusal(loaded).why == "columns that are missing: store_id (rename 'id'?), address_1 (rename 'street'?), city"
-    )
+    assert refusal(loaded).why == "missing columns: store_id (rename 'id'?), address_1 (rename 'street'?), city"
 
 
-def test_a_column_is_warned_of_once_for_the_records_of_all_batches(tmp_path: Path) -> None:
+def test_a_column_has_one_warning_for_all_batches(tmp_path: Path) -> None:
     records = [store(f"s{number}", more="x") for number in range(2 * BATCH_SIZE + 1)]
     loaded = load_stores(tmp_path, as_csv([*records, records[0]], [*REQUIRED, "more"]))
     assert unused(loaded) == [(1, "more", f"not a field, so it is ignored ({2 * BATCH_SIZE + 2:,} records)")]
 
 
-def test_a_header_alone_loses_nothing_and_is_not_warned_of(tmp_path: Path) -> None:
+def test_a_header_without_records_has_no_warning(tmp_path: Path) -> None:
     assert load_stores(tmp_path, as_csv([], [*REQUIRED, "more"])).report.warnings == []
 
 
@@ -136,33 +134,33 @@ def test_every_json_member_that_is_not_a_field_is_counted(tmp_path: Path, name: 
         (8, "é", "not a field, so it is ignored (3 records)"),
         (2_501, "late", "not a field, so it is ignored (1 record)"),
     ]
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
     assert len(rows(loaded)) == 3_000
 
 
-def test_members_are_counted_in_records_at_fault_too(tmp_path: Path) -> None:
+def test_members_of_invalid_records_are_counted(tmp_path: Path) -> None:
     records: list[object] = [store("s1", name=5, more=1), 7, store("s2", city="", more=[2]), store("s3", more=None)]
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
 
-    assert [(fault.code, fault.record, fault.field) for fault in loaded.report.faults] == [
+    assert [(error.code, error.record, error.field) for error in loaded.report.errors] == [
         ("type", 1, "name"), ("type", 2, None), ("missing", 3, "city")
     ]  # fmt: skip
     assert unused(loaded) == [(1, "more", "not a field, so it is ignored (3 records)")]
 
 
-def test_only_so_many_names_are_warned_of_and_all_records_are_read(tmp_path: Path) -> None:
+def test_the_number_of_warned_names_is_limited_and_all_records_are_read(tmp_path: Path) -> None:
     names = [f"n{number}" for number in range(3 * BATCH_SIZE)]
     records = [store(name, city="" if name == "n9" else "Ada") | {name: 1} for name in names]
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
-    assert [name for _, name, _ in unused(loaded)] == names[:MOST_UNUSED]
-    assert (len(rows(loaded)), [fault.line for fault in loaded.report.faults]) == (len(names) - 1, [10])
+    assert [name for _, name, _ in unused(loaded)] == names[:MAX_UNUSED]
+    assert (len(rows(loaded)), [error.line for error in loaded.report.errors]) == (len(names) - 1, [10])
 
     loaded = load_stores(tmp_path, as_csv([store()], [*REQUIRED, *names]))
-    assert [name for _, name, _ in unused(loaded)] == names[:MOST_UNUSED]
+    assert [name for _, name, _ in unused(loaded)] == names[:MAX_UNUSED]
 
 
 @pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "\x00"])
-def test_a_member_whose_name_is_not_learned_costs_nothing_else(tmp_path: Path, name: str) -> None:
+def test_a_member_name_that_cannot_be_learned_is_ignored(tmp_path: Path, name: str) -> None:
     records = [store(f"s{number}") | {name: 1, "more": 2} for number in range(BATCH_SIZE + 2)]
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
     assert unused(loaded) == [(1, "more", f"not a field, so it is ignored ({BATCH_SIZE + 2:,} records)")]
@@ -170,10 +168,10 @@ def test_a_member_whose_name_is_not_learned_costs_nothing_else(tmp_path: Path, n
 
 
 @pytest.mark.parametrize("name", ["unused_0", "unused_1", "__class__", " ", "x" * 300])
-def test_a_member_may_have_any_other_name(tmp_path: Path, name: str) -> None:
+def test_any_other_member_name_is_reported(tmp_path: Path, name: str) -> None:
     records = [store(f"s{number}") | {name: 1, "z": 2} for number in range(2)]
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
-    assert [told for _, told, _ in unused(loaded)] == [name if len(name) < 200 else name[:200] + "…", "z"]
+    assert [reported for _, reported, _ in unused(loaded)] == [name if len(name) < 200 else name[:200] + "…", "z"]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +182,7 @@ def test_a_name_is_printed_in_one_line_whatever_it_is(tmp_path: Path, name: str,
     assert str(warning) == f"stores.csv:1: {shown}: not a field, so it is ignored (1 record)"
 
 
-def test_names_of_both_files_are_looked_at_and_those_of_fields_are_not_warned_of(tmp_path: Path) -> None:
+def test_both_files_are_checked_for_unused_names(tmp_path: Path) -> None:
     loaded = load_companies(tmp_path, as_csv([company(website="a")], [*COMPANY_FIELDS[:2], "website"]))
     assert hints(loaded) == {"website": "domain"}
     assert load_companies(tmp_path, as_csv([company()], COMPANY_FIELDS)).report.warnings == []
@@ -192,7 +190,7 @@ def test_names_of_both_files_are_looked_at_and_those_of_fields_are_not_warned_of
         assert load_stores(tmp_path, stores).report.warnings == []
 
 
-def test_what_is_not_json_is_refused_at_its_line_behind_an_unknown_member(tmp_path: Path) -> None:
+def test_invalid_json_after_an_unknown_member_is_refused_at_its_line(tmp_path: Path) -> None:
     def lines(*broken: bytes) -> Iterable[bytes]:
         return [as_json(store("s1")), *broken, as_json(store("s2")), b""]
 

@@ -1,4 +1,4 @@
-"""What files look like from outside: another look wherever what would be read is another."""
+"""The fingerprint of files changes whenever their content may have changed."""
 
 import os
 from collections.abc import Callable
@@ -29,7 +29,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_a_change_of_a_data_file_is_another_look(folder: Path, change: Callable[[Path], object]) -> None:
+def test_a_change_of_a_data_file_changes_the_fingerprint(folder: Path, change: Callable[[Path], object]) -> None:
     before = folder_signature(folder)
     os.utime(folder / "companies.csv", ns=(1, 1))  # a clock that stands still hides no change
     before = folder_signature(folder)
@@ -37,27 +37,27 @@ def test_a_change_of_a_data_file_is_another_look(folder: Path, change: Callable[
     assert folder_signature(folder).fingerprint != before.fingerprint
 
 
-def test_other_files_of_the_folder_do_not_change_its_look(folder: Path) -> None:
+def test_other_files_in_the_folder_do_not_change_the_fingerprint(folder: Path) -> None:
     before = folder_signature(folder)
     (folder / "README.txt").write_text("hello")
     assert folder_signature(folder).fingerprint == before.fingerprint
 
 
-def test_only_a_manifest_proves_that_files_belong_together(folder: Path) -> None:
-    assert not folder_signature(folder).proven
+def test_only_a_manifest_makes_files_verifiable(folder: Path) -> None:
+    assert not folder_signature(folder).verifiable
     (folder / "manifest.json").write_bytes(b"{}")
-    assert folder_signature(folder).proven
-    assert file_signature(folder / "stores.baked").proven
+    assert folder_signature(folder).verifiable
+    assert file_signature(folder / "stores.baked").verifiable
 
 
-def test_a_folder_that_cannot_be_read_has_a_look_and_it_is_of_no_data(folder: Path, tmp_path: Path) -> None:
+def test_an_unreadable_folder_has_a_signature_and_no_data(folder: Path, tmp_path: Path) -> None:
     looks = [folder_signature(tmp_path / name) for name in ("gone", "nul\0", "x" * 300, "data/companies.csv")]
     assert len({look.fingerprint for look in looks}) == 1
     assert looks[0].fingerprint != folder_signature(folder).fingerprint
-    assert not looks[0].proven
+    assert not looks[0].verifiable
 
 
-def test_a_file_looks_another_when_it_is_replaced_and_when_it_is_gone(tmp_path: Path) -> None:
+def test_replacing_or_removing_a_file_changes_its_fingerprint(tmp_path: Path) -> None:
     file, beside = tmp_path / "set.baked", tmp_path / "beside"
     looks = [file_signature(file).fingerprint]
     for content in (b"one", b"two"):
@@ -67,6 +67,6 @@ def test_a_file_looks_another_when_it_is_replaced_and_when_it_is_gone(tmp_path: 
     assert len(set(looks)) == 3
 
 
-def test_what_is_not_there_is_watched_for_where_it_can_come_to_be(tmp_path: Path) -> None:
+def test_a_missing_path_is_watched_in_its_nearest_existing_ancestor(tmp_path: Path) -> None:
     assert watched_folders(tmp_path / "a" / "b" / "set.baked") == [tmp_path]
     assert watched_folders(tmp_path / ("x" * 300)) == [tmp_path]

@@ -1,4 +1,4 @@
-"""One data set is the same in every format, and a file cut anywhere never gives half of it."""
+"""A data set is the same in every format, and a truncated file is never read partially."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -84,10 +84,10 @@ def same(one: Table, other: Table) -> bool:
 
 @pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_same_records_make_the_same_tables_in_every_format(tmp_path: Path, form: str, packing: str) -> None:
+def test_the_same_records_give_the_same_tables_in_every_format(tmp_path: Path, form: str, packing: str) -> None:
     loaded, plain = load_as(tmp_path / "form", form, packing), load_as(tmp_path / "plain", "array.json", "")
 
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
     unused = [("unused", "extra"), ("unused", "more")] if form == "shuffled.csv" else []
     assert [(each.code, each.field) for each in loaded.report.warnings] == [*unused, *unused, ("number", "latitude")]
     assert loaded.dataset is not None
@@ -96,7 +96,7 @@ def test_the_same_records_make_the_same_tables_in_every_format(tmp_path: Path, f
     assert same(loaded.dataset.companies, plain.dataset.companies)
 
 
-def test_records_are_answered_with_their_fields_in_order(tmp_path: Path) -> None:
+def test_rows_have_their_fields_in_order(tmp_path: Path) -> None:
     loaded = load_as(tmp_path, "array.json", "")
 
     assert rows(loaded)[0] == (
@@ -122,7 +122,7 @@ def test_a_json_number_keeps_its_digits(tmp_path: Path, ending: str, number: str
     loaded = load_stores(tmp_path, text if ending == "jsonl" else b"[" + text + b"]", f"stores.{ending}")
 
     assert f'"latitude":"{number}"'.encode() in rows(loaded)[0]
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
 
 
 @pytest.mark.parametrize("value", [None, "", " ", True])
@@ -132,7 +132,7 @@ def test_a_flag_without_a_value_is_true_in_every_format(tmp_path: Path, value: o
         assert b'"is_open":true' in rows(load_stores(tmp_path, content, name))[0]
 
 
-def test_the_last_of_repeated_members_counts(tmp_path: Path) -> None:
+def test_the_last_of_repeated_members_wins(tmp_path: Path) -> None:
     text = as_json(store())[:-1] + b', "city": 5, "city": "Bo"}\n'
 
     assert b'"city":"Bo"' in rows(load_stores(tmp_path, text, "stores.jsonl"))[0]
@@ -141,21 +141,23 @@ def test_the_last_of_repeated_members_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "packing"), [*((form, "") for form in FORMATS), ("feed.csv", ".gz"), ("feed.csv", ".zst")]
 )
-def test_a_file_cut_anywhere_is_told_or_holds_the_whole_records_before(tmp_path: Path, form: str, packing: str) -> None:
+def test_a_file_truncated_anywhere_is_reported_or_has_the_complete_records_before(
+    tmp_path: Path, form: str, packing: str
+) -> None:
     records = [store("s1", name='a\r\n"b'), store("s2", city="東")]
     columns = ["store_id", "company_id", "address_1", "name", "city", "country"]
     content = packed(FORMATS[form](records, columns, "stores"), packing)
     whole = [row for size in (1, 2) for row in rows(load_stores(tmp_path, as_lines(records[:size]), "stores.jsonl"))]
     for size in range(len(content)):
         loaded = load_stores(tmp_path, content[:size], f"stores.{form.partition('.')[2]}{packing}")
-        if not (loaded.report.faults or loaded.report.warnings):
+        if not (loaded.report.errors or loaded.report.warnings):
             assert rows(loaded) in ([], whole[:1], whole[1:])
 
 
-def test_records_at_fault_are_told_by_their_own_lines_beside_what_is_no_record(tmp_path: Path) -> None:
+def test_invalid_records_have_their_own_lines_next_to_unreadable_ones(tmp_path: Path) -> None:
     lines = b",\n".join([as_json(store("s1", city=None)), b"7", as_json(store("s2")), as_json(store("s3", city=None))])
-    faults = load_stores(tmp_path, b"[" + lines + b"]", "stores.json").report.faults
-    assert sorted((fault.line, fault.record, fault.field) for fault in faults) == [
+    errors = load_stores(tmp_path, b"[" + lines + b"]", "stores.json").report.errors
+    assert sorted((error.line, error.record, error.field) for error in errors) == [
         (1, 1, "city"),
         (2, 2, None),
         (4, 4, "city"),

@@ -1,4 +1,4 @@
-"""Of a text that is not JSON it is said in which record, and at which of its members, that shows."""
+"""The error for invalid JSON names the record and the member."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from service.loading.json_errors import not_json
+from service.loading.json_errors import describe_json_error
 from tests.loading.data_files import as_json, load_stores, refusal, store
 
 SIGNS = st.text('[]{}",:1\\uda tru\n', max_size=40)
@@ -31,12 +31,14 @@ def why(folder: Path, text: bytes, name: str = "stores.json") -> str:
     ],
 )
 @pytest.mark.parametrize("form", ["[%b, %b, {}]", '{"x": [{"y": [1, 2]}, 3], "stores": [%b, %b, {}]}'])
-def test_it_is_told_by_record_and_member_on_a_single_line(tmp_path: Path, form: str, wrong: bytes, place: str) -> None:
+def test_the_error_names_record_and_member_on_a_single_line(
+    tmp_path: Path, form: str, wrong: bytes, place: str
+) -> None:
     text = form.encode() % (as_json(store("s1", name='a ",[{}]: \\')), wrong)
-    fault = refusal(load_stores(tmp_path, text, "stores.json"))
-    assert fault.line == 1
-    assert fault.why.startswith("this is not JSON: ")
-    assert fault.why.endswith(f", {place}")
+    error = refusal(load_stores(tmp_path, text, "stores.json"))
+    assert error.line == 1
+    assert error.why.startswith("not valid JSON: ")
+    assert error.why.endswith(f", {place}")
 
 
 @pytest.mark.parametrize(
@@ -48,37 +50,37 @@ def test_it_is_told_by_record_and_member_on_a_single_line(tmp_path: Path, form: 
         (b"", ""),
     ],
 )
-def test_of_a_text_that_is_cut_it_is_where_the_text_ends(tmp_path: Path, text: bytes, place: str) -> None:
-    assert why(tmp_path, text) == f"this is not JSON: it is cut short, or holds half a surrogate pair{place}"
+def test_the_error_for_truncated_text_names_its_end(tmp_path: Path, text: bytes, place: str) -> None:
+    assert why(tmp_path, text) == f"not valid JSON: truncated, or a lone surrogate{place}"
 
 
-def test_outside_of_the_records_it_is_the_member_of_the_object_or_nothing(tmp_path: Path) -> None:
+def test_the_error_outside_of_records_names_the_member_or_nothing(tmp_path: Path) -> None:
     assert why(tmp_path, b'{"made": 01, "stores": []}').endswith(", at 'made'")
     assert why(tmp_path, b"[{}] []").endswith(" (byte 6)")
 
 
-def test_a_line_of_json_lines_is_told_by_its_member(tmp_path: Path) -> None:
-    fault = refusal(load_stores(tmp_path, as_json(store()) + b'\n{"city": nan}\n', "stores.jsonl"))
-    assert (fault.line, fault.why.rpartition(", ")[2]) == (2, "at 'city'")
+def test_the_error_in_json_lines_names_the_member(tmp_path: Path) -> None:
+    error = refusal(load_stores(tmp_path, as_json(store()) + b'\n{"city": nan}\n', "stores.jsonl"))
+    assert (error.line, error.why.rpartition(", ")[2]) == (2, "at 'city'")
 
 
-def test_a_record_on_each_line_is_known_as_json_lines(tmp_path: Path) -> None:
+def test_json_lines_under_the_name_of_json_are_detected(tmp_path: Path) -> None:
     lines = as_json(store("s1")) + b"\n" + as_json(store("s2")) + b"\n"
     assert why(tmp_path, lines).endswith(
-        "; a file with one record on each line is JSON Lines, and its name ends in .jsonl"
+        "; a file with one record per line is JSON Lines, and its name must end in .jsonl"
     )
 
 
-def test_a_long_name_is_cut(tmp_path: Path) -> None:
+def test_a_long_name_is_truncated(tmp_path: Path) -> None:
     assert len(why(tmp_path, b'[{"' + b"x" * 10_000 + b'": nan}]')) < 200
 
 
 @given(SIGNS)
 @settings(deadline=None)
-def test_any_text_has_a_reason(text: str) -> None:
+def test_any_invalid_text_has_a_reason(text: str) -> None:
     for shape in (list[msgspec.Raw], dict[str, msgspec.Raw], msgspec.Raw):
         error = decoding_error(text.encode(), shape)
-        assert error is None or not_json(error, text.encode(), "1").startswith("this is not JSON: ")
+        assert error is None or describe_json_error(error, text.encode(), "1").startswith("not valid JSON: ")
 
 
 def decoding_error(text: bytes, shape: object) -> Exception | None:

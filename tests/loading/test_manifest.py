@@ -1,4 +1,4 @@
-"""The manifest: believed about the time, and held against every file."""
+"""The manifest: the time of the data, and the checks of every file."""
 
 import hashlib
 import json
@@ -27,12 +27,12 @@ def load_with(folder: Path, manifest: object, **more: bytes) -> Loaded:
     return load_files(folder, FILES | more | {"manifest.json": json.dumps(manifest).encode()})
 
 
-def test_the_time_of_the_data_is_the_manifest_s(tmp_path: Path) -> None:
+def test_the_time_of_the_data_comes_from_the_manifest(tmp_path: Path) -> None:
     loaded = load_with(tmp_path, {"generated_at": "2024-05-31T10:00:00Z", "files": listings(), "unknown": 1})
 
     assert loaded.dataset is not None
     assert loaded.dataset.generated_at == datetime(2024, 5, 31, 10, tzinfo=UTC)
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
 
 
 def test_without_a_manifest_or_its_time_the_time_is_unknown(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_without_a_manifest_or_its_time_the_time_is_unknown(tmp_path: Path) -> N
         assert loaded.dataset.generated_at is None
 
 
-def test_a_digest_may_be_written_in_capitals(tmp_path: Path) -> None:
+def test_a_digest_may_be_upper_case(tmp_path: Path) -> None:
     files = {name: it | {"sha256": str(it["sha256"]).upper()} for name, it in listings().items()}
 
     assert load_with(tmp_path, {"files": files}).dataset is not None
@@ -55,19 +55,21 @@ def test_a_digest_may_be_written_in_capitals(tmp_path: Path) -> None:
         ({"sha256": ""}, "SHA-256"),
         ({"records": 3}, "3"),
         ({"records": 0}, "0"),
-        ({"records": None}, "how many"),
+        ({"records": None}, "no record count"),
     ],
 )
-def test_a_file_that_differs_refuses_the_set(tmp_path: Path, name: str, listing: Listing, why: str) -> None:
+def test_a_file_that_differs_from_its_listing_refuses_the_data_set(
+    tmp_path: Path, name: str, listing: Listing, why: str
+) -> None:
     files = listings()
     files[name] |= listing
-    fault = refusal(load_with(tmp_path, {"files": files}))
+    error = refusal(load_with(tmp_path, {"files": files}))
 
-    assert fault.file == name
-    assert why in fault.why
+    assert error.file == name
+    assert why in error.why
 
 
-def test_all_records_count_sound_or_not(tmp_path: Path) -> None:
+def test_the_record_count_includes_invalid_records(tmp_path: Path) -> None:
     text = as_csv([store("s1"), store("s1"), store("s2", city="")], STORE_FIELDS) + b"\nx\n"
     files = listings() | {"stores.csv": {"sha256": hashlib.sha256(text).hexdigest(), "records": 4}}
     del files["stores.csv.gz"]
@@ -79,23 +81,23 @@ def test_all_records_count_sound_or_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["gone.txt", "stores.json", "x" * 300])
-def test_a_listed_file_that_is_missing_refuses_the_set(tmp_path: Path, name: str) -> None:
+def test_a_missing_listed_file_refuses_the_data_set(tmp_path: Path, name: str) -> None:
     files = listings() | {name: {"sha256": "0" * 64, "records": 1}}
 
     assert refusal(load_with(tmp_path, {"files": files})).file == name
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_data_file_that_is_not_listed_refuses_the_set(tmp_path: Path, name: str) -> None:
+def test_an_unlisted_data_file_refuses_the_data_set(tmp_path: Path, name: str) -> None:
     files = listings()
     del files[name]
-    fault = refusal(load_with(tmp_path, {"files": files}))
+    error = refusal(load_with(tmp_path, {"files": files}))
 
-    assert fault.file == name
-    assert "list" in fault.why
+    assert error.file == name
+    assert "list" in error.why
 
 
-def test_another_file_is_held_to_its_digest_alone(tmp_path: Path) -> None:
+def test_other_files_are_checked_by_digest_only(tmp_path: Path) -> None:
     licence = {"sha256": hashlib.sha256(b"MIT").hexdigest()}
     manifest = {"files": listings() | {"LICENSE": licence}}
 
@@ -125,7 +127,7 @@ def test_another_file_is_held_to_its_digest_alone(tmp_path: Path) -> None:
         *(b'{"files": {"%b": {"sha256": "0"}}}' % name for name in (b"", b"..", b".", b"a/b", b"a\\\\b", b"\\u0000")),
     ],
 )
-def test_a_malformed_manifest_refuses_the_set(tmp_path: Path, text: bytes) -> None:
-    fault = refusal(load_files(tmp_path, FILES | {"manifest.json": text}))
+def test_a_malformed_manifest_refuses_the_data_set(tmp_path: Path, text: bytes) -> None:
+    error = refusal(load_files(tmp_path, FILES | {"manifest.json": text}))
 
-    assert fault.file == "manifest.json"
+    assert error.file == "manifest.json"

@@ -1,4 +1,4 @@
-"""A file that seems to be meant, but is not named or written as it must be, is named with what to do."""
+"""A file with a wrong name or format is named with what to do."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.loading.dataset import load
-from service.loading.misnamed_files import describe_misnamed
+from service.loading.misnamed_files import suggest_file_name
 from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_companies, load_files, refusal, store
 
 UNREAD = {
@@ -20,20 +20,20 @@ UNREAD = {
     "stores.parquet": "found 'stores.parquet': save it as CSV UTF-8 (comma delimited), and name it stores.csv",
     "stores.zip": "found 'stores.zip': unpack it, or compress it with gzip (.gz) or Zstandard (.zst)",
     "stores.csv.bz2": "found 'stores.csv.bz2': unpack it, or compress it with gzip (.gz) or Zstandard (.zst)",
-    "stores": "found 'stores': the name must say what it holds, as stores.csv does",
-    "stores.gz": "found 'stores.gz': the name must say what it holds, as stores.csv.gz does",
+    "stores": "found 'stores': add the format to the name, as in stores.csv",
+    "stores.gz": "found 'stores.gz': add the format to the name, as in stores.csv.gz",
     "Sto\nres.csv": "found 'Sto\\nres.csv': the name must be stores.csv",
 }
 OTHERS = ["stores.csv.part", "stores.csv~", ".stores.csv.swp", "stops.csv", "readme.txt", "company.csv"]
 
 
 @pytest.mark.parametrize("name", UNREAD)
-def test_it_is_named_with_what_to_do(tmp_path: Path, name: str) -> None:
-    fault = refusal(load_files(tmp_path, {"companies.csv": COMPANIES_FILE, name: b""}))
-    assert (fault.file, fault.why) == ("stores", f"the file is missing: {UNREAD[name]}")
+def test_a_misnamed_file_is_named_with_what_to_do(tmp_path: Path, name: str) -> None:
+    error = refusal(load_files(tmp_path, {"companies.csv": COMPANIES_FILE, name: b""}))
+    assert (error.file, error.why) == ("stores", f"the file is missing: {UNREAD[name]}")
 
 
-def test_companies_are_known_in_the_singular(tmp_path: Path) -> None:
+def test_a_singular_name_is_recognized(tmp_path: Path) -> None:
     assert (
         "found 'company.csv': the name must be companies.csv"
         in refusal(load_companies(tmp_path, b"", "company.csv")).why
@@ -41,18 +41,18 @@ def test_companies_are_known_in_the_singular(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_nothing_is_said_of_other_files_and_of_those_that_a_program_may_still_write(tmp_path: Path, name: str) -> None:
+def test_unrelated_and_temporary_files_are_not_suggested(tmp_path: Path, name: str) -> None:
     assert "found" not in refusal(load_files(tmp_path, {"companies.csv": COMPANIES_FILE, name: b""})).why
 
 
 @given(st.text(st.characters(), max_size=12) | st.from_regex(r"[sS]tores?(\.[a-z0-9]+){0,3}"))
-def test_any_name_gives_one_line_that_can_be_printed(name: str) -> None:
-    assert describe_misnamed([name], "stores").isprintable()
+def test_any_name_gives_one_printable_line(name: str) -> None:
+    assert suggest_file_name([name], "stores").isprintable()
 
 
-def test_nothing_is_said_of_folders_or_where_the_right_file_is_there(tmp_path: Path) -> None:
+def test_folders_are_not_suggested_and_a_correct_file_needs_no_suggestion(tmp_path: Path) -> None:
     (tmp_path / "Stores.csv").mkdir()
     (tmp_path / "companies.csv").write_bytes(COMPANIES_FILE)
     assert "found" not in refusal(load(tmp_path)).why
     files = {"companies.csv": COMPANIES_FILE, "stores.csv": as_csv([store()], STORE_FIELDS), "Stores.csv": b"x"}
-    assert load_files(tmp_path / "both", files).report.faults == []
+    assert load_files(tmp_path / "both", files).report.errors == []

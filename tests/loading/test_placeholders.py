@@ -1,4 +1,4 @@
-"""Texts that mean nothing, and formulas, are served and warned of; texts that may be a value are not."""
+"""Placeholders and formulas are served with a warning; real values have none."""
 
 import itertools
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.engine.column import join_keys
-from service.loading.faults import Fault
+from service.loading.diagnostics import Diagnostic
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES, check_text, check_texts
 from service.model.kinds import IDENTIFIER, POSTAL, WORDS
 from service.model.records import COMPANIES, STORES, Field
@@ -30,7 +30,7 @@ SPELLINGS = [spelled(text) for text in sorted(PLACEHOLDERS) for spelled in (str,
 TEXTS = st.sampled_from([*SPELLINGS, '="08001"', '="', '="a"b"', "n", "na na", "-a", "nagoya", "a", "", None])
 
 
-def warned(warnings: Sequence[Fault]) -> list[tuple[str, str | None, str | None]]:
+def warned(warnings: Sequence[Diagnostic]) -> list[tuple[str, str | None, str | None]]:
     return [(each.code, each.field, each.value) for each in warnings]
 
 
@@ -39,7 +39,7 @@ def warned(warnings: Sequence[Fault]) -> list[tuple[str, str | None, str | None]
 )
 @pytest.mark.parametrize("field", ["name", "address_2", "city", "province", "postal_code", "phone_number", "latitude"])
 @pytest.mark.parametrize("name", ["stores.csv", "stores.jsonl"])
-def test_a_text_that_means_nothing_is_warned_of_and_served(tmp_path: Path, name: str, field: str, text: str) -> None:
+def test_a_placeholder_has_a_warning_and_is_served(tmp_path: Path, name: str, field: str, text: str) -> None:
     records = [store("s1", **{field: text}), store("s2")]
     content = as_csv(records, STORE_FIELDS) if name.endswith("csv") else as_lines(records)
     loaded = load_stores(tmp_path, content, name)
@@ -62,37 +62,37 @@ def test_a_text_that_means_nothing_is_warned_of_and_served(tmp_path: Path, name:
         {"name": "N/A Streetwear", "address_2": "no 5", "phone_number": "-1", "postal_code": "NA1"},
     ],
 )
-def test_a_text_that_may_be_a_value_of_its_field_is_not_warned_of(tmp_path: Path, fields: Record) -> None:
+def test_a_real_value_of_a_field_has_no_warning(tmp_path: Path, fields: Record) -> None:
     assert load_stores(tmp_path, as_csv([store() | fields], STORE_FIELDS)).report.warnings == []
 
 
 @pytest.mark.parametrize("field", ["address_1", "address_2", "postal_code", "phone_number", "latitude", "longitude"])
 @pytest.mark.parametrize("text", ["NA", "None", "NaN"])
-def test_what_may_be_a_name_is_no_address_number_or_code(tmp_path: Path, field: str, text: str) -> None:
+def test_a_possible_name_is_a_placeholder_in_other_fields(tmp_path: Path, field: str, text: str) -> None:
     loaded = load_stores(tmp_path, as_csv([store() | {field: text}], STORE_FIELDS))
     assert warned(loaded.report.warnings) == [("placeholder", field, text)]
 
 
 @pytest.mark.parametrize("field", ["store_id", "name", "postal_code", "phone_number", "latitude"])
-def test_a_formula_of_a_spreadsheet_is_warned_of_and_served(tmp_path: Path, field: str) -> None:
+def test_a_spreadsheet_formula_has_a_warning_and_is_served(tmp_path: Path, field: str) -> None:
     loaded = load_stores(tmp_path, as_csv([store("s0"), store() | {field: '="08001"'}], STORE_FIELDS))
     assert warned(loaded.report.warnings) == [("formula", field, '="08001"')]
     assert len(rows(loaded)) == 2
 
 
-def test_a_company_s_texts_are_looked_at_too(tmp_path: Path) -> None:
+def test_texts_of_companies_are_checked(tmp_path: Path) -> None:
     loaded = load_companies(tmp_path, as_csv([company(domain="n/a"), company("c2", domain="a")], COMPANY_FIELDS))
     assert warned(loaded.report.warnings) == [("placeholder", "domain", "n/a")]
 
 
 @given(st.sampled_from(TEXT_FIELDS), st.lists(TEXTS, max_size=6))
-def test_texts_are_judged_together_as_each_is_alone(field: Field, cells: list[str | None]) -> None:
-    keys = join_keys([field.kind.matched(cell) if cell else None for cell in cells])
+def test_texts_are_checked_together_like_each_alone(field: Field, cells: list[str | None]) -> None:
+    keys = join_keys([field.kind.normalize(cell) if cell else None for cell in cells])
     judged = {cell: check_text(field, cell) for cell in cells if cell}
     assert check_texts(field, cells, keys) == {cell: flaw for cell, flaw in judged.items() if flaw is not None}
 
 
-def test_every_placeholder_is_known_in_every_spelling_and_in_no_field_where_it_is_a_value() -> None:
+def test_placeholders_are_folded_and_real_values_are_placeholders() -> None:
     for field, text in itertools.product(TEXT_FIELDS, SPELLINGS):
         excepted = field.kind is IDENTIFIER or text.strip().lower() in REAL_VALUES.get(field.name, ())
         assert (check_text(field, text) is None) is excepted, (field.name, text)

@@ -1,4 +1,4 @@
-"""What refuses a file: a clear fault, its line where known, and never half a data set."""
+"""A file that cannot be used: a clear error with its line, and never a partial data set."""
 
 from pathlib import Path
 
@@ -35,20 +35,20 @@ RECORD = as_json(store())
         (HEADER + ROW + b's2,c1,"1 Elm', 3, "unexpected end"),
         (HEADER + ROW + b's2,c1,"1 Elm\nSt,Ada,CA\n' + ROW, 3, "unexpected end"),
         (HEADER + ROW + b'\ns2,c1,"1 Elm" St,Ada,CA\n' + ROW, 4, "expected after"),
-        (HEADER + ROW + b"s2,c1,1 Elm", 3, "cut short"),
-        (HEADER + b's2,c1,"1\nElm"', 2, "cut short"),
-        (HEADER + b"s2", 2, "cut short"),
+        (HEADER + ROW + b"s2,c1,1 Elm", 3, "truncated"),
+        (HEADER + b's2,c1,"1\nElm"', 2, "truncated"),
+        (HEADER + b"s2", 2, "truncated"),
         (HEADER + ROW + b"s2,c1,\xe9,Ada,CA\n", 3, "0xe9"),
         (HEADER + ROW + b"s2,c1,1 Elm,Ada,\xf0\x9f", 3, "UTF-8"),
         (b"\xff\xfe" + HEADER.decode().encode("utf-16-le"), 1, "UTF-8"),
         (b'"store_id,company_id', 1, "unexpected end"),
     ],
 )
-def test_a_csv_file_is_refused(tmp_path: Path, text: bytes, line: int | None, why: str) -> None:
-    fault = refusal(load_stores(tmp_path, text))
+def test_an_invalid_csv_file_is_refused(tmp_path: Path, text: bytes, line: int | None, why: str) -> None:
+    error = refusal(load_stores(tmp_path, text))
 
-    assert (fault.file, fault.line) == ("stores.csv", line)
-    assert why in fault.why
+    assert (error.file, error.line) == ("stores.csv", line)
+    assert why in error.why
 
 
 @pytest.mark.parametrize(
@@ -83,68 +83,68 @@ def test_a_csv_file_is_refused(tmp_path: Path, text: bytes, line: int | None, wh
         (b"\xef\xbb\xbf\xef\xbb\xbf[]", 1),
     ],
 )
-def test_a_json_file_is_refused(tmp_path: Path, text: bytes, line: int | None) -> None:
-    fault = refusal(load_stores(tmp_path, text, "stores.json"))
+def test_an_invalid_json_file_is_refused(tmp_path: Path, text: bytes, line: int | None) -> None:
+    error = refusal(load_stores(tmp_path, text, "stores.json"))
 
-    assert fault.file == "stores.json"
-    assert fault.line == line
+    assert error.file == "stores.json"
+    assert error.line == line
 
 
 @pytest.mark.parametrize(
     "bad",
     [b"{", b"x", b"[1, 2", b"{} {}", b'{"name": NaN}', b'"\\ud800"', b'5 "', b"[" * 100_000, b'{"name": 1, }', b"\x0b"],
 )
-def test_a_json_line_that_is_not_json_refuses_the_file_and_tells_its_line(tmp_path: Path, bad: bytes) -> None:
-    fault = refusal(load_stores(tmp_path, RECORD + b"\n\r\n" + bad + b"\n" + RECORD + b"\n", "stores.jsonl"))
+def test_an_invalid_line_of_json_lines_refuses_the_file_with_its_number(tmp_path: Path, bad: bytes) -> None:
+    error = refusal(load_stores(tmp_path, RECORD + b"\n\r\n" + bad + b"\n" + RECORD + b"\n", "stores.jsonl"))
 
-    assert (fault.file, fault.line) == ("stores.jsonl", 3)
+    assert (error.file, error.line) == ("stores.jsonl", 3)
 
 
-def test_a_half_surrogate_refuses_the_file_also_beside_a_wrong_type(tmp_path: Path) -> None:
+def test_a_lone_surrogate_refuses_the_file_even_next_to_a_wrong_type(tmp_path: Path) -> None:
     text = b'[{"store_id": 1, "unknown": "\\udc00"}]'
 
     assert "surrogate" in refusal(load_stores(tmp_path, text, "stores.json")).why
     assert "surrogate" in refusal(load_stores(tmp_path, text[1:-1], "stores.jsonl")).why
 
 
-def test_an_empty_json_lines_file_is_an_empty_set(tmp_path: Path) -> None:
+def test_an_empty_json_lines_file_is_an_empty_data_set(tmp_path: Path) -> None:
     loaded = load_companies(tmp_path, b"", "companies.ndjson")
 
     assert loaded.dataset is not None
     assert (len(loaded.dataset.stores), len(loaded.dataset.companies)) == (0, 0)
 
 
-def test_a_csv_file_of_a_header_alone_and_an_empty_array_are_empty_sets(tmp_path: Path) -> None:
+def test_a_csv_header_without_records_and_an_empty_array_are_empty_data_sets(tmp_path: Path) -> None:
     loaded = load_files(tmp_path, {"stores.csv": HEADER, "companies.json": b'{"x": [{}], "companies": []}'})
 
     assert loaded.dataset is not None
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
 
 
-def test_a_refused_file_is_one_fault_and_the_other_file_is_still_checked(tmp_path: Path) -> None:
+def test_a_refused_file_is_one_error_and_the_other_file_is_still_checked(tmp_path: Path) -> None:
     stores = as_csv([store(city=""), store("s2", company_id="c2", parent_company_id="c9")], STORE_FIELDS)
     loaded = load_files(tmp_path, {"companies.json": b'[{"company_id": ""}', "stores.csv": stores})
 
     assert loaded.dataset is None
-    assert [(fault.file, fault.code) for fault in loaded.report.faults] == [
+    assert [(error.file, error.code) for error in loaded.report.errors] == [
         ("companies.json", "file"),
         ("stores.csv", "missing"),  # and nothing of companies, of which none are known
     ]
     assert msgspec.to_builtins(loaded.report.totals) == {"stores": 0, "companies": 0, "skipped": 1, "repeated": 0}
     loaded = load_stores(tmp_path, as_csv([store(city="")], STORE_FIELDS) + b'"')
-    assert [fault.code for fault in loaded.report.faults] == ["file"]
+    assert [error.code for error in loaded.report.errors] == ["file"]
 
 
-def test_both_files_are_told_where_both_are_refused(tmp_path: Path) -> None:
-    faults = load_files(tmp_path, {"companies.csv": b"x", "stores.json": b"x"}).report.faults
+def test_two_refused_files_are_two_errors(tmp_path: Path) -> None:
+    errors = load_files(tmp_path, {"companies.csv": b"x", "stores.json": b"x"}).report.errors
 
-    assert [(fault.code, fault.file) for fault in faults] == [("file", "companies.csv"), ("file", "stores.json")]
+    assert [(error.code, error.file) for error in errors] == [("file", "companies.csv"), ("file", "stores.json")]
 
 
-def test_a_cell_may_be_as_long_as_it_likes(tmp_path: Path) -> None:
+def test_a_cell_may_have_any_length(tmp_path: Path) -> None:
     loaded = load_stores(tmp_path, as_csv([store(name="x" * 300_000)], STORE_FIELDS))
 
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
 
 
 def test_a_record_nested_too_deeply_refuses_the_file(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
-"""However many warnings a file has, the report is bounded and the counts are exact."""
+"""The report of many warnings is bounded, and their counts are exact."""
 
 from pathlib import Path
 
 from service.loading.summary import groups, notes
-from service.loading.warning_counts import MOST_LISTED
+from service.loading.warning_counts import MAX_LISTED
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -15,7 +15,7 @@ from tests.loading.data_files import (
     store,
 )
 
-MANY = MOST_LISTED + 1_500
+MANY = MAX_LISTED + 1_500
 
 
 def wrong(number: int) -> Record:
@@ -23,15 +23,15 @@ def wrong(number: int) -> Record:
     return store(f"s{number}", latitude="47,37", longitude="8,54", phone_number="n/a" if number < 3 else "1")
 
 
-def test_the_first_warnings_of_each_code_and_field_are_listed_and_the_others_counted(tmp_path: Path) -> None:
+def test_the_first_warnings_of_each_code_and_field_are_listed_and_all_are_counted(tmp_path: Path) -> None:
     loaded = load_stores(tmp_path, as_csv(map(wrong, range(MANY)), STORE_FIELDS))
     listed = [(each.code, each.field, each.record) for each in loaded.report.warnings]
 
-    assert loaded.report.faults == []
-    assert loaded.warned == {"number": 2 * MANY, "placeholder": 3}
+    assert loaded.report.errors == []
+    assert loaded.warning_counts == {"number": 2 * MANY, "placeholder": 3}
     for field in ("latitude", "longitude"):
         records = [record for _, other, record in listed if other == field]
-        assert records == [*range(1, MOST_LISTED + 1), None]
+        assert records == [*range(1, MAX_LISTED + 1), None]
     assert [each for each in listed if each[0] == "placeholder"] == [
         ("placeholder", "phone_number", record) for record in (1, 2, 3)
     ]
@@ -44,29 +44,29 @@ def test_the_first_warnings_of_each_code_and_field_are_listed_and_the_others_cou
     )
 
 
-def test_repeated_records_are_counted_alike(tmp_path: Path) -> None:
+def test_warnings_of_repeated_records_are_counted(tmp_path: Path) -> None:
     loaded = load_stores(tmp_path, as_csv([store()] * MANY, STORE_FIELDS))
-    assert loaded.report.totals.repeated == loaded.warned["repeated"] == MANY - 1
-    assert len(loaded.report.warnings) == MOST_LISTED + 1
+    assert loaded.report.totals.repeated == loaded.warning_counts["repeated"] == MANY - 1
+    assert len(loaded.report.warnings) == MAX_LISTED + 1
 
 
-def test_parents_that_nobody_has_are_counted_alike(tmp_path: Path) -> None:
+def test_warnings_of_unknown_parents_are_counted(tmp_path: Path) -> None:
     companies = [company(f"c{number}", parent_company_id="nobody") for number in range(MANY)]
     loaded = load_companies(tmp_path, as_csv(companies, COMPANY_FIELDS))
-    assert loaded.warned == {"parent": MANY}
-    assert len(loaded.report.warnings) == MOST_LISTED + 1
+    assert loaded.warning_counts == {"parent": MANY}
+    assert len(loaded.report.warnings) == MAX_LISTED + 1
 
 
-def test_a_log_has_a_line_for_each_code_with_its_count_and_its_first_case(tmp_path: Path) -> None:
+def test_the_log_has_one_line_per_code_with_the_count_and_the_first_case(tmp_path: Path) -> None:
     records = [store("s1", city=""), *map(wrong, range(4)), store("s9", city="", country="")]
     loaded = load_stores(tmp_path, as_csv(records, [*STORE_FIELDS, "zip", "state"]))
     why = {warning.code: warning.why for warning in loaded.report.warnings}
     assert [str(group) for group in groups(loaded)] == [
-        "missing: 3 faults", "number: 8 warnings", "placeholder: 3 warnings", "unused: 2 warnings"
+        "missing: 3 errors", "number: 8 warnings", "placeholder: 3 warnings", "unused: 2 warnings"
     ]  # fmt: skip
     assert list(notes(loaded, tmp_path)) == [
-        "left out 2 records at fault",
-        "missing: 3 faults, the first: stores.csv:2: city: a value is needed",
+        "skipped 2 invalid records",
+        "missing: 3 errors, the first: stores.csv:2: city: a value is required",
         f"number: 8 warnings, the first: stores.csv:3: latitude: {why['number']}: '47,37'",
         f"placeholder: 3 warnings, the first: stores.csv:3: phone_number: {why['placeholder']}: 'n/a'",
         "unused: 2 warnings, the first: stores.csv:1: zip: not a field, so it is ignored (6 records)",
@@ -74,5 +74,5 @@ def test_a_log_has_a_line_for_each_code_with_its_count_and_its_first_case(tmp_pa
     ]
 
 
-def test_sound_data_has_nothing_for_a_log(tmp_path: Path) -> None:
+def test_valid_data_logs_nothing(tmp_path: Path) -> None:
     assert list(notes(load_stores(tmp_path, as_csv([store()], STORE_FIELDS)), tmp_path)) == []

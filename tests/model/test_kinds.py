@@ -1,4 +1,4 @@
-"""The kinds of field: which values are the same, and how they are ordered."""
+"""The kinds of field: which values match, and how they sort."""
 
 import re
 import unicodedata
@@ -14,21 +14,21 @@ from service.model.kinds import (
     POSTAL,
     WORDS,
     Kind,
-    read_flag,
+    parse_flag,
 )
 
 
 def same(kind: Kind, one: str, other: str) -> bool:
-    return kind.matched(one) == kind.matched(other)
+    return kind.normalize(one) == kind.normalize(other)
 
 
 @pytest.mark.parametrize("other", ["A1", "a1 ", " a1", "a\u200b1", "\uff411", ""])
-def test_an_identifier_is_the_same_to_the_character_only(other: str) -> None:
+def test_identifiers_match_only_if_all_characters_are_equal(other: str) -> None:
     assert same(IDENTIFIER, "a1", "a1")
     assert not same(IDENTIFIER, "a1", other)
 
 
-def test_an_identifier_has_one_unicode_form_only() -> None:
+def test_identifiers_are_not_unicode_normalized() -> None:
     assert not same(IDENTIFIER, "\u00e9", "e\u0301")
 
 
@@ -54,7 +54,7 @@ def test_an_identifier_has_one_unicode_form_only() -> None:
         ("J\u030c\u0323", "\u01f0\u0323"),  # folding takes NFKC away from the second
     ],
 )
-def test_words_are_the_same_whatever_their_case_form_and_white_space(one: str, other: str) -> None:
+def test_words_match_ignoring_case_unicode_form_and_white_space(one: str, other: str) -> None:
     assert same(WORDS, one, other)
 
 
@@ -68,43 +68,43 @@ def test_words_are_the_same_whatever_their_case_form_and_white_space(one: str, o
         ("a-b", "a b"),
     ],
 )
-def test_other_words_are_not_the_same(one: str, other: str) -> None:
+def test_different_words_do_not_match(one: str, other: str) -> None:
     assert not same(WORDS, one, other)
 
 
 @given(st.text(), st.text())
 @example("\u1e9e", "SS")
-def test_words_are_compared_after_nfkc_folding_nfkc_and_single_spaces(one: str, other: str) -> None:
+def test_words_are_compared_after_nfkc_case_folding_nfkc_and_collapsed_white_space(one: str, other: str) -> None:
     def contract(text: str) -> str:
         folded = unicodedata.normalize("NFKC", text).casefold()
         return " ".join(unicodedata.normalize("NFKC", folded).split())
 
     assert same(WORDS, one, other) == (contract(one) == contract(other))
-    assert (WORDS.matched(one) < WORDS.matched(other)) == (contract(one) < contract(other))
+    assert (WORDS.normalize(one) < WORDS.normalize(other)) == (contract(one) < contract(other))
 
 
 @pytest.mark.parametrize(
     "other",
     ["m5v2t6", "M5V  2T6", " m5V\u00a02t6\t", "\uff2d\uff15\uff36\uff12\uff34\uff16", "m 5 v 2 t 6", "M5V\u30002T6"],
 )
-def test_postal_codes_are_the_same_whatever_their_case_form_and_spaces(other: str) -> None:
+def test_postal_codes_match_ignoring_case_unicode_form_and_spaces(other: str) -> None:
     assert same(POSTAL, "M5V 2T6", other)
 
 
 @pytest.mark.parametrize("other", ["M5V-2T6", "M5V 2T", "M5V\u200b2T6"])
-def test_other_postal_codes_are_not_the_same(other: str) -> None:
+def test_different_postal_codes_do_not_match(other: str) -> None:
     assert not same(POSTAL, "M5V 2T6", other)
 
 
 @pytest.mark.parametrize("text", ["1", "t", "y", "on", "yes", "true", "T", "Y", "ON", "Yes", "tRuE"])
-def test_the_spellings_of_true_are_taken_in_any_ascii_case(text: str) -> None:
-    assert read_flag(text) is True
+def test_spellings_of_true_are_accepted_ascii_case_insensitively(text: str) -> None:
+    assert parse_flag(text) is True
     assert same(FLAG, text, "true")
 
 
 @pytest.mark.parametrize("text", ["0", "f", "n", "off", "no", "false", "F", "N", "OFF", "No", "fALSE"])
-def test_the_spellings_of_false_are_taken_in_any_ascii_case(text: str) -> None:
-    assert read_flag(text) is False
+def test_spellings_of_false_are_accepted_ascii_case_insensitively(text: str) -> None:
+    assert parse_flag(text) is False
     assert same(FLAG, text, "false")
 
 
@@ -128,14 +128,14 @@ def test_the_spellings_of_false_are_taken_in_any_ascii_case(text: str) -> None:
         "ye\u017f",
     ],
 )
-def test_no_other_text_spells_a_flag(text: str) -> None:
-    assert read_flag(text) is None
+def test_other_texts_are_not_flags(text: str) -> None:
+    assert parse_flag(text) is None
 
 
-def test_false_comes_before_true() -> None:
-    assert FLAG.matched("no") < FLAG.matched("yes")
+def test_false_sorts_before_true() -> None:
+    assert FLAG.normalize("no") < FLAG.normalize("yes")
 
 
 @pytest.mark.parametrize("kind", [IDENTIFIER, WORDS, POSTAL, NUMBER, FLAG, INSTANT], ids=lambda kind: kind.name)
-def test_every_kind_says_its_rule_in_a_sentence(kind: Kind) -> None:
+def test_every_kind_has_its_rule_as_a_sentence(kind: Kind) -> None:
     assert re.fullmatch(r"[A-Z].+\.", kind.rule)

@@ -1,4 +1,4 @@
-"""Dates: which texts are one, how they are written, and how they are ordered."""
+"""Dates: which texts are valid, how they are formatted, and how they sort."""
 
 import time
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given, strategies as st
 
-from service.model.kinds import rank_instant, read_instant, write_instant
+from service.model.kinds import format_instant, instant_key, parse_instant
 
 MOMENTS = st.datetimes(
     min_value=datetime(1, 1, 2),  # noqa: DTZ001 - hypothesis puts the offset on
@@ -44,10 +44,10 @@ MOMENTS = st.datetimes(
         ("9999-12-31T23:59:59+00:01", "9999-12-31T23:59:59+00:01"),
     ],
 )
-def test_a_date_is_read_and_written_as_rfc_3339(text: str, written: str) -> None:
-    moment = read_instant(text)
+def test_a_date_is_parsed_and_formatted_as_rfc_3339(text: str, written: str) -> None:
+    moment = parse_instant(text)
     assert moment is not None
-    assert write_instant(moment) == written
+    assert format_instant(moment) == written
 
 
 @pytest.mark.parametrize(
@@ -113,34 +113,34 @@ def test_a_date_is_read_and_written_as_rfc_3339(text: str, written: str) -> None
         "2024-01-02T03:04:05Z\n",
     ],
 )
-def test_no_other_text_is_a_date(text: str) -> None:
-    assert read_instant(text) is None
+def test_other_texts_are_not_dates(text: str) -> None:
+    assert parse_instant(text) is None
 
 
 @given(MOMENTS)
-def test_a_date_that_was_written_is_read_as_the_same_moment_in_the_same_offset(moment: datetime) -> None:
-    read = read_instant(write_instant(moment))
+def test_a_formatted_date_parses_to_the_same_instant_and_offset(moment: datetime) -> None:
+    read = parse_instant(format_instant(moment))
     assert read is not None
     assert (read, read.utcoffset()) == (moment, moment.utcoffset())
 
 
 @given(MOMENTS, MOMENTS, st.timedeltas(timedelta(microseconds=-1), timedelta(microseconds=1)))
-def test_dates_are_the_same_and_ordered_as_moments(one: datetime, other: datetime, step: timedelta) -> None:
+def test_dates_match_and_sort_as_instants(one: datetime, other: datetime, step: timedelta) -> None:
     for left, right in ((one, other), (one, (one + step).astimezone(other.tzinfo)), (one, one.astimezone(UTC))):
-        ranks = rank_instant(write_instant(left)), rank_instant(write_instant(right))
+        ranks = instant_key(format_instant(left)), instant_key(format_instant(right))
         assert (ranks[0] == ranks[1]) == (left == right)
         assert (ranks[0] < ranks[1]) == (left < right)
 
 
 @pytest.mark.parametrize("text", ["2023-12-31T19:00-05:00", "2024-01-01 00:00", "2024-01-01T00:00:00.0000009Z"])
-def test_the_same_moment_is_the_same_date_however_it_is_written(text: str) -> None:
-    assert rank_instant(text) == rank_instant("2024-01-01")
+def test_the_same_instant_matches_in_every_spelling(text: str) -> None:
+    assert instant_key(text) == instant_key("2024-01-01")
 
 
 @pytest.mark.parametrize("text", ["yesterday", "2024-02-30", "24:00"])
-def test_what_is_no_instant_has_no_place_in_the_order(text: str) -> None:
+def test_an_invalid_instant_has_no_key(text: str) -> None:
     with pytest.raises(ValueError, match=text):
-        rank_instant(text)
+        instant_key(text)
 
 
 @pytest.fixture(params=["Asia/Tokyo", "America/Los_Angeles"])
@@ -154,10 +154,10 @@ def elsewhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_moments_are_the_same_wherever_the_service_runs() -> None:
-    assert rank_instant("2024-01-02T03:04:05+02:00") == "2024-01-02T01:04:05"
-    assert rank_instant("2024-01-02") == "2024-01-02T00:00:00"
+def test_keys_of_instants_do_not_depend_on_the_local_time_zone() -> None:
+    assert instant_key("2024-01-02T03:04:05+02:00") == "2024-01-02T01:04:05"
+    assert instant_key("2024-01-02") == "2024-01-02T00:00:00"
     for first_and_last in ("0001-01-01", "9999-12-31T23:59:59.999999Z"):
-        assert read_instant(first_and_last) is not None
+        assert parse_instant(first_and_last) is not None
     for outside in ("0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01"):
-        assert read_instant(outside) is None
+        assert parse_instant(outside) is None

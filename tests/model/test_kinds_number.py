@@ -1,4 +1,4 @@
-"""Numbers: which are the same, and how they are ordered."""
+"""Numbers: which match, and how they sort."""
 
 import re
 from decimal import Decimal
@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import example, given, strategies as st
 
-from service.model.kinds import rank_number
+from service.model.kinds import number_key
 
 DECIMAL_TEXT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 DECIMALS = st.from_regex(DECIMAL_TEXT, fullmatch=True)
@@ -21,7 +21,7 @@ ANY_DECIMAL = DECIMALS | FEW_DECIMALS | ODD_DECIMALS | LONG_DECIMALS
 
 
 def same(one: str, other: str) -> bool:
-    return rank_number(one) == rank_number(other)
+    return number_key(one) == number_key(other)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def same(one: str, other: str) -> bool:
         ("-0." + "0" * 998 + "1", "-1e-999"),
     ],
 )
-def test_numbers_are_the_same_when_equal_as_decimals(one: str, other: str) -> None:
+def test_numbers_match_if_equal_as_decimals(one: str, other: str) -> None:
     assert same(one, other)
 
 
@@ -69,7 +69,7 @@ def test_numbers_are_the_same_when_equal_as_decimals(one: str, other: str) -> No
         ("inf", " inf"),
     ],
 )
-def test_other_numbers_and_texts_that_are_no_numbers_are_the_same_to_the_character_only(one: str, other: str) -> None:
+def test_other_texts_match_only_if_all_characters_are_equal(one: str, other: str) -> None:
     assert same(one, one)
     assert not same(one, other)
 
@@ -81,14 +81,14 @@ def test_other_numbers_and_texts_that_are_no_numbers_are_the_same_to_the_charact
 @example("-10", "-9")
 @example("-0", "0")
 @example("9" * 400, "1e400")
-def test_numbers_are_ordered_and_equal_as_decimals_are(one: str, other: str) -> None:
-    ranks, decimals = (rank_number(one), rank_number(other)), (Decimal(one), Decimal(other))
+def test_numbers_sort_and_match_as_decimals(one: str, other: str) -> None:
+    ranks, decimals = (number_key(one), number_key(other)), (Decimal(one), Decimal(other))
     assert (ranks[0] == ranks[1]) == (decimals[0] == decimals[1])
     assert (ranks[0] < ranks[1]) == (decimals[0] < decimals[1])
 
 
 @given(DECIMALS)
-def test_a_number_is_the_same_however_it_is_padded(text: str) -> None:
+def test_white_space_around_a_number_is_ignored(text: str) -> None:
     sign, digits = (text[0], text[1:]) if text[0] in "+-" else ("", text)
     assert same(text, f" {sign}000{digits} ")
 
@@ -96,17 +96,17 @@ def test_a_number_is_the_same_however_it_is_padded(text: str) -> None:
 @given(st.integers(-999, 999), st.text("05", max_size=4))
 @example(-180, "0")
 @example(0, "5")
-def test_degrees_are_ranked_as_the_same_numbers_written_otherwise_are(whole: int, fraction: str) -> None:
+def test_precomputed_keys_of_degrees_equal_the_general_ones(whole: int, fraction: str) -> None:
     assert same(f"{whole}.{fraction}", f"{whole}{fraction}e-{len(fraction)}")
 
 
 @pytest.mark.parametrize("text", ["43.\u0667", "43.7e", "43.7 5", "43.-7", "43.7.5", "4\u0663.7", "43.7X"])
-def test_what_begins_as_degrees_and_is_no_number_is_ranked_as_it_is(text: str) -> None:
-    assert rank_number(text) == "3" + text
+def test_texts_that_begin_like_degrees_are_keyed_as_texts(text: str) -> None:
+    assert number_key(text) == "3" + text
 
 
 @given(st.lists(ANY_DECIMAL | FEW_DECIMALS.map("{}!".format) | st.text(), max_size=8))
-def test_texts_that_are_no_numbers_come_after_numbers_by_code_point(texts: list[str]) -> None:
+def test_texts_sort_after_numbers_by_code_point(texts: list[str]) -> None:
     numbers = [text for text in texts if DECIMAL_TEXT.fullmatch(text.strip())]
     others = [text for text in texts if not DECIMAL_TEXT.fullmatch(text.strip())]
-    assert sorted(texts, key=rank_number) == sorted(numbers, key=Decimal) + sorted(others)
+    assert sorted(texts, key=number_key) == sorted(numbers, key=Decimal) + sorted(others)

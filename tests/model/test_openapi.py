@@ -1,4 +1,4 @@
-"""The OpenAPI document against the definitions that answer requests."""
+"""The OpenAPI document matches the definitions that serve requests."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,48 +26,50 @@ def operation(document: Any, path: str) -> Any:
 
 
 def query_parameters(document: Any, path: str) -> dict[str, Any]:
-    return {given["name"]: given for given in operation(document, path)["parameters"] if given["in"] == "query"}
+    return {
+        parameter["name"]: parameter
+        for parameter in operation(document, path)["parameters"]
+        if parameter["in"] == "query"
+    }
 
 
-def test_it_is_valid_openapi_3_1(document: Any) -> None:
+def test_the_document_is_valid_openapi_3_1(document: Any) -> None:
     from openapi_spec_validator import OpenAPIV31SpecValidator  # noqa: PLC0415 - 0.5 s, which other processes of a run save
 
     assert document["openapi"] == "3.1.0"
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
 
 
-def test_it_carries_the_version_of_the_interface(document: Any) -> None:
+def test_the_document_has_the_version_of_the_interface(document: Any) -> None:
     assert document["info"]["version"] == "0.1.0"
 
 
-def test_it_lists_the_three_operations_and_the_probes_and_nothing_but_get(document: Any) -> None:
+def test_the_document_lists_the_three_operations_and_the_probes_with_get_only(document: Any) -> None:
     assert list(document["paths"]) == ["/stores", "/companies", "/companies/{company_id}", "/health", "/ready"]
     assert {method for path in document["paths"].values() for method in path} == {"get"}
 
 
 @pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=["stores", "companies"])
-def test_every_parameter_stands_in_it_in_order_with_its_schema_and_a_description(
-    document: Any, resource: Resource
-) -> None:
-    told = query_parameters(document, f"/{resource.name}")
-    assert list(told) == [parameter.name for parameter in parameters_of(resource)]
+def test_every_parameter_is_documented_in_order_with_schema_and_description(document: Any, resource: Resource) -> None:
+    reported = query_parameters(document, f"/{resource.name}")
+    assert list(reported) == [parameter.name for parameter in parameters_of(resource)]
     for parameter in parameters_of(resource):
-        assert told[parameter.name]["schema"] == parameter.schema
-        assert told[parameter.name]["description"]
-        assert told[parameter.name]["required"] is False
+        assert reported[parameter.name]["schema"] == parameter.schema
+        assert reported[parameter.name]["description"]
+        assert reported[parameter.name]["required"] is False
 
 
-def test_parameters_tell_bounds_defaults_and_allowed_values(document: Any) -> None:
-    told = {name: parameter["schema"] for name, parameter in query_parameters(document, "/stores").items()}
-    assert told["limit"] == {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT}
-    assert told["page_num"] == {"type": "integer", "minimum": 1, "default": 1}
-    assert told["sort_order"] == {"type": "string", "enum": ["asc", "desc"], "default": "asc"}
-    assert told["sort_by"]["default"] == "created_at"
-    assert told["is_open"] == {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
-    assert told["city"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+def test_parameters_have_bounds_defaults_and_allowed_values(document: Any) -> None:
+    reported = {name: parameter["schema"] for name, parameter in query_parameters(document, "/stores").items()}
+    assert reported["limit"] == {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT}
+    assert reported["page_num"] == {"type": "integer", "minimum": 1, "default": 1}
+    assert reported["sort_order"] == {"type": "string", "enum": ["asc", "desc"], "default": "asc"}
+    assert reported["sort_by"]["default"] == "created_at"
+    assert reported["is_open"] == {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
+    assert reported["city"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
 
 
-def test_a_key_is_needed_for_the_three_operations_alone(document: Any) -> None:
+def test_only_the_three_operations_require_a_key(document: Any) -> None:
     assert document["components"]["securitySchemes"] == {
         "APIKeyHeader": {"type": "apiKey", "in": "header", "name": "x-api-key"}
     }
@@ -82,19 +84,21 @@ def errors() -> Iterator[type[RequestError]]:
 
 
 @pytest.mark.parametrize("error", list(errors()), ids=lambda error: error.__name__)
-def test_every_error_stands_with_every_operation_that_may_answer_it(document: Any, error: type[RequestError]) -> None:
+def test_every_error_is_documented_for_every_operation_that_can_return_it(
+    document: Any, error: type[RequestError]
+) -> None:
     paths = document["paths"] if error in ALWAYS else ["/stores", "/companies", "/companies/{company_id}"]
     for path in paths:
-        told = operation(document, path)["responses"][str(error.status.value)]
-        assert told["description"] == error.meaning
-        assert set(error.headers) <= set(told.get("headers", ()))
+        reported = operation(document, path)["responses"][str(error.status.value)]
+        assert reported["description"] == error.meaning
+        assert set(error.headers) <= set(reported.get("headers", ()))
 
 
 def test_a_missing_company_is_documented(document: Any) -> None:
     assert "404" in operation(document, "/companies/{company_id}")["responses"]
 
 
-def test_schemas_carry_the_names_that_fastapi_gives_them(document: Any) -> None:
+def test_schemas_have_the_names_that_fastapi_gives_them(document: Any) -> None:
     schemas = document["components"]["schemas"]
     assert {"Store", "Company", "HTTPValidationError", "ValidationError"} <= set(schemas)
     assert list(schemas["ValidationError"]["properties"]) == ["loc", "msg", "type"]

@@ -1,4 +1,4 @@
-"""The query parameters: which there are, what each takes, and how what it does not take is told."""
+"""The query parameters: which exist, what they accept, and the errors for other values."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from service.model.parameters import (
     LIMIT,
     PAGE_NUM,
     SORT_ORDER,
-    Invalid,
+    InvalidValue,
     Parameter,
     filter_parameter,
     parameters_of,
@@ -36,8 +36,8 @@ def short(value: object) -> str:
 
 
 def refusal(parameter: Parameter, *values: str) -> tuple[str, str]:
-    with pytest.raises(Invalid) as caught:
-        parameter.read(values)
+    with pytest.raises(InvalidValue) as caught:
+        parameter.parse(values)
     return caught.value.type, caught.value.msg
 
 
@@ -88,7 +88,7 @@ def test_the_schemas_are_those_of_the_interface() -> None:
 
 @pytest.mark.parametrize("value", ["1", "1000", "+1_000.0"])
 def test_a_limit_is_from_1_to_1000(value: str) -> None:
-    assert LIMIT.read([value]) in {1, 1000}
+    assert LIMIT.parse([value]) in {1, 1000}
 
 
 @pytest.mark.parametrize(
@@ -106,43 +106,43 @@ def test_a_limit_is_from_1_to_1000(value: str) -> None:
     ],
     ids=short,
 )
-def test_a_limit_out_of_bounds_is_refused(value: str, expected: tuple[str, str]) -> None:
+def test_a_limit_out_of_bounds_is_rejected(value: str, expected: tuple[str, str]) -> None:
     assert refusal(LIMIT, value) == expected
 
 
 @pytest.mark.parametrize("value", ["1", "1001", "18446744073709551616", "9" * 4300], ids=short)
 def test_a_page_number_has_no_upper_bound(value: str) -> None:
-    assert PAGE_NUM.read([value]) == int(value)
+    assert PAGE_NUM.parse([value]) == int(value)
 
 
 @pytest.mark.parametrize(
     ("value", "expected"), [("0", BELOW_ONE), ("-3", BELOW_ONE), ("9" * 4301, TOO_LONG)], ids=short
 )
-def test_a_page_number_below_one_or_of_too_many_digits_is_refused(value: str, expected: tuple[str, str]) -> None:
+def test_a_page_number_below_one_or_with_too_many_digits_is_rejected(value: str, expected: tuple[str, str]) -> None:
     assert refusal(PAGE_NUM, value) == expected
 
 
 def test_the_sort_order_is_asc_or_desc() -> None:
-    assert [SORT_ORDER.read([value]) for value in ("asc", "desc")] == ["asc", "desc"]
+    assert [SORT_ORDER.parse([value]) for value in ("asc", "desc")] == ["asc", "desc"]
 
 
 @pytest.mark.parametrize("value", ["up", "ASC", " asc", "desc ", "", "null"])
-def test_another_sort_order_is_refused(value: str) -> None:
+def test_other_sort_orders_are_rejected(value: str) -> None:
     assert refusal(SORT_ORDER, value) == ("enum", "Input should be 'asc' or 'desc'")
 
 
 def test_every_field_of_a_store_sorts() -> None:
     sort_by = sort_by_parameter(STORES)
-    assert [sort_by.read([key]) for key in sort_by.schema["enum"]] == list(STORES.sort_keys)
+    assert [sort_by.parse([key]) for key in sort_by.schema["enum"]] == list(STORES.sort_keys)
 
 
 @pytest.mark.parametrize("value", ["x", "", "null", "Name", "name ", "store_id,name", "-name"])
-def test_another_sort_key_is_refused_with_those_there_are(value: str) -> None:
+def test_other_sort_fields_are_rejected_with_the_allowed_ones(value: str) -> None:
     assert refusal(sort_by_parameter(STORES), value) == ("enum", STORE_SORT_KEYS)
 
 
 @pytest.mark.parametrize("value", ["store_id", "city", "updated_at", "", "Domain"])
-def test_a_company_is_sorted_by_its_own_fields_only(value: str) -> None:
+def test_companies_sort_only_by_their_own_fields(value: str) -> None:
     assert refusal(sort_by_parameter(COMPANIES), value) == ("enum", COMPANY_SORT_KEYS)
 
 
@@ -150,26 +150,26 @@ def test_a_company_is_sorted_by_its_own_fields_only(value: str) -> None:
     "parameter", [LIMIT, PAGE_NUM, SORT_ORDER, sort_by_parameter(STORES)], ids=lambda each: each.name
 )
 @pytest.mark.parametrize("values", [("1", "1"), ("x", "y"), ("", ""), ("1", "", "asc")], ids=str)
-def test_paging_and_sorting_are_given_once(parameter: Parameter, values: tuple[str, ...]) -> None:
+def test_repeated_paging_and_sorting_parameters_are_rejected(parameter: Parameter, values: tuple[str, ...]) -> None:
     assert refusal(parameter, *values) == REPEATED
 
 
 @pytest.mark.parametrize("name", FILTERS)
 @pytest.mark.parametrize("value", ["", " ", "\t\r\n", "\u00a0\u3000", "\x1c\x1f", "null"], ids=ascii)
 def test_an_empty_blank_or_null_filter_does_not_filter(name: str, value: str) -> None:
-    assert FILTERS[name].read([value]) == FILTERS[name].read([value, value]) == ()
+    assert FILTERS[name].parse([value]) == FILTERS[name].parse([value, value]) == ()
 
 
 @pytest.mark.parametrize("value", ["NULL", "Null", "null ", " null", "nulls", "None", "\u200b"], ids=ascii)
-def test_another_text_than_null_filters(value: str) -> None:
-    assert FILTERS["company_id"].read([value]) == (value,)
+def test_texts_other_than_null_filter(value: str) -> None:
+    assert FILTERS["company_id"].parse([value]) == (value,)
     assert refusal(FILTERS["is_open"], value) == NOT_A_FLAG
 
 
 @pytest.mark.parametrize(
     "values", [("maybe",), ("maybe", "perhaps"), ("true", "maybe"), ("", "maybe"), (" true",), ("2",)]
 )
-def test_values_that_are_no_flags_are_one_fault(values: tuple[str, ...]) -> None:
+def test_several_invalid_flags_are_one_error(values: tuple[str, ...]) -> None:
     assert refusal(FILTERS["is_open"], *values) == NOT_A_FLAG
 
 
@@ -184,8 +184,8 @@ def test_values_that_are_no_flags_are_one_fault(values: tuple[str, ...]) -> None
         ("company_id", ["a", "a"], ["a"]),
     ],
 )
-def test_filters_are_the_same_by_the_kind_of_their_field(name: str, values: list[str], like: list[str]) -> None:
-    read: Any = FILTERS[name].read
+def test_values_match_by_the_kind_of_their_field(name: str, values: list[str], like: list[str]) -> None:
+    read: Any = FILTERS[name].parse
     assert read(values) == read(like)
     assert len(read(values)) == len(like)
 
@@ -194,5 +194,5 @@ def test_filters_are_the_same_by_the_kind_of_their_field(name: str, values: list
     ("name", "value", "other"),
     [("company_id", "a", "A"), ("company_id", "a", "a "), ("latitude", "x", "X"), ("city", "New York", "NewYork")],
 )
-def test_filters_differ_by_the_kind_of_their_field(name: str, value: str, other: str) -> None:
-    assert FILTERS[name].read([value]) != FILTERS[name].read([other])
+def test_values_differ_by_the_kind_of_their_field(name: str, value: str, other: str) -> None:
+    assert FILTERS[name].parse([value]) != FILTERS[name].parse([other])

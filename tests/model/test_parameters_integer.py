@@ -1,9 +1,9 @@
-"""Integers in a query: the texts that are one, and how the others are told (as pydantic 2 does)."""
+"""Integers in a query: the texts that are one, and how the others are reported (as pydantic 2 does)."""
 
 import pytest
 from hypothesis import given, strategies as st
 
-from service.model.parameters import Invalid, read_integer
+from service.model.parameters import InvalidValue, parse_integer
 
 NOT_AN_INTEGER = ("int_parsing", "Input should be a valid integer, unable to parse string as an integer")
 TOO_LONG = ("int_parsing_size", "Unable to parse input string as an integer, exceeded maximum size")
@@ -16,8 +16,8 @@ NO_WHITE_SPACE = ["\x1c", "\x1d", "\x1e", "\x1f", "\u180e", "\u200b", "\u2060", 
 
 
 def refusal(text: str) -> tuple[str, str]:
-    with pytest.raises(Invalid) as caught:
-        read_integer(text)
+    with pytest.raises(InvalidValue) as caught:
+        parse_integer(text)
     return caught.value.type, caught.value.msg
 
 
@@ -43,8 +43,8 @@ def refusal(text: str) -> tuple[str, str]:
         ("\r\n\t7\v\f", 7),
     ],
 )
-def test_an_integer_is_read_as_pydantic_reads_it(text: str, number: int) -> None:
-    assert read_integer(text) == number
+def test_integers_are_parsed_as_by_pydantic(text: str, number: int) -> None:
+    assert parse_integer(text) == number
 
 
 @pytest.mark.parametrize(
@@ -89,37 +89,37 @@ def test_an_integer_is_read_as_pydantic_reads_it(text: str, number: int) -> None
         "1\u200b0",
     ],
 )
-def test_another_text_is_no_integer(text: str) -> None:
+def test_other_texts_are_not_integers(text: str) -> None:
     assert refusal(text) == NOT_AN_INTEGER
 
 
 @pytest.mark.parametrize("text", ["", " ", "1 0", "- 1", "+ 1", "1 .0", "1. 0", "1 _0", "1\n2"])
-def test_nothing_and_broken_digits_are_no_integer(text: str) -> None:
+def test_empty_texts_and_separated_digits_are_not_integers(text: str) -> None:
     assert refusal(text) == NOT_AN_INTEGER
 
 
 @pytest.mark.parametrize("space", WHITE_SPACE, ids=ascii)
-def test_the_white_space_of_unicode_may_stand_around_an_integer(space: str) -> None:
-    assert read_integer(f"{space}{space}-7.0{space}") == -7
+def test_unicode_white_space_around_an_integer_is_ignored(space: str) -> None:
+    assert parse_integer(f"{space}{space}-7.0{space}") == -7
 
 
 @pytest.mark.parametrize("character", NO_WHITE_SPACE, ids=ascii)
-def test_no_other_white_space_may_stand_around_an_integer(character: str) -> None:
+def test_other_separators_around_an_integer_are_rejected(character: str) -> None:
     assert refusal(f"{character}7") == refusal(f"7{character}") == NOT_AN_INTEGER
 
 
 @pytest.mark.parametrize("form", ["{}", "+{}", "-{}", "000{}", " {} ", "{}.000", "0_{}.0", "-00_0{}.0 "])
-def test_an_integer_has_at_most_4300_digits_whatever_else_is_written(form: str) -> None:
-    assert abs(read_integer(form.format("9" * 4300))) == 10**4300 - 1
+def test_an_integer_has_at_most_4300_digits(form: str) -> None:
+    assert abs(parse_integer(form.format("9" * 4300))) == 10**4300 - 1
     assert refusal(form.format("9" * 4301)) == TOO_LONG
 
 
 def test_leading_zeros_underscores_and_a_fraction_of_zeros_are_not_counted_as_digits() -> None:
-    assert read_integer("0" * 5000 + "_1" * 4300 + "." + "0" * 5000) == int("1" * 4300)
-    assert read_integer("0" * 5000) == 0
+    assert parse_integer("0" * 5000 + "_1" * 4300 + "." + "0" * 5000) == int("1" * 4300)
+    assert parse_integer("0" * 5000) == 0
 
 
 @given(st.integers(), st.sampled_from(WHITE_SPACE), st.integers(0, 3))
-def test_every_integer_is_read_as_itself(number: int, space: str, zeros: int) -> None:
+def test_every_integer_is_parsed_as_itself(number: int, space: str, zeros: int) -> None:
     sign, digits = ("-" if number < 0 else ""), str(abs(number))
-    assert read_integer(f"{space}{sign}{'0' * zeros}{'_'.join(digits)}.0{'0' * zeros}") == number
+    assert parse_integer(f"{space}{sign}{'0' * zeros}{'_'.join(digits)}.0{'0' * zeros}") == number

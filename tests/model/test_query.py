@@ -1,11 +1,11 @@
-"""Query strings: what they ask for, and how everything that is wrong with them is told at once."""
+"""Parsing of query strings, and all their errors at once."""
 
 import msgspec
 import pytest
 
 from service.model.errors import UnprocessableContent
 from service.model.kinds import IDENTIFIER, WORDS
-from service.model.query import Filter, Query, Reader
+from service.model.query import Filter, Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 
 Pairs = list[tuple[str, str]]
@@ -15,14 +15,14 @@ REPEATED = ("multiple_values", "Input should be given once")
 UNKNOWN = ("extra_forbidden", "Extra inputs are not permitted")
 
 
-def read(pairs: Pairs, resource: Resource | None = STORES, *, strict: bool = False) -> Query:
-    return Reader(resource).read(pairs, strict=strict)
+def parse(pairs: Pairs, resource: Resource | None = STORES, *, strict: bool = False) -> Query:
+    return QueryParser(resource).parse(pairs, strict=strict)
 
 
-def faults(pairs: Pairs, resource: Resource | None = STORES, *, strict: bool = False) -> list[tuple[str, str, str]]:
-    """Return the name, type and message of each fault, as the body tells them."""
+def errors(pairs: Pairs, resource: Resource | None = STORES, *, strict: bool = False) -> list[tuple[str, str, str]]:
+    """Return the name, type and message of each error, as in the response body."""
     with pytest.raises(UnprocessableContent) as caught:
-        read(pairs, resource, strict=strict)
+        parse(pairs, resource, strict=strict)
     items = msgspec.to_builtins(caught.value.body)["detail"]
     assert all(item.keys() == {"loc", "msg", "type"} and item["loc"][0] == "query" for item in items)
     assert all(len(item["loc"]) == 2 for item in items)
@@ -30,54 +30,56 @@ def faults(pairs: Pairs, resource: Resource | None = STORES, *, strict: bool = F
 
 
 @pytest.mark.parametrize("resource", [STORES, COMPANIES, None], ids=["stores", "companies", "one company"])
-def test_nothing_given_asks_for_everything_in_the_default_order(resource: Resource | None) -> None:
-    asked = read([], resource)
-    assert (asked.filters, asked.sort_by, asked.sort_order, asked.limit, asked.page_num) == (
+def test_an_empty_query_selects_everything_in_the_default_order(resource: Resource | None) -> None:
+    query = parse([], resource)
+    assert (query.filters, query.sort_by, query.sort_order, query.limit, query.page_num) == (
         (),
         "created_at",
         "asc",
         1000,
         1,
     )
-    assert not asked.descending
+    assert not query.descending
 
 
-def test_everything_given_is_asked_for() -> None:
-    given = [("limit", "5"), ("sort_by", "name"), ("city", "Örebro"), ("page_num", "2"), ("sort_order", "desc")]
-    asked = read([*given, ("company_id", "A")])
-    assert set(asked.filters) == {
-        Filter("company_id", (IDENTIFIER.matched("A"),)),
-        Filter("city", (WORDS.matched("Örebro"),)),
+def test_all_parameters_are_parsed() -> None:
+    pairs = [("limit", "5"), ("sort_by", "name"), ("city", "Örebro"), ("page_num", "2"), ("sort_order", "desc")]
+    query = parse([*pairs, ("company_id", "A")])
+    assert set(query.filters) == {
+        Filter("company_id", (IDENTIFIER.normalize("A"),)),
+        Filter("city", (WORDS.normalize("Örebro"),)),
     }
-    assert (asked.sort_by, asked.sort_order, asked.limit, asked.page_num) == ("name", "desc", 5, 2)
-    assert asked.descending
+    assert (query.sort_by, query.sort_order, query.limit, query.page_num) == ("name", "desc", 5, 2)
+    assert query.descending
 
 
-def test_a_filter_given_more_than_once_asks_for_any_of_its_values() -> None:
-    (wish,) = read([("city", "Toronto"), ("city", ""), ("limit", "2"), ("city", "Ottawa"), ("city", " OTTAWA")]).filters
-    assert wish.field == "city"
-    assert sorted(wish.keys) == sorted([WORDS.matched("Toronto"), WORDS.matched("Ottawa")])
+def test_a_repeated_filter_matches_any_of_its_values() -> None:
+    (query_filter,) = parse(
+        [("city", "Toronto"), ("city", ""), ("limit", "2"), ("city", "Ottawa"), ("city", " OTTAWA")]
+    ).filters
+    assert query_filter.field == "city"
+    assert sorted(query_filter.keys) == sorted([WORDS.normalize("Toronto"), WORDS.normalize("Ottawa")])
 
 
 @pytest.mark.parametrize("value", ["", "  ", "\x1f", "null"], ids=ascii)
 def test_a_filter_with_no_value_left_does_not_filter(value: str) -> None:
     pairs = [(field.name, value) for field in STORES.filters] * 2
-    assert read(pairs) == read([])
-    assert read([(field.name, value) for field in COMPANIES.filters], COMPANIES) == read([], COMPANIES)
+    assert parse(pairs) == parse([])
+    assert parse([(field.name, value) for field in COMPANIES.filters], COMPANIES) == parse([], COMPANIES)
 
 
-def test_all_faults_are_told_together_in_the_order_of_the_parameters() -> None:
+def test_all_errors_are_reported_together_in_the_order_of_the_parameters() -> None:
     pairs = [("sort_by", "x"), ("sort_order", "up"), ("page_num", "0"), ("limit", "abc"), ("is_open", "maybe")]
-    told = faults(pairs)
-    assert [name for name, *_ in told] == ["is_open", "limit", "page_num", "sort_order", "sort_by"]
-    assert [kind for _, kind, _ in told] == ["bool_parsing", "int_parsing", "greater_than_equal", "enum", "enum"]
-    assert faults(pairs[::-1]) == told
+    reported = errors(pairs)
+    assert [name for name, *_ in reported] == ["is_open", "limit", "page_num", "sort_order", "sort_by"]
+    assert [kind for _, kind, _ in reported] == ["bool_parsing", "int_parsing", "greater_than_equal", "enum", "enum"]
+    assert errors(pairs[::-1]) == reported
 
 
-def test_the_faults_of_companies_stand_in_the_order_of_their_parameters() -> None:
+def test_errors_of_companies_are_in_the_order_of_their_parameters() -> None:
     pairs = [("sort_by", "city"), ("sort_order", ""), ("page_num", ""), ("limit", "1001"), ("name", "x")]
-    told = faults(pairs, COMPANIES)
-    assert [(name, kind) for name, kind, _ in told] == [
+    reported = errors(pairs, COMPANIES)
+    assert [(name, kind) for name, kind, _ in reported] == [
         ("limit", "less_than_equal"),
         ("page_num", "int_parsing"),
         ("sort_order", "enum"),
@@ -85,27 +87,27 @@ def test_the_faults_of_companies_stand_in_the_order_of_their_parameters() -> Non
     ]
 
 
-def test_bad_values_of_one_filter_are_one_fault() -> None:
-    assert faults([("is_open", "maybe"), ("is_open", "yes"), ("is_open", "perhaps")]) == [("is_open", *NOT_A_FLAG)]
+def test_several_invalid_values_of_a_filter_are_one_error() -> None:
+    assert errors([("is_open", "maybe"), ("is_open", "yes"), ("is_open", "perhaps")]) == [("is_open", *NOT_A_FLAG)]
 
 
 def test_a_repeated_parameter_of_paging_or_sorting_is_ambiguous() -> None:
     names = ["limit", "page_num", "sort_order", "sort_by"]
     pairs = [(name, value) for name in names for value in ("1", "1")]
-    assert faults(pairs) == [(name, *REPEATED) for name in names]
-    assert faults([("limit", "5"), ("city", "x"), ("limit", "5")]) == [("limit", *REPEATED)]
-    assert faults([("limit", ""), ("limit", "")]) == [("limit", *REPEATED)]
+    assert errors(pairs) == [(name, *REPEATED) for name in names]
+    assert errors([("limit", "5"), ("city", "x"), ("limit", "5")]) == [("limit", *REPEATED)]
+    assert errors([("limit", ""), ("limit", "")]) == [("limit", *REPEATED)]
 
 
 def test_unknown_parameters_are_ignored() -> None:
     pairs = [("Limit", "0"), ("", ""), ("store_id", "x"), ("name", "x"), ("limit ", "x"), ("foo", "1"), ("foo", "2")]
-    assert read(pairs) == read([])
-    assert read([("anything", "1")], None) == read([], None)
+    assert parse(pairs) == parse([])
+    assert parse([("anything", "1")], None) == parse([], None)
 
 
-def test_strict_handling_refuses_unknown_names_after_the_other_faults_as_they_stand_in_the_query() -> None:
+def test_strict_handling_reports_unknown_names_after_other_errors_in_query_order() -> None:
     pairs = [("zeta", "1"), ("limit", "0"), ("alpha", ""), ("city", "Oslo"), ("zeta", "2"), ("is_open", "?"), ("", "")]
-    assert faults(pairs, strict=True) == [
+    assert errors(pairs, strict=True) == [
         ("is_open", *NOT_A_FLAG),
         ("limit", *BELOW_ONE),
         ("zeta", *UNKNOWN),
@@ -114,25 +116,25 @@ def test_strict_handling_refuses_unknown_names_after_the_other_faults_as_they_st
     ]
 
 
-def test_strict_handling_takes_what_is_known() -> None:
+def test_strict_handling_accepts_known_parameters() -> None:
     pairs = [("city", "Oslo"), ("city", ""), ("is_open", "null"), ("limit", "1.0")]
-    assert read(pairs, strict=True) == read(pairs)
+    assert parse(pairs, strict=True) == parse(pairs)
 
 
-def test_strict_handling_knows_the_names_of_its_own_resource_only() -> None:
-    assert faults([("city", "x")], COMPANIES, strict=True) == [("city", *UNKNOWN)]
-    assert faults([("name", "x")], STORES, strict=True) == [("name", *UNKNOWN)]
+def test_strict_handling_rejects_parameters_of_other_resources() -> None:
+    assert errors([("city", "x")], COMPANIES, strict=True) == [("city", *UNKNOWN)]
+    assert errors([("name", "x")], STORES, strict=True) == [("name", *UNKNOWN)]
 
 
-def test_where_no_parameter_is_known_strict_handling_refuses_every_one() -> None:
-    assert faults([("limit", "0"), ("company_id", "a")], None, strict=True) == [
+def test_without_parameters_strict_handling_rejects_every_name() -> None:
+    assert errors([("limit", "0"), ("company_id", "a")], None, strict=True) == [
         ("limit", *UNKNOWN),
         ("company_id", *UNKNOWN),
     ]
-    assert read([("limit", "0"), ("limit", "0")], None) == read([], None)
+    assert parse([("limit", "0"), ("limit", "0")], None) == parse([], None)
 
 
-def test_a_reader_keeps_nothing_of_an_earlier_query() -> None:
-    reader = Reader(STORES)
-    reader.read([("city", "Oslo"), ("limit", "1")], strict=False)
-    assert reader.read([], strict=False) == read([])
+def test_a_parser_has_no_state_between_queries() -> None:
+    query_parser = QueryParser(STORES)
+    query_parser.parse([("city", "Oslo"), ("limit", "1")], strict=False)
+    assert query_parser.parse([], strict=False) == parse([])

@@ -1,4 +1,4 @@
-"""The records: their fields, what may be filtered and sorted by, and how they are answered."""
+"""The records: their fields, filters and sort fields, and their JSON."""
 
 import json
 
@@ -39,15 +39,15 @@ def required(resource: Resource) -> list[str]:
 
 def test_a_store_has_the_fields_of_the_interface_in_its_order() -> None:
     assert [field.name for field in STORES.fields] == STORE_FIELDS
-    assert all(field.answered for field in STORES.fields)
+    assert all(field.served for field in STORES.fields)
 
 
-def test_a_company_has_the_fields_of_the_interface_and_a_date_that_is_not_answered() -> None:
+def test_a_company_has_the_fields_of_the_interface_and_a_date_that_is_not_served() -> None:
     assert [field.name for field in COMPANIES.fields] == [*COMPANY_FIELDS, "created_at"]
-    assert [field.name for field in COMPANIES.fields if field.answered] == COMPANY_FIELDS
+    assert [field.name for field in COMPANIES.fields if field.served] == COMPANY_FIELDS
 
 
-def test_records_are_known_by_their_identifier() -> None:
+def test_each_resource_has_its_identifier() -> None:
     assert (STORES.name, STORES.identifier) == ("stores", "store_id")
     assert (COMPANIES.name, COMPANIES.identifier) == ("companies", "company_id")
 
@@ -76,7 +76,7 @@ def test_stores_are_filtered_by_the_parameters_of_the_interface() -> None:
     )
 
 
-def test_companies_are_filtered_by_every_answered_field() -> None:
+def test_companies_are_filtered_by_every_served_field() -> None:
     assert [field.name for field in COMPANIES.filters] == COMPANY_FIELDS
 
 
@@ -85,7 +85,7 @@ def test_every_field_sorts() -> None:
     assert list(COMPANIES.sort_keys) == [*COMPANY_FIELDS, "created_at"]
 
 
-def test_every_field_is_of_the_kind_that_the_interface_gives_it() -> None:
+def test_every_field_has_the_kind_of_the_interface() -> None:
     assert names(STORES, "identifier") == ["store_id", "company_id", "parent_company_id"]
     assert names(STORES, "words") == ["name", "address_1", "address_2", "city", "province", "country", "phone_number"]
     assert names(STORES, "postal") == ["postal_code"]
@@ -97,7 +97,7 @@ def test_every_field_is_of_the_kind_that_the_interface_gives_it() -> None:
     assert names(COMPANIES, "instant") == ["created_at"]
 
 
-def test_a_store_is_answered_with_null_where_it_has_no_value_and_without_unknown_dates() -> None:
+def test_a_store_has_null_for_missing_values_and_omits_unknown_dates() -> None:
     answered = json.loads(msgspec.json.encode(STORE))
     assert list(answered) == STORE_FIELDS[:-2]
     assert answered == {
@@ -118,7 +118,7 @@ def test_a_store_is_answered_with_null_where_it_has_no_value_and_without_unknown
     }
 
 
-def test_a_store_is_answered_with_the_dates_that_are_known() -> None:
+def test_a_store_has_its_known_dates() -> None:
     dates = {"created_at": "2024-01-02T03:04:05Z", "updated_at": "2024-01-02T03:04:05.000001+02:00"}
     answered = json.loads(msgspec.json.encode(msgspec.structs.replace(STORE, **dates)))
     assert list(answered) == STORE_FIELDS
@@ -130,7 +130,7 @@ def test_numbers_keep_the_digits_of_the_data() -> None:
     assert (answered["latitude"], answered["longitude"]) == ("43.70", "-79.400")
 
 
-def test_a_company_is_answered_with_its_four_fields() -> None:
+def test_a_company_has_four_fields() -> None:
     answered = json.loads(msgspec.json.encode(Company(company_id="c1", name="Acme")))
     assert list(answered) == COMPANY_FIELDS
     assert answered == {"company_id": "c1", "name": "Acme", "domain": None, "parent_company_id": None}

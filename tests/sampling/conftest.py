@@ -1,4 +1,4 @@
-"""One large sample, made once for all the tests that look at it."""
+"""One large sample, shared by all tests."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A sample as it is read back from its files, typed."""
+"""Read a sample back from its files."""
 
 from pathlib import Path
 

@@ -8,23 +8,23 @@ from service.sampling.company_sizes import sizes
 from tests.sampling.large import Sample
 
 
-def test_every_store_is_of_a_company_and_knows_that_companys_parent(large: Sample) -> None:
+def test_every_store_has_a_company_and_the_parent_of_that_company(large: Sample) -> None:
     parents = {company.company_id: company.parent_company_id for company in large.companies}
     assert len(parents) == len(large.companies)
     assert all(parents[store.company_id] == store.parent_company_id for store in large.stores)
 
 
-def test_identifiers_of_stores_are_those_of_companies_with_a_number(large: Sample) -> None:
+def test_the_identifier_of_a_store_is_that_of_its_company_and_a_number(large: Sample) -> None:
     assert len({store.store_id for store in large.stores}) == len(large.stores)
     assert all(store.store_id.rpartition("-")[0] == store.company_id for store in large.stores)
 
 
-def test_owners_are_companies_without_stores_and_groups_are_at_most_two_levels_above_a_store(large: Sample) -> None:
+def test_owners_have_no_stores_and_at_most_two_levels_of_owners_are_above_a_store(large: Sample) -> None:
     parents = {company.company_id: company.parent_company_id for company in large.companies}
-    trading = {store.company_id for store in large.stores}
+    with_stores = {store.company_id for store in large.stores}
     owners = {parent for parent in parents.values() if parent}
     above = {parents[owner] for owner in owners} - {None}
-    assert owners <= parents.keys() - trading
+    assert owners <= parents.keys() - with_stores
     assert above
     assert all(parents[str(owner)] is None for owner in above)
     assert 0.3 < sum(parent is not None for parent in parents.values()) / len(parents) < 0.7
@@ -40,7 +40,7 @@ def test_the_20_largest_hold_at_least_1_5_percent_each(companies: int) -> None:
 
 
 @pytest.mark.parametrize(("stores", "firms"), [(0, 0), (0, 3), (1, 1), (7, 4), (7, 100), (1000, 5)])
-def test_small_numbers_of_stores_are_shared_out_to_the_last(stores: int, firms: int) -> None:
+def test_small_numbers_of_stores_are_divided_without_remainder(stores: int, firms: int) -> None:
     assert sum(sizes(stores=stores, firms=firms)) == stores
 
 
@@ -49,7 +49,7 @@ def test_the_20_largest_of_a_sample_hold_at_least_1_5_percent_each(large: Sample
     assert largest[-1][1] >= 0.015 * len(large.stores)
 
 
-def test_most_companies_trade_in_one_country_and_the_largest_in_several(large: Sample) -> None:
+def test_most_companies_have_stores_in_one_country_and_the_largest_in_several(large: Sample) -> None:
     countries: dict[str, set[str]] = defaultdict(set)
     for store in large.stores:
         countries[store.company_id].add(store.country)

@@ -1,4 +1,4 @@
-"""The files of a sample: the same for the same numbers, sound, and there as a whole or not at all."""
+"""The files of a sample: the same bytes for the same numbers, valid, and written atomically."""
 
 import csv
 import hashlib
@@ -12,7 +12,7 @@ import pytest
 
 from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES
-from service.sampling.sample import DataSetExists, Form, write_sample
+from service.sampling.sample import DataSetExists, SampleFormat, write_sample
 
 NUMBERS = [(0, 0), (0, 1), (1, 1), (5, 3), (3, 40), (600, 120)]
 
@@ -23,7 +23,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @contextmanager
 def small_disk(size: int) -> Iterator[None]:
-    """Let no file grow past a size, in bytes: writing more is an OSError, as on a full disk."""
+    """Limit the size of files, in bytes: writing more raises OSError, as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -32,19 +32,21 @@ def small_disk(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-# A promise to everyone who has shared a seed: to change these bytes is to break it.
+# Users share seeds, so these bytes must not change.
 @pytest.mark.parametrize(
-    ("form", "digest"),
+    ("file_format", "digest"),
     [
-        (Form.JSON, "eac18be57145bc3d1cff22db49fc0435cf280326361f673d5c0a0a3985cdcead"),
-        (Form.JSONL, "f7328bafc033609088f56843cd5f43460099f269dbdceea4d28fbedf2a757e47"),
-        (Form.CSV, "279bd1750b27fce28199ec3c0660e22a1673a878493960f04848eb8931aab82e"),
+        (SampleFormat.JSON, "eac18be57145bc3d1cff22db49fc0435cf280326361f673d5c0a0a3985cdcead"),
+        (SampleFormat.JSONL, "f7328bafc033609088f56843cd5f43460099f269dbdceea4d28fbedf2a757e47"),
+        (SampleFormat.CSV, "279bd1750b27fce28199ec3c0660e22a1673a878493960f04848eb8931aab82e"),
     ],
 )
-def test_the_same_numbers_give_the_same_bytes_on_every_machine(tmp_path: Path, form: Form, digest: str) -> None:
-    write_sample(tmp_path, stores=500, companies=30, seed=42, form=form)
+def test_the_same_numbers_give_the_same_bytes_on_every_machine(
+    tmp_path: Path, file_format: SampleFormat, digest: str
+) -> None:
+    write_sample(tmp_path, stores=500, companies=30, seed=42, file_format=file_format)
     files = contents(tmp_path)
-    assert sorted(files) == [f"companies.{form}", f"stores.{form}"]
+    assert sorted(files) == [f"companies.{file_format}", f"stores.{file_format}"]
     assert hashlib.sha256(b"".join(files[name] for name in sorted(files))).hexdigest() == digest
 
 
@@ -56,22 +58,23 @@ def test_another_seed_gives_other_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stores", "companies", "form"), [*((*each, Form.JSON) for each in NUMBERS), *((9, 4, form) for form in Form)]
+    ("stores", "companies", "file_format"),
+    [*((*each, SampleFormat.JSON) for each in NUMBERS), *((9, 4, file_format) for file_format in SampleFormat)],
 )
-def test_a_sample_of_any_size_and_form_loads_without_a_fault_or_a_warning(
-    tmp_path: Path, *, stores: int, companies: int, form: Form
+def test_a_sample_of_any_size_and_form_loads_without_errors_or_warnings(
+    tmp_path: Path, *, stores: int, companies: int, file_format: SampleFormat
 ) -> None:
-    write_sample(tmp_path, stores=stores, companies=companies, seed=3, form=form)
+    write_sample(tmp_path, stores=stores, companies=companies, seed=3, file_format=file_format)
     report = load(tmp_path).report
-    assert (report.faults, report.warnings) == ([], [])
+    assert (report.errors, report.warnings) == ([], [])
     assert (report.totals.stores, report.totals.companies) == (stores, companies)
 
 
-def test_every_form_holds_the_same_values(tmp_path: Path) -> None:
-    for form in Form:
-        write_sample(tmp_path, stores=200, companies=9, seed=5, form=form)
+def test_every_format_holds_the_same_values(tmp_path: Path) -> None:
+    for file_format in SampleFormat:
+        write_sample(tmp_path, stores=200, companies=9, seed=5, file_format=file_format)
         for path in tmp_path.glob("[sc]*"):
-            path.rename(tmp_path / f"{form}-{path.name}")
+            path.rename(tmp_path / f"{file_format}-{path.name}")
     for name in ("stores", "companies"):
         records = orjson.loads((tmp_path / f"json-{name}.json").read_bytes())
         lines = (tmp_path / f"jsonl-{name}.jsonl").read_bytes().splitlines()
@@ -89,8 +92,8 @@ def test_every_form_holds_the_same_values(tmp_path: Path) -> None:
         ]
 
 
-def test_fields_stand_in_the_order_of_the_record_one_record_a_line(tmp_path: Path) -> None:
-    write_sample(tmp_path / "csv", stores=50, companies=4, seed=1, form=Form.CSV)
+def test_fields_are_in_the_order_of_the_record_and_each_record_is_on_one_line(tmp_path: Path) -> None:
+    write_sample(tmp_path / "csv", stores=50, companies=4, seed=1, file_format=SampleFormat.CSV)
     write_sample(tmp_path / "json", stores=50, companies=4, seed=1)
     for kind in (STORES, COMPANIES):
         fields = [field.name for field in kind.fields]
@@ -112,7 +115,7 @@ def test_fields_stand_in_the_order_of_the_record_one_record_a_line(tmp_path: Pat
         (1, 0, 1, "at least 1 company"),
     ],
 )
-def test_numbers_that_make_no_data_set_are_refused_and_nothing_is_made(
+def test_invalid_numbers_are_refused_and_nothing_is_written(
     tmp_path: Path, *, stores: int, companies: int, seed: int, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -121,7 +124,7 @@ def test_numbers_that_make_no_data_set_are_refused_and_nothing_is_made(
 
 
 @pytest.mark.parametrize("name", ["stores.csv", "stores.json.gz", "companies.jsonl", "manifest.json"])
-def test_a_data_set_that_is_there_is_named_and_not_touched(tmp_path: Path, name: str) -> None:
+def test_an_existing_data_set_is_named_and_not_touched(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"mine")
     with pytest.raises(DataSetExists, match=f"{name} exists: ") as refusal:
         write_sample(tmp_path, stores=5, companies=2, seed=1)
@@ -140,22 +143,22 @@ def test_an_interrupt_leaves_no_file(tmp_path: Path, step: str) -> None:
     assert contents(tmp_path) == {}
 
 
-def test_a_full_disk_is_told_and_leaves_no_file(tmp_path: Path) -> None:
+def test_a_full_disk_raises_oserror_and_leaves_no_file(tmp_path: Path) -> None:
     with small_disk(100_000), pytest.raises(OSError, match="too large"):
         write_sample(tmp_path, stores=1000, companies=10, seed=1)
     assert contents(tmp_path) == {}
 
 
-def test_files_take_their_names_when_both_are_complete(tmp_path: Path) -> None:
-    seen: list[tuple[str, int, int]] = []
+def test_both_files_get_their_names_when_both_are_complete(tmp_path: Path) -> None:
+    steps: list[tuple[str, int, int]] = []
 
-    def look(step: str, done: int, total: int) -> None:
+    def record(step: str, done: int, total: int) -> None:
         assert [path for path in tmp_path.iterdir() if not path.name.startswith(".")] == []
-        seen.append((step, done, total))
+        steps.append((step, done, total))
 
-    write_sample(tmp_path, stores=10_001, companies=7, seed=1, progress=look)
+    write_sample(tmp_path, stores=10_001, companies=7, seed=1, progress=record)
     assert len(contents(tmp_path)) == 2
-    assert seen == [
+    assert steps == [
         ("Making companies", 0, 7),
         ("Making companies", 7, 7),
         ("Making stores", 0, 10_001),

@@ -1,8 +1,8 @@
-"""Draws: as likely as their weights say, from one stream."""
+"""Random choices follow their weights and repeat for their seed."""
 
 from collections import Counter
 
-from service.sampling.seeded_random import Pattern, Weighted, pick, shuffled, stream
+from service.sampling.seeded_random import Weighted, fill, pick, shuffled, stream
 
 ALMOST_ONE = 1 - 2**-53
 
@@ -11,13 +11,13 @@ def test_a_stream_repeats_for_its_seed() -> None:
     assert [stream(7)() for _ in range(2)] == [0.32383276483316237] * 2
 
 
-def test_items_are_drawn_as_often_as_they_weigh() -> None:
+def test_items_are_drawn_in_proportion_to_their_weights() -> None:
     letters = Weighted.of([("a", 1), ("b", 0), ("c", 3)])
     draws = iter(number / 400 for number in range(400))
     assert Counter(letters.pick(lambda: next(draws)) for _ in range(400)) == {"a": 100, "c": 300}
 
 
-def test_the_ends_of_the_stream_draw_the_ends_of_the_items() -> None:
+def test_the_lowest_and_highest_draws_pick_the_first_and_last_item() -> None:
     for draw, item in ((0.0, "a"), (ALMOST_ONE, "c")):
         assert pick("abc", lambda: draw) == item  # noqa: B023 - called at once
         assert Weighted.of([("a", 1), ("b", 5), ("c", 1)]).pick(lambda: draw) == item  # noqa: B023 - called at once
@@ -31,6 +31,5 @@ def test_shuffling_keeps_every_item() -> None:
 
 
 def test_a_pattern_is_filled_with_digits_and_letters() -> None:
-    pattern = Pattern.of("+1 *#-@ x")
-    assert pattern.fill(lambda: 0.0) == "+1 20-A x"
-    assert pattern.fill(lambda: ALMOST_ONE) == "+1 99-Z x"
+    assert fill("+1 *#-@ x", lambda: 0.0) == "+1 20-A x"
+    assert fill("+1 *#-@ x", lambda: ALMOST_ONE) == "+1 99-Z x"

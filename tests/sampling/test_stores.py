@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - Turkish has a dotless i
-"""Records of stores: believable, and with the gaps that real ones have."""
+"""Records of stores: plausible values, and missing ones as in real data."""
 
 import re
 from collections import defaultdict
@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from msgspec import UNSET
 
-from service.model.kinds import read_instant
+from service.model.kinds import parse_instant
 from service.model.records import Store
 from service.sampling.gazetteer import read_gazetteer
 from tests.sampling.large import Sample
@@ -69,14 +69,14 @@ def by_country(stores: list[Store]) -> dict[str, list[Store]]:
 
 
 @pytest.mark.parametrize(
-    ("field", "forms"), [("postal_code", POSTAL), ("address_1", ADDRESSES), ("phone_number", PHONES)]
+    ("field", "formats"), [("postal_code", POSTAL), ("address_1", ADDRESSES), ("phone_number", PHONES)]
 )
-def test_values_have_the_form_of_their_country(large: Sample, field: str, forms: dict[str, str]) -> None:
+def test_values_have_the_format_of_their_country(large: Sample, field: str, formats: dict[str, str]) -> None:
     countries = by_country(large.stores)
-    for country, form in forms.items():
+    for country, pattern in formats.items():
         values = {getattr(store, field) for store in countries[country]} - {None}
         assert values
-        assert [value for value in values if not re.fullmatch(form, value)] == []
+        assert [value for value in values if not re.fullmatch(pattern, value)] == []
 
 
 def test_postal_codes_begin_as_those_of_their_province(large: Sample) -> None:
@@ -86,13 +86,13 @@ def test_postal_codes_begin_as_those_of_their_province(large: Sample) -> None:
             assert store.postal_code[0] in first
 
 
-def test_telephone_numbers_of_a_country_are_spelled_in_several_ways(large: Sample) -> None:
+def test_telephone_numbers_of_a_country_have_several_formats(large: Sample) -> None:
     for stores in by_country(large.stores).values():
-        spellings = {re.sub(r"\d", "0", store.phone_number) for store in stores if store.phone_number}
-        assert len(spellings) >= 3
+        formats = {re.sub(r"\d", "0", store.phone_number) for store in stores if store.phone_number}
+        assert len(formats) >= 3
 
 
-def test_a_store_stands_within_a_twentieth_of_a_degree_of_its_city(large: Sample) -> None:
+def test_a_store_is_within_a_twentieth_of_a_degree_of_its_city(large: Sample) -> None:
     cities = {
         (city.country, city.province, city.name): city
         for members in read_gazetteer().countries.values()
@@ -110,11 +110,11 @@ def test_a_store_stands_within_a_twentieth_of_a_degree_of_its_city(large: Sample
     assert any(store.latitude and store.latitude.endswith("0") for store in large.stores)
 
 
-def test_no_store_changed_before_it_was_made(large: Sample) -> None:
+def test_no_store_was_updated_before_it_was_created(large: Sample) -> None:
     unchanged = 0
     for store in large.stores[::5]:
         if store.created_at is not UNSET and store.updated_at is not UNSET:
-            created, updated = read_instant(store.created_at), read_instant(store.updated_at)
+            created, updated = parse_instant(store.created_at), parse_instant(store.updated_at)
             assert created is not None
             assert updated is not None
             assert updated >= created
@@ -122,7 +122,7 @@ def test_no_store_changed_before_it_was_made(large: Sample) -> None:
     assert unchanged
 
 
-def test_dates_come_in_several_spellings_and_in_no_order(large: Sample) -> None:
+def test_dates_come_in_several_formats_and_in_no_order(large: Sample) -> None:
     dates = [store.created_at for store in large.stores if store.created_at is not UNSET]
     assert len({re.sub(r"[0-9]", "0", date) for date in dates}) >= 8
     assert len({date[19:] for date in dates if re.fullmatch(r".{19}[+-]\d\d:\d\d", date)}) >= 10

@@ -165,10 +165,10 @@ async def test_a_failure_that_stays_is_logged_once_and_again_after_it_was_mended
 
 
 async def test_what_there_is_to_tell_of_the_data_is_logged(work: Workspace, caplog: pytest.LogCaptureFixture) -> None:
-    async with Published(Script(taken("one", "left out 3 records at fault")), work).running() as published:
+    async with Published(Script(taken("one", "skipped 3 invalid records")), work).running() as published:
         await published.until(1)
         await published.until(2)
-    assert "left out 3 records at fault" in caplog.messages
+    assert "skipped 3 invalid records" in caplog.messages
 
 
 class FullDisk(Workspace):

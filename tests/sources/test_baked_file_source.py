@@ -80,7 +80,7 @@ def test_a_file_of_records_is_rejected_with_the_folder_to_give(tmp_path: Path, t
     stores.parent.mkdir()
     stores.write_bytes(content)
     assert str(rejected(stores, to)) == (
-        f"{stores}: the file is no baked data set; --data takes a folder that holds stores and companies, "
+        f"{stores}: the file is not a baked data set; --data takes a folder that holds stores and companies, "
         f"a baked file, or the URL of one: give its folder, `--data '{stores.parent}'`"
     )
 
@@ -117,5 +117,5 @@ def test_a_file_that_is_longer_than_its_header_says_is_rejected_before_it_is_cop
     file: Path, to: Path, more: int
 ) -> None:
     os.truncate(file, file.stat().st_size + more)  # a hole, which takes no room until it is copied
-    assert f"{more:,} bytes stand behind the last array" in str(rejected(file, to))
+    assert f"{more:,} bytes after the last array" in str(rejected(file, to))
     assert not to.exists()

@@ -6,7 +6,7 @@ from service.loading.folder_signature import DataSignature
 from service.sources.debounce import wait_until_stable
 from tests.program import SECONDS
 
-PATIENCE = DataSignature("", 0, proven=True).quiet_seconds
+PATIENCE = DataSignature("", 0, verifiable=True).quiet_seconds
 
 
 class Files:

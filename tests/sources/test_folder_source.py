@@ -73,8 +73,8 @@ async def test_files_at_fault_are_rejected_with_the_first_fault_or_left_out_and_
     assert not await asyncio.to_thread(to.exists)
     taken = await take(folder, to, invalid=InvalidRecords.SKIP)
     assert taken is not None
-    assert taken.notes[0] == "left out 1 records at fault"
-    assert taken.notes[1].startswith("missing: 4 faults, the first: stores.json:1: ")
+    assert taken.notes[0] == "skipped 1 invalid records"
+    assert taken.notes[1].startswith("missing: 4 errors, the first: stores.json:1: ")
     assert taken.notes[2:] == (f"`store-directory check {folder}` reports every error and warning",)
 
 

@@ -281,7 +281,7 @@ async def test_between_attempts_that_gain_nothing_there_are_the_pauses(origin: O
 
 async def test_what_a_log_in_page_says_is_refused_at_its_first_bytes(taker: Taker) -> None:
     taker.origin.will(endless(HTML))
-    assert await taker.rejected() == ("the file is no baked data set", '"one"')
+    assert await taker.rejected() == ("the file is not a baked data set", '"one"')
 
 
 @pytest.mark.parametrize("content", [b"", b"no", HTML, (64).to_bytes(8, "little") + b"[" * 64])
@@ -289,7 +289,7 @@ async def test_what_a_log_in_page_says_is_refused_at_its_first_bytes(taker: Take
 async def test_what_is_no_baked_file_is_refused(taker: Taker, content: bytes, send: type) -> None:
     taker.origin.will(send(content), send(content))
     why, fingerprint = await taker.rejected()
-    assert "the file is no baked data set" in why
+    assert "the file is not a baked data set" in why
     assert fingerprint == '"one"'
 
 
@@ -312,14 +312,14 @@ async def test_a_lie_about_the_length_is_never_served(taker: Taker, one: bytes, 
 async def test_a_file_that_is_shorter_than_its_header_is_refused(taker: Taker, one: bytes, length: int) -> None:
     taker.origin.hold(one[:length], '"one"')
     why, _ = await taker.rejected()
-    assert "the file is no baked data set" in why
+    assert "the file is not a baked data set" in why
 
 
 async def test_a_file_cut_on_the_way_is_refused_where_its_end_is_marked_and_asked_for_again_where_it_is_not(
     taker: Taker, one: bytes
 ) -> None:
     taker.origin.will(chunked(one[:-5]), chunked(one[:-5]))
-    assert await taker.rejected() == ("the file is cut short", '"one"')
+    assert await taker.rejected() == ("the file is truncated", '"one"')
     taker.origin.will(unmarked(one[:100_000]))
     assert await taker.taken() == ('"one"', one)
     assert taker.origin.sent == [(100_000, len(one))]

@@ -2,13 +2,13 @@
 
 from service.model.envelope import opening
 from service.model.errors import UnprocessableContent
-from service.model.query import Reader
+from service.model.query import QueryParser
 from service.model.records import STORES
 from service.web.parsed_query import ParsedQuery, parser
 
 
 def parsed(raw: str) -> ParsedQuery:
-    found = parser(Reader(STORES))(raw, False)
+    found = parser(QueryParser(STORES))(raw, False)
     assert isinstance(found, ParsedQuery)
     return found
 
@@ -28,14 +28,14 @@ def test_a_frame_follows_the_total_count() -> None:
 
 
 def test_a_query_string_is_cached_unless_it_is_long() -> None:
-    parse = parser(Reader(STORES))
+    parse = parser(QueryParser(STORES))
     short, long = f"city={'x' * 251}", f"city={'x' * 252}"
     assert parse(short, False) is parse(short, False)
     assert parse(long, False) is not parse(long, False)
 
 
 def test_strict_and_lenient_parses_are_cached_separately() -> None:
-    parse = parser(Reader(STORES))
+    parse = parser(QueryParser(STORES))
     assert isinstance(parse("x=1", False), ParsedQuery)
     errors = parse("x=1", True)
     assert isinstance(errors, UnprocessableContent)
@@ -44,6 +44,6 @@ def test_strict_and_lenient_parses_are_cached_separately() -> None:
 
 
 def test_each_operation_has_its_own_parameters_and_its_own_cache() -> None:
-    stores, none = parser(Reader(STORES)), parser(Reader())
+    stores, none = parser(QueryParser(STORES)), parser(QueryParser())
     assert isinstance(stores("limit=0", False), UnprocessableContent)
     assert isinstance(none("limit=0", False), ParsedQuery)

@@ -61,7 +61,7 @@ async def test_requests_over_the_rate_are_429(rated: RatedClient) -> None:
     answers = [await ask(client, "/stores", key="slow") for _ in range(4)]
     assert [answer.status for answer in answers] == [200, 200, 200, 429]
     refused = answers[-1]
-    assert refused.json() == {"detail": "The key has asked more than its rate lets through"}
+    assert refused.json() == {"detail": "The key exceeds its request rate limit"}
     assert refused.headers["Content-Type"] == "application/json"
     assert refused.headers["Cache-Control"] == "no-store"
     assert 3590 < int(refused.headers["Retry-After"]) <= 3600

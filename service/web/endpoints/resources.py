@@ -23,7 +23,7 @@ from service.model.errors import (
     UnprocessableContent,
 )
 from service.model.operation import VERSION_HEADER, Operation
-from service.model.query import Reader
+from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Company, Resource, Store
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import header_lines
@@ -78,8 +78,8 @@ def record_routes(snapshots: SnapshotHolder, policy: Policy) -> tuple[Route, ...
 
 
 def _list_route(data: _ServedData, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> Route:
-    reader = Reader(resource)
-    parse, path = parser(reader), f"/{resource.name}"
+    query_parser = QueryParser(resource)
+    parse, path = parser(query_parser), f"/{resource.name}"
 
     def answer(call: Call) -> Outcome:
         parsed = parse(call.query, call.strict)
@@ -103,16 +103,16 @@ def _list_route(data: _ServedData, resource: Resource, body: Any, table: Callabl
         summary=f"List {resource.name}",
         description=f"Returns one page of the {resource.name} that match every filter, in a total order: "
         "no record is on two pages, and none is missing.",
-        answers={HTTPStatus.OK: body},
+        responses={HTTPStatus.OK: body},
         errors=_ERRORS,
-        parameters=reader.parameters,
+        parameters=query_parser.parameters,
         protected=True,
     )
     return operation_route(operation, answer)
 
 
 def _company_route(data: _ServedData) -> Route:
-    parse, path = parser(Reader()), "/companies/{company_id}"
+    parse, path = parser(QueryParser()), "/companies/{company_id}"
 
     def answer(call: Call) -> Outcome:
         parsed = parse(call.query, call.strict)
@@ -130,7 +130,7 @@ def _company_route(data: _ServedData) -> Route:
         operation_id="get_company",
         summary="Get a company",
         description="Returns the company with this identifier.",
-        answers={HTTPStatus.OK: Company},
+        responses={HTTPStatus.OK: Company},
         errors=(*_ERRORS, NotFound),
         segment="Identifier of the company: one path segment, percent-encoded, a slash as %2F.",
         protected=True,

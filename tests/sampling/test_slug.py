@@ -1,12 +1,12 @@
 # ruff: noqa: RUF001 - Turkish has a dotless i
-"""Names in Latin letters."""
+"""Slugs of names."""
 
 import re
 
 import pytest
 
 from service.sampling.brands import BRANDS
-from service.sampling.words import slug
+from service.sampling.slug import slug
 
 
 @pytest.mark.parametrize(
@@ -21,10 +21,10 @@ from service.sampling.words import slug
         ("日の出ホールディングス", "hinode-holdings"),
     ],
 )
-def test_a_name_reads_in_small_latin_letters(name: str, expected: str) -> None:
+def test_a_slug_has_lower_case_latin_letters_and_hyphens(name: str, expected: str) -> None:
     assert slug(name) == expected
 
 
-def test_every_word_of_a_brand_has_latin_letters() -> None:
+def test_every_word_of_a_brand_has_a_slug() -> None:
     words = [word for brand in BRANDS.values() for word in (*brand.stems, *brand.trades)]
     assert [word for word in words if not re.fullmatch("[a-z]+(-[a-z]+)*", slug(word))] == []

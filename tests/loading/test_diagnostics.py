@@ -1,4 +1,4 @@
-"""Every code of the contract: what earns it, and where and how it is told."""
+"""Every code of an error or warning: its cause, its location and its value."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from service.loading.dataset import Loaded, Report
-from service.loading.faults import Fault
+from service.loading.diagnostics import Diagnostic
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -25,12 +25,12 @@ from tests.loading.data_files import (
 Told = tuple[str, int | None, int | None, str | None, str | None]
 
 
-def told(faults: list[Fault], file: str) -> list[Told]:
-    assert all(fault.why and fault.file == file for fault in faults)
-    return [(fault.code, fault.line, fault.record, fault.field, fault.value) for fault in faults]
+def reported(errors: list[Diagnostic], file: str) -> list[Told]:
+    assert all(error.why and error.file == file for error in errors)
+    return [(error.code, error.line, error.record, error.field, error.value) for error in errors]
 
 
-def test_sound_records_are_served_with_nothing_told(tmp_path: Path) -> None:
+def test_valid_records_are_served_without_errors_or_warnings(tmp_path: Path) -> None:
     loaded = load_stores(tmp_path, as_lines([store("s1"), store("s2")]), "stores.jsonl")
 
     assert loaded.report == Report([], [], loaded.report.totals)
@@ -65,10 +65,10 @@ def test_sound_records_are_served_with_nothing_told(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["stores.csv", "stores.jsonl", "stores.json"])
-def test_every_flaw_of_a_cell_is_told_in_every_format(
+def test_every_error_of_a_cell_is_reported_in_every_format(
     tmp_path: Path, name: str, fields: Record, expected: list[tuple[str, str, str | None]]
 ) -> None:
-    records = [store("sound"), store() | fields]
+    records = [store("valid"), store() | fields]
     content = {
         "stores.csv": lambda: as_csv(records, STORE_FIELDS),
         "stores.jsonl": lambda: b"\n" + as_lines(records),
@@ -76,7 +76,7 @@ def test_every_flaw_of_a_cell_is_told_in_every_format(
     }[name]()
     loaded = load_stores(tmp_path, content, name)
 
-    assert told(loaded.report.faults, name) == [(code, 3, 2, field, value) for code, field, value in expected]
+    assert reported(loaded.report.errors, name) == [(code, 3, 2, field, value) for code, field, value in expected]
     assert loaded.report.totals.skipped == 1
     assert len(rows(loaded)) == 1
 
@@ -87,7 +87,7 @@ def test_every_flaw_of_a_cell_is_told_in_every_format(
 def test_other_unusual_characters_are_served(tmp_path: Path, text: str) -> None:
     loaded = load_stores(tmp_path, as_csv([store(name=text)], STORE_FIELDS))
 
-    assert loaded.report.faults == []
+    assert loaded.report.errors == []
     assert msgspec.json.decode(rows(loaded)[0][:-1])["name"] == text
 
 
@@ -108,38 +108,38 @@ def test_other_unusual_characters_are_served(tmp_path: Path, text: str) -> None:
         ("created_at", "false"),
     ],
 )
-def test_a_json_value_of_another_type_is_told_as_it_is_written(tmp_path: Path, field: str, json: str) -> None:
+def test_a_json_value_of_a_wrong_type_is_reported_as_written(tmp_path: Path, field: str, json: str) -> None:
     text = as_lines([store("s1") | {field: "@"}, store("s2")]).replace(b'"@"', json.encode())
     loaded = load_stores(tmp_path, text, "stores.jsonl")
 
-    assert told(loaded.report.faults, "stores.jsonl") == [("type", 1, 1, field, json)]
+    assert reported(loaded.report.errors, "stores.jsonl") == [("type", 1, 1, field, json)]
     assert len(rows(loaded)) == 1
 
 
 @pytest.mark.parametrize("value", ["5", "null", '"text"', "[]", "[{}]", "true"])
-def test_a_record_that_is_no_object_is_told_without_a_field(tmp_path: Path, value: str) -> None:
-    faults = [("type", 2, 2, None, value)]
+def test_a_record_that_is_not_an_object_is_reported_without_a_field(tmp_path: Path, value: str) -> None:
+    errors = [("type", 2, 2, None, value)]
     lines = as_lines([store("s1")]) + value.encode() + b"\r\n" + as_lines([store("s2")])
     array = b'{"stores": [' + as_json(store("s1")) + b"\n," + value.encode() + b"\n," + as_json(store("s2")) + b"]}"
 
     loaded = load_stores(tmp_path, lines, "stores.jsonl")
-    assert (told(loaded.report.faults, "stores.jsonl"), len(rows(loaded))) == (faults, 2)
+    assert (reported(loaded.report.errors, "stores.jsonl"), len(rows(loaded))) == (errors, 2)
     loaded = load_stores(tmp_path, array, "stores.json")
-    assert (told(loaded.report.faults, "stores.json"), len(rows(loaded))) == (faults, 2)
+    assert (reported(loaded.report.errors, "stores.json"), len(rows(loaded))) == (errors, 2)
 
 
 @pytest.mark.parametrize("text", ["maybe", "2", " true", "open", "\uff54rue"])
-def test_a_csv_cell_that_spells_no_truth_is_of_another_type(tmp_path: Path, text: str) -> None:
+def test_an_invalid_flag_in_csv_has_the_wrong_type(tmp_path: Path, text: str) -> None:
     loaded = load_stores(tmp_path, as_csv([store(is_open=text)], STORE_FIELDS))
 
-    assert told(loaded.report.faults, "stores.csv") == [("type", 2, 1, "is_open", text)]
+    assert reported(loaded.report.errors, "stores.csv") == [("type", 2, 1, "is_open", text)]
 
 
-def test_a_row_with_another_number_of_cells_has_that_fault_alone(tmp_path: Path) -> None:
+def test_a_row_with_a_wrong_number_of_cells_has_only_that_error(tmp_path: Path) -> None:
     text = b"store_id,company_id,address_1,city,country\n\ns1,c1\ns2,c9,a,b,c,\n\ns3,c1,a,b,c\nx\n"
     loaded = load_stores(tmp_path, text)
 
-    assert told(loaded.report.faults, "stores.csv") == [
+    assert reported(loaded.report.errors, "stores.csv") == [
         ("cells", 3, 1, None, None),
         ("cells", 4, 2, None, None),
         ("cells", 7, 4, None, None),
@@ -147,9 +147,9 @@ def test_a_row_with_another_number_of_cells_has_that_fault_alone(tmp_path: Path)
     assert (loaded.report.totals.skipped, loaded.report.totals.stores) == (3, 1)
 
 
-def test_an_identifier_taken_by_an_earlier_sound_record_is_a_duplicate(tmp_path: Path) -> None:
+def test_the_identifier_of_an_earlier_valid_record_is_a_duplicate(tmp_path: Path) -> None:
     records = [
-        store("s1", city=""),  # at fault: takes no identifier
+        store("s1", city=""),  # invalid: reserves no identifier
         store("s1"),
         store("s1", city="Bo"),
         store("s1", city="", name="x"),
@@ -157,7 +157,7 @@ def test_an_identifier_taken_by_an_earlier_sound_record_is_a_duplicate(tmp_path:
     ]
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
 
-    assert told(loaded.report.faults, "stores.jsonl") == [
+    assert reported(loaded.report.errors, "stores.jsonl") == [
         ("missing", 1, 1, "city", None),
         ("duplicate", 3, 3, "store_id", "s1"),
         ("duplicate", 4, 4, "store_id", "s1"),
@@ -169,7 +169,7 @@ def test_an_identifier_taken_by_an_earlier_sound_record_is_a_duplicate(tmp_path:
     assert b'"city":"Ada"' in rows(loaded)[0]
 
 
-def test_a_record_alike_in_every_field_answered_is_kept_once(tmp_path: Path) -> None:
+def test_a_record_equal_in_all_served_fields_is_served_once(tmp_path: Path) -> None:
     records = [
         store("s1", created_at="2024-01-01", latitude="1.5"),
         store("s2"),
@@ -178,60 +178,60 @@ def test_a_record_alike_in_every_field_answered_is_kept_once(tmp_path: Path) -> 
     ]
     loaded = load_stores(tmp_path, as_csv(records, [*STORE_FIELDS, "unknown"]))
 
-    assert told(loaded.report.warnings, "stores.csv") == [
+    assert reported(loaded.report.warnings, "stores.csv") == [
         ("unused", 1, None, "unknown", None),
         ("repeated", 4, 3, "store_id", "s1"),
     ]
-    assert told(loaded.report.faults, "stores.csv") == [("duplicate", 5, 4, "store_id", "s1")]
+    assert reported(loaded.report.errors, "stores.csv") == [("duplicate", 5, 4, "store_id", "s1")]
     assert msgspec.to_builtins(loaded.report.totals) == {"stores": 2, "companies": 1, "skipped": 1, "repeated": 1}
 
 
-def test_a_company_s_time_is_not_answered_and_so_not_compared(tmp_path: Path) -> None:
+def test_created_at_of_companies_is_not_compared(tmp_path: Path) -> None:
     records = [company(created_at="2024-01-01"), company(created_at="2025-01-01"), company(name="Bolt")]
     loaded = load_companies(tmp_path, as_csv(records, COMPANY_FIELDS))
 
-    assert told(loaded.report.warnings, "companies.csv") == [("repeated", 3, 2, "company_id", "c1")]
-    assert told(loaded.report.faults, "companies.csv") == [("duplicate", 4, 3, "company_id", "c1")]
+    assert reported(loaded.report.warnings, "companies.csv") == [("repeated", 3, 2, "company_id", "c1")]
+    assert reported(loaded.report.errors, "companies.csv") == [("duplicate", 4, 3, "company_id", "c1")]
 
 
-def test_a_company_at_fault_is_not_served_and_its_stores_are_not_either(tmp_path: Path) -> None:
+def test_an_invalid_company_also_excludes_its_stores(tmp_path: Path) -> None:
     companies = as_csv([company("c1", name=""), company("c2")], ["company_id", "name"])
     stores = as_lines([store("s1"), store("s2", company_id="c2", parent_company_id="c1")])
     loaded = load_files(tmp_path, {"companies.csv": companies, "stores.jsonl": stores})
 
-    assert [fault.code for fault in loaded.report.faults] == ["missing", "company"]
-    assert told(loaded.report.warnings, "stores.jsonl") == [("parent", 2, 2, "parent_company_id", "c1")]
+    assert [error.code for error in loaded.report.errors] == ["missing", "company"]
+    assert reported(loaded.report.warnings, "stores.jsonl") == [("parent", 2, 2, "parent_company_id", "c1")]
     assert msgspec.to_builtins(loaded.report.totals) == {"stores": 1, "companies": 1, "skipped": 2, "repeated": 0}
 
 
 @pytest.mark.parametrize("text", ["90.00000001", "-91", "1e3", "+90.5", " 91 "])
-def test_a_number_out_of_range_is_warned_of_and_served(tmp_path: Path, text: str) -> None:
+def test_a_number_out_of_range_has_a_warning_and_is_served(tmp_path: Path, text: str) -> None:
     records = [store("s1", latitude=text, longitude=text), store("s2", latitude=text, city="")]
     loaded = load_stores(tmp_path, as_csv(records, STORE_FIELDS))
     far = [("range", 2, 1, "longitude", text)] if text == "1e3" else []
 
-    assert told(loaded.report.warnings, "stores.csv") == [
+    assert reported(loaded.report.warnings, "stores.csv") == [
         ("range", 2, 1, "latitude", text), *far, ("range", 3, 2, "latitude", text)
     ]  # fmt: skip
     assert len(rows(loaded)) == 1
 
 
 @pytest.mark.parametrize("text", ["90", "-90.000", "9e1", " +4.5 ", "-0", ".5", "5."])
-def test_a_number_in_range_is_not_warned_of(tmp_path: Path, text: str) -> None:
+def test_a_number_in_range_has_no_warning(tmp_path: Path, text: str) -> None:
     assert load_stores(tmp_path, as_csv([store(latitude=text)], STORE_FIELDS)).report.warnings == []
 
 
 @pytest.mark.parametrize("text", ["47,37", "north", "1e1000", "1_0", "43°42'N", "NaN ft", "\u0661", "0x1"])
 @pytest.mark.parametrize("field", ["latitude", "longitude"])
-def test_a_coordinate_that_is_no_decimal_is_warned_of_and_served(tmp_path: Path, field: str, text: str) -> None:
+def test_a_coordinate_that_is_not_a_decimal_has_a_warning_and_is_served(tmp_path: Path, field: str, text: str) -> None:
     records = [store("s1", **{field: text}), store("s2", latitude=47.37)]
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
 
-    assert told(loaded.report.warnings, "stores.jsonl") == [("number", 1, 1, field, text)]
+    assert reported(loaded.report.warnings, "stores.jsonl") == [("number", 1, 1, field, text)]
     assert msgspec.json.decode(rows(loaded)[0][:-1])[field] == text
 
 
-def test_a_longitude_may_be_twice_as_far(tmp_path: Path) -> None:
+def test_a_longitude_has_twice_the_range(tmp_path: Path) -> None:
     records = [{"longitude": number} for number in ("180", "-180.0", "180.1", "-1.8001e2")]
     text = as_lines(store(str(place)) | record for place, record in enumerate(records))
     loaded = load_stores(tmp_path, text, "stores.jsonl")
@@ -239,7 +239,7 @@ def test_a_longitude_may_be_twice_as_far(tmp_path: Path) -> None:
     assert [warning.record for warning in loaded.report.warnings] == [3, 4]
 
 
-def test_a_parent_that_no_company_has_is_warned_of(tmp_path: Path) -> None:
+def test_an_unknown_parent_has_a_warning(tmp_path: Path) -> None:
     companies = [
         company("a", parent_company_id="b"),
         company("b", parent_company_id="nobody"),
@@ -249,7 +249,7 @@ def test_a_parent_that_no_company_has_is_warned_of(tmp_path: Path) -> None:
     ]
     loaded = load_companies(tmp_path, as_csv(companies, COMPANY_FIELDS))
 
-    assert told(loaded.report.warnings, "companies.csv") == [
+    assert reported(loaded.report.warnings, "companies.csv") == [
         ("parent", 3, 2, "parent_company_id", "nobody"),
         ("repeated", 4, 3, "company_id", "b"),
         ("parent", 4, 3, "parent_company_id", "nobody"),
@@ -257,12 +257,12 @@ def test_a_parent_that_no_company_has_is_warned_of(tmp_path: Path) -> None:
     ]
 
 
-def test_every_company_in_a_circle_of_parents_is_warned_of_once(tmp_path: Path) -> None:
+def test_every_company_in_a_cycle_of_parents_has_one_warning(tmp_path: Path) -> None:
     parents = {"a": "b", "b": "c", "c": "a", "outside": "a", "self": "self", "top": None}
     records = [company(name, parent_company_id=parent) for name, parent in parents.items()]
     loaded = load_companies(tmp_path, as_csv([*records, records[0]], COMPANY_FIELDS))
 
-    assert told(loaded.report.warnings, "companies.csv") == [
+    assert reported(loaded.report.warnings, "companies.csv") == [
         ("parent", 2, 1, "parent_company_id", "b"),
         ("parent", 3, 2, "parent_company_id", "c"),
         ("parent", 4, 3, "parent_company_id", "a"),
@@ -282,15 +282,15 @@ def test_every_company_in_a_circle_of_parents_is_warned_of_once(tmp_path: Path) 
         ("stores.ndjson", as_lines([store()]) + b" ", 2),
     ],
 )
-def test_a_last_line_without_an_end_is_warned_of(tmp_path: Path, name: str, content: bytes, line: int) -> None:
+def test_an_unterminated_last_line_has_a_warning(tmp_path: Path, name: str, content: bytes, line: int) -> None:
     loaded = load_stores(tmp_path, content, name)
 
-    assert told(loaded.report.warnings, name) == [("unterminated", line, None, None, None)]
-    assert loaded.report.faults == []
+    assert reported(loaded.report.warnings, name) == [("unterminated", line, None, None, None)]
+    assert loaded.report.errors == []
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_the_line_of_a_csv_record_is_where_it_begins_among_physical_lines(tmp_path: Path, end: str) -> None:
+def test_the_line_of_a_csv_record_is_the_physical_line_where_it_begins(tmp_path: Path, end: str) -> None:
     records = [
         store("s1", name=f"two{end}lines"),
         store("s2", city=""),
@@ -299,10 +299,10 @@ def test_the_line_of_a_csv_record_is_where_it_begins_among_physical_lines(tmp_pa
     ]
     loaded = load_stores(tmp_path, as_csv(records, STORE_FIELDS, end=end))
 
-    assert [(fault.line, fault.record) for fault in loaded.report.faults] == [(4, 2), (5, 3), (9, 4)]
+    assert [(error.line, error.record) for error in loaded.report.errors] == [(4, 2), (5, 3), (9, 4)]
 
 
-def test_lines_are_right_far_into_a_file(tmp_path: Path) -> None:
+def test_line_numbers_are_correct_in_later_batches(tmp_path: Path) -> None:
     records = [store(f"s{number}", city="" if number % 5_001 == 0 else "Bo") for number in range(1, 20_001)]
     expected = [5_001, 10_002, 15_003]
     for name, content, shift in [
@@ -310,9 +310,9 @@ def test_lines_are_right_far_into_a_file(tmp_path: Path) -> None:
         ("stores.jsonl", as_lines(records), 0),
         ("stores.json", b"\r\n[" + b",\r\n".join(map(as_json, records)) + b"]", 1),
     ]:
-        faults = load_stores(tmp_path, content, name).report.faults
-        assert [fault.record for fault in faults] == expected
-        assert [fault.line for fault in faults] == [line + shift for line in expected]
+        errors = load_stores(tmp_path, content, name).report.errors
+        assert [error.record for error in errors] == expected
+        assert [error.line for error in errors] == [line + shift for line in expected]
 
 
 def test_the_report_encodes_as_check_prints_it(tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ def test_the_report_encodes_as_check_prints_it(tmp_path: Path) -> None:
     report = msgspec.json.decode(msgspec.json.encode(loaded.report))
 
     assert report["faults"] == [
-        {"code": "missing"} | place | {"field": "city", "value": None, "why": loaded.report.faults[0].why}
+        {"code": "missing"} | place | {"field": "city", "value": None, "why": loaded.report.errors[0].why}
     ]
     assert report["warnings"] == [
         {"code": "range"} | place | {"field": "latitude", "value": "95", "why": loaded.report.warnings[0].why}

@@ -1,0 +1,61 @@
+"""An array of byte strings in two plain buffers."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Maximum number of strings in the sparse index; searching Python objects is several times faster than the buffer.
+_SPARSE_INDEX_SIZE: Final = 4096
+
+
+class StringArray:
+    """Concatenated byte strings: string i is `data[offsets[i]:offsets[i + 1]]`, the offsets are int64."""
+
+    def __init__(self, data: memoryview, offsets: NDArray[np.int64]) -> None:
+        self.data = data
+        self.offsets = offsets
+        self._offsets = offsets.data  # reading one number is several times faster than from an array
+        self._starts, self._stops = offsets[:-1], offsets[1:]
+
+    @classmethod
+    def of(cls, strings: Sequence[bytes]) -> "StringArray":
+        """Concatenate strings."""
+        offsets = np.zeros(len(strings) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), out=offsets[1:])
+        return cls(memoryview(b"".join(strings)), offsets)
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, index: int) -> bytes:
+        return bytes(self.data[self._offsets[index] : self._offsets[index + 1]])
+
+    def find(self, string: bytes) -> int | None:
+        """Return the index of a string, or None; the strings must be sorted and distinct."""
+        step, sample = self._sparse_index
+        start = (bisect_right(sample, string) - 1) * step
+        if start < 0:
+            return None
+        index = bisect_left(self, string, start, min(start + step, len(self)))
+        return index if index < len(self) and self[index] == string else None
+
+    @cached_property
+    def _sparse_index(self) -> tuple[int, list[bytes]]:
+        """A step, and every `step`-th string."""
+        step = max(-(-len(self) // _SPARSE_INDEX_SIZE), 1)
+        return step, [self[index] for index in range(0, len(self), step)]
+
+    def slices(self, indices: NDArray[np.integer]) -> list[memoryview]:
+        """Return the strings at some indices, in that order, as views of the buffer; consecutive ones as one view."""
+        if len(indices) == 0:
+            return []
+        first, last = int(indices[0]), int(indices[-1])
+        if last - first + 1 == len(indices) and bool((np.diff(indices) == 1).all()):
+            return [self.data[self._offsets[first] : self._offsets[last + 1]]]
+        data, wide = self.data, indices.astype(np.intp)
+        starts, stops = self._starts.take(wide).tolist(), self._stops.take(wide).tolist()
+        return [data[start:stop] for start, stop in zip(starts, stops, strict=True)]

@@ -1,0 +1,75 @@
+"""The errors and warnings of one batch of records."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from service.loading.batch import Batch, Cell, WrongType
+from service.loading.checks import CheckedColumn
+from service.loading.diagnostics import Diagnostic, Issue, Location
+from service.loading.warning_counts import WarningCounts
+
+_WHOLE_RECORD: Final = -1  # diagnostics of a whole record come before those of its fields
+
+
+class BatchDiagnostics:
+    """The errors and warnings of a batch. `index` is the index of a record in the batch.
+
+    valid  for each record, whether its fields have no errors
+    """
+
+    def __init__(self, file: str, batch: Batch, columns: Sequence[CheckedColumn], counts: WarningCounts) -> None:
+        """Collect the issues of a batch and of its checked columns; `counts` counts the warnings."""
+        self._file, self._batch, self._counts = file, batch, counts
+        self._order = {column.field.name: order for order, column in enumerate(columns)}
+        self._errors = [Location(file, it.line, it.record).diagnostic(it.issue, it.text) for it in batch.unreadable]
+        self._warnings: list[Diagnostic] = []
+        self.valid = [True] * len(batch.numbers)
+        for column in columns:
+            for index, issue, text in _issues(column, column.warnings):
+                self.warn(index, column.field.name, issue, text)
+            for index, issue, text in _issues(column, column.errors):
+                self.error(index, column.field.name, issue, text)
+                self.valid[index] = False
+
+    def error(self, index: int, field: str, issue: Issue, value: str | None) -> None:
+        """Add an error; the record is not served."""
+        self._errors.append(self.location(index, field).diagnostic(issue, value))
+
+    def warn(self, index: int, field: str, issue: Issue, value: str | None) -> None:
+        """Count a warning, and add it while the list of its code and field is not full; the record is served."""
+        if self._counts.count(issue.code, field):
+            self._warnings.append(self.location(index, field).diagnostic(issue, value))
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        """The errors, ordered by record, then by field."""
+        return sorted(self._errors, key=self._sort_key)
+
+    @property
+    def warnings(self) -> list[Diagnostic]:
+        """The listed warnings, ordered by record, then by field."""
+        return sorted(self._warnings, key=self._sort_key)
+
+    def location(self, index: int, field: str) -> Location:
+        """Return the location of a record's field in the file."""
+        return Location(self._file, self._lines[index], self._batch.numbers[index], field)
+
+    @cached_property
+    def _lines(self) -> Sequence[int]:
+        return self._batch.lines()
+
+    def _sort_key(self, diagnostic: Diagnostic) -> tuple[int, int]:
+        return diagnostic.record or 0, self._order.get(diagnostic.field or "", _WHOLE_RECORD)
+
+
+def _issues(column: CheckedColumn, issues: Mapping[Cell, Issue]) -> Iterator[tuple[int, Issue, str | None]]:
+    """Yield the index, the issue and the text of each cell that has one."""
+    if issues:
+        yield from ((index, issues[cell], _text(cell)) for index, cell in enumerate(column.cells) if cell in issues)
+
+
+def _text(cell: Cell) -> str | None:
+    if isinstance(cell, WrongType):
+        return cell.text
+    return cell if isinstance(cell, str) and cell.strip() else None

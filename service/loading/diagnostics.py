@@ -1,0 +1,96 @@
+"""Errors and warnings about a data set: what is wrong, where, and how it is displayed."""
+
+import os
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+# `file` refuses the whole data set; a record with any other error is not served. Warnings have no effect.
+ErrorCode: TypeAlias = Literal["file", "missing", "type", "date", "text", "cells", "duplicate", "company"]
+WarningCode: TypeAlias = Literal[
+    "repeated", "range", "number", "placeholder", "formula", "parent", "unused", "unterminated"
+]
+Code: TypeAlias = ErrorCode | WarningCode
+
+_MAX_TEXT: Final = 200  # characters; enough to find a cell by, and reports stay readable
+
+
+class Issue(msgspec.Struct, frozen=True):
+    """What is wrong with a cell or a record, without its location: a code and the reason, in one clause."""
+
+    code: Code
+    why: str
+
+
+class Diagnostic(msgspec.Struct, frozen=True):
+    """An error or warning with its location. `line` and `record` count from 1; null if unknown or not applicable."""
+
+    code: Code
+    file: str
+    line: int | None
+    record: int | None
+    field: str | None
+    value: str | None
+    why: str
+
+    def __str__(self) -> str:
+        """Return one line, in the style of compilers: `file:line: record: field: why: value`.
+
+        The record is named for a JSON array, which may be on a single line.
+        """
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        record = f"record {self.record}" if self.record is not None and _format(self.file) == "json" else None
+        return ": ".join(part for part in (place, record, self._shown_field(), self.why, self._shown_value()) if part)
+
+    def _shown_field(self) -> str | None:
+        """Return the name of the field or column, quoted if it is empty or not printable."""
+        return self.field if self.field is None or (self.field and self.field.isprintable()) else repr(self.field)
+
+    def _shown_value(self) -> str | None:
+        """Return the value, quoted; one of the wrong JSON type as written, where 0 and "0" differ."""
+        if self.value and self.code == "type" and "json" in _format(self.file):
+            return printable(self.value)
+        return self.value and repr(self.value)
+
+
+def truncate(text: str) -> str:
+    """Return a text, with an ellipsis after 200 characters."""
+    return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "…"
+
+
+def printable(text: str) -> str:
+    """Return a text that is safe to print: unprintable characters, such as escape sequences, as Python escapes them."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+class Location(msgspec.Struct, frozen=True):
+    """The location of a record or of one of its fields."""
+
+    file: str
+    line: int
+    record: int
+    field: str | None = None
+
+    def diagnostic(self, issue: Issue, value: str | None) -> Diagnostic:
+        """Return an issue at this location, its value truncated."""
+        short_value = None if value is None else truncate(value)
+        return Diagnostic(issue.code, self.file, self.line, self.record, self.field, short_value, issue.why)
+
+
+class FileError(Exception):
+    """A file cannot be used at all: the reason, and the line if it is known."""
+
+    def __init__(self, why: str, line: int | None = None) -> None:
+        super().__init__(why)
+        self.why, self.line = why, line
+
+    def diagnostic(self, file: str | Path) -> Diagnostic:
+        """Return this as the error of a file. In a path, bytes that are not UTF-8 become U+FFFD."""
+        name = os.fsencode(file).decode("utf-8", "replace")
+        return Diagnostic("file", name, self.line, None, None, None, self.why)
+
+
+def _format(file: str) -> str:
+    """Return the format in the name of a data file: `json` is an array, `jsonl` and `ndjson` are JSON Lines."""
+    return file.partition(".")[2].partition(".")[0]

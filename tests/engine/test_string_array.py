@@ -1,0 +1,55 @@
+"""Arrays of byte strings."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from service.engine.string_array import StringArray
+
+STRINGS = st.lists(st.binary(max_size=4), max_size=12)
+
+
+@given(STRINGS)
+def test_strings_are_stored_unchanged(strings: list[bytes]) -> None:
+    array = StringArray.of(strings)
+    assert len(array) == len(strings)
+    assert [array[index] for index in range(len(array))] == strings
+
+
+@given(st.data())
+def test_slices_are_in_the_order_of_the_indices(data: st.DataObject) -> None:
+    strings = data.draw(STRINGS)
+    indices = data.draw(st.lists(st.integers(0, len(strings) - 1)) if strings else st.just([]))
+    assert b"".join(StringArray.of(strings).slices(np.array(indices, np.int32))) == b"".join(
+        strings[index] for index in indices
+    )
+
+
+@pytest.mark.parametrize("indices", [[], [0], [4], [0, 1, 2, 3, 4], [1, 2, 3], [3, 2, 1], [0, 2, 1, 3], [4, 4], [0, 4]])
+def test_consecutive_and_scattered_indices_give_the_same_bytes(indices: list[int]) -> None:
+    strings = [b"a", b"", b"ccc", b"\x00", b"e"]
+    assert b"".join(StringArray.of(strings).slices(np.array(indices, np.int32))) == b"".join(
+        strings[index] for index in indices
+    )
+
+
+@given(STRINGS, st.binary(max_size=4))
+def test_a_string_is_found_at_its_index(strings: list[bytes], other: bytes) -> None:
+    distinct = sorted({*strings})
+    array = StringArray.of(distinct)
+    assert [array.find(string) for string in distinct] == list(range(len(distinct)))
+    assert array.find(other) == (distinct.index(other) if other in distinct else None)
+
+
+@pytest.mark.parametrize(("indices", "pieces"), [([0], 1), ([0, 1, 2, 3, 4], 1), ([1, 2, 3], 1), ([0, 2, 1, 3], 4)])
+def test_consecutive_strings_are_one_view_and_others_one_each(indices: list[int], pieces: int) -> None:
+    array = StringArray.of([b"a", b"", b"ccc", b"\x00", b"e"])
+    slices = array.slices(np.array(indices, np.int32))
+    assert len(slices) == pieces
+    assert all(piece.obj is array.data.obj for piece in slices)
+
+
+def test_strings_are_stored_in_two_buffers() -> None:
+    array = StringArray.of([b"a", b"", b"ccc"])
+    assert bytes(array.data) == b"accc"
+    assert array.offsets.tolist() == [0, 1, 1, 4]
