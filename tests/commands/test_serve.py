@@ -294,7 +294,7 @@ def test_the_error_for_rejected_data_of_a_url_has_no_password_or_signature(tmp_p
         ended = run("serve", "--port", "0", "--data", address, "--cache", tmp_path / "cache")
         assert ended.returncode == 1
         assert "is rejected" in ended.stderr
-        assert "no baked data set" in ended.stderr
+        assert "not a baked data set" in ended.stderr
         assert not any(secret in ended.stderr + ended.stdout for secret in ("hunter2", "topsecret"))
     finally:
         server.shutdown()
