@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from service import __version__
-from service.access.api_key import masked
+from service.access.api_key import redacted
 from service.commands.suggestion import did_you_mean
 
 # Where each command stands: the modules of the others are not imported, which takes half a second.
@@ -28,7 +28,7 @@ def _discreet() -> Iterator[None]:
     try:
         yield
     except click.ClickException as error:
-        vars(error).update(message=masked(error.message))  # which is declared to be final
+        vars(error).update(message=redacted(error.message))  # which is declared to be final
         raise
 
 

@@ -8,8 +8,8 @@ import click
 from click.core import ParameterSource
 
 from service.access.api_key import is_mistyped
-from service.access.key_entries import BadKeys, read_keys
-from service.access.key_file import is_open_to_all, read_stored
+from service.access.key_entries import KeyFileError, read_keys
+from service.access.key_file import is_open_to_others, read_content
 from service.access.keyring import active_keys
 from service.commands.options import bad_setting, setting_source
 from service.commands.refusal import bad_key_file
@@ -51,10 +51,10 @@ def warn_about_keys(settings: Settings) -> None:
     if settings.key_file:
         file = Path(settings.key_file)
         try:
-            entries = read_keys(read_stored(file)[0])
-            if is_open_to_all(file):
+            entries = read_keys(read_content(file)[0])
+            if is_open_to_others(file):
                 _log.warning("the key file %s is open to everybody on this machine: chmod o= takes that away", file)
-        except BadKeys as bad:
+        except KeyFileError as bad:
             raise bad_key_file(file, bad) from bad
         if not active_keys(entries).principals:
             _log.warning("the key file %s has no living key: `store-directory keys new` makes one", file)

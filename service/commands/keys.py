@@ -13,17 +13,17 @@ import msgspec
 from service.access.api_key import digest, new_key
 from service.access.key_entries import (
     NAME_PATTERN,
-    BadKeys,
     KeyEntry,
-    NoKeys,
+    KeyFileError,
+    KeyFileMissing,
     State,
+    add_key,
     read_keys,
+    revoke_key,
     whole_seconds,
-    with_key,
-    without_key,
 )
-from service.access.key_file import Change, change_keys, read_stored, signature
-from service.access.request_rate import MOST_REQUESTS, read_rate
+from service.access.key_file import Change, change_keys, read_content, read_signature
+from service.access.request_rate import MAX_REQUESTS, parse_rate
 from service.commands.options import option
 from service.commands.refusal import bad_key_file
 from service.model.kinds import read_instant, write_instant
@@ -100,7 +100,7 @@ def keys() -> None:
     "--rate", metavar="N/PERIOD", help="How much it may ask: 100/s, with one of s, min, h, d.  [default: any]"
 )
 @click.option(
-    "--burst", type=click.IntRange(1, MOST_REQUESTS), help="How much of that at once.  [default: that of a period]"
+    "--burst", type=click.IntRange(1, MAX_REQUESTS), help="How much of that at once.  [default: that of a period]"
 )
 @click.option("--expires", type=_Expiry(), help="From when on it is not let in; of a date that is its midnight, UTC.")
 def new(key_file: Path, name: str, rate: str | None, burst: int | None, expires: datetime | None) -> None:
@@ -111,7 +111,7 @@ def new(key_file: Path, name: str, rate: str | None, burst: int | None, expires:
     _check_rate(rate, burst)
     key, now = new_key(), whole_seconds(datetime.now(UTC))
     entry = KeyEntry(name=name, sha256=digest(key).hex(), created_at=now, expires_at=expires, rate=rate, burst=burst)
-    _change(key_file, partial(with_key, entry=entry))
+    _change(key_file, partial(add_key, entry=entry))
     try:
         click.echo(key)
     except OSError as error:
@@ -125,8 +125,8 @@ def new(key_file: Path, name: str, rate: str | None, burst: int | None, expires:
 def list_keys(key_file: Path, *, as_json: bool) -> None:
     """List the keys of a file, the revoked ones, too."""
     try:
-        entries = read_keys(read_stored(key_file)[0])
-    except BadKeys as bad:
+        entries = read_keys(read_content(key_file)[0])
+    except KeyFileError as bad:
         raise bad_key_file(key_file, bad) from bad
     now = datetime.now(UTC)
     told = [_told(entry, now) for entry in entries]
@@ -139,10 +139,10 @@ def list_keys(key_file: Path, *, as_json: bool) -> None:
 def revoke(key_file: Path, name: str) -> None:
     """Let the key NAME in no more. It stays in the list, and its name is free again."""
     try:
-        signature(key_file)
-    except NoKeys as none:
+        read_signature(key_file)
+    except KeyFileMissing as none:
         raise bad_key_file(key_file, none) from none
-    _change(key_file, partial(without_key, name=name))
+    _change(key_file, partial(revoke_key, name=name))
     click.echo(f"{name} is revoked")
 
 
@@ -151,7 +151,7 @@ def _check_rate(rate: str | None, burst: int | None) -> None:
         raise click.UsageError("--burst: it needs a --rate")
     try:
         if rate is not None:
-            read_rate(rate, burst)
+            parse_rate(rate, burst)
     except ValueError as error:
         raise click.UsageError(f"--rate: {error}") from error
 
@@ -159,9 +159,9 @@ def _check_rate(rate: str | None, burst: int | None) -> None:
 def _change(file: Path, change: Change) -> None:
     try:
         change_keys(file, change)
-    except NoKeys as none:  # not even a folder
+    except KeyFileMissing as none:  # not even a folder
         raise bad_key_file(file, none) from none
-    except BadKeys as bad:
+    except KeyFileError as bad:
         raise click.ClickException(f"the key file {file} stays as it was: {bad}") from bad
 
 

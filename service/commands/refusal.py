@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from service.access.key_entries import BadKeys, NoKeys
+from service.access.key_entries import KeyFileError, KeyFileMissing
 from service.loading.acceptance import Cause, advice
 
 
@@ -16,11 +16,11 @@ def refusal(source: str, why: Exception, cause: Cause) -> click.ClickException:
     return click.ClickException("\n".join(filter(None, lines)))
 
 
-def bad_key_file(file: Path, why: BadKeys) -> click.ClickException:
+def bad_key_file(file: Path, why: KeyFileError) -> click.ClickException:
     """Return the error that ends a command: what is wrong with a key file, and what to do."""
     command = f"store-directory keys new --key-file {shlex.quote(str(file))} --name NAME"
     what_to_do = f"put it right, or move it away and make one with `{command}`"
-    if isinstance(why, NoKeys):
+    if isinstance(why, KeyFileMissing):
         folder = Path(os.path.realpath(file)).parent
         first = "" if folder.is_dir() else f"mkdir -p -m 700 {shlex.quote(str(folder))} && "
         what_to_do = f"make one with `{first}{command}`"

@@ -14,7 +14,7 @@ import uvloop
 from service.access.api_key import new_key
 from service.access.key_file_follower import KeyFileFollower
 from service.access.keyring import Keyring
-from service.access.principal import given_principals
+from service.access.principal import static_principals
 from service.bundled import bundled_folder
 from service.commands.authentication import (
     check_keys,
@@ -188,8 +188,8 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     if settings.no_auth:
         warn_of_open_address(public)
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
-    ring = Keyring(given_principals((made_key,) if made_key else settings.api_key))
-    follower = KeyFileFollower(Path(settings.key_file), work.keys, ring) if settings.key_file else None
+    keyring = Keyring(static_principals((made_key,) if made_key else settings.api_key))
+    follower = KeyFileFollower(Path(settings.key_file), work.keys, keyring) if settings.key_file else None
     tells = StartupMessage(
         public=public.place,
         admin=admin.place,
@@ -202,9 +202,9 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         settings=settings,
         source=source,
         workspace=work,
-        authenticate=no_authentication if settings.no_auth else api_key_authentication(ring),
+        authenticate=no_authentication if settings.no_auth else api_key_authentication(keyring),
         follower=follower,
-        policy=msgspec.structs.replace(policy, keys_sound=follower.is_sound) if follower is not None else policy,
+        policy=msgspec.structs.replace(policy, keys_sound=follower.is_valid) if follower is not None else policy,
         announcement=tells,
     )
     try:

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import msgspec
 
+from service.files.regular_file import check_regular
 from service.loading.faults import Fault, RefusedError
 from service.loading.folder_signature import data_file_name, folder_signature, is_file, resolve_root
 from service.loading.formats import FORMATS, Format
@@ -114,8 +115,7 @@ def _differing(root: Path, manifest: Manifest) -> Iterator[Fault]:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        if path.exists() and not path.is_file():  # a pipe would keep us waiting
-            raise RefusedError("the file cannot be read: it is not a regular file")
+        check_regular(path.stat())
         return path.read_bytes()
     except OSError as error:
         raise RefusedError(f"the file cannot be read: {_why(error)}") from None

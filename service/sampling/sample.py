@@ -1,11 +1,11 @@
 """A sample: a made-up data set on disk."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
+from service.files.atomic_write import atomic_write
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
 from service.sampling.companies import found_firms
@@ -19,7 +19,6 @@ __all__ = ["DataSetExists", "Form", "write_sample"]
 Item = TypeVar("Item")
 
 _TELL_EVERY: Final = 10_000
-_BUFFER: Final = 1 << 20
 
 
 class DataSetExists(Exception):
@@ -42,10 +41,13 @@ def write_sample(  # noqa: PLR0913 - the numbers say what to make, the rest how 
     founded = found_firms(stores=stores, companies=companies, gazetteer=read_gazetteer(), draw=draw)
     firms = shuffled(_told(founded, "Making companies", companies, progress), draw)
     made = chain.from_iterable(stores_of(firm, draw) for firm in firms)
-    paths = [folder / f"{resource.name}.{form}" for resource in (COMPANIES, STORES)]
-    with _placed_together(paths) as (company_path, store_path):
-        _write(company_path, form, COMPANIES, (firm.company for firm in firms))
-        _write(store_path, form, STORES, _told(made, "Making stores", stores, progress))
+    company_path, store_path = (folder / f"{resource.name}.{form}" for resource in (COMPANIES, STORES))
+    with (
+        atomic_write(company_path, durable=False) as company_file,
+        atomic_write(store_path, durable=False) as store_file,
+    ):
+        _write(company_file, form, COMPANIES, (firm.company for firm in firms))
+        _write(store_file, form, STORES, _told(made, "Making stores", stores, progress))
 
 
 def _check_numbers(*, stores: int, companies: int, seed: int) -> None:
@@ -62,24 +64,9 @@ def _refuse_data_set(folder: Path) -> None:
             raise DataSetExists(f"{path} exists: choose another folder, or remove the data set that is there")
 
 
-@contextmanager
-def _placed_together(paths: Sequence[Path]) -> Iterator[Sequence[Path]]:
-    """Give paths to write to, whose files take the names asked for when all is well and vanish when it is not."""
-    partial = [path.with_name(f".{path.name}.part") for path in paths]
-    with ExitStack() as undo:
-        for path in partial:
-            undo.callback(path.unlink, missing_ok=True)
-        yield partial
-        for written, path in zip(partial, paths, strict=True):
-            written.replace(path)
-            undo.callback(path.unlink, missing_ok=True)
-        undo.pop_all()
-
-
-def _write(path: Path, form: Form, resource: Resource, records: Iterable[Record]) -> None:
-    fields = [field.name for field in resource.fields]
-    with path.open("wb", buffering=_BUFFER) as file:
-        file.writelines(form.pieces(fields, records))
+def _write(file: BinaryIO, form: Form, resource: Resource, records: Iterable[Record]) -> None:
+    file.writelines(form.pieces([field.name for field in resource.fields], records))
+    file.flush()  # so that a full disk fails here, before either file is in place
 
 
 def _told(items: Iterable[Item], step: str, total: int, progress: Progress) -> Iterator[Item]:

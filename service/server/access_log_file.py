@@ -1,7 +1,6 @@
 """Where the access log is written to."""
 
 import errno
-import fcntl
 import logging
 import os
 import stat
@@ -11,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from typing import Final
+
+from service.files.locks import locked
 
 STANDARD_OUTPUT: Final = "-"
 
@@ -70,12 +71,9 @@ class AccessFile:
         if not self._rest:
             self._rest = b"".join(self._lines.popleft() for _ in range(len(self._lines)))
         if self._rest:
-            fcntl.flock(self._turn, fcntl.LOCK_EX)
-            try:
+            with locked(self._turn):
                 self._reopen()
                 self._append()
-            finally:
-                fcntl.flock(self._turn, fcntl.LOCK_UN)
 
     def _reopen(self) -> None:
         """Open the file where it is not yet, or no longer, the one of its name."""

@@ -85,7 +85,7 @@ async def run(plan: Plan, slot: WorkerSlot, sockets: Sockets, *, beat: Callable[
         keeping.add_done_callback(lambda _: ending.now.set())
         others = [asyncio.create_task(each) for each in (_beat(beat or (lambda: None)), _try_rate_store(plan))]
         if plan.follower is not None:
-            await plan.follower.begin()
+            await plan.follower.start()
             others.append(asyncio.create_task(plan.follower.run()))
         try:
             await _first(publisher.first, replica.has_data, ending.soon, ending.now)
@@ -183,7 +183,7 @@ async def _beat(beat: Callable[[], None]) -> None:
 
 
 async def _try_rate_store(plan: Plan) -> None:
-    """Warn where the store of rates does not answer: else that would be seen with the first request only."""
+    """Warn if the rate store does not respond: otherwise the first limited request would be the first to show it."""
     if plan.settings.rate_store and plan.workspace.first("rate-store"):
         from service.access.redis_limiter import RedisFailed, RedisLimiter  # noqa: PLC0415 - of few runs
 
@@ -191,7 +191,7 @@ async def _try_rate_store(plan: Plan) -> None:
         try:
             await store.ping()
         except RedisFailed as failure:
-            _log.warning("the store of rates does not answer (%s): each process keeps its share of a rate", failure)
+            _log.warning("the rate store does not respond (%s): each process enforces its share of each rate", failure)
         finally:
             await store.close()
 

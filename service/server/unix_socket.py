@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from service.files.locks import alone_in
+from service.files.locks import locked_folder
 from service.server.listener import CannotListen, Listener
 
 UNIX_SCHEME: Final = "unix:"
@@ -50,7 +50,7 @@ class UnixListener(Listener, frozen=True):
     def leave(self) -> None:
         """Remove the file, where it is still that of this socket."""
         if os.getpid() == self.owner:
-            with suppress(OSError), alone_in(self.file.parent):
+            with suppress(OSError), locked_folder(self.file.parent):
                 if _identity(self.file) == self.identity:
                     self.file.unlink()
 
@@ -63,7 +63,7 @@ def bind_unix(path: str) -> UnixListener:
     file = Path(path).absolute()
     bound = socket.socket(socket.AF_UNIX)
     try:
-        with alone_in(file.parent):
+        with locked_folder(file.parent):
             _remove_dead(file)
             mask = os.umask(_WITHHELD)
             try:

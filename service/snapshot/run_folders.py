@@ -1,6 +1,5 @@
 """The folders of runs: each run has one, and takes it away when it ends."""
 
-import fcntl
 import os
 import re
 import shutil
@@ -11,7 +10,7 @@ from pathlib import Path
 from time import time
 from typing import Final
 
-from service.files.locks import is_locked
+from service.files.locks import is_locked, lock
 from service.snapshot.workspace import Workspace
 
 # As `tempfile` names them; nothing else is ever removed.
@@ -34,7 +33,7 @@ def workspace(above: Path) -> Iterator[Workspace]:
     folder = made.with_name(made.name.replace("new-", "run-", 1))
     owner, held = os.getpid(), os.open(made, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        fcntl.flock(held, fcntl.LOCK_SH)  # processes that are forked hold it, too
+        lock(held, shared=True)  # processes that are forked hold it, too
         made.rename(folder)
         yield Workspace(folder)
     finally:

@@ -1,6 +1,5 @@
 """A worker's numbers, in memory that the other workers of its run can read."""
 
-import fcntl
 import mmap
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -103,7 +102,7 @@ class WorkerSlots:
         return [numbers[_GENERATION] for numbers in self._living()]
 
     def _living(self) -> list[memoryview]:
-        taken = [path for path in self._paths() if is_locked(path, fcntl.LOCK_SH)]
+        taken = [path for path in self._paths() if is_locked(path, shared=True)]
         return [memoryview(_read(path, _FIRST_COUNT * _ITEM_BYTES)).cast("q") for path in taken]
 
     def _everyone(self) -> list[memoryview]:

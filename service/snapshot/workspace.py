@@ -19,6 +19,7 @@ from typing import Final
 
 import msgspec
 
+from service.files.atomic_write import atomic_write, temporary_files
 from service.files.locks import try_lock
 from service.loading.acceptance import Cause
 from service.snapshot.publication import Publication
@@ -92,9 +93,8 @@ class Workspace:
 
     def publish(self, publication: Publication) -> None:
         """Let all processes of the run follow a publication. Raises OSError, after which the last one stands."""
-        beside = self.folder / f".{_PUBLICATION}"
-        beside.write_bytes(msgspec.json.encode(publication))
-        beside.replace(self.folder / _PUBLICATION)
+        with atomic_write(self.folder / _PUBLICATION, durable=False) as file:
+            file.write(msgspec.json.encode(publication))
 
     def refuse(self, rejected: Rejected) -> None:
         """Leave word for the process above the workers why there is nothing to serve."""
@@ -111,6 +111,6 @@ class Workspace:
 
     def tidy(self, publication: Publication) -> None:
         """Remove all data but what is published: earlier generations, and what is left of attempts."""
-        for file in (*self.folder.glob("*.baked"), *self.folder.glob(".*.part")):
+        for file in (*self.folder.glob("*.baked"), *temporary_files(self.folder, "*.baked")):
             if file.name != publication.file:
                 file.unlink(missing_ok=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile, NotBaked, check_length
+from service.files.regular_file import check_regular
 from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Summary
 from service.loading.folder_signature import file_signature, watched_folders
@@ -49,8 +50,7 @@ class BakedFileSource:
 def _copy(file: Path, to: Path) -> Summary:
     """Copy a baked file; return its summary. Raises `Refused` if it is none, `Unavailable` if it cannot be copied."""
     try:
-        if file.exists() and not (file.is_file() or file.is_dir()):  # a pipe would keep us waiting
-            raise Refused(f"{file}: it is no regular file; bake it again")
+        check_regular(file.stat())
         with file.open("rb"):
             pass
     except OSError as error:

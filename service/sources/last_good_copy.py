@@ -26,6 +26,7 @@ import msgspec
 
 from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile
+from service.files.atomic_write import atomic_write, temporary_files
 
 _OLD: Final = 3600  # seconds; nobody takes that long from a copy's last byte to its entry, so it was left behind
 
@@ -145,14 +146,8 @@ class LastGoodCopy:
         return None
 
     def _write(self, entry: CopyEntry) -> None:
-        partial = self._folder / f"{self._key}.{token_hex(8)}.part"
-        try:
-            partial.touch(mode=0o600, exist_ok=False)
-            partial.write_bytes(msgspec.json.encode(entry))
-            _sync(partial)
-            partial.replace(self._entry)
-        finally:
-            partial.unlink(missing_ok=True)
+        with atomic_write(self._entry, mode=0o600) as file:
+            file.write(msgspec.json.encode(entry))
 
     def _drop(self) -> None:
         entry = self._known()
@@ -163,7 +158,7 @@ class LastGoodCopy:
 
     def _sweep(self, kept: str, replaced: str | None) -> None:
         """Remove the copy that was replaced, and what killed processes left a while ago."""
-        for path in self._folder.glob(f"{self._key}.*"):
+        for path in (*self._folder.glob(f"{self._key}.*"), *temporary_files(self._folder, self._entry.name)):
             if path.name not in (kept, self._entry.name):
                 with suppress(FileNotFoundError):
                     if path.name == replaced or path.stat().st_mtime < time.time() - _OLD:

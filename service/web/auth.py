@@ -5,7 +5,7 @@ from typing import Final
 
 from service.access.api_key import digest
 from service.access.keyring import Keyring
-from service.access.principal import Principal, given_principals
+from service.access.principal import Principal, static_principals
 from service.model.errors import Unauthorized
 
 KEY_HEADER: Final = "x-api-key"
@@ -17,7 +17,7 @@ Authenticate = Callable[[Sequence[str]], Principal]
 
 def keyring(keys: Iterable[str]) -> Authenticate:
     """Return what recognises these keys."""
-    return api_key_authentication(Keyring(given_principals(keys)))
+    return api_key_authentication(Keyring(static_principals(keys)))
 
 
 def api_key_authentication(ring: Keyring) -> Authenticate:

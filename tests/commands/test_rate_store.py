@@ -37,7 +37,7 @@ def test_a_store_that_is_not_there_keeps_no_service_from_starting_and_is_told_be
     log = tmp_path / "log"
     url = f"redis://user:the-secret@127.0.0.1:{unused_tcp_port}"
     with serving("--data", Generation(1).bake(tmp_path), "--rate-store", url, "--workers", "2", log=log) as service:
-        told = "the store of rates does not answer (ConnectionError)"
+        told = "the rate store does not respond (ConnectionError)"
         eventually(lambda: told in log.read_text())
         assert sum(told in line for line in service.logged()) == 1
         assert service.get("/stores?limit=1", service.key).status == 200

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from service.access.api_key import new_key
-from service.access.key_entries import with_key, without_key
+from service.access.key_entries import add_key, revoke_key
 from service.access.key_file import change_keys
 from tests.access.made_up_keys import entry
 from tests.program import Running, eventually, has_ended, serving
@@ -36,7 +36,7 @@ class Kept:
     def let_in_for(self, seconds: float) -> str:
         """Add a key that expires after so many seconds; return it once all let it in, or "" if it expired before."""
         key, expires_at = new_key(), datetime.now(UTC) + timedelta(seconds=seconds)
-        change_keys(self.file, partial(with_key, entry=entry(key, name=f"for-{seconds}", expires_at=expires_at)))
+        change_keys(self.file, partial(add_key, entry=entry(key, name=f"for-{seconds}", expires_at=expires_at)))
         accepted = eventually(lambda: self.answers(key) == {200} or (datetime.now(UTC) > expires_at and "too late"))
         return key if accepted is True else ""
 
@@ -49,7 +49,7 @@ class Kept:
 def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     folder = tmp_path_factory.mktemp("kept")
     file = folder / "keys.json"
-    change_keys(file, partial(with_key, entry=entry(FIRST, name="first")))
+    change_keys(file, partial(add_key, entry=entry(FIRST, name="first")))
     data = Generation(1).bake(folder)
     options = ("--data", data, "--cache", folder / "cache", "--key-file", file, "--workers", request.param)
     with serving(*options, log=folder / "log") as service:
@@ -61,9 +61,9 @@ def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def test_a_new_key_is_let_in_and_refused_again_once_it_is_revoked(kept: Kept) -> None:
     assert (kept.answers(FIRST), kept.answers(SECOND)) == ({200}, {401})
-    change_keys(kept.file, partial(with_key, entry=entry(SECOND, name="second")))
+    change_keys(kept.file, partial(add_key, entry=entry(SECOND, name="second")))
     eventually(lambda: kept.answers(SECOND) == {200})
-    change_keys(kept.file, partial(without_key, name="second"))
+    change_keys(kept.file, partial(revoke_key, name="second"))
     eventually(lambda: kept.answers(SECOND) == {401})
     assert kept.answers(FIRST) == {200}
 
@@ -87,5 +87,5 @@ def test_a_damaged_file_leaves_the_keys_of_before_also_to_a_worker_that_is_repla
         eventually(lambda: kept.service.metrics()["store_directory_workers"] == each)
     assert (kept.answers(FIRST), kept.answers(SECOND)) == ({200}, {401})
     put(sound, kept.file)
-    eventually(lambda: kept.told("in order again") == each)
+    eventually(lambda: kept.told("is valid again") == each)
     assert kept.service.metrics()["store_directory_key_file_success"] == 1

@@ -92,7 +92,7 @@ def test_a_file_that_is_gone_a_folder_a_pipe_or_a_link_to_itself_is_rejected(fil
     assert "Is a directory" in str(rejected(file, to))
     file.rmdir()
     os.mkfifo(file)
-    assert "no regular file" in str(rejected(file, to))
+    assert "it is not a regular file" in str(rejected(file, to))
     file.unlink()
     file.symlink_to(file)
     assert "cannot be read" in str(rejected(file, to))

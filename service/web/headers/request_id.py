@@ -7,7 +7,7 @@ from typing import Final
 
 from multidict import istr
 
-from service.access.api_key import masked
+from service.access.api_key import redacted
 from service.model.operation import REQUEST_ID_HEADER
 from service.web.headers.list_fields import MAX_CHARACTERS
 
@@ -37,7 +37,7 @@ class RequestIds:
 
 def is_sane(brought: str) -> bool:
     """Return whether an identifier that a request brought can stand in a header and a log: it holds no key."""
-    return _SANE.fullmatch(brought) is not None and masked(brought) == brought
+    return _SANE.fullmatch(brought) is not None and redacted(brought) == brought
 
 
 def trace_id(parent: str | None) -> str | None:

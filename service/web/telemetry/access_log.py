@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from service.access.api_key import KEY_PREFIX, masked
+from service.access.api_key import KEY_PREFIX, redacted
 
 # Longer paths are cut: nobody wrote them to be read.
 _MAX_PATH: Final = 1024
@@ -61,7 +61,7 @@ def shown_path(path: str) -> str:
         if "%" not in read:
             break
         read = unquote(read, errors="surrogateescape")
-    shown = masked(read) if KEY_PREFIX in read else path
+    shown = redacted(read) if KEY_PREFIX in read else path
     return shown[:_MAX_PATH].encode("ascii", "backslashreplace").decode()
 
 
