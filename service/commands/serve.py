@@ -37,7 +37,7 @@ from service.commands.refusal import refusal
 from service.loading.acceptance import InvalidRecords
 from service.server.access_log_file import STANDARD_OUTPUT, checked_access_log
 from service.server.cache_folder import NoCache, cache_folder, run_workspace
-from service.server.descriptor_limit import TooFewDescriptors, room_for
+from service.server.descriptor_limit import TooFewDescriptors, raise_descriptor_limit
 from service.server.listener import CannotListen, Listener, bind, split_address
 from service.server.log import start_log
 from service.server.process import Plan, Sockets, run
@@ -189,14 +189,14 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         warn_of_open_address(public)
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
     keyring = Keyring(static_principals((made_key,) if made_key else settings.api_key))
-    follower = KeyFileFollower(Path(settings.key_file), work.keys, keyring) if settings.key_file else None
+    follower = KeyFileFollower(Path(settings.key_file), work.key_backup, keyring) if settings.key_file else None
     tells = StartupMessage(
         public=public.place,
         admin=admin.place,
         url=public.url,
         made_key=made_key,
         open_to_all=settings.no_auth,
-        aside=settings.access_log == STANDARD_OUTPUT,
+        to_stderr=settings.access_log == STANDARD_OUTPUT,
     )
     plan = Plan(
         settings=settings,
@@ -217,7 +217,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     except Rejected as rejected:
         raise refusal(source.name, rejected, rejected.cause) from rejected
     finally:
-        public.leave()
+        public.clean_up()
 
 
 @contextmanager
@@ -237,7 +237,7 @@ def _data(settings: Settings) -> str:
 
 def _with_room(settings: Settings) -> Settings:
     try:
-        return msgspec.structs.replace(settings, max_connections=room_for(settings.max_connections))
+        return msgspec.structs.replace(settings, max_connections=raise_descriptor_limit(settings.max_connections))
     except TooFewDescriptors as error:
         raise bad_setting("max_connections", error) from error
 

@@ -228,7 +228,7 @@ def test_it_goes_on_when_nobody_reads_what_it_prints(data: Path) -> None:
         (["--config", "."], "Is a directory"),
         (["--host", ""], "--host: it is empty"),
         (["--data", ""], "--data: it is empty"),
-        (["--data", "http://"], "--data: it is no http or https address"),
+        (["--data", "http://"], "--data: it is not an http or https URL"),
         (["--data", "s3://bucket/x"], "--data: s3:// is not supported"),
         (["--admin", "8080"], "--admin: '8080' is not HOST:PORT"),
         (["--admin", "127.0.0.1:65536"], "is not HOST:PORT"),

@@ -115,7 +115,7 @@ def test_a_file_that_is_not_utf_8_is_told_what_to_do_and_a_mark_before_it_does_n
         ("admin", "here", "'here' is not HOST:PORT"),
         ("trusted_proxy", "x", "'x' is no network"),
         ("cache_control", "é", "a header field takes printable ASCII only"),
-        ("max_connections", "1000000000000", "the system lets a process have "),
+        ("max_connections", "1000000000000", "a process can have at most "),
         ("data", "s3://user:the-secret@bucket/x", "s3:// is not supported"),
         ("api_key", "the-sécret", "a key is printable ASCII"),
     ],

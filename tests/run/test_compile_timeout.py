@@ -1,4 +1,4 @@
-"""A compilation that does not end is given up: what was served stays, and the folder is compiled again."""
+"""A compilation that does not end is given up: the previous data is still served, and the folder is compiled again."""
 
 import os
 import signal
@@ -8,7 +8,9 @@ from tests.directory import store, write_directory
 from tests.program import Running, compilers, eventually
 from tests.run.conftest import Serve
 
-GIVEN_UP = "the data cannot be compiled: compiling took longer than --compile-timeout 5 s; what was served stays"
+GIVEN_UP = (
+    "the data cannot be compiled: compiling took longer than --compile-timeout 5 s; the previous data is still served"
+)
 
 
 def given_up(service: Running) -> list[str]:

@@ -53,7 +53,7 @@ OF_FOLDERS: Mapping[str, Damage] = {
 
 def failures(service: Running) -> list[str]:
     """Return the lines of the log that tell of a failed attempt."""
-    return [line for line in service.logged() if "what was served stays" in line]
+    return [line for line in service.logged() if "the previous data is still served" in line]
 
 
 def see_polls(cache: Path, count: int) -> None:

@@ -52,7 +52,7 @@ def test_data_for_which_there_is_no_room_leaves_the_old_served_and_is_told_once(
         assert (ready["status"], ready["generation"]) == ("ready", 1)
         assert ready["last_reload"]["error"].endswith(": File too large")
         assert service.metrics()["store_directory_reload_success"] == 0
-        assert sum("File too large; what was served stays" in line for line in service.logged()) == 1
+        assert sum("File too large; the previous data is still served" in line for line in service.logged()) == 1
         eventually(lambda: len(list(cache.glob("runs/*/*.baked"))) == 1)  # nothing is left of the attempt
         data.write(Generation(3))
         eventually(partial(all_see, asking, 3))

@@ -79,7 +79,7 @@ def test_a_compiler_that_is_killed_is_told_and_started_again(serve: Serve, tmp_p
         (compiler,) = eventually(lambda: compilers(service.process.pid))
         os.kill(compiler, signal.SIGKILL)
         eventually(lambda: not service.ready()["last_reload"]["ok"])
-        assert service.ready()["last_reload"]["error"].endswith("the compiler was ended by SIGKILL")
+        assert service.ready()["last_reload"]["error"].endswith("the compiler was killed by SIGKILL")
         assert all(client.seen == 1 for client in asking)
         eventually(lambda: all(client.seen == 2 for client in asking))
 

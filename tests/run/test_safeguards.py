@@ -1,4 +1,4 @@
-"""A data set that looks like an accident is not served, and what was served stays; options or a restart allow it."""
+"""A data set that looks like an accident is not served, and the previous data is still served; options or a restart allow it."""
 
 import os
 import signal
@@ -70,7 +70,7 @@ def test_a_file_that_is_emptied_to_its_header_changes_nothing_and_is_told_also_a
     eventually(partial(has_refused, service, EMPTIED, since))
     assert serves(service, MANY)
     (line,) = (line for line in service.logged() if "fewer" in line)
-    assert line.endswith(f" {EMPTIED}; what was served stays")
+    assert line.endswith(f" {EMPTIED}; the previous data is still served")
     hold(folder, SOME)
     eventually(partial(serves, service, SOME))
     eventually(lambda: service.ready()["last_reload"]["ok"])  # of whichever worker replies

@@ -76,7 +76,7 @@ def test_all_workers_share_the_socket_and_it_outlives_each_and_goes_with_the_las
 def test_the_socket_of_a_living_service_is_refused(shared: Running) -> None:
     refused = run("serve", "--uds", path_of(shared))
     assert refused.returncode == 1
-    assert f"cannot listen on {shared.address}: a process that runs listens there" in refused.stderr
+    assert f"cannot listen on {shared.address}: another process is listening there" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert total(path_of(shared)) == 2
 
@@ -95,7 +95,7 @@ def test_who_starts_at_the_same_moment_does_not_remove_the_socket_of_who_was_fir
         first.bind(str(path))
         first.listen()
         os.close(turn)
-        with pytest.raises(CannotListen, match="a process that runs listens there"):
+        with pytest.raises(CannotListen, match="another process is listening there"):
             second.result(SECONDS)
         assert path.is_socket()
 
@@ -104,7 +104,7 @@ def test_what_is_no_socket_stays_and_is_told(path: Path) -> None:
     path.write_text("mine")
     (path.parent / "link").symlink_to("nowhere")
     for taken in (path, path.parent / "link"):
-        with pytest.raises(CannotListen, match="it is there, and no socket"):
+        with pytest.raises(CannotListen, match="it exists and is not a socket"):
             bind_unix(str(taken))
     assert path.read_text() == "mine"
 
@@ -131,7 +131,7 @@ def test_a_file_that_took_its_place_is_not_taken_away(path: Path) -> None:
     path.unlink()
     with socket.socket(socket.AF_UNIX) as another:
         another.bind(str(path))
-        listener.leave()
+        listener.clean_up()
         assert path.is_socket()
     listener.sockets[0].close()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from service.server.access_log_file import AccessFile, access_log, checked_access_log
+from service.server.access_log_file import AccessLogFile, access_log, checked_access_log
 from tests.program import SECONDS, eventually
 
 # Writes lines of its own number to a log as one of several processes.
@@ -32,19 +32,19 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def file(path: Path, tmp_path: Path) -> Iterator[AccessFile]:
+def file(path: Path, tmp_path: Path) -> Iterator[AccessLogFile]:
     with checked_access_log(str(path)), access_log(str(path), tmp_path / "turn") as opened:
         assert opened is not None
         yield opened
 
 
-def test_lines_are_written_soon_and_in_order(file: AccessFile, path: Path) -> None:
+def test_lines_are_written_soon_and_in_order(file: AccessLogFile, path: Path) -> None:
     for number in range(100):
         file.write(b"%d\n" % number)
     eventually(lambda: path.read_text().split() == [str(number) for number in range(100)])
 
 
-def test_closing_writes_what_waits(file: AccessFile, path: Path) -> None:
+def test_closing_writes_what_waits(file: AccessLogFile, path: Path) -> None:
     file.write(b"last\n")
     file.close()
     assert path.read_text() == "last\n"
@@ -58,7 +58,7 @@ def test_a_file_that_was_there_is_appended_to(tmp_path: Path, path: Path) -> Non
     assert path.read_text() == "before\nafter\n"
 
 
-def test_a_file_that_is_moved_away_is_made_anew(file: AccessFile, path: Path) -> None:
+def test_a_file_that_is_moved_away_is_made_anew(file: AccessLogFile, path: Path) -> None:
     file.write(b"one\n")
     eventually(lambda: path.read_text() == "one\n")
     path.rename(path.with_suffix(".1"))
@@ -82,7 +82,7 @@ def test_a_full_disk_is_told_once_and_the_lines_wait(
 
 
 def test_lines_that_do_not_fit_leave_no_part_of_a_line_for_others_to_write_behind(
-    file: AccessFile, path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    file: AccessLogFile, path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     ours, theirs = b"a" * 299 + b"\n", b"b" * 299 + b"\n"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -107,7 +107,7 @@ def test_lines_that_do_not_fit_leave_no_part_of_a_line_for_others_to_write_behin
 def test_a_pipe_that_nobody_reads_is_told_at_once(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(OSError, match="nobody reads from it"), checked_access_log(str(pipe)):
+    with pytest.raises(OSError, match="without a reader"), checked_access_log(str(pipe)):
         pass
 
 
@@ -160,7 +160,7 @@ def test_lines_of_several_processes_do_not_mix(tmp_path: Path, path: Path) -> No
     assert sorted(lines) == sorted([letter * 300 for letter in "abc" for _ in range(3000)])
 
 
-def test_who_waits_for_the_turn_writes_after_it(file: AccessFile, path: Path, tmp_path: Path) -> None:
+def test_who_waits_for_the_turn_writes_after_it(file: AccessLogFile, path: Path, tmp_path: Path) -> None:
     with (tmp_path / "turn").open() as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         assert file.write(b"line\n")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.program import PROGRAM, SECONDS, environment, run_here
 
-HINT = "--cache DIR or STORE_DIRECTORY_CACHE names another folder\n"
+HINT = "choose another folder with --cache DIR or STORE_DIRECTORY_CACHE\n"
 
 
 def test_without_any_folder_it_says_what_it_tried_and_which_settings_there_are() -> None:
@@ -20,8 +20,8 @@ def test_without_any_folder_it_says_what_it_tried_and_which_settings_there_are()
     )
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == (
-        "Error: no folder for compiled data can be made: /dev/null/cache/store-directory: Not a directory; "
-        f"no temporary folder can be written to (TMPDIR names one); {HINT}"
+        "Error: cannot create a folder for compiled data: /dev/null/cache/store-directory: Not a directory; "
+        f"no temporary folder is writable (set TMPDIR); {HINT}"
     )
 
 
@@ -29,7 +29,7 @@ def test_without_any_folder_it_says_what_it_tried_and_which_settings_there_are()
     ("cache", "told"),
     [
         ("/dev/null/cache", "/dev/null/cache: Not a directory"),
-        ("/dev/null", "/dev/null: it is there and is no folder"),
+        ("/dev/null", "/dev/null: it exists and is not a folder"),
         ("{tmp_path}/full", "{tmp_path}/full/runs: File exists"),
     ],
 )
@@ -39,4 +39,4 @@ def test_the_folder_that_was_given_is_named_where_it_cannot_be_used(tmp_path: Pa
     ended = run_here("serve", "--port", "0", "--cache", cache.format(tmp_path=tmp_path))
     assert (ended.returncode, ended.stdout) == (1, "")
     why = told.format(tmp_path=tmp_path)
-    assert ended.stderr == f"Error: no folder for compiled data can be made: {why}; {HINT}"
+    assert ended.stderr == f"Error: cannot create a folder for compiled data: {why}; {HINT}"

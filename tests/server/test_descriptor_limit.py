@@ -8,12 +8,12 @@ import pytest
 
 from tests.program import SECONDS, run
 
-_ASK = "import resource; from service.server.descriptor_limit import room_for; print({most}, *resource.getrlimit(7))"
+_ASK = "import resource; from service.server.descriptor_limit import raise_descriptor_limit; print({most}, *resource.getrlimit(7))"
 
 
 def told(limits: str, connections: int | None) -> list[int]:
     """Return how many connections there may be, and the limits of descriptors then, under a shell's limits."""
-    code = _ASK.format(most=f"room_for({connections})")
+    code = _ASK.format(most=f"raise_descriptor_limit({connections})")
     shell = f"{limits}; exec {shlex.quote(sys.executable)} -c {shlex.quote(code)}"
     done = subprocess.run(["/bin/sh", "-c", shell], capture_output=True, text=True, timeout=SECONDS, check=True)
     return [int(number) for number in done.stdout.split()]
@@ -37,4 +37,4 @@ def test_the_soft_limit_of_descriptors_is_raised_as_far_as_the_connections_need(
 def test_more_connections_than_the_system_allows_are_bad_usage() -> None:
     done = run("serve", "--max-connections", str(1 << 40))
     assert done.returncode == 2
-    assert "--max-connections: the system lets a process have " in done.stderr
+    assert "--max-connections: a process can have at most " in done.stderr

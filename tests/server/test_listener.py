@@ -22,11 +22,11 @@ def data(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("options", "workers", "told"),
     [
-        (("--port", "{port}"), "1", "--port names another port, `--port 0` takes a free one"),
+        (("--port", "{port}"), "1", "choose another port with --port, or a free one with `--port 0`"),
         (
             ("--port", "0", "--admin", "127.0.0.1:{port}"),
             "2",
-            "--admin names another port, `--admin 127.0.0.1:0` takes a free one",
+            "choose another port with --admin, or a free one with `--admin 127.0.0.1:0`",
         ),
     ],
     ids=["public", "admin"],
@@ -51,7 +51,7 @@ def test_a_host_that_is_not_of_this_machine_is_told_with_one_that_is(host: str, 
         bind(host, 8080, shared=False, admin=admin)
     assert str(caught.value).startswith(f"cannot listen on {host}:8080: ")
     assert str(caught.value).endswith(
-        f"; {option} takes an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of IPv4"
+        f"; {option} must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all IPv4 addresses"
     )
 
 
@@ -66,7 +66,7 @@ def test_a_host_that_is_not_of_this_machine_is_told_with_one_that_is(host: str, 
 def test_a_port_that_needs_a_privilege_is_told_with_a_free_one(host: str, free: str, *, admin: bool) -> None:
     told = remedy(PermissionError(errno.EACCES, "Permission denied"), host, admin=admin)
     assert told.startswith("; ports below 1024 need a privilege: ")
-    assert told.endswith(f" names another port, {free} takes a free one")
+    assert told.endswith(f", or a free one with {free}")
 
 
 def test_of_another_failure_nothing_is_advised() -> None:

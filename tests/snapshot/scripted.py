@@ -30,11 +30,11 @@ class Script:
 
     def __init__(self, *steps: Step) -> None:
         self._steps = list(steps)
-        self.seen: list[str] = []
+        self.known: list[str] = []
         self.at: list[float] = []
 
-    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Fetched | None:  # noqa: ARG002 - nothing takes long
-        self.seen.append(seen)
+    async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:  # noqa: ARG002 - nothing takes long
+        self.known.append(known)
         self.at.append(asyncio.get_running_loop().time())
         step = self._steps.pop(0) if self._steps else None
         if step is not None:

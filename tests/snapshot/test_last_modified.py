@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 
 from service.loading.dataset import Summary, Totals
 from service.snapshot.publication import Publication
-from service.snapshot.publisher import renewed
+from service.snapshot.publisher import next_publication
 from service.sources.source import Fetched
 
 START = datetime(2024, 5, 31, 12, tzinfo=UTC)
@@ -21,7 +21,7 @@ def published(run: list[tuple[str, datetime | None]]) -> list[Publication]:
     publications, last = [], Publication()
     for version, generated_at in run:
         taken = Fetched(fingerprint=version, summary=Summary(version, generated_at, TOTALS))
-        last = renewed(last, taken, "a file", START)
+        last = next_publication(last, taken, "a file", START)
         publications.append(last)
     return publications
 

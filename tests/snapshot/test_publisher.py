@@ -33,7 +33,7 @@ def content(work: Workspace, publication: Publication) -> bytes:
 async def test_what_the_source_holds_is_published_and_what_came_before_is_removed(work: Workspace) -> None:
     async with Published(Script(taken("one"), taken("two")), work).running() as published:
         one, two = await published.until(2)
-    assert [(each.generation, each.fingerprint, each.seen) for each in (one, two)] == [
+    assert [(each.generation, each.fingerprint, each.known) for each in (one, two)] == [
         (1, "one", "one"),
         (2, "two", "two"),
     ]
@@ -48,7 +48,7 @@ async def test_a_source_that_did_not_change_confirms_what_is_served(work: Worksp
     script = Script(taken("one"))
     async with Published(script, work).running() as published:
         one, again, once_more = await published.until(3)
-    assert script.seen[:3] == ["", "one", "one"]
+    assert script.known[:3] == ["", "one", "one"]
     for earlier, later in pairwise((one, again, once_more)):
         assert earlier.confirmed_at is not None
         assert later.confirmed_at is not None
@@ -56,7 +56,7 @@ async def test_a_source_that_did_not_change_confirms_what_is_served(work: Worksp
         assert (later.generation, later.loaded_at, later.last_reload) == (1, one.loaded_at, one.last_reload)
 
 
-@pytest.mark.parametrize("failure", [FAULTY, RuntimeError("a fault of ours")])
+@pytest.mark.parametrize("failure", [FAULTY, RuntimeError("a bug")])
 async def test_where_nothing_is_served_yet_what_is_refused_or_fails_unexpectedly_ends_it(
     work: Workspace, failure: Exception
 ) -> None:
@@ -73,7 +73,7 @@ async def test_where_nothing_is_served_yet_a_source_out_of_reach_is_waited_for(w
     assert one.generation == 1
 
 
-@pytest.mark.parametrize("failure", [GONE, FAULTY, OSError("a disk"), RuntimeError("a fault of ours")])
+@pytest.mark.parametrize("failure", [GONE, FAULTY, OSError("a disk"), RuntimeError("a bug")])
 async def test_whatever_fails_leaves_what_is_served_and_is_told(work: Workspace, failure: Exception) -> None:
     async with Published(Script(taken("one"), failure, taken("two")), work).running() as published:
         one, failed, two = await published.until(3)
@@ -94,7 +94,7 @@ async def test_a_refused_folder_is_logged_with_how_to_see_every_error(
         _, failed = await published.until(2)
     assert failed.last_reload is not None
     assert failed.last_reload.error == str(FAULTY)
-    line = f"{FAULTY}; what was served stays; `store-directory check {tmp_path}` reports every error"
+    line = f"{FAULTY}; the previous data is still served; `store-directory check {tmp_path}` reports every error"
     assert [record.getMessage() for record in caplog.records] == [line]
 
 
@@ -108,7 +108,7 @@ async def test_what_was_refused_is_not_taken_for_confirmed_and_is_not_asked_for_
     script = Script(taken("one"), FAULTY)
     async with Published(script, work).running() as published:
         *_, later = await published.until(5)
-    assert script.seen[:5] == ["", "one", "faulty", "faulty", "faulty"]
+    assert script.known[:5] == ["", "one", "faulty", "faulty", "faulty"]
     assert later.last_reload is not None
     assert not later.last_reload.ok
     assert later.confirmed_at is not None
@@ -139,7 +139,7 @@ async def test_who_asks_for_it_has_the_source_taken_at_once_changed_or_not(work:
         await published.until(1)
         published.publisher.reload()
         *_, again = await published.until(2)
-    assert script.seen == ["", ""]
+    assert script.known == ["", ""]
     assert (again.generation, again.fingerprint) == (2, "one")
 
 
@@ -161,7 +161,7 @@ async def test_a_failure_that_stays_is_logged_once_and_again_after_it_was_mended
     with caplog.at_level(logging.WARNING):
         async with Published(script, work).running() as published:
             await published.until(8)
-    assert caplog.messages == [f"{failure}; what was served stays" for failure in (GONE, FAULTY, FAULTY)]
+    assert caplog.messages == [f"{failure}; the previous data is still served" for failure in (GONE, FAULTY, FAULTY)]
 
 
 async def test_what_there_is_to_tell_of_the_data_is_logged(work: Workspace, caplog: pytest.LogCaptureFixture) -> None:
@@ -192,7 +192,7 @@ async def test_a_failure_for_which_there_is_no_room_is_told_to_this_process_and_
     for told in (first, second):
         assert told.last_reload is not None
         assert (told.generation, told.last_reload.error) == (1, str(GONE))
-    assert caplog.messages.count(f"{GONE}; what was served stays") == 1
+    assert caplog.messages.count(f"{GONE}; the previous data is still served") == 1
     assert work.publication().generation == 1
 
 
@@ -203,7 +203,7 @@ async def test_who_takes_over_goes_on_from_what_is_published(work: Workspace) ->
     script = Script(None, taken("two"))
     async with Published(script, work).running() as published:
         confirmed, two = await published.until(2)
-    assert script.seen[:2] == ["one", "one"]
+    assert script.known[:2] == ["one", "one"]
     assert (confirmed.generation, two.generation) == (1, 2)
     assert [file.name for file in work.folder.glob("*.baked")] == [two.file]
 
@@ -224,8 +224,8 @@ async def test_a_reload_that_loses_too_much_leaves_what_is_served_and_is_told_an
     why = "312 of 5,000 stores left, 93.8 % fewer than served now; --max-shrink 0.94 allows that"
     assert refused(failed) == refused(later) == why
     assert (failed.generation, failed.file, failed.summary) == (1, one.file, one.summary)
-    assert caplog.messages.count(f"{why}; what was served stays") == 1
-    assert script.seen[:3] == ["", "one", "two"]
+    assert caplog.messages.count(f"{why}; the previous data is still served") == 1
+    assert script.known[:3] == ["", "one", "two"]
 
 
 async def test_each_reload_is_compared_with_what_is_served_not_with_what_was_served_first(work: Workspace) -> None:

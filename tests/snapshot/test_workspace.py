@@ -127,13 +127,13 @@ def in_a_worker(work: Workspace) -> None:
     """Let another process take a slot, have data and end."""
     child = os.fork()
     if not child:
-        work.slots.take().serves(1)
+        work.slots.claim().set_generation(1)
         os._exit(0)
     os.waitpid(child, 0)
 
 
 def test_what_is_published_is_read_as_it_was_and_nothing_is_where_nothing_was(tmp_path: Path) -> None:
-    publication = Publication(generation=7, file="a.baked", fingerprint="f", seen="s", loaded_at=datetime.now(UTC))
+    publication = Publication(generation=7, file="a.baked", fingerprint="f", known="s", loaded_at=datetime.now(UTC))
     with workspace(tmp_path) as work:
         assert work.publication() == Publication()
         work.publish(publication)
@@ -142,23 +142,23 @@ def test_what_is_published_is_read_as_it_was_and_nothing_is_where_nothing_was(tm
 
 def test_a_run_is_complete_once_all_of_its_workers_had_data_at_the_same_time(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
-        one, other = work.slots.take(), work.slots.take()
-        one.serves(1)
+        one, other = work.slots.claim(), work.slots.claim()
+        one.set_generation(1)
         assert not work.is_complete(2)
-        other.serves(1)
+        other.set_generation(1)
         assert work.is_complete(2)
 
 
 def test_a_worker_that_died_is_waited_for_until_the_run_is_complete_and_not_after_that(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
-        worker = work.slots.take()
-        worker.serves(1)
+        worker = work.slots.claim()
+        worker.set_generation(1)
         in_a_worker(work)
         assert not work.is_complete(2)
-        another = work.slots.take()
-        another.serves(1)
+        another = work.slots.claim()
+        another.set_generation(1)
         assert work.is_complete(2)
-        another.serves(0)
+        another.set_generation(0)
         assert work.is_complete(2)
         assert type(work)(work.folder).is_complete(2)
 
@@ -175,9 +175,9 @@ def test_tidying_removes_all_data_but_what_is_published(tmp_path: Path) -> None:
 
 def test_why_there_is_nothing_to_serve_is_left_for_the_process_above(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
-        assert work.refusal() is None
-        work.refuse(Rejected("a fault", fingerprint="f", cause=Cause.RECORDS))
-        left = work.refusal()
+        assert work.read_rejection() is None
+        work.write_rejection(Rejected("a fault", fingerprint="f", cause=Cause.RECORDS))
+        left = work.read_rejection()
         assert left is not None
         assert (str(left), left.fingerprint, left.cause) == ("a fault", "f", Cause.RECORDS)
 

@@ -12,4 +12,4 @@ def take_twice(cache: str, url: str) -> None:
     """Take what an origin holds, and then what it holds instead, as two runs of a service."""
     to = Path(cache).with_name("to-be-killed.baked")
     for _ in range(2):
-        asyncio.run(UrlSource(url, Path(cache)).take(to, seen="none", check=Safeguards().check, progress=silent))
+        asyncio.run(UrlSource(url, Path(cache)).fetch(to, known="none", check=Safeguards().check, progress=silent))

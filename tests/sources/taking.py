@@ -36,7 +36,7 @@ class Taker:
 
     async def take(self, seen: str = "") -> Fetched | None:
         self.to.unlink(missing_ok=True)
-        return await self.source.take(self.to, seen=seen, check=self.check, progress=self.origin.progress)
+        return await self.source.fetch(self.to, known=seen, check=self.check, progress=self.origin.progress)
 
     async def taken(self, seen: str = "") -> tuple[str, bytes]:
         """Return the fingerprint and the bytes of what is taken."""

@@ -29,7 +29,7 @@ def to(tmp_path: Path) -> Path:
 
 def take(file: Path, to: Path, seen: str = "", check: Check = CHECK) -> Fetched | None:
     return asyncio.run(
-        asyncio.wait_for(BakedFileSource(file).take(to, seen=seen, check=check, progress=silent), SECONDS)
+        asyncio.wait_for(BakedFileSource(file).fetch(to, known=seen, check=check, progress=silent), SECONDS)
     )
 
 

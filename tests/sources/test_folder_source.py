@@ -37,7 +37,7 @@ async def take(
 ) -> Fetched | None:
     source = FolderSource(folder, invalid=invalid, timeout=SECONDS)
     async with asyncio.timeout(SECONDS):
-        return await source.take(to, seen=seen, check=check, progress=silent)
+        return await source.fetch(to, known=seen, check=check, progress=silent)
 
 
 async def compiler() -> int:
@@ -51,8 +51,8 @@ async def test_what_is_taken_is_what_the_files_hold_and_an_unchanged_folder_is_n
     folder: Path, to: Path
 ) -> None:
     steps: list[str] = []
-    taken = await FolderSource(folder, invalid=InvalidRecords.REFUSE, timeout=SECONDS).take(
-        to, seen="", check=CHECK, progress=lambda step, *_: steps.append(step)
+    taken = await FolderSource(folder, invalid=InvalidRecords.REFUSE, timeout=SECONDS).fetch(
+        to, known="", check=CHECK, progress=lambda step, *_: steps.append(step)
     )
     assert taken is not None
     compiled, expected = load_baked(to).dataset, load(folder).dataset
@@ -92,7 +92,7 @@ async def test_counts_that_are_not_to_be_served_are_rejected(folder: Path, to: P
 async def test_a_compiler_that_is_killed_leaves_the_folder_unavailable(folder: Path, to: Path) -> None:
     taking = asyncio.create_task(take(folder, to))
     os.kill(await compiler(), signal.SIGKILL)
-    with pytest.raises(Unavailable, match="the compiler was ended by SIGKILL"):
+    with pytest.raises(Unavailable, match="the compiler was killed by SIGKILL"):
         await taking
 
 
@@ -100,7 +100,7 @@ async def test_a_compiler_that_takes_too_long_is_killed_and_leaves_the_folder_un
     folder: Path, to: Path
 ) -> None:
     source = FolderSource(folder, invalid=InvalidRecords.REFUSE, timeout=0.5)
-    taking = asyncio.create_task(source.take(to, seen="", check=CHECK, progress=silent))
+    taking = asyncio.create_task(source.fetch(to, known="", check=CHECK, progress=silent))
     os.kill(started := await compiler(), signal.SIGSTOP)  # as one that reads from a file server that is gone
     with pytest.raises(Unavailable, match=r"compiling took longer than --compile-timeout 0\.5 s"):
         await taking

@@ -101,7 +101,7 @@ async def test_a_copy_whose_counts_are_not_to_be_served_is_left_and_the_origin_a
     taker = demanding(origin, tmp_path)
     assert await taker.unavailable() == "500 Internal Server Error"
     assert caplog.messages == [
-        "the copy in the cache is not served: 1 stores, at least 500 needed; --min-stores 1 allows that"
+        "the cached copy is not served: 1 stores, at least 500 needed; --min-stores 1 allows that"
     ]
     assert entry_of(taker.cache)[1].fingerprint == '"few"'
     assert await taker.taken() == ('"one"', one)
@@ -246,7 +246,7 @@ async def test_a_damaged_copy_is_dropped_with_one_line_and_the_origin_is_asked(
     assert await taker.taken() == ('"one"', one)
     assert len(origin.asked) == 1
     (line,) = caplog.messages
-    assert line.startswith(f"{origin.url}: the copy in the cache is dropped: ")
+    assert line.startswith(f"{origin.url}: the cached copy is discarded: ")
     origin.asked.clear()
     assert await Taker(origin, tmp_path).taken() == ('"one"', one)
     assert origin.asked == []
@@ -289,7 +289,7 @@ async def test_a_cache_that_cannot_be_written_is_told_once_and_stops_nobody(
     taker = Taker(origin, tmp_path)
     caplog.clear()
     assert [await taker.taken('"none"') for _ in range(2)] == [('"0"', editions[0]), ('"1"', editions[1])]
-    assert caplog.messages == [f"{origin.url}: the last good copy cannot be kept: File exists"]
+    assert caplog.messages == [f"{origin.url}: the last good copy cannot be saved: File exists"]
 
 
 async def test_a_cache_that_cannot_be_read_is_told_and_the_origin_is_asked(
@@ -300,7 +300,7 @@ async def test_a_cache_that_cannot_be_read_is_told_and_the_origin_is_asked(
     file.unlink()
     file.mkdir()
     assert await taker.taken() == ('"one"', one)
-    assert caplog.messages[0] == f"{origin.url}: the copy in the cache cannot be read: Is a directory"
+    assert caplog.messages[0] == f"{origin.url}: the cached copy cannot be read: Is a directory"
 
 
 async def test_a_full_disk_leaves_the_copy_and_nothing_beside_it(
@@ -312,9 +312,9 @@ async def test_a_full_disk_leaves_the_copy_and_nothing_beside_it(
     new.write_bytes(b"new")
     cache = LastGoodCopy(taker.cache, origin.url, name=origin.url)
     with small_disk(10):
-        cache.keep(new, fingerprint='"two"', confirmed_at=datetime.now(UTC))
+        cache.save(new, fingerprint='"two"', confirmed_at=datetime.now(UTC))
         cache.confirm('"one"', datetime.now(UTC))
-    assert caplog.messages == [f"{origin.url}: the last good copy cannot be kept: File too large"]
+    assert caplog.messages == [f"{origin.url}: the last good copy cannot be saved: File too large"]
     assert sorted(taker.cache.iterdir()) == before
     assert await taker.taken() == ('"one"', one)
 

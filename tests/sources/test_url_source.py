@@ -251,13 +251,13 @@ async def test_an_origin_that_always_cuts_at_the_same_place_is_left_after_a_few_
 ) -> None:
     taker.origin.hold(one, tag)
     taker.origin.will(*[cut(100_000)] * 20)
-    assert await taker.unavailable() == "the answer was cut off"
+    assert await taker.unavailable() == "the response was cut off"
     assert len(taker.origin.asked) == (5 if tag else 4)
 
 
 async def test_an_origin_that_gives_a_byte_at_a_time_comes_to_an_end(taker: Taker, one: bytes) -> None:
     taker.origin.will(*(cut(100_000 + gained) for gained in range(200)))
-    assert await taker.unavailable() == "the answer was cut off"
+    assert await taker.unavailable() == "the response was cut off"
     assert len(taker.origin.asked) == 100
     assert len(one) > 100_200
 
@@ -296,7 +296,7 @@ async def test_what_is_no_baked_file_is_refused(taker: Taker, content: bytes, se
 async def test_an_endless_body_is_ended_where_the_file_ends(taker: Taker, one: bytes) -> None:
     taker.origin.will(endless(one))
     why, _ = await taker.rejected()
-    assert why.startswith(f"the file has {len(one):,} bytes by its header, more by the origin")
+    assert why.startswith(f"the file has {len(one):,} bytes by its header, but the origin sends more")
     assert taker.to.stat().st_size <= len(one)
 
 
@@ -304,7 +304,7 @@ async def test_an_endless_body_is_ended_where_the_file_ends(taker: Taker, one: b
 async def test_a_lie_about_the_length_is_never_served(taker: Taker, one: bytes, lie: int) -> None:
     taker.origin.will(claiming(len(one) + lie))
     length = len(one) + lie
-    told = f"the file has {len(one):,} bytes by its header, {length:,} bytes by the origin"
+    told = f"the file has {len(one):,} bytes by its header, but the origin sends {length:,} bytes"
     assert await taker.rejected() == (told, '"one"')
 
 
@@ -380,15 +380,15 @@ async def test_another_status_is_told(taker: Taker, told: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (closing, "the connection was closed without an answer"),
+        (closing, "the connection was closed without a response"),
         (status("304 Not Modified"), "304 Not Modified"),
         (status("302 Found"), "302 Found"),
         (status("799 Whatever"), "799"),
         (part("bytes 0-9/10"), "206 Partial Content"),
-        (raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "the answer is no valid HTTP"),
-        (raw(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"), "the answer is no valid HTTP"),
-        (status("302 Found", Location="ftp://x/y"), "it redirects to what is no http or https address"),
-        (status("302 Found", Location="http://[/"), "it redirects to what is no http or https address"),
+        (raw(b"SSH-2.0-OpenSSH\r\n\r\n"), "the response is not valid HTTP"),
+        (raw(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n"), "the response is not valid HTTP"),
+        (status("302 Found", Location="ftp://x/y"), "it redirects to a URL that is not http or https"),
+        (status("302 Found", Location="http://[/"), "it redirects to a URL that is not http or https"),
     ],
 )
 async def test_an_answer_that_is_none_is_told(taker: Taker, answer: Trick, told: str) -> None:
@@ -398,7 +398,7 @@ async def test_an_answer_that_is_none_is_told(taker: Taker, answer: Trick, told:
 
 async def test_a_circle_of_redirects_is_told(taker: Taker) -> None:
     taker.origin.will(*[status("302 Found", Location="/set.baked")] * 50)
-    assert await taker.unavailable() == "it redirects too often"
+    assert await taker.unavailable() == "too many redirects"
 
 
 async def test_an_origin_that_says_nothing_is_told(origin: Origin, tmp_path: Path) -> None:
@@ -427,7 +427,7 @@ async def test_an_origin_without_tls_is_told(origin: Origin, tmp_path: Path) -> 
     ["", "x", "/a/b", "file:///a", "ftp://x/y", "http://", "http:///a", "http://user:pass/word@host/", "http://[x"],
 )
 def test_an_address_that_is_neither_http_nor_https_is_refused_and_not_quoted(tmp_path: Path, url: str) -> None:
-    with pytest.raises(ValueError, match=r"^it is no http or https address$"):
+    with pytest.raises(ValueError, match=r"^it is not an http or https URL$"):
         UrlSource(url, tmp_path)
 
 
@@ -502,7 +502,7 @@ async def test_what_stood_at_the_place_before_is_replaced_and_not_written_into(t
     taker.to.write_bytes(b"what was there")
     mapped = taker.to.with_name("mapped")
     mapped.hardlink_to(taker.to)
-    await taker.source.take(taker.to, seen="", check=taker.check, progress=taker.origin.progress)
+    await taker.source.fetch(taker.to, known="", check=taker.check, progress=taker.origin.progress)
     assert (taker.to.read_bytes(), mapped.read_bytes()) == (one, b"what was there")
 
 
@@ -545,5 +545,5 @@ async def test_progress_may_end_the_work(taker: Taker) -> None:
 
     before = open_files()
     with pytest.raises(Enough):
-        await taker.source.take(taker.to, seen="", check=taker.check, progress=enough)
+        await taker.source.fetch(taker.to, known="", check=taker.check, progress=enough)
     await left_alone(before)

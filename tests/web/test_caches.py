@@ -65,7 +65,7 @@ def _written(folder: Path, rows: int) -> Path:
 
 
 async def serve(replica: SnapshotHolder, edition: Snapshot) -> None:
-    await replica.serve(edition, Publication(generation=edition.generation))
+    await replica.swap(edition, Publication(generation=edition.generation))
 
 
 Step = int | tuple[str, str]

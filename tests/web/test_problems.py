@@ -129,7 +129,7 @@ async def test_a_fault_of_ours_is_a_problem_and_tells_nothing_of_the_inside(
     assert replica.current is not None
     no_table: Any = None
     dataset = msgspec.structs.replace(replica.current.dataset, stores=no_table)
-    await replica.serve(msgspec.structs.replace(replica.current, dataset=dataset), Publication(generation=2))
+    await replica.swap(msgspec.structs.replace(replica.current, dataset=dataset), Publication(generation=2))
     answer = await ask(client, "/stores", WANTED)
     check_problem(answer, 500)
     assert answer.json()["detail"] == "Internal Server Error"

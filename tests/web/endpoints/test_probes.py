@@ -166,6 +166,6 @@ async def test_metrics_of_the_process_are_told_by_one_that_is_alone(
     client: Client, tmp_path: Path, aiohttp_client: AiohttpClient
 ) -> None:
     assert "process_open_fds" in await samples(client)
-    one_of_two = SnapshotHolder(WorkerSlots(tmp_path).take())
+    one_of_two = SnapshotHolder(WorkerSlots(tmp_path).claim())
     worker: Client = await aiohttp_client(ServiceServer(make_site(one_of_two, keyring([KEY]), POLICY).public))
     assert not any(name.startswith("process_") for name in await samples(worker))

@@ -129,7 +129,7 @@ async def test_no_query_is_run_for_304(
     assert replica.current is not None
     no_table: Any = None
     dataset = msgspec.structs.replace(replica.current.dataset, stores=no_table)
-    await replica.serve(msgspec.structs.replace(replica.current, dataset=dataset), Publication(generation=2))
+    await replica.swap(msgspec.structs.replace(replica.current, dataset=dataset), Publication(generation=2))
     coding = f"Accept-Encoding: {accepted}"
     assert (await ask(client, target, condition.format(tag), coding)).status == 304
     assert (await ask(client, target, coding)).status == 500

@@ -92,7 +92,7 @@ async def test_it_is_judged_before_the_other_preconditions(client: Client, versi
 
 
 async def _serve(replica: SnapshotHolder, edition: Snapshot) -> None:
-    await replica.serve(edition, Publication(generation=edition.generation))
+    await replica.swap(edition, Publication(generation=edition.generation))
 
 
 async def _page(client: Client, page_num: int, version: str) -> Reply:

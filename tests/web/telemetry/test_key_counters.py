@@ -40,7 +40,7 @@ def test_each_key_is_counted_by_itself() -> None:
 
 def test_workers_are_counted_together_and_a_successor_goes_on(tmp_path: Path) -> None:
     slots = WorkerSlots(tmp_path)
-    first, second = slots.take(), slots.take()
+    first, second = slots.claim(), slots.claim()
     for slot in (first, second, first):  # the third time, as who takes the place of the first
         callers = KeyCounters(slot.counts, slot.all_counts)
         callers.count("a", limited=False)
