@@ -42,7 +42,7 @@ async def changes(folders: Folders) -> AsyncGenerator[None]:
 
 
 async def _changes(inodes: list[tuple[Path, int]], folders: Folders) -> AsyncGenerator[None]:
-    """Yield once when the watch has begun, as changes may precede it, and after each change until a folder is replaced."""
+    """Yield when the watch has begun, as changes may precede it, and after each change until a folder is replaced."""
     watched = {folder for folder, _ in inodes}
     watch = awatch(
         *watched,

@@ -20,7 +20,7 @@ from service.model.errors import Unauthorized
 from service.web.auth import api_key_authentication
 from tests.access.made_up_keys import entry
 from tests.program import SECONDS
-from tests.run.generations import put, turn
+from tests.run.generations import put, swap_link
 
 SECOND = timedelta(seconds=1)
 POLL_SECONDS = 0.02
@@ -131,7 +131,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "zeros": (lambda file: put(bytes(100), file), "JSON is malformed"),
     "cut": (lambda file: put(file.read_bytes()[:-9], file), "it is cut off"),
     "gone": (Path.unlink, "No such file or directory"),
-    "a link to a folder": (lambda file: turn(file, file.parent), "Is a directory"),
+    "a link to a folder": (lambda file: swap_link(file, file.parent), "Is a directory"),
 }
 
 
@@ -163,7 +163,7 @@ async def test_a_link_swapped_as_in_kubernetes_is_followed(followed: Followed, t
     followed.file.unlink()
     followed.file.symlink_to("..data/keys.json")
     await soon(lambda: followed.accepts("k1") and not followed.accepts("old"))
-    turn(tmp_path / "..data", Path("..2"))
+    swap_link(tmp_path / "..data", Path("..2"))
     await soon(lambda: followed.accepts("k2") and not followed.accepts("k1"))
 
 
