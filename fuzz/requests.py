@@ -13,9 +13,9 @@ from urllib.parse import quote
 from aiohttp import hdrs
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from service.access.key_entries import BadKeys, read_keys, write_keys
+from service.access.key_entries import KeyFileError, encode_keys, read_keys
 from service.access.keyring import active_keys
-from service.access.request_rate import read_rate
+from service.access.request_rate import parse_rate
 from service.model.errors import NotFound, PreconditionFailed, RequestError, UnprocessableContent
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES
@@ -116,15 +116,15 @@ def read_cors_origin(given: bytes) -> None:
 def read_key_rate(given: bytes) -> None:
     """Read the rate of a key."""
     with suppress(ValueError):
-        rate = read_rate(given.decode("utf-8", "surrogateescape"))
-        assert read_rate(str(rate)) == rate
+        rate = parse_rate(given.decode("utf-8", "surrogateescape"))
+        assert parse_rate(str(rate)) == rate
 
 
 def read_key_file(given: bytes) -> None:
     """Read a key file; what is read is written as it can be read again."""
-    with suppress(BadKeys):
+    with suppress(KeyFileError):
         entries = read_keys(given)
-        assert read_keys(write_keys(entries)) == entries
+        assert read_keys(encode_keys(entries)) == entries
         assert len(active_keys(entries).principals) <= len(entries)
 
 

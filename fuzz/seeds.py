@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import orjson
 
-from service.access.key_entries import KeyEntry, write_keys
+from service.access.key_entries import KeyEntry, encode_keys
 from tests.baking.made_up import baked_file, make
 from tests.engine.made_up import VALUES
 from tests.engine.oracle import Record
@@ -58,7 +58,7 @@ def key_files() -> tuple[bytes, ...]:
     """Return key files: one of two keys, one of none."""
     now = datetime(2026, 1, 2, tzinfo=UTC)
     shop = KeyEntry(name="shop", sha256="ab" * 32, created_at=now, expires_at=now, rate="100/s", burst=200)
-    return write_keys((shop, KeyEntry(name="till", sha256="cd" * 32, created_at=now, revoked_at=now))), write_keys(())
+    return encode_keys((shop, KeyEntry(name="till", sha256="cd" * 32, created_at=now, revoked_at=now))), encode_keys(())
 
 
 def csv_texts() -> tuple[bytes, ...]:

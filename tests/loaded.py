@@ -21,4 +21,4 @@ async def serve(replica: SnapshotHolder, folder: Path) -> None:
     """Let a replica serve the data set of a folder."""
     current = snapshot(folder)
     loaded = Reload(current.loaded_at, ok=True)
-    await replica.serve(current, Publication(generation=1, confirmed_at=current.loaded_at, last_reload=loaded))
+    await replica.swap(current, Publication(generation=1, confirmed_at=current.loaded_at, last_reload=loaded))

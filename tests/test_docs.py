@@ -409,7 +409,7 @@ def test_the_key_file_that_is_told_is_one_with_every_member() -> None:
     (entry,) = register.read_keys(example.encode())
     assert list(orjson.loads(example)["keys"][0]) == list(register.KeyEntry.__struct_fields__) == named(KEYS, "Member")
     assert entry.limit is not None
-    assert f"a file over {register.MOST_BYTES >> 20} MiB" in KEYS
+    assert f"a file over {register.MAX_FILE_BYTES >> 20} MiB" in KEYS
     assert f"`{KEY_PREFIX}[0-9A-Za-z]{{49}}`" in KEYS
     assert f"the first {len(entry.id)} digits of its SHA-256" in KEYS
 

@@ -1,1 +1,1 @@
-"""Keys: who may ask, and how much."""
+"""Authentication and request rate limits: API keys, key files, limiters."""

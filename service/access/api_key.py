@@ -1,6 +1,6 @@
-"""What a key looks like: `sd_`, 256 random bits and their checksum.
+"""The format of an API key: `sd_`, 256 random bits and their checksum.
 
-The form is one that programs which look for secrets can find and tell from chance, without asking anybody.
+Secret scanners can find such keys, and tell them from random text without a lookup.
 """
 
 import re
@@ -12,42 +12,42 @@ from zlib import crc32
 
 KEY_PREFIX: Final = "sd_"
 _DIGITS: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
-_BITS, _RANDOM, _CHECKSUM = 256, 43, 6  # so many digits hold 256 bits, and the 32 of a CRC-32
+_BITS, _RANDOM, _CHECKSUM = 256, 43, 6  # the base-62 digits that hold 256 bits, and the 32 of a CRC-32
 _FORM: Final = re.compile(rf"{KEY_PREFIX}[0-9A-Za-z]{{{_RANDOM + _CHECKSUM}}}")
 _LIKELY: Final = re.compile(rf"{KEY_PREFIX}[0-9A-Za-z_-]{{8,}}")
 _REDACTED: Final = f"{KEY_PREFIX}[redacted]"
 
 
 def new_key() -> str:
-    """Return a new key."""
-    random = _spelled(randbits(_BITS), _RANDOM)
+    """Return a new random key."""
+    random = _base62(randbits(_BITS), _RANDOM)
     return f"{KEY_PREFIX}{random}{_checksum(random)}"
 
 
 def is_mistyped(key: str) -> bool:
-    """Return whether a text that seems to be such a key is none."""
+    """Return whether a text has the prefix of a key but not its length, alphabet or checksum."""
     if not key.startswith(KEY_PREFIX):
         return False
     random, checksum = key[len(KEY_PREFIX) : -_CHECKSUM], key[-_CHECKSUM:]
     return _FORM.fullmatch(key) is None or checksum != _checksum(random)
 
 
-def masked(text: str) -> str:
-    """Return a text with nothing in it of what seems to be such a key, cut or mistyped as it may be."""
+def redacted(text: str) -> str:
+    """Return a text with everything replaced that looks like a key, truncated or mistyped ones included."""
     return _LIKELY.sub(_REDACTED, text)
 
 
 def digest(key: str) -> bytes:
-    """Return the SHA-256 by which a key is known. It needs no salt and no slowness: nobody guesses 256 random bits."""
+    """Return the SHA-256 of a key. It needs no salt and no slow hash: 256 random bits cannot be guessed."""
     return sha256(key.encode("utf-8", "surrogateescape")).digest()
 
 
 def _checksum(random: str) -> str:
-    return _spelled(crc32(random.encode()), _CHECKSUM)
+    return _base62(crc32(random.encode()), _CHECKSUM)
 
 
-def _spelled(number: int, length: int) -> str:
-    """Return a number in base 62, so many digits of it."""
+def _base62(number: int, length: int) -> str:
+    """Return a number in base 62, with this many digits."""
     digits = []
     for _ in range(length):
         number, digit = divmod(number, len(_DIGITS))

@@ -1,109 +1,112 @@
-"""Following a key file while its keys are asked for: each process for itself."""
+"""Follows a key file: each process polls it and replaces its keys when it changes."""
 
 import asyncio
 import logging
 from contextlib import suppress
 from pathlib import Path
 from time import time_ns
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from service.access.key_entries import BadKeys, read_keys
-from service.access.key_file import Signature, read_stored, replace, signature
+from service.access.key_entries import KeyFileError, read_keys
+from service.access.key_file import read_content, read_signature, replace_file
 from service.access.keyring import ActiveKeys, Keyring, active_keys
 
-_LOOK_SECONDS: Final = 0.25
-# A file that was written again within a tick of its file system's clock looks as it did: it is read until it is old.
-_NEW_SECONDS: Final = 2.0
+if TYPE_CHECKING:
+    from service.files.signature import Signature
+
+_POLL_SECONDS: Final = 0.25
+# A write within one tick of the file system's clock does not change the signature, so a fresh file is read anyway.
+_FRESH_SECONDS: Final = 2.0
 _log = logging.getLogger(__name__)
 
 
 class KeyFileFollower:
-    """Lets a ring hold the living keys of a file. Where that cannot be read, the last good keys stay.
+    """Keeps the valid keys of a file in a keyring. While the file is invalid, the last valid keys stay in use.
 
-    copy          where the last good content is kept, for a process that takes the place of another meanwhile
-    look_seconds  how often the file is looked at
-    new_seconds   how long it is read at each look after it has changed
+    backup         where the last valid content is saved, for a worker that starts while the file is invalid
+    poll_seconds   interval between checks of the file's signature
+    fresh_seconds  how long after a change the file is read at every check
     """
 
     def __init__(
         self,
         path: Path,
-        copy: Path,
-        ring: Keyring,
+        backup: Path,
+        keyring: Keyring,
         *,
-        look_seconds: float = _LOOK_SECONDS,
-        new_seconds: float = _NEW_SECONDS,
+        poll_seconds: float = _POLL_SECONDS,
+        fresh_seconds: float = _FRESH_SECONDS,
     ) -> None:
-        self._path, self._copy, self._ring, self._look_seconds = path, copy, ring, look_seconds
-        self._new_ns = int(new_seconds * 1e9)
-        self._seen: Signature | None = None
-        self._stored = b""
-        self._failures: set[str] = set()
+        self._path, self._backup, self._keyring, self._poll_seconds = path, backup, keyring, poll_seconds
+        self._fresh_ns = int(fresh_seconds * 1e9)
+        self._signature: Signature | None = None
+        self._content = b""
+        self._errors: set[str] = set()
 
-    def is_sound(self) -> bool:
-        """Whether the last reading succeeded."""
-        return not self._failures
+    def is_valid(self) -> bool:
+        """Return whether the last read of the file succeeded."""
+        return not self._errors
 
-    async def begin(self) -> None:
-        """Let in the keys of the file, or of its last good copy; where there is neither, none."""
-        found = await self._read() or await asyncio.to_thread(self._copied)
-        if found is not None:
-            self._ring.turn(found)
+    async def start(self) -> None:
+        """Load the keys of the file, else those of the backup, else none."""
+        keys = await self._read() or await asyncio.to_thread(self._read_backup)
+        if keys is not None:
+            self._keyring.replace(keys)
 
     async def run(self) -> None:
-        """Follow the file until cancelled. That keys expire does not wait for a file system that hangs."""
+        """Follow the file until cancelled. Keys expire on time even if the file system hangs."""
         await asyncio.gather(self._follow(), self._expire())
 
     async def _follow(self) -> None:
         while True:
-            await asyncio.sleep(self._look_seconds)
-            if (found := await self._read()) is not None:
-                self._ring.turn(found)
-                _log.info("the key file %s has changed: %d keys are let in", self._path, len(found.principals))
+            await asyncio.sleep(self._poll_seconds)
+            if (keys := await self._read()) is not None:
+                self._keyring.replace(keys)
+                _log.info("the key file %s has changed: %d valid keys", self._path, len(keys.principals))
 
     async def _expire(self) -> None:
-        while True:  # and soon again, as clocks are set
-            left = self._ring.expire()
-            await asyncio.sleep(min(left, self._look_seconds))
+        while True:  # at least once per poll, as the system clock may be set
+            left = self._keyring.expire()
+            await asyncio.sleep(min(left, self._poll_seconds))
 
     async def _read(self) -> ActiveKeys | None:
-        """Return the living keys where the file has changed. Never raises, but tells what is wrong, once."""
+        """Return the valid keys if the file has changed. Never raises; logs each error once."""
         try:
-            found = await asyncio.to_thread(self._changed)
-        except BadKeys as bad:
-            if (why := str(bad)) not in self._failures:
-                self._failures.add(why)
-                _log.warning("the key file %s cannot be read: %s; the keys of before stay", self._path, why)
+            keys = await asyncio.to_thread(self._read_changed)
+        except KeyFileError as error:
+            if (why := str(error)) not in self._errors:
+                self._errors.add(why)
+                _log.warning("the key file %s cannot be read: %s; the previous keys stay valid", self._path, why)
             return None
-        if self._failures:
-            self._failures.clear()
-            _log.info("the key file %s is in order again", self._path)
-        return found
+        if self._errors:
+            self._errors.clear()
+            _log.info("the key file %s is valid again", self._path)
+        return keys
 
-    def _changed(self) -> ActiveKeys | None:
-        """Return the living keys where the file has changed since it was in order. Raises `BadKeys`."""
-        if self._seen is not None and signature(self._path) == self._seen:
+    def _read_changed(self) -> ActiveKeys | None:
+        """Return the valid keys if the file has changed since the last valid read. Raises `KeyFileError`."""
+        if self._signature is not None and read_signature(self._path) == self._signature:
             return None
-        self._seen = None  # until it proves to be in order
-        stored, seen = read_stored(self._path)
-        entries = read_keys(stored)
-        self._seen = seen if time_ns() - seen.changed_ns > self._new_ns else None
-        if stored == self._stored:
+        self._signature = None  # until the file proves valid
+        content, signature = read_content(self._path)
+        entries = read_keys(content)
+        self._signature = signature if time_ns() - signature.changed_ns > self._fresh_ns else None
+        if content == self._content:
             return None
-        self._stored = stored
-        self._keep(stored)
+        self._content = content
+        self._save_backup(content)
         return active_keys(entries)
 
-    def _keep(self, stored: bytes) -> None:
-        """Keep a copy; none rather than an old one, which would let in what was revoked since."""
+    def _save_backup(self, content: bytes) -> None:
+        """Save a backup. Without one rather than with an old one, which could hold keys revoked since."""
         try:
-            replace(self._copy, stored)
+            replace_file(self._backup, content)
         except OSError:
             with suppress(OSError):
-                self._copy.unlink(missing_ok=True)
+                self._backup.unlink(missing_ok=True)
 
-    def _copied(self) -> ActiveKeys | None:
+    def _read_backup(self) -> ActiveKeys | None:
         try:
-            return active_keys(read_keys(read_stored(self._copy)[0]))
-        except BadKeys:
+            return active_keys(read_keys(read_content(self._backup)[0]))
+        except KeyFileError:
             return None

@@ -1,4 +1,4 @@
-"""Who is let in now."""
+"""The keys that are valid now."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -13,10 +13,10 @@ from service.access.principal import Principal
 
 
 class ActiveKeys(msgspec.Struct, frozen=True):
-    """The keys of a register that are let in.
+    """The valid keys of a key file.
 
-    principals  who asks with which, by digest
-    expiring    those that expire: when, in seconds since the epoch, and their digests; the next one last
+    principals  by digest of the key
+    expiring    expiry (seconds since the epoch) and digest of the keys that expire, the next to expire last
     """
 
     principals: dict[bytes, Principal]
@@ -24,37 +24,37 @@ class ActiveKeys(msgspec.Struct, frozen=True):
 
 
 def active_keys(entries: Iterable[KeyEntry]) -> ActiveKeys:
-    """Return the keys that are let in."""
+    """Return the keys that are valid now."""
     now = datetime.now(UTC)
     valid = [entry for entry in entries if entry.state(now) == "valid"]
-    ends = [(entry.expires_at.timestamp(), entry.digest) for entry in valid if entry.expires_at is not None]
-    ends.sort(key=itemgetter(0), reverse=True)
-    return ActiveKeys({entry.digest: entry.principal for entry in valid}, ends)
+    expiring = [(entry.expires_at.timestamp(), entry.digest) for entry in valid if entry.expires_at is not None]
+    expiring.sort(key=itemgetter(0), reverse=True)
+    return ActiveKeys({entry.digest: entry.principal for entry in valid}, expiring)
 
 
 class Keyring:
-    """The keys that are let in: those given to the run, which stay, and the living ones of a key file.
+    """The accepted keys: the static ones of `--api-key`, and the valid ones of a key file.
 
-    principals  by digest; each request looks here, and finds it whole
+    principals  by digest; replaced as a whole, so that each request sees one state
     """
 
-    def __init__(self, given: Mapping[bytes, Principal]) -> None:
-        self._given = given
-        self.principals = dict(given)
+    def __init__(self, static: Mapping[bytes, Principal]) -> None:
+        self._static = static
+        self.principals = dict(static)
         self._expiring: list[tuple[float, bytes]] = []
 
-    def turn(self, to: ActiveKeys) -> None:
-        """Let in other keys of the file, from now on."""
-        self.principals = {**to.principals, **self._given}
-        self._expiring = list(to.expiring)
+    def replace(self, keys: ActiveKeys) -> None:
+        """Replace the keys of the key file."""
+        self.principals = {**keys.principals, **self._static}
+        self._expiring = list(keys.expiring)
 
     def expire(self) -> float:
-        """Let in no key of the file any more that has expired; return for how many seconds none of them will."""
+        """Remove the expired keys of the key file; return the seconds until the next one expires."""
         while self._expiring:
-            moment, digest = self._expiring[-1]
-            if moment > (now := time()):
-                return moment - now
+            expires_at, digest = self._expiring[-1]
+            if expires_at > (now := time()):
+                return expires_at - now
             self._expiring.pop()
-            if digest not in self._given:
+            if digest not in self._static:
                 del self.principals[digest]
         return inf

@@ -1,4 +1,4 @@
-"""Who asks."""
+"""The principal of a request: the authenticated client."""
 
 from collections.abc import Iterable
 
@@ -9,12 +9,12 @@ from service.access.request_rate import Rate
 
 
 class Principal(msgspec.Struct, frozen=True):
-    """Who asks, by the name of the key; how much it may ask, if that is limited."""
+    """An authenticated client: the name of its key, and the request rate limit, if any."""
 
     name: str
     rate: Rate | None = None
 
 
-def given_principals(keys: Iterable[str]) -> dict[bytes, Principal]:
-    """Return who asks with which of the keys given to a run, by digest."""
+def static_principals(keys: Iterable[str]) -> dict[bytes, Principal]:
+    """Return the principals of the keys given by `--api-key`, by digest: `key 1`, `key 2` and so on."""
     return {digest(key): Principal(f"key {number}") for number, key in enumerate(keys, start=1)}

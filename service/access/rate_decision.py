@@ -1,4 +1,4 @@
-"""What was decided about one request."""
+"""The decision of a rate limiter about one request."""
 
 from math import ceil
 from typing import TYPE_CHECKING
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class RateDecision(msgspec.Struct, frozen=True):
-    """Whether a request is let through.
+    """Whether a request is allowed.
 
-    remaining  how many more would be at once
-    seconds    after which it is one more, in whole seconds and at least 1
+    remaining  number of further requests that would be allowed at once
+    seconds    until one more is allowed, rounded up, at least 1
     """
 
     allowed: bool
@@ -24,7 +24,7 @@ class RateDecision(msgspec.Struct, frozen=True):
 
 
 def rate_decision(result: "RateLimitResult", rate: Rate, *, share: int = 1) -> RateDecision:
-    """Return what the library decided, of a rate of which one of `share` processes has its part."""
+    """Return the decision of the library, for one of `share` processes that divide a rate among them."""
     state = result.state
     if result.limited:
         return RateDecision(allowed=False, remaining=0, seconds=max(1, ceil(state.retry_after)))
@@ -32,9 +32,9 @@ def rate_decision(result: "RateLimitResult", rate: Rate, *, share: int = 1) -> R
 
 
 def remaining(state: "RateLimitState", rate: Rate, *, share: int = 1) -> RateDecision:
-    """Return what is left, as after a request that was let through. The library's own seconds of a look are wrong."""
+    """Return what remains, as after an allowed request. The library's own `retry_after` of a peek is wrong."""
     interval = rate.seconds * share / rate.requests
-    # The bucket is full when as many intervals are over as requests are missing, of which the first is under way.
+    # The bucket is full after as many intervals as requests are missing, the first of which has begun.
     missing = state.limit - state.remaining
     return RateDecision(
         allowed=True,

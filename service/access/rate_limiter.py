@@ -1,4 +1,4 @@
-"""Whether a key may ask once more: by the store of rates where there is one, else by this process alone."""
+"""Rate limiting by a shared rate store, if there is one and it responds, else by this process alone."""
 
 import asyncio
 import logging
@@ -6,16 +6,16 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Final
 
+from service.access.local_bound import LocalBound
 from service.access.memory_limiter import MemoryLimiter
-from service.access.rate_bound import RateBound
 from service.access.rate_decision import RateDecision
-from service.access.redis_limiter import MOST_AT_ONCE, RedisFailed, RedisLimiter
+from service.access.redis_limiter import MAX_CONCURRENT, RedisFailed, RedisLimiter
 from service.access.request_rate import Rate
 
-# After a failure one request in so many seconds tries the store; the others do not wait for it.
-PAUSE_SECONDS: Final = 1.0
-# How long a request waits for its turn to ask, before it begins: a store that is busy has not failed.
-LONGEST_WAIT_SECONDS: Final = 0.5
+# After a failure one request per this interval probes the store; the others do not wait for it.
+PROBE_SECONDS: Final = 1.0
+# How long a request waits for a free connection to the store. A busy store has not failed.
+QUEUE_SECONDS: Final = 0.5
 _log = logging.getLogger(__name__)
 
 
@@ -24,7 +24,7 @@ def _nothing() -> None:
 
 
 class RateLimiter:
-    """Decides about requests. Where the store does not, this process does, and lets its share through."""
+    """Limits request rates. While the store fails, this process enforces its share of each rate."""
 
     def __init__(
         self,
@@ -32,66 +32,66 @@ class RateLimiter:
         store: RedisLimiter | None = None,
         *,
         failed: Callable[[], None] = _nothing,
-        pause_seconds: float = PAUSE_SECONDS,
-        wait_seconds: float = LONGEST_WAIT_SECONDS,
+        probe_seconds: float = PROBE_SECONDS,
+        queue_seconds: float = QUEUE_SECONDS,
     ) -> None:
-        """Decide by the memory of this process, which holds its share, or by a store.
+        """Limit by a store, and by the memory of this process, which holds its share, without one.
 
-        `failed` is called for each request about which the store did not decide.
+        `failed` is called for each request that the store did not decide.
         """
         self._memory, self._store = memory, store
         self._failed = failed
-        self._pause_seconds, self._wait_seconds = pause_seconds, wait_seconds
-        self._bound = RateBound()
-        self._turns = asyncio.Semaphore(MOST_AT_ONCE)
-        self._again: float | None = None  # when the store is tried again; None where it works
+        self._probe_seconds, self._queue_seconds = probe_seconds, queue_seconds
+        self._bound = LocalBound()
+        self._connections = asyncio.Semaphore(MAX_CONCURRENT)
+        self._probe_at: float | None = None  # when the store is probed next; None while it works
 
     def take(self, name: str, rate: Rate) -> RateDecision | Awaitable[RateDecision]:
-        """Decide about a request of a key; there is something to wait for only where a store is asked."""
+        """Decide about a request of a key; the decision is awaitable only if the store has to be asked."""
         if self._store is None:
             return self._memory.take(name, rate)
-        if self._again is not None and monotonic() < self._again:
-            return self._alone(name, rate)
+        if self._probe_at is not None and monotonic() < self._probe_at:
+            return self._decide_locally(name, rate)
         if refusal := self._bound.refusal(name, rate):
             return refusal
-        tries = self._again is not None
-        if tries:
-            self._again = monotonic() + self._pause_seconds
-        return self._in_turn(self._store, name, rate, tries=tries)
+        probes = self._probe_at is not None
+        if probes:
+            self._probe_at = monotonic() + self._probe_seconds
+        return self._queue(self._store, name, rate, probes=probes)
 
     async def close(self) -> None:
-        """Let go of the store."""
+        """Close the connections to the store."""
         if self._store is not None:
             await self._store.close()
 
-    def _alone(self, name: str, rate: Rate) -> RateDecision:
+    def _decide_locally(self, name: str, rate: Rate) -> RateDecision:
         self._failed()
         return self._memory.take(name, rate)
 
-    async def _in_turn(self, store: RedisLimiter, name: str, rate: Rate, *, tries: bool) -> RateDecision:
-        with self._bound.asking(name, rate):
+    async def _queue(self, store: RedisLimiter, name: str, rate: Rate, *, probes: bool) -> RateDecision:
+        with self._bound.pending(name, rate):
             try:
-                async with asyncio.timeout(self._wait_seconds):
-                    await self._turns.acquire()
+                async with asyncio.timeout(self._queue_seconds):
+                    await self._connections.acquire()
             except TimeoutError:
-                return self._alone(name, rate)
+                return self._decide_locally(name, rate)
             try:
-                return await self._asked(store, name, rate, tries=tries)
+                return await self._ask(store, name, rate, probes=probes)
             finally:
-                self._turns.release()
+                self._connections.release()
 
-    async def _asked(self, store: RedisLimiter, name: str, rate: Rate, *, tries: bool) -> RateDecision:
-        if self._again is not None and not tries:  # it failed while this one waited
-            return self._alone(name, rate)
+    async def _ask(self, store: RedisLimiter, name: str, rate: Rate, *, probes: bool) -> RateDecision:
+        if self._probe_at is not None and not probes:  # the store failed while this request was queued
+            return self._decide_locally(name, rate)
         try:
-            taken = await store.take(name, rate)
+            decision = await store.take(name, rate)
         except RedisFailed as failure:
-            if self._again is None:
-                _log.warning("the store of rates fails (%s): each process keeps its share of a rate", failure)
-            self._again = monotonic() + self._pause_seconds
-            return self._alone(name, rate)
-        if tries:  # and did not begin before the failure, as others may have that end well
-            self._again = None
-            _log.info("the store of rates decides again")
-        self._bound.heed(name, rate, taken)
-        return taken
+            if self._probe_at is None:
+                _log.warning("the rate store failed (%s): each process enforces its share of each rate", failure)
+            self._probe_at = monotonic() + self._probe_seconds
+            return self._decide_locally(name, rate)
+        if probes:  # a success of a request sent before the failure proves nothing
+            self._probe_at = None
+            _log.info("the rate store responds again")
+        self._bound.record(name, rate, decision)
+        return decision

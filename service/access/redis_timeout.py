@@ -1,19 +1,20 @@
-"""A time limit for what others do, of which time in which this process itself was busy is no part."""
+"""A timeout for a peer that does not count the time in which this process itself was busy."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-# Of so many parts each ends in a turn of the event loop of its own. Connecting to Redis takes about six turns.
+# The timeout runs as this many timers, one after the other, each in its own iteration of the event loop. Connecting to
+# Redis takes about six iterations.
 _PARTS: Final = 10
 
 
 @asynccontextmanager
 async def redis_timeout(seconds: float) -> AsyncIterator[None]:
-    """Wait for so long, and at least for some turns of the event loop, in which an answer that came is read.
+    """Wait for at least this long, and for some iterations of the event loop, which read what has arrived.
 
-    Raises `TimeoutError`. A loop that is held up by a crowd would else take its own delay for that of others.
+    Raises `TimeoutError`. With a plain timer an overloaded event loop would blame its own delay on the peer.
     """
     loop = asyncio.get_running_loop()
     timer: asyncio.TimerHandle

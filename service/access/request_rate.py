@@ -1,4 +1,4 @@
-"""How much a key may ask."""
+"""Request rate limits of keys, such as `100/s`."""
 
 import re
 from typing import Final
@@ -6,12 +6,12 @@ from typing import Final
 import msgspec
 
 _PERIODS: Final = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
-MOST_REQUESTS: Final = 999_999_999
-_WRITTEN: Final = re.compile(rf"(?P<requests>[1-9][0-9]{{0,8}})/(?P<period>{'|'.join(_PERIODS)})")
+MAX_REQUESTS: Final = 999_999_999
+_FORM: Final = re.compile(rf"(?P<requests>[1-9][0-9]{{0,8}})/(?P<period>{'|'.join(_PERIODS)})")
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """So many requests in a period of seconds, spread evenly; up to `burst` of them at once, after a rest."""
+    """A number of requests per period of seconds, spread evenly, with up to `burst` of them at once."""
 
     requests: int
     seconds: int
@@ -23,15 +23,15 @@ class Rate(msgspec.Struct, frozen=True):
         return f"{self.requests}/{period}"
 
 
-def read_rate(text: str, burst: int | None = None) -> Rate:
-    """Return the rate of a text such as `100/s`; the burst is as large where none is given.
+def parse_rate(text: str, burst: int | None = None) -> Rate:
+    """Return the rate of a text such as `100/s`; the default burst is the requests of one period.
 
-    Raises `ValueError`, which says why, where it is none.
+    Raises `ValueError` with the reason.
     """
-    written = _WRITTEN.fullmatch(text)
-    if written is None:
-        raise ValueError(f"{text!r} is no rate: write it as 100/s, with one of {', '.join(_PERIODS)}")
-    requests = int(written["requests"])
-    if burst is not None and not 1 <= burst <= MOST_REQUESTS:
-        raise ValueError(f"{burst} is no burst: it is 1 to {MOST_REQUESTS}")
-    return Rate(requests, _PERIODS[written["period"]], requests if burst is None else burst)
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a rate: write it as 100/s, with one of {', '.join(_PERIODS)}")
+    requests = int(match["requests"])
+    if burst is not None and not 1 <= burst <= MAX_REQUESTS:
+        raise ValueError(f"a burst of {burst} is out of range: it must be 1 to {MAX_REQUESTS}")
+    return Rate(requests, _PERIODS[match["period"]], requests if burst is None else burst)

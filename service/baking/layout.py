@@ -7,19 +7,19 @@
 The metadata has a CRC-32 of each array. The last array is the CRC-32 of everything before the arrays.
 """
 
-import errno
 import mmap
 import os
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from service.files.atomic_write import atomic_write
+from service.files.regular_file import check_regular
 from service.loading.diagnostics import printable
 
 Array = NDArray[Any]
@@ -70,28 +70,16 @@ def write_file(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, s
     Where it is `durable`, that holds after a failure of the machine, too. The same arrays and texts give the same
     bytes. Raises OSError, after which nothing is left behind.
     """
-    if _is_special(path):
-        raise FileExistsError(errno.EEXIST, "it is there and is no regular file")
+    if path.exists():
+        check_regular(path.stat())
     ordered = dict(sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0])))
     checksums = {_CHECKSUM + name: f"{zlib.crc32(array.data):08x}" for name, array in ordered.items()}
     header = _header(ordered, {**metadata, **checksums})
-    partial = path.with_name(f".{path.name}.{token_hex(8)}.part")  # its own, as another may write the same file now
-    try:
-        with partial.open("xb") as file:
-            file.write(header)
-            for array in ordered.values():
-                file.write(array.data)
-            file.write(zlib.crc32(header).to_bytes(4, "little"))
-            file.flush()
-            if durable:
-                os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _is_special(path: Path) -> bool:
-    return path.exists() and not (path.is_file() or path.is_dir())
+    with atomic_write(path, durable=durable) as file:
+        file.write(header)
+        for array in ordered.values():
+            file.write(array.data)
+        file.write(zlib.crc32(header).to_bytes(4, "little"))
 
 
 def _header(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
@@ -145,8 +133,7 @@ def map_file(path: Path, *, checked: bool = False) -> BakedContent:
 
     Raises DamagedFile if the file is truncated, damaged or not a baked file, OSError if it cannot be read.
     """
-    if _is_special(path):  # opening a pipe would block
-        raise DamagedFile("it is not a regular file")
+    check_regular(path.stat())
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size < _LENGTH_BYTES:
             raise NotBaked

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from service import __version__
-from service.access.api_key import masked
+from service.access.api_key import redacted
 from service.commands.suggestion import did_you_mean
 
 # The module of each command. Importing all of them would take half a second.
@@ -28,7 +28,7 @@ def _masked_keys() -> Iterator[None]:
     try:
         yield
     except click.ClickException as error:
-        vars(error).update(message=masked(error.message))  # the attribute is declared final
+        vars(error).update(message=redacted(error.message))  # the attribute is declared final
         raise
 
 

@@ -9,8 +9,8 @@ import click
 from click.core import ParameterSource
 
 from service.access.api_key import is_mistyped
-from service.access.key_entries import BadKeys, read_keys
-from service.access.key_file import is_open_to_all, read_stored
+from service.access.key_entries import KeyFileError, read_keys
+from service.access.key_file import is_open_to_others, read_content
 from service.access.keyring import active_keys
 from service.commands.command_errors import key_file_error
 from service.commands.options import setting_source
@@ -57,12 +57,12 @@ def warn_about_keys(settings: Settings) -> None:
     if settings.key_file:
         file = Path(settings.key_file)
         try:
-            entries = read_keys(read_stored(file)[0])
-            if is_open_to_all(file):
+            entries = read_keys(read_content(file)[0])
+            if is_open_to_others(file):
                 _log.warning(
                     "the key file %s is accessible to every user of this machine: restrict it with chmod o=", file
                 )
-        except BadKeys as bad:
+        except KeyFileError as bad:
             raise key_file_error(file, bad) from bad
         if not active_keys(entries).principals:
             _log.warning("the key file %s has no valid key: create one with `store-directory keys new`", file)

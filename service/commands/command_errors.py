@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from service.access.key_entries import BadKeys, NoKeys
+from service.access.key_entries import KeyFileError, KeyFileMissing
 from service.loading.acceptance import Cause, advice
 
 
@@ -16,11 +16,11 @@ def data_set_error(source: str, why: Exception, cause: Cause) -> click.ClickExce
     return click.ClickException("\n".join(filter(None, lines)))
 
 
-def key_file_error(file: Path, why: BadKeys) -> click.ClickException:
+def key_file_error(file: Path, why: KeyFileError) -> click.ClickException:
     """Return the error for a key file that is missing or damaged."""
     command = f"store-directory keys new --key-file {shlex.quote(str(file))} --name NAME"
     what_to_do = f"repair it, or move it away and create one with `{command}`"
-    if isinstance(why, NoKeys):
+    if isinstance(why, KeyFileMissing):
         folder = Path(os.path.realpath(file)).parent
         make_folder = "" if folder.is_dir() else f"mkdir -p -m 700 {shlex.quote(str(folder))} && "
         what_to_do = f"create one with `{make_folder}{command}`"

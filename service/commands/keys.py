@@ -13,17 +13,17 @@ import msgspec
 from service.access.api_key import digest, new_key
 from service.access.key_entries import (
     NAME_PATTERN,
-    BadKeys,
     KeyEntry,
-    NoKeys,
+    KeyFileError,
+    KeyFileMissing,
     State,
+    add_key,
     read_keys,
+    revoke_key,
     whole_seconds,
-    with_key,
-    without_key,
 )
-from service.access.key_file import Change, change_keys, read_stored, signature
-from service.access.request_rate import MOST_REQUESTS, read_rate
+from service.access.key_file import Change, change_keys, read_content, read_signature
+from service.access.request_rate import MAX_REQUESTS, parse_rate
 from service.commands.command_errors import key_file_error
 from service.model.kinds import format_instant, parse_instant
 from service.settings import SETTINGS
@@ -104,7 +104,7 @@ def keys() -> None:
 @click.option(
     "--burst",
     metavar="N",
-    type=click.IntRange(1, MOST_REQUESTS),
+    type=click.IntRange(1, MAX_REQUESTS),
     help="Number of requests accepted at once.  [default: N of --rate]",
 )
 @click.option(
@@ -120,7 +120,7 @@ def new(key_file: Path, name: str, rate: str | None, burst: int | None, expires:
     _check_rate(rate, burst)
     key, now = new_key(), whole_seconds(datetime.now(UTC))
     entry = KeyEntry(name=name, sha256=digest(key).hex(), created_at=now, expires_at=expires, rate=rate, burst=burst)
-    _change(key_file, partial(with_key, entry=entry))
+    _change(key_file, partial(add_key, entry=entry))
     try:
         click.echo(key)
     except OSError as error:
@@ -134,8 +134,8 @@ def new(key_file: Path, name: str, rate: str | None, burst: int | None, expires:
 def list_keys(key_file: Path, *, as_json: bool) -> None:
     """List the keys of a file, including revoked ones."""
     try:
-        entries = read_keys(read_stored(key_file)[0])
-    except BadKeys as bad:
+        entries = read_keys(read_content(key_file)[0])
+    except KeyFileError as bad:
         raise key_file_error(key_file, bad) from bad
     now = datetime.now(UTC)
     listed = [_listed(entry, now) for entry in entries]
@@ -148,10 +148,10 @@ def list_keys(key_file: Path, *, as_json: bool) -> None:
 def revoke(key_file: Path, name: str) -> None:
     """Revoke the key NAME. It remains in the list, and a new key may have its name."""
     try:
-        signature(key_file)
-    except NoKeys as none:
+        read_signature(key_file)
+    except KeyFileMissing as none:
         raise key_file_error(key_file, none) from none
-    _change(key_file, partial(without_key, name=name))
+    _change(key_file, partial(revoke_key, name=name))
     click.echo(f"{name} is revoked")
 
 
@@ -160,7 +160,7 @@ def _check_rate(rate: str | None, burst: int | None) -> None:
         raise click.UsageError("--burst needs --rate")
     try:
         if rate is not None:
-            read_rate(rate, burst)
+            parse_rate(rate, burst)
     except ValueError as error:
         raise click.UsageError(f"--rate: {error}") from error
 
@@ -168,9 +168,9 @@ def _check_rate(rate: str | None, burst: int | None) -> None:
 def _change(file: Path, change: Change) -> None:
     try:
         change_keys(file, change)
-    except NoKeys as none:  # the folder does not exist
+    except KeyFileMissing as none:  # the folder does not exist
         raise key_file_error(file, none) from none
-    except BadKeys as bad:
+    except KeyFileError as bad:
         raise click.ClickException(f"the key file {file} was not changed: {bad}") from bad
 
 

@@ -14,7 +14,7 @@ import uvloop
 from service.access.api_key import new_key
 from service.access.key_file_follower import KeyFileFollower
 from service.access.keyring import Keyring
-from service.access.principal import given_principals
+from service.access.principal import static_principals
 from service.bundled import bundled_folder
 from service.commands.authentication import (
     check_keys,
@@ -33,7 +33,7 @@ from service.commands.options import (
 )
 from service.server.access_log_file import STANDARD_OUTPUT, checked_access_log
 from service.server.cache_folder import NoCache, cache_folder, run_workspace
-from service.server.descriptor_limit import TooFewDescriptors, room_for
+from service.server.descriptor_limit import TooFewDescriptors, raise_descriptor_limit
 from service.server.listener import CannotListen, Listener, bind, split_address
 from service.server.log import start_log
 from service.server.process import Plan, Sockets, run
@@ -104,23 +104,23 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     if settings.no_auth:
         warn_of_open_address(public)
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
-    ring = Keyring(given_principals((made_key,) if made_key else settings.api_key))
-    follower = KeyFileFollower(Path(settings.key_file), work.keys, ring) if settings.key_file else None
+    keyring = Keyring(static_principals((made_key,) if made_key else settings.api_key))
+    follower = KeyFileFollower(Path(settings.key_file), work.key_backup, keyring) if settings.key_file else None
     announcement = StartupMessage(
         public=public.place,
         admin=admin.place,
         url=public.url,
         made_key=made_key,
         open_to_all=settings.no_auth,
-        aside=settings.access_log == STANDARD_OUTPUT,
+        to_stderr=settings.access_log == STANDARD_OUTPUT,
     )
     plan = Plan(
         settings=settings,
         source=source,
         workspace=work,
-        authenticate=no_authentication if settings.no_auth else api_key_authentication(ring),
+        authenticate=no_authentication if settings.no_auth else api_key_authentication(keyring),
         follower=follower,
-        policy=msgspec.structs.replace(policy, key_file_ok=follower.is_sound) if follower is not None else policy,
+        policy=msgspec.structs.replace(policy, key_file_ok=follower.is_valid) if follower is not None else policy,
         announcement=announcement,
     )
     try:
@@ -133,7 +133,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     except Rejected as rejected:
         raise data_set_error(source.name, rejected, rejected.cause) from rejected
     finally:
-        public.leave()
+        public.clean_up()
 
 
 @contextmanager
@@ -173,7 +173,7 @@ def _check_rate_store(url: str) -> None:
 
 def _with_connection_limit(settings: Settings) -> Settings:
     with setting_errors("max_connections", TooFewDescriptors):
-        return msgspec.structs.replace(settings, max_connections=room_for(settings.max_connections))
+        return msgspec.structs.replace(settings, max_connections=raise_descriptor_limit(settings.max_connections))
 
 
 def _policy(settings: Settings) -> Policy:

@@ -1,1 +1,1 @@
-"""What several rooms do with files: locks and signatures."""
+"""Mechanisms of the file system, one module each: atomic writes, advisory locks, file signatures."""

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import msgspec
 
+from service.files.regular_file import check_regular
 from service.loading.diagnostics import Diagnostic, FileError
 from service.loading.folder_signature import data_file_name, folder_signature, is_file, resolve_root
 from service.loading.formats import FORMATS, Format
@@ -114,8 +115,7 @@ def _check_other_files(root: Path, manifest: Manifest) -> Iterator[Diagnostic]:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        if path.exists() and not path.is_file():  # reading a pipe would block
-            raise FileError("the file cannot be read: it is not a regular file")
+        check_regular(path.stat())
         return path.read_bytes()
     except OSError as error:
         raise FileError(f"the file cannot be read: {_reason(error)}") from None

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from service.files.signature import Signature
 from service.loading.formats import COMPRESSIONS, FORMATS
 from service.loading.manifest import MANIFEST
 
@@ -100,11 +101,10 @@ def _signature(files: Iterable[Path], changed_at: float, *, verifiable: bool) ->
     digest = sha256()
     for file in files:
         try:
-            stat = file.stat()
+            status = file.stat()
         except (OSError, ValueError):
             digest.update(f"{file.name!r} is gone;".encode())
             continue
-        digest.update(f"{file.name!r} {stat.st_dev} {stat.st_ino} {stat.st_size} {stat.st_mtime_ns} ".encode())
-        digest.update(f"{stat.st_ctime_ns};".encode())
-        changed_at = max(changed_at, stat.st_ctime)
+        digest.update(f"{file.name!r} {Signature.of(status)};".encode())
+        changed_at = max(changed_at, status.st_ctime)
     return DataSignature(digest.hexdigest(), changed_at, verifiable)

@@ -1,11 +1,11 @@
 """Write a sample: a made-up data set."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
+from service.files.atomic_write import atomic_write
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
 from service.sampling.companies import generate_firms
@@ -18,8 +18,7 @@ __all__ = ["DataSetExists", "SampleFormat", "write_sample"]
 
 Item = TypeVar("Item")
 
-_PROGRESS_EVERY: Final = 10_000  # items
-_BUFFER_BYTES: Final = 1 << 20
+_PROGRESS_EVERY: Final = 10_000
 
 
 class DataSetExists(Exception):
@@ -48,10 +47,13 @@ def write_sample(  # noqa: PLR0913 - three numbers identify the content
     generated = generate_firms(stores=stores, companies=companies, gazetteer=read_gazetteer(), draw=draw)
     firms = shuffled(_with_progress(generated, "Making companies", companies, progress), draw)
     made = chain.from_iterable(stores_of(firm, draw) for firm in firms)
-    paths = [folder / f"{resource.name}.{file_format}" for resource in (COMPANIES, STORES)]
-    with _atomic_files(paths) as (company_path, store_path):
-        _write(company_path, file_format, COMPANIES, (firm.company for firm in firms))
-        _write(store_path, file_format, STORES, _with_progress(made, "Making stores", stores, progress))
+    company_path, store_path = (folder / f"{resource.name}.{file_format}" for resource in (COMPANIES, STORES))
+    with (
+        atomic_write(company_path, durable=False) as company_file,
+        atomic_write(store_path, durable=False) as store_file,
+    ):
+        _write(company_file, file_format, COMPANIES, (firm.company for firm in firms))
+        _write(store_file, file_format, STORES, _with_progress(made, "Making stores", stores, progress))
 
 
 def _check_numbers(*, stores: int, companies: int, seed: int) -> None:
@@ -68,24 +70,9 @@ def _check_folder(folder: Path) -> None:
             raise DataSetExists(f"{path} exists: choose another folder, or remove the data set that is there")
 
 
-@contextmanager
-def _atomic_files(paths: Sequence[Path]) -> Iterator[Sequence[Path]]:
-    """Yield temporary paths; rename the files to `paths` at the end, or remove them after an error."""
-    temporary = [path.with_name(f".{path.name}.part") for path in paths]
-    with ExitStack() as undo:
-        for path in temporary:
-            undo.callback(path.unlink, missing_ok=True)
-        yield temporary
-        for written, path in zip(temporary, paths, strict=True):
-            written.replace(path)
-            undo.callback(path.unlink, missing_ok=True)
-        undo.pop_all()
-
-
-def _write(path: Path, file_format: SampleFormat, resource: Resource, records: Iterable[Record]) -> None:
-    fields = [field.name for field in resource.fields]
-    with path.open("wb", buffering=_BUFFER_BYTES) as file:
-        file.writelines(file_format.chunks(fields, records))
+def _write(file: BinaryIO, file_format: SampleFormat, resource: Resource, records: Iterable[Record]) -> None:
+    file.writelines(file_format.chunks([field.name for field in resource.fields], records))
+    file.flush()  # so that a full disk fails here, before either file is in place
 
 
 def _with_progress(items: Iterable[Item], step: str, total: int, progress: Progress) -> Iterator[Item]:

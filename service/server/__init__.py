@@ -1,1 +1,1 @@
-"""The life of a process that serves: start, workers, sockets, signals, logs, drain."""
+"""The life of a serving process: start, workers, sockets, signals, logging, draining."""

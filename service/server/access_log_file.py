@@ -1,7 +1,6 @@
-"""Where the access log is written to."""
+"""Writing the access log to a file, a pipe or standard output."""
 
 import errno
-import fcntl
 import logging
 import os
 import stat
@@ -12,102 +11,101 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Final
 
+from service.files.locks import locked
+
 STANDARD_OUTPUT: Final = "-"
 
-# Lines are written together: whoever looks at the log waits no longer than that for one.
-_GATHER_SECONDS: Final = 0.1
-# So many lines wait where they cannot be written as quickly as they come, each of some 300 bytes.
-_MOST_LINES: Final = 32_768
-# What a file or a reader gets to take the last lines when the process ends.
-_END_SECONDS: Final = 1
+# Lines are written in batches at this interval.
+_FLUSH_SECONDS: Final = 0.1
+# Lines that a slow file or reader can hold up, of some 300 bytes each. Further ones are dropped.
+_MAX_QUEUED_LINES: Final = 32_768
+# Timeout of the last write when the process ends.
+_CLOSE_SECONDS: Final = 1
 _MODE: Final = 0o640
-_NONE: Final = -1
+_CLOSED: Final = -1
 _log = logging.getLogger(__name__)
 
 
-class AccessFile:
-    """Appends lines to a file, in a thread of its own: a disk or a reader that is slow holds up no request.
+class AccessLogFile:
+    """Appends lines to a file in a separate thread, so that a slow disk or reader delays no request.
 
-    Lines of several processes do not mix: they write in turn, and what was written of lines that do not fit is taken
-    back. A file that was moved away, as logs are rotated, is made anew. What cannot be written is tried again.
+    Lines of several processes do not mix: a lock serializes their writes, and a write that fails midway is undone. A
+    file that was renamed or removed, as by log rotation, is created again. Failed writes are retried.
     """
 
-    def __init__(self, name: str, turn: Path) -> None:
-        """Write to a file, `-` for standard output; who has locked the file `turn` writes. Raises OSError."""
+    def __init__(self, name: str, lock_file: Path) -> None:
+        """Write to a file, or to standard output if the name is `-`. Raises OSError."""
         self._path = None if name == STANDARD_OUTPUT else Path(name)
-        self._file = os.dup(1) if self._path is None else _NONE
-        self._turn = os.open(turn, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self._file = os.dup(1) if self._path is None else _CLOSED
+        self._lock = os.open(lock_file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         self._lines: deque[bytes] = deque()
-        self._rest = b""
-        self._failure = ""
-        self._ends = Event()
-        self._thread = Thread(target=self._run, name="access log", daemon=True)  # nobody waits for a stalled reader
+        self._batch = b""
+        self._error = ""
+        self._closing = Event()
+        self._thread = Thread(target=self._run, name="access log", daemon=True)  # never delays the exit
         self._thread.start()
 
     def write(self, line: bytes) -> bool:
-        """Take a line, without waiting; return whether there was room for it."""
-        if len(self._lines) >= _MOST_LINES:
+        """Queue a line without blocking; return whether there was room for it."""
+        if len(self._lines) >= _MAX_QUEUED_LINES:
             return False
         self._lines.append(line)
         return True
 
     def close(self) -> None:
-        """Write what waits, unless that takes long."""
-        self._ends.set()
-        self._thread.join(_END_SECONDS)
+        """Write the queued lines, with a timeout."""
+        self._closing.set()
+        self._thread.join(_CLOSE_SECONDS)
 
     def _run(self) -> None:
-        ends = False
-        while not ends:
-            ends = self._ends.wait(_GATHER_SECONDS)
+        closing = False
+        while not closing:
+            closing = self._closing.wait(_FLUSH_SECONDS)
             try:
                 self._flush()
-                self._failure = ""
+                self._error = ""
             except OSError as error:
-                self._tell(error)
+                self._log_once(error)
 
     def _flush(self) -> None:
-        if not self._rest:
-            self._rest = b"".join(self._lines.popleft() for _ in range(len(self._lines)))
-        if self._rest:
-            fcntl.flock(self._turn, fcntl.LOCK_EX)
-            try:
+        if not self._batch:
+            self._batch = b"".join(self._lines.popleft() for _ in range(len(self._lines)))
+        if self._batch:
+            with locked(self._lock):
                 self._reopen()
                 self._append()
-            finally:
-                fcntl.flock(self._turn, fcntl.LOCK_UN)
 
     def _reopen(self) -> None:
-        """Open the file where it is not yet, or no longer, the one of its name."""
-        if self._path is not None and (self._file == _NONE or not _is(self._path, self._file)):
-            file, self._file = self._file, _opened(self._path)
-            if file != _NONE:
+        """Open the file unless the open one is still that of the path."""
+        if self._path is not None and (self._file == _CLOSED or not _is_open_at(self._path, self._file)):
+            file, self._file = self._file, _open(self._path)
+            if file != _CLOSED:
                 os.close(file)
 
     def _append(self) -> None:
-        lines, size = self._rest, os.fstat(self._file).st_size
+        batch, size = self._batch, os.fstat(self._file).st_size
         try:
-            while self._rest:
-                self._rest = self._rest[os.write(self._file, self._rest) :]
+            while self._batch:
+                self._batch = self._batch[os.write(self._file, self._batch) :]
         except OSError:
-            if self._rest != lines and _taken_back(self._file, size, length=len(lines) - len(self._rest)):
-                self._rest = lines
+            if self._batch != batch and _undo_write(self._file, size, written=len(batch) - len(self._batch)):
+                self._batch = batch
             raise
 
-    def _tell(self, error: OSError) -> None:
-        """Log a failure, once for as long as it lasts."""
-        if str(error) != self._failure:
-            self._failure = str(error)
+    def _log_once(self, error: OSError) -> None:
+        """Log an error unless the previous write failed with the same one."""
+        if str(error) != self._error:
+            self._error = str(error)
             _log.error("the access log cannot be written: %s", error.strerror)
 
 
 @contextmanager
-def access_log(name: str, turn: Path) -> Iterator[AccessFile | None]:
-    """Keep the access log of a name, if there is one, and close it in the end. Raises OSError."""
+def access_log(name: str, lock_file: Path) -> Iterator[AccessLogFile | None]:
+    """Open the access log, None without a name, and close it at the end. Raises OSError."""
     if not name:
         yield None
         return
-    file = AccessFile(name, turn)
+    file = AccessLogFile(name, lock_file)
     try:
         yield file
     finally:
@@ -116,43 +114,43 @@ def access_log(name: str, turn: Path) -> Iterator[AccessFile | None]:
 
 @contextmanager
 def checked_access_log(name: str) -> Iterator[None]:
-    """Make the file of an access log if need be. Raises OSError where it cannot be written to, or nobody reads a pipe.
+    """Check that the access log can be written, creating its file. Raises OSError if not, or if a pipe has no reader.
 
-    A pipe is kept open meanwhile: its reader takes it for ended once nobody may write to it.
+    A pipe is kept open meanwhile: its reader would see its end once no process has it open for writing.
     """
-    file = _NONE if name in ("", STANDARD_OUTPUT) else _opened(Path(name))
-    if file != _NONE and not stat.S_ISFIFO(os.fstat(file).st_mode):
+    file = _CLOSED if name in ("", STANDARD_OUTPUT) else _open(Path(name))
+    if file != _CLOSED and not stat.S_ISFIFO(os.fstat(file).st_mode):
         os.close(file)
-        file = _NONE
+        file = _CLOSED
     try:
         yield
     finally:
-        if file != _NONE:
+        if file != _CLOSED:
             os.close(file)
 
 
-def _opened(path: Path) -> int:
+def _open(path: Path) -> int:
     try:
         file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, _MODE)
     except OSError as error:
-        if error.errno == errno.ENXIO:  # which else would be waited for
-            raise OSError(error.errno, "it is a pipe or socket, and nobody reads from it") from None
+        if error.errno == errno.ENXIO:  # of a non-blocking open; a blocking one would wait for a reader
+            raise OSError(error.errno, "it is a pipe or socket without a reader") from None
         raise
     os.set_blocking(file, True)
     return file
 
 
-def _taken_back(file: int, size: int, *, length: int) -> bool:
-    """Cut what was written behind a size, of a file where nobody else wrote meanwhile; return whether that came off."""
+def _undo_write(file: int, size: int, *, written: int) -> bool:
+    """Truncate a regular file to its previous size, unless others have appended since; return whether it was."""
     status = os.fstat(file)
-    if not stat.S_ISREG(status.st_mode) or status.st_size != size + length:
+    if not stat.S_ISREG(status.st_mode) or status.st_size != size + written:
         return False
     os.ftruncate(file, size)
     os.lseek(file, size, os.SEEK_SET)
     return True
 
 
-def _is(path: Path, file: int) -> bool:
+def _is_open_at(path: Path, file: int) -> bool:
     try:
         return os.path.samestat(path.stat(), os.fstat(file))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The folder for what the service keeps beside its data: compiled data, and the last good copy of a URL."""
+"""The cache folder: compiled data, and the last good copies of URLs."""
 
 import os
 import tempfile
@@ -14,23 +14,23 @@ from service.snapshot.workspace import Workspace
 
 
 class NoCache(Exception):
-    """There is no folder to keep compiled data in; the message says why, and what to do."""
+    """No cache folder can be created or written to. The message says why, and what to do."""
 
     def __init__(self, *failures: OSError) -> None:
         reasons = (": ".join(filter(None, (error.filename, error.strerror))) for error in failures)
-        hint = "--cache DIR or STORE_DIRECTORY_CACHE names another folder"
-        super().__init__(f"no folder for compiled data can be made: {'; '.join(reasons)}; {hint}")
+        hint = "choose another folder with --cache DIR or STORE_DIRECTORY_CACHE"
+        super().__init__(f"cannot create a folder for compiled data: {'; '.join(reasons)}; {hint}")
 
 
-def cache_folder(given: str) -> Path:
-    """Return the folder, made if need be: the given one, else the user's cache, else a temporary one.
+def cache_folder(chosen: str) -> Path:
+    """Return the cache folder, created if necessary: the chosen one, else the user's, else a temporary one.
 
-    Raises `NoCache` where it cannot be made or written to.
+    Raises `NoCache` if it cannot be created or written to.
     """
     failures = []
-    for make in (partial(_made, Path(given)),) if given else (_of_user, _temporary):
+    for create in (partial(_create, Path(chosen)),) if chosen else (_user_cache, _temporary_cache):
         try:
-            return make()
+            return create()
         except OSError as error:
             failures.append(error)
     raise NoCache(*failures)
@@ -38,7 +38,7 @@ def cache_folder(given: str) -> Path:
 
 @contextmanager
 def run_workspace(cache: Path) -> Iterator[Workspace]:
-    """Keep the workspace of this run in the folder for compiled data. Raises `NoCache` where it cannot be made."""
+    """Create the workspace of this run in the cache folder. Raises `NoCache` if that fails."""
     with ExitStack() as held:
         try:
             work = held.enter_context(workspace(cache / "runs"))
@@ -47,29 +47,29 @@ def run_workspace(cache: Path) -> Iterator[Workspace]:
         yield work
 
 
-def _of_user() -> Path:
+def _user_cache() -> Path:
     folder = user_cache_path("store-directory", appauthor=False)
     if not folder.is_absolute():
         raise FileNotFoundError(0, "the user has no home folder, and XDG_CACHE_HOME is not set")
-    return _made(folder)
+    return _create(folder)
 
 
-def _temporary() -> Path:
+def _temporary_cache() -> Path:
     try:
-        above = tempfile.gettempdir()
-    except FileNotFoundError as error:  # whose message lists all folders that were tried
-        raise FileNotFoundError(error.errno, "no temporary folder can be written to (TMPDIR names one)") from error
-    folder = _made(Path(above) / f"store-directory-{os.getuid()}")
+        parent = tempfile.gettempdir()
+    except FileNotFoundError as error:  # its own message lists all folders that were tried
+        raise FileNotFoundError(error.errno, "no temporary folder is writable (set TMPDIR)") from error
+    folder = _create(Path(parent) / f"store-directory-{os.getuid()}")
     if folder.lstat().st_uid != os.getuid():
         raise PermissionError(1, "it belongs to another user", str(folder))
     return folder
 
 
-def _made(folder: Path) -> Path:
+def _create(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except FileExistsError:
-        raise NotADirectoryError(1, "it is there and is no folder", str(folder)) from None
+        raise NotADirectoryError(1, "it exists and is not a folder", str(folder)) from None
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(1, "it cannot be written to", str(folder))
+        raise PermissionError(1, "it is not writable", str(folder))
     return folder

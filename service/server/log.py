@@ -11,7 +11,7 @@ _NANOSECONDS: Final = 1_000_000_000
 
 
 def start_log(*, as_json: bool) -> None:
-    """Write the log of this process, and of those that it starts, to standard error."""
+    """Log to standard error, in this process and the workers forked from it."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Json() if as_json else _Text())
     logging.basicConfig(level=logging.INFO, handlers=[handler])
@@ -19,27 +19,27 @@ def start_log(*, as_json: bool) -> None:
 
 
 class _Text(logging.Formatter):
-    """A line for a person; only a traceback has more."""
+    """Lines of text; only tracebacks have several."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(message)s")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        """Return the line of a record. What could move a terminal's cursor, or begin a line, is escaped."""
+        """Return the line of a record, with control characters and line breaks escaped."""
         return "".join(c if c.isprintable() else repr(c)[1:-1] for c in super().formatMessage(record))
 
 
 class _Json(logging.Formatter):
-    """A line of JSON."""
+    """Lines of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record, its traceback included."""
-        told = {
+        """Return the line of a record, including its traceback."""
+        entry = {
             "time": timestamp(int(record.created * _NANOSECONDS)),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage().encode("utf-8", "backslashreplace").decode(),
         }
         if record.exc_info:
-            told["exception"] = self.formatException(record.exc_info).encode("utf-8", "backslashreplace").decode()
-        return json.dumps(told)  # ASCII alone: it moves no cursor
+            entry["exception"] = self.formatException(record.exc_info).encode("utf-8", "backslashreplace").decode()
+        return json.dumps(entry)  # ASCII only, with control characters escaped

@@ -1,4 +1,4 @@
-"""The life of one process that answers: serve, follow the source, drain, stop."""
+"""The life of one serving process: listen, follow the publications, drain, stop."""
 
 import asyncio
 import gc
@@ -14,7 +14,7 @@ import msgspec
 
 from service.access.key_file_follower import KeyFileFollower
 from service.progress import Progress
-from service.server.access_log_file import AccessFile, access_log
+from service.server.access_log_file import AccessLogFile, access_log
 from service.server.progress_bar import shown_progress
 from service.server.startup_message import StartupMessage
 from service.settings import Settings
@@ -28,13 +28,13 @@ from service.web.auth import Authenticate
 from service.web.connections.limits import Limits
 from service.web.policy import Policy
 
-_BEAT_SECONDS: Final = 1
-_LOOK_SECONDS: Final = 0.02
+_HEARTBEAT_SECONDS: Final = 1
+_POLL_SECONDS: Final = 0.02
 _log = logging.getLogger(__name__)
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What the processes of a run do."""
+    """What the processes of a run serve, and how."""
 
     settings: Settings
     source: Source
@@ -46,75 +46,75 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sockets(msgspec.Struct, frozen=True):
-    """What a process listens on."""
+    """The listening sockets of a process."""
 
     public: Sequence[socket]
     admin: Sequence[socket]
 
 
 class _Shutdown:
-    """How a process is told to end: at leisure by SIGTERM, at once by SIGINT and SIGQUIT."""
+    """The request to end a process: gracefully on SIGTERM, at once on SIGINT and SIGQUIT."""
 
     def __init__(self) -> None:
-        self.soon, self.now = asyncio.Event(), asyncio.Event()
+        self.graceful, self.immediate = asyncio.Event(), asyncio.Event()
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, self.soon.set)
+        loop.add_signal_handler(signal.SIGTERM, self.graceful.set)
         for number in (signal.SIGINT, signal.SIGQUIT):
-            loop.add_signal_handler(number, self.now.set)
+            loop.add_signal_handler(number, self.immediate.set)
 
     @property
     def begun(self) -> bool:
-        """Whether the process is to end."""
-        return self.soon.is_set() or self.now.is_set()
+        """Whether the process must end."""
+        return self.graceful.is_set() or self.immediate.is_set()
 
 
-async def run(plan: Plan, slot: WorkerSlot, sockets: Sockets, *, beat: Callable[[], None] | None = None) -> None:
-    """Serve until told to end; call `beat` every second while the event loop turns.
+async def run(plan: Plan, slot: WorkerSlot, sockets: Sockets, *, heartbeat: Callable[[], None] | None = None) -> None:
+    """Serve until a signal ends the process; call `heartbeat` every second while the event loop is responsive.
 
-    One process of the run, the first that looks after the source, listens before there is data, so that the probes are
-    answered meanwhile. The others listen once they have data: with SO_REUSEPORT a socket that does not listen gets no
-    connections. Raises `Rejected` where there is nothing to serve.
+    The first leader of the run listens before there is data, to serve the probes. The other processes listen once they
+    have data: with SO_REUSEPORT the system sends no connections to a socket that does not listen. Raises `Rejected` if
+    there is nothing to serve.
     """
-    ending, settings = _Shutdown(), plan.settings
+    shutdown, settings = _Shutdown(), plan.settings
     complete = None if slot.alone else partial(plan.workspace.is_complete, settings.processes)
-    replica = SnapshotHolder(slot, max_stale=settings.max_stale, complete=complete)
-    turn = plan.workspace.folder / "access-log"
-    with access_log(settings.access_log, turn) as log, ExitStack() as bars:
-        publisher = _publisher(plan, replica, bars.enter_context(shown_progress()))
-        keeping = asyncio.create_task(follow_publications(replica, plan.workspace, publisher))
-        keeping.add_done_callback(lambda _: ending.now.set())
-        others = [asyncio.create_task(each) for each in (_beat(beat or (lambda: None)), _try_rate_store(plan))]
+    holder = SnapshotHolder(slot, max_stale=settings.max_stale, complete=complete)
+    lock_file = plan.workspace.folder / "access-log"
+    with access_log(settings.access_log, lock_file) as log, ExitStack() as bars:
+        publisher = _publisher(plan, holder, bars.enter_context(shown_progress()))
+        following = asyncio.create_task(follow_publications(holder, plan.workspace, publisher))
+        following.add_done_callback(lambda _: shutdown.immediate.set())
+        others = [asyncio.create_task(each) for each in (_beat(heartbeat or (lambda: None)), _check_rate_store(plan))]
         if plan.follower is not None:
-            await plan.follower.begin()
+            await plan.follower.start()
             others.append(asyncio.create_task(plan.follower.run()))
         try:
-            await _first(publisher.first, replica.has_data, ending.soon, ending.now)
-            if not ending.begun:
-                async with _listening(plan, replica, sockets, log):
-                    await _first(replica.has_data, ending.soon, ending.now)
+            await _wait_for_first(publisher.leads_empty, holder.has_data, shutdown.graceful, shutdown.immediate)
+            if not shutdown.begun:
+                async with _listening(plan, holder, sockets, log):
+                    await _wait_for_first(holder.has_data, shutdown.graceful, shutdown.immediate)
                     bars.close()
-                    if replica.current is not None:
-                        await _answer(plan, replica, ending)
+                    if holder.current is not None:
+                        await _serve(plan, holder, shutdown)
         finally:
-            for task in (*others, keeping):
+            for task in (*others, following):
                 task.cancel()
             with suppress(asyncio.CancelledError):
-                await keeping
+                await following
 
 
-def _publisher(plan: Plan, replica: SnapshotHolder, progress: Progress) -> Publisher:
-    async def published(publication: Publication) -> None:
-        before = replica.generation  # and nothing that would keep its data alive
-        await replica.follow(publication, plan.workspace)
-        if replica.current is not None and replica.generation != before:
-            dataset = replica.current.dataset
+def _publisher(plan: Plan, holder: SnapshotHolder, progress: Progress) -> Publisher:
+    async def on_publish(publication: Publication) -> None:
+        before = holder.generation  # not the snapshot, which would keep its data mapped
+        await holder.update(publication, plan.workspace)
+        if holder.current is not None and holder.generation != before:
+            dataset = holder.current.dataset
             served = f"{len(dataset.stores):,} stores of {len(dataset.companies):,} companies"
             _log.info("serving %s, version %s", served, dataset.version)
 
     publisher = Publisher(
         plan.source,
         plan.workspace,
-        published,
+        on_publish,
         safeguards=plan.settings.safeguards,
         poll_seconds=plan.settings.poll_seconds,
         progress=progress,
@@ -125,15 +125,15 @@ def _publisher(plan: Plan, replica: SnapshotHolder, progress: Progress) -> Publi
 
 @asynccontextmanager
 async def _listening(
-    plan: Plan, replica: SnapshotHolder, sockets: Sockets, log: AccessFile | None
+    plan: Plan, holder: SnapshotHolder, sockets: Sockets, log: AccessLogFile | None
 ) -> AsyncIterator[None]:
-    """Take connections meanwhile."""
-    await asyncio.to_thread(import_web, rates=plan.policy.rates)  # 0.2 s, in which the data is being taken
+    """Accept connections until the block ends."""
+    await asyncio.to_thread(import_web, rates=plan.policy.rates)  # 0.2 s, while the data is fetched
     from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
 
-    site = make_site(replica, plan.authenticate, plan.policy, separate_admin=bool(sockets.admin), log=log)
-    most = plan.settings.max_connections
-    limits = Limits() if most is None else Limits(connections=most)
+    site = make_site(holder, plan.authenticate, plan.policy, separate_admin=bool(sockets.admin), log=log)
+    connections = plan.settings.max_connections
+    limits = Limits() if connections is None else Limits(connections=connections)
     close = await open_site(site, limits, public=sockets.public, admin=sockets.admin)
     if plan.workspace.first("listening"):
         plan.announcement.listening()
@@ -144,60 +144,60 @@ async def _listening(
 
 
 def import_web(*, rates: bool) -> None:
-    """Import all that answering needs, with or without rates."""
-    import service.web.site  # noqa: PLC0415 - so that the rest can begin without it
+    """Import the modules that serving needs, with or without those for rate limits."""
+    import service.web.site  # noqa: PLC0415 - fetching the data starts before it
 
     if rates:
         import service.access.rate_limiter  # noqa: F401, PLC0415 - as above
 
 
-async def _answer(plan: Plan, replica: SnapshotHolder, ending: _Shutdown) -> None:
-    """Answer from the data until told to end."""
-    gc.freeze()  # what was loaded lives as long as the process: no collection need look at it again
-    announcing = asyncio.create_task(_announce(plan, replica))
-    await _first(ending.soon, ending.now)
+async def _serve(plan: Plan, holder: SnapshotHolder, shutdown: _Shutdown) -> None:
+    """Serve the data until a signal ends the process, and drain."""
+    gc.freeze()  # these objects live as long as the process: spare the garbage collector traversing them
+    announcing = asyncio.create_task(_announce(plan, holder))
+    await _wait_for_first(shutdown.graceful, shutdown.immediate)
     announcing.cancel()
-    await _drain(plan, replica, ending)
+    await _drain(plan, holder, shutdown)
 
 
-async def _announce(plan: Plan, replica: SnapshotHolder) -> None:
-    """Print that the service is ready once every worker has data, unless another worker prints it."""
-    while replica.loading:  # noqa: ASYNC110 - see below
-        await asyncio.sleep(_LOOK_SECONDS)  # the others write into shared memory, which wakes no event loop
-    if replica.current is not None and plan.workspace.first("ready"):
-        plan.announcement.ready(replica.current)
+async def _announce(plan: Plan, holder: SnapshotHolder) -> None:
+    """Print that the service is ready once every worker has data, unless another worker has printed it."""
+    while holder.loading:  # noqa: ASYNC110 - see below
+        await asyncio.sleep(_POLL_SECONDS)  # workers share memory, which has no event to wait for
+    if holder.current is not None and plan.workspace.first("ready"):
+        plan.announcement.ready(holder.current)
 
 
-async def _drain(plan: Plan, replica: SnapshotHolder, ending: _Shutdown) -> None:
-    """Answer on, but let /ready say that others should be asked, until the time for it is over."""
-    replica.draining = True
+async def _drain(plan: Plan, holder: SnapshotHolder, shutdown: _Shutdown) -> None:
+    """Keep serving for the time to drain, while /ready returns 503."""
+    holder.draining = True
     with suppress(TimeoutError):
         async with asyncio.timeout(plan.settings.drain):
-            await ending.now.wait()
+            await shutdown.immediate.wait()
 
 
-async def _beat(beat: Callable[[], None]) -> None:
+async def _beat(heartbeat: Callable[[], None]) -> None:
     while True:
-        beat()
-        await asyncio.sleep(_BEAT_SECONDS)
+        heartbeat()
+        await asyncio.sleep(_HEARTBEAT_SECONDS)
 
 
-async def _try_rate_store(plan: Plan) -> None:
-    """Warn where the store of rates does not answer: else that would be seen with the first request only."""
+async def _check_rate_store(plan: Plan) -> None:
+    """Warn if the rate store does not respond: otherwise the first limited request would be the first to show it."""
     if plan.settings.rate_store and plan.workspace.first("rate-store"):
-        from service.access.redis_limiter import RedisFailed, RedisLimiter  # noqa: PLC0415 - of few runs
+        from service.access.redis_limiter import RedisFailed, RedisLimiter  # noqa: PLC0415 - few runs need it
 
         store = RedisLimiter(plan.settings.rate_store)
         try:
             await store.ping()
         except RedisFailed as failure:
-            _log.warning("the store of rates does not answer (%s): each process keeps its share of a rate", failure)
+            _log.warning("the rate store does not respond (%s): each process enforces its share of each rate", failure)
         finally:
             await store.close()
 
 
-async def _first(*events: asyncio.Event) -> None:
-    """Wait for the first of some events."""
+async def _wait_for_first(*events: asyncio.Event) -> None:
+    """Wait until one of the events is set."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for wait in waits:

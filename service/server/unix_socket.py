@@ -1,4 +1,4 @@
-"""The Unix socket that the service listens on, for a proxy on the same machine."""
+"""Listening on a Unix socket, for a proxy on the same machine."""
 
 import os
 import socket
@@ -7,21 +7,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from service.files.locks import alone_in
+from service.files.locks import locked_folder
 from service.server.listener import CannotListen, Listener
 
 UNIX_SCHEME: Final = "unix:"
-# The owner and the group connect, and nobody else: who that is the folder decides, or who runs the service.
-_WITHHELD: Final = 0o117
-# Until it is told how many by whoever accepts them.
+# Only the owner and the group of the file can connect.
+_UMASK: Final = 0o117
+# Until the server sets its own.
 _BACKLOG: Final = 1024
 
 
 class UnixListener(Listener, frozen=True):
-    """A Unix socket, which all workers share, and the file that stands for it.
+    """A Unix socket that all workers share.
 
-    identity  device and inode of the file, so that no other one is removed
-    owner     the process that made it, and not one that was forked
+    identity  device and inode of its file, so that no other file is removed
+    owner     id of the process that created it
     """
 
     file: Path = Path()
@@ -30,42 +30,42 @@ class UnixListener(Listener, frozen=True):
 
     @property
     def url(self) -> str:
-        """The path of the file, marked as one."""
+        """The path of the file after `unix:`."""
         return f"{UNIX_SCHEME}{self.file}"
 
     @property
     def place(self) -> str:
-        """The same."""
+        """The same as `url`."""
         return self.url
 
     @property
     def is_local(self) -> bool:
-        """True: no network leads to a file."""
+        """True: a Unix socket is not reachable over a network."""
         return True
 
-    def again(self) -> Listener:
-        """Return the same socket: a path leads to one only."""
+    def duplicate(self) -> Listener:
+        """Return this listener: all workers share its socket."""
         return self
 
-    def leave(self) -> None:
-        """Remove the file, where it is still that of this socket."""
+    def clean_up(self) -> None:
+        """Remove the file, if it is still that of this socket."""
         if os.getpid() == self.owner:
-            with suppress(OSError), alone_in(self.file.parent):
+            with suppress(OSError), locked_folder(self.file.parent):
                 if _identity(self.file) == self.identity:
                     self.file.unlink()
 
 
 def bind_unix(path: str) -> UnixListener:
-    """Listen at a path, in place of a socket that nobody listens on any more. Raises `CannotListen`.
+    """Listen at a path, replacing a socket on which no process listens any more. Raises `CannotListen`.
 
-    Under a lock of the folder: nobody who starts or ends at the same moment removes a socket that is not theirs.
+    A lock of the folder prevents services that start or end at the same time from removing each other's socket.
     """
     file = Path(path).absolute()
     bound = socket.socket(socket.AF_UNIX)
     try:
-        with alone_in(file.parent):
-            _remove_dead(file)
-            mask = os.umask(_WITHHELD)
+        with locked_folder(file.parent):
+            _remove_stale(file)
+            mask = os.umask(_UMASK)
             try:
                 bound.bind(str(file))
             finally:
@@ -78,15 +78,15 @@ def bind_unix(path: str) -> UnixListener:
         raise CannotListen(f"cannot listen on {UNIX_SCHEME}{file}: {error.strerror or error}") from error
 
 
-def _remove_dead(file: Path) -> None:
-    """Remove the file of a socket that nobody listens on. Raises OSError where something else is there."""
+def _remove_stale(file: Path) -> None:
+    """Remove the file of a socket on which no process listens. Raises OSError if it is anything else."""
     with suppress(FileNotFoundError):
         if not stat.S_ISSOCK(file.lstat().st_mode):
-            raise FileExistsError(0, "it is there, and no socket")
+            raise FileExistsError(0, "it exists and is not a socket")
         with socket.socket(socket.AF_UNIX) as client, suppress(ConnectionRefusedError):
-            client.settimeout(1)  # where so many wait already that another one cannot
+            client.settimeout(1)  # connecting blocks while the backlog is full
             client.connect(str(file))
-            raise OSError(0, "a process that runs listens there")
+            raise OSError(0, "another process is listening there")
         file.unlink()
 
 

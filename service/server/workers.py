@@ -1,4 +1,4 @@
-"""Several processes that answer, under gunicorn: it starts them, replaces them when they die, and ends them."""
+"""Several worker processes under gunicorn, which starts them, replaces them when they die, and ends them."""
 
 import os
 import signal
@@ -15,84 +15,84 @@ from service.server.listener import Listener
 from service.server.process import Plan, Sockets, import_web, run
 from service.sources.source import Rejected
 
-# What a worker that was told to end gets beyond the time to drain, before it is killed.
+# Time that a worker has to end, in addition to the time to drain, before it is killed.
 _GRACE_SECONDS: Final = 15
-# A worker whose event loop does not turn for so long is replaced.
+# A worker whose event loop is blocked for this long is replaced.
 _HUNG_SECONDS: Final = 30
 
 
 def run_workers(plan: Plan, public: Listener, admin: Listener) -> None:
-    """Serve with several processes until told to end. Raises `Rejected` where there is nothing to serve.
+    """Serve with several processes until a signal ends the run. Raises `Rejected` if there is nothing to serve.
 
-    Each worker has listening sockets of its own, on the addresses that are bound here: with one socket for all,
-    whichever worker wakes first would take most connections.
+    Each worker has its own listening sockets on the addresses bound here. With one shared socket the worker that wakes
+    first would accept most connections.
     """
     plan.workspace.slots.add(plan.settings.processes)
-    import_web(rates=plan.policy.rates)  # once, for all that are forked from here
+    import_web(rates=plan.policy.rates)  # once, for all forked workers
     owner = os.getpid()
     try:
         _Arbiter(_Application(plan, public, admin)).run()
     except SystemExit as end:
-        if end.code or os.getpid() != owner:  # a worker ends here, too
+        if end.code or os.getpid() != owner:  # a forked worker ends here as well
             raise
-    if rejected := plan.workspace.refusal():
+    if rejected := plan.workspace.read_rejection():
         raise rejected
 
 
 class _Log(Logger):
-    """gunicorn's log as a part of ours."""
+    """Passes gunicorn's log on to ours."""
 
     def setup(self, cfg: Config) -> None:
-        """Hand everything on to our log."""
+        """Use our handlers instead of gunicorn's."""
         super().setup(cfg)
         self.error_log.handlers.clear()
         self.error_log.propagate = True
 
 
 class _Arbiter(Arbiter):
-    """The process above the workers."""
+    """The parent of the workers."""
 
     def handle_hup(self) -> None:
-        """Let the worker that looks after the source take it anew, instead of replacing the workers."""
+        """Pass SIGHUP on, so that the leader fetches the source, instead of replacing the workers."""
         self.kill_workers(signal.SIGHUP)
 
     def handle_usr1(self) -> None:
-        """Do nothing: there are no log files to open anew."""
+        """Do nothing: there are no log files to reopen."""
 
     def handle_usr2(self) -> None:
-        """Do nothing, instead of starting another program of the same name."""
+        """Do nothing, instead of starting a new arbiter."""
 
 
 class _Worker(Worker):
-    """A worker of gunicorn that runs our loop."""
+    """A worker of gunicorn that runs our event loop."""
 
     def init_signals(self) -> None:
-        """Leave the signals to the loop."""
+        """Leave the signals to the event loop."""
         for number in self.SIGNALS:
             signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the loop listens to it
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the event loop handles it
 
     def load_wsgi(self) -> None:
         """Do nothing: there is no WSGI application."""
 
     def run(self) -> None:
-        """Be a worker until told to end."""
+        """Work until a signal ends the process."""
         cast("_Application", self.app).work(self)
 
 
 class _Application(BaseApplication):
-    """A run of several workers, as gunicorn sees it."""
+    """The run, as an application of gunicorn."""
 
     def __init__(self, plan: Plan, public: Listener, admin: Listener) -> None:
         self.plan, self._public, self._admin = plan, public, admin
         super().__init__()
 
     def load_config(self) -> None:
-        """Tell gunicorn how to run."""
+        """Configure gunicorn."""
         settings = self.plan.settings
         for name, value in {
-            "bind": [],  # each worker binds its own
-            "reuse_port": True,  # so that the process above has none
+            "bind": [],  # each worker binds its own sockets
+            "reuse_port": True,  # so that the parent has no listening sockets
             "workers": settings.processes,
             "worker_class": _Worker,
             "logger_class": _Log,
@@ -104,17 +104,17 @@ class _Application(BaseApplication):
             self.cfg.set(name, value)
 
     def work(self, worker: Worker) -> None:
-        """Be a worker until told to end. Where there is nothing to serve, end the run and leave word why."""
+        """Work until a signal ends the process. If there is nothing to serve, record why and end the run."""
 
-        def beat() -> None:
+        def heartbeat() -> None:
             worker.notify()
             if os.getppid() != worker.ppid:
                 os.kill(os.getpid(), signal.SIGTERM)
 
         try:
-            slot = self.plan.workspace.slots.take()
-            sockets = Sockets(self._public.again().sockets, self._admin.again().sockets)
-            uvloop.run(run(self.plan, slot, sockets, beat=beat))
+            slot = self.plan.workspace.slots.claim()
+            sockets = Sockets(self._public.duplicate().sockets, self._admin.duplicate().sockets)
+            uvloop.run(run(self.plan, slot, sockets, heartbeat=heartbeat))
         except Rejected as rejected:
-            self.plan.workspace.refuse(rejected)
+            self.plan.workspace.write_rejection(rejected)
             os.kill(worker.ppid, signal.SIGTERM)

@@ -1,1 +1,1 @@
-"""What is served now: how it is published to the processes of a run, and followed by each."""
+"""Snapshots: one process of a run publishes the data of the source, and every process swaps to it."""

@@ -1,4 +1,4 @@
-"""Changes of folders, as the system tells of them."""
+"""Watching folders for changes, by the notifications of the operating system."""
 
 import asyncio
 import logging
@@ -9,11 +9,11 @@ from typing import Final, TypeAlias
 
 from watchfiles import awatch
 
-# Changes that follow each other within a step are told at once; a stream of them, this often.
+# Changes within a step are reported together; a continuous stream of changes is reported this often.
 _STEP_MILLISECONDS: Final = 50
-_LONGEST_MILLISECONDS: Final = 200
-# How often it is seen to that the folders are still those that are watched.
-_LOOK_MILLISECONDS: Final = 1_000
+_DEBOUNCE_MILLISECONDS: Final = 200
+# Interval of the check that the watched folders have not been replaced.
+_CHECK_MILLISECONDS: Final = 1_000
 _RETRY_SECONDS: Final = 10
 _log = logging.getLogger(__name__)
 
@@ -21,35 +21,35 @@ Folders: TypeAlias = Callable[[], Sequence[Path]]
 
 
 async def changes(folders: Folders) -> AsyncGenerator[None]:
-    """Yield whenever something changes in the folders themselves, any of which may be replaced meanwhile.
+    """Yield after each change of an entry in the folders, any of which may be replaced meanwhile.
 
-    Where the system tells of no changes, as of network file systems, nothing is yielded.
+    Yields nothing on file systems without notifications, such as network file systems.
     """
-    told = False
+    logged = False
     while True:
-        marks = await asyncio.to_thread(_marks, folders)
-        if not marks:
+        inodes = await asyncio.to_thread(_inodes, folders)
+        if not inodes:
             return
         try:
-            async with aclosing(_changes(marks, folders)) as changed:
+            async with aclosing(_changes(inodes, folders)) as changed:
                 async for _ in changed:
                     yield
         except (OSError, RuntimeError) as error:
-            if not told:
-                _log.warning("the system does not tell of changes of %s: %s", marks[0][0], error)
-            told = True
+            if not logged:
+                _log.warning("%s cannot be watched, and is only polled: %s", inodes[0][0], error)
+            logged = True
             await asyncio.sleep(_RETRY_SECONDS)
 
 
-async def _changes(marks: list[tuple[Path, int]], folders: Folders) -> AsyncGenerator[None]:
-    """Yield changes until the folders are others, and once when the watch stands: something may have changed before."""
-    watched = {folder for folder, _ in marks}
+async def _changes(inodes: list[tuple[Path, int]], folders: Folders) -> AsyncGenerator[None]:
+    """Yield when the watch has begun, as changes may precede it, and after each change until a folder is replaced."""
+    watched = {folder for folder, _ in inodes}
     watch = awatch(
         *watched,
         watch_filter=None,
-        debounce=_LONGEST_MILLISECONDS,
+        debounce=_DEBOUNCE_MILLISECONDS,
         step=_STEP_MILLISECONDS,
-        rust_timeout=_LOOK_MILLISECONDS,
+        rust_timeout=_CHECK_MILLISECONDS,
         yield_on_timeout=True,
         recursive=False,
     )
@@ -59,18 +59,18 @@ async def _changes(marks: list[tuple[Path, int]], folders: Folders) -> AsyncGene
             if changed or fresh:
                 yield
             fresh = False
-            if any(Path(path) in watched for _, path in changed):  # it may be another one now, of the same number
+            if any(Path(path) in watched for _, path in changed):  # replaced, perhaps by one of the same inode number
                 return
-            if await asyncio.to_thread(_marks, folders) != marks:
+            if await asyncio.to_thread(_inodes, folders) != inodes:
                 return
 
 
-def _marks(folders: Folders) -> list[tuple[Path, int]]:
-    """Return the folders, each with what tells it from another of its name."""
-    marks = []
+def _inodes(folders: Folders) -> list[tuple[Path, int]]:
+    """Return the folders with their inode numbers, 0 for a missing one."""
+    inodes = []
     for folder in folders():
         try:
-            marks.append((folder, folder.stat().st_ino))
+            inodes.append((folder, folder.stat().st_ino))
         except OSError:
-            marks.append((folder, 0))
-    return marks
+            inodes.append((folder, 0))
+    return inodes

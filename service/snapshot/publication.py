@@ -1,4 +1,4 @@
-"""What the processes of a run serve, as the one that looks after the source tells it."""
+"""The publication: what the leader of a run tells all processes to serve."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Final
@@ -7,14 +7,14 @@ import msgspec
 
 from service.loading.dataset import Summary, Totals
 
-# Two data sets of a run that are dated closer together than this, or against their order, have one Last-Modified.
+# HTTP dates have whole seconds: of two data sets closer together than this only one has a Last-Modified.
 _RESOLUTION: Final = timedelta(seconds=1)
 
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 class Reload(msgspec.Struct, frozen=True):
-    """An attempt to load the data: when, whether it succeeded, and what stood in the way."""
+    """An attempt to load the data: when, whether it succeeded, else the error."""
 
     at: Moment
     ok: bool
@@ -22,18 +22,18 @@ class Reload(msgspec.Struct, frozen=True):
 
 
 class Publication(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be served, and how the last attempt to renew it ended.
+    """The data to serve, and the outcome of the last attempt to renew it.
 
-    generation    counts the data sets of a run from 1; 0 is none
-    file          the name of its file
+    generation    number of the data set in the run, from 1; 0 is none
+    file          name of its baked file
     summary       of the data
-    modified      the time of the data, unless Last-Modified would mislead: see `last_modified`
-    latest        the latest time of any data of the run, but for times in the future
-    unconfirmed   whether it is the last good copy of a run before, which the source has not confirmed in this run
-    fingerprint   of the source when it held what is served
-    seen          of the source when it was last looked at: another one where it holds what is refused
-    loaded_at     when what is served was loaded
-    confirmed_at  when it was last known that the source holds what is served
+    modified      time of the data, if it may be given as Last-Modified: see `last_modified`
+    latest        latest time of any data of the run, except times in the future
+    unconfirmed   whether it is the last good copy of an earlier run, and the source has not confirmed it in this run
+    fingerprint   of the source when it held this data
+    known         fingerprint of the source at the last attempt; differs while the source holds refused data
+    loaded_at     when the data was loaded
+    confirmed_at  when the source last held this data
     """
 
     generation: int = 0
@@ -43,22 +43,22 @@ class Publication(msgspec.Struct, frozen=True, kw_only=True):
     latest: Moment | None = None
     unconfirmed: bool = False
     fingerprint: str = ""
-    seen: str = ""
+    known: str = ""
     loaded_at: Moment | None = None
     confirmed_at: Moment | None = None
     last_reload: Reload | None = None
 
     @property
-    def compared(self) -> Totals | None:
-        """What a reload is compared with: what is served, once the source has held it in this run."""
+    def baseline(self) -> Totals | None:
+        """The totals that a reload is compared with: those of the served data, if the source held it in this run."""
         return None if self.unconfirmed or self.summary is None else self.summary.totals
 
 
 def last_modified(last: Publication, new: Summary, now: datetime) -> datetime | None:
-    """Return the time that Last-Modified may give for new data, or None where a client could be misled by it.
+    """Return the Last-Modified of new data, or None if it could mislead a client.
 
-    HTTP dates have whole seconds and no order of their own: a client that compares dates would keep earlier data of the
-    run if that had the same second, or a later one (RFC 9110 section 8.8.2.2). Nor is a time in the future given.
+    HTTP dates have whole seconds. If earlier data of the run had the same second or a later one, a client that compares
+    dates would keep it (RFC 9110, section 8.8.2.2). Times in the future are not given either.
     """
     generated_at = new.generated_at
     if generated_at is None or generated_at > now:

@@ -1,4 +1,4 @@
-"""Looking after the source: what it holds is published, whenever that changes."""
+"""The publisher: fetches the source whenever it changes, and publishes the data."""
 
 import asyncio
 import logging
@@ -18,72 +18,71 @@ from service.snapshot.publication import Publication, Reload, last_modified
 from service.snapshot.workspace import Workspace
 from service.sources.source import Fetched, Rejected, Source, Unavailable
 
-# After a failure the source is asked again soon, then less and less often.
+# Exponential backoff after failures.
 _FIRST_RETRY_SECONDS: Final = 0.5
 _LAST_RETRY_SECONDS: Final = 60.0
-# Many replicas of one origin should not ask it in step.
+# So that many replicas do not poll one origin at the same moment.
 _JITTER: Final = 0.1
-# What a source says may be long, and of several lines.
-_LONGEST_MESSAGE: Final = 500
+# Error messages of a source may be long, and have several lines.
+_MAX_MESSAGE: Final = 500
 _log = logging.getLogger(__name__)
 
 
 class Publisher:
-    """Publishes what a source holds in a workspace, and tells `published` of each publication, the failed ones too.
+    """Publishes the data of a source in a workspace. Calls `on_publish` after each attempt, failed ones included.
 
-    safeguards    what a data set must keep to
-    poll_seconds  how often the source is looked at where nothing tells of a change
-    progress      is told of the first compilation
-
-    `first` is set once this process looks after the source and no data is published yet: none of the run has any.
+    safeguards    limits of a data set
+    poll_seconds  interval of fetches without a notification of a change
+    progress      receives the progress of the first fetch
+    leads_empty   set once this process leads the run and no data is published yet
     """
 
-    def __init__(  # noqa: PLR0913 - what it looks after and for whom, then its settings
+    def __init__(  # noqa: PLR0913 - collaborators, then settings
         self,
         source: Source,
         workspace: Workspace,
-        published: Callable[[Publication], Awaitable[None]],
+        on_publish: Callable[[Publication], Awaitable[None]],
         *,
         safeguards: Safeguards,
         poll_seconds: float,
         progress: Progress = silent,
     ) -> None:
-        self._source, self._workspace, self._published = source, workspace, published
+        self._source, self._workspace, self._on_publish = source, workspace, on_publish
         self._safeguards, self._poll_seconds, self._progress = safeguards, poll_seconds, progress
-        self.first = asyncio.Event()
+        self.leads_empty = asyncio.Event()
         self._woken = asyncio.Event()
         self._forced = False
         self._failures = 0
         self._last = Publication()
 
     def reload(self) -> None:
-        """Take the source now, whether it changed or not."""
+        """Fetch the source now, whether it changed or not."""
         self._forced = True
         self._woken.set()
 
     async def run(self) -> None:
-        """Publish what the source holds until cancelled. Raises `Rejected` where there is nothing to serve instead."""
-        self._forced = False  # what was asked for before this process leads was another's to do
-        await self._take_over()
+        """Publish until cancelled. Raises `Rejected` if the data is rejected and there is no other to serve."""
+        self._forced = False  # a reload requested before this process led was for its predecessor
+        await self._resume()
         if not self._last.generation:
-            self.first.set()
+            self.leads_empty.set()
         async with self._watching():
             while True:
                 self._woken.clear()
                 delay = await self._attempt()
-                if self._failures:  # whatever changes meanwhile: a disk that fills may itself be what changes
+                if self._failures:  # even after a change: what fills a disk may itself be the change
                     await asyncio.sleep(_FIRST_RETRY_SECONDS)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(delay):
                         await self._woken.wait()
 
-    async def _take_over(self) -> None:
-        """Go on from what is published, by a process that led before, say."""
+    async def _resume(self) -> None:
+        """Continue from the publication of the previous leader, if any."""
         while True:
             try:
                 self._last = self._workspace.publication()
-            except OSError as error:  # of too many open files, say
-                _log.warning("what is published cannot be read: %s", error.strerror)
+            except OSError as error:  # too many open files, for example
+                _log.warning("the publication cannot be read: %s", error.strerror)
                 await asyncio.sleep(_FIRST_RETRY_SECONDS)
             else:
                 return await self._tidy()
@@ -102,47 +101,47 @@ class Publisher:
             self._woken.set()
 
     async def _attempt(self) -> float:
-        """Look at the source once; return after how many seconds to do so again."""
+        """Fetch the source once; return the seconds until the next attempt."""
         last = self._last
-        lost = last.generation and not self._workspace.file(last).exists()  # where somebody cleaned up
-        seen, self._forced = "" if self._forced or lost else last.seen, False
+        lost = last.generation and not self._workspace.file(last).exists()  # someone removed the file
+        known, self._forced = "" if self._forced or lost else last.known, False
         try:
-            taken = await self._take(last, seen)
+            fetched = await self._fetch(last, known)
         except Rejected as rejected:
             if not last.generation:
                 raise
-            await self._fail(rejected, seen=rejected.fingerprint)
+            await self._report_failure(rejected, known=rejected.fingerprint)
         except (Unavailable, OSError) as error:
-            await self._fail(error, seen=last.fingerprint)  # so that what may be refused is looked at again
+            await self._report_failure(error, known=last.fingerprint)  # so that refused data is fetched again
             return self._backoff()
         except Exception as error:
-            _log.exception("a fault of ours")  # what is served goes on being served
-            if not last.generation:  # or else several workers would be replaced without end
-                raise Rejected(f"a fault of ours: {error}", fingerprint="") from error
-            await self._fail(error, seen=last.fingerprint)
+            _log.exception("unexpected error")  # the served data stays
+            if not last.generation:  # else the workers would be restarted forever
+                raise Rejected(f"unexpected error: {error}", fingerprint="") from error
+            await self._report_failure(error, known=last.fingerprint)
             return self._backoff()
         else:
-            if taken is not None and taken.confirmed_at is not None:
-                return 0
+            if fetched is not None and fetched.confirmed_at is not None:
+                return 0  # the last good copy
         self._failures = 0
         return self._poll_seconds * random.uniform(1 - _JITTER, 1 + _JITTER)
 
-    async def _take(self, last: Publication, seen: str) -> Fetched | None:
-        """Publish what the source holds, where that is new; return it. Raises `Rejected`, `Unavailable` and OSError."""
+    async def _fetch(self, last: Publication, known: str) -> Fetched | None:
+        """Fetch and publish new data of the source, if any. Raises `Rejected`, `Unavailable` and OSError."""
         asked_at = datetime.now(UTC)
         to = self._workspace.new_file()
-        check = partial(self._safeguards.check, served=last.compared)
-        taken = await self._source.take(to, seen=seen, check=check, progress=self._progress)
-        if taken is None:
-            await self._tell(_unchanged(last, asked_at))
+        check = partial(self._safeguards.check, served=last.baseline)
+        fetched = await self._source.fetch(to, known=known, check=check, progress=self._progress)
+        if fetched is None:
+            await self._publish_status(_unchanged(last, asked_at))
             if last.last_reload != self._last.last_reload:
-                _log.info("%s: in order again, and unchanged", self._source.name)
+                _log.info("%s: available again, and unchanged", self._source.name)
             return None
-        await self._publish(renewed(last, taken, to.name, asked_at))
+        await self._publish(next_publication(last, fetched, to.name, asked_at))
         self._progress = silent
-        for note in taken.notes:
+        for note in fetched.notes:
             _log.warning("%s", note)
-        return taken
+        return fetched
 
     def _backoff(self) -> float:
         longest = min(_FIRST_RETRY_SECONDS * 2**self._failures, _LAST_RETRY_SECONDS)
@@ -154,53 +153,53 @@ class Publisher:
         await asyncio.to_thread(self._workspace.publish, publication)
         self._last = publication
         await self._tidy()
-        await self._published(publication)
+        await self._on_publish(publication)
 
     async def _tidy(self) -> None:
-        with suppress(OSError):  # the next time, then
+        with suppress(OSError):  # the next call tries again
             await asyncio.to_thread(self._workspace.tidy, self._last)
 
-    async def _fail(self, error: Exception, *, seen: str) -> None:
-        """Tell of a failed attempt: once, not each time it fails in the same way."""
-        last, why = self._last, " ".join(str(error).split())[:_LONGEST_MESSAGE]
+    async def _report_failure(self, error: Exception, *, known: str) -> None:
+        """Publish a failed attempt, and log it unless the previous one failed with the same message."""
+        last, why = self._last, " ".join(str(error).split())[:_MAX_MESSAGE]
         if last.last_reload is None or last.last_reload.error != why:
-            what_now = "what was served stays" if last.generation else "trying again"
+            consequence = "the previous data is still served" if last.generation else "retrying"
             hint = advice(self._source.name, error.cause) if isinstance(error, Rejected) else ""
-            _log.warning("%s", "; ".join(filter(None, (why, what_now, hint))))
+            _log.warning("%s", "; ".join(filter(None, (why, consequence, hint))))
         failed = Reload(datetime.now(UTC), ok=False, error=why)
         await self._tidy()
-        await self._tell(msgspec.structs.replace(last, seen=seen, last_reload=failed))
+        await self._publish_status(msgspec.structs.replace(last, known=known, last_reload=failed))
 
-    async def _tell(self, publication: Publication) -> None:
-        """Publish what is known of the data that is published already."""
+    async def _publish_status(self, publication: Publication) -> None:
+        """Publish a new status of the data that is already published."""
         self._last = publication
-        with suppress(OSError):  # on a full disk this process knows of it all the same
+        with suppress(OSError):  # a full disk; this process has the status anyway
             await asyncio.to_thread(self._workspace.publish, publication)
-        await self._published(publication)
+        await self._on_publish(publication)
 
 
-def renewed(last: Publication, taken: Fetched, file: str, asked_at: datetime) -> Publication:
-    """Return the publication of new data, which was asked for at a time and lies in a file of the workspace."""
+def next_publication(last: Publication, fetched: Fetched, file: str, asked_at: datetime) -> Publication:
+    """Return the publication of data fetched since `asked_at` into a file of the workspace."""
     now = datetime.now(UTC)
-    dates = [date for date in (last.latest, taken.summary.generated_at) if date is not None and date <= now]
+    dates = [date for date in (last.latest, fetched.summary.generated_at) if date is not None and date <= now]
     return Publication(
         generation=last.generation + 1,
         file=file,
-        summary=taken.summary,
-        modified=last_modified(last, taken.summary, now),
+        summary=fetched.summary,
+        modified=last_modified(last, fetched.summary, now),
         latest=max(dates, default=None),
-        unconfirmed=taken.confirmed_at is not None and (last.unconfirmed or not last.generation),
-        fingerprint=taken.fingerprint,
-        seen=taken.fingerprint,
+        unconfirmed=fetched.confirmed_at is not None and (last.unconfirmed or not last.generation),
+        fingerprint=fetched.fingerprint,
+        known=fetched.fingerprint,
         loaded_at=now,
-        confirmed_at=taken.confirmed_at or asked_at,
+        confirmed_at=fetched.confirmed_at or asked_at,
         last_reload=Reload(now, ok=True),
     )
 
 
 def _unchanged(last: Publication, asked_at: datetime) -> Publication:
-    """Confirm what is served, unless what the source holds is refused."""
-    if last.seen != last.fingerprint:
+    """Return the publication confirmed by the source, which is unchanged, unless it holds refused data."""
+    if last.known != last.fingerprint:
         return last
     reload = last.last_reload if last.last_reload and last.last_reload.ok else Reload(datetime.now(UTC), ok=True)
     return msgspec.structs.replace(last, unconfirmed=False, confirmed_at=asked_at, last_reload=reload)

@@ -1,4 +1,4 @@
-"""What one process serves."""
+"""The snapshot that one process serves, and the swap to the next one."""
 
 import asyncio
 import logging
@@ -18,8 +18,8 @@ from service.snapshot.publisher import Publisher
 from service.snapshot.worker_slots import WorkerSlot, single_slot
 from service.snapshot.workspace import Workspace
 
-# How often a worker looks whether another one published: with that and its own load, all turn within 200 ms.
-_LOOK_SECONDS: Final = 0.05
+# Interval at which workers read the publication: with the time to map the file, all have swapped within 200 ms.
+_POLL_SECONDS: Final = 0.05
 _RETRY_SECONDS: Final = 1
 _log = logging.getLogger(__name__)
 
@@ -27,9 +27,9 @@ _log = logging.getLogger(__name__)
 class Snapshot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A data set that is served.
 
-    skipped     how many records were left out of it
-    modified    when it was last modified, if Last-Modified may say so
-    generation  its number in the run, from 1
+    skipped     number of invalid records that were left out
+    modified    time of the data, if it may be given as Last-Modified
+    generation  number of the data set in the run, from 1
     """
 
     dataset: Dataset
@@ -40,17 +40,17 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     @property
     def dated(self) -> datetime:
-        """The time of the data: its manifest's, else that of loading."""
+        """The time of the data: that of its manifest, else of loading."""
         return self.dataset.generated_at or self.loaded_at
 
 
 class SnapshotHolder:
-    """Holds what is served now. Whoever answers a request takes `current` once and works on that.
+    """Holds the current snapshot. A request reads `current` once and uses that snapshot to its end.
 
-    slot       where the other workers read what this one serves
-    max_stale  for how many seconds it may be unknown whether the source holds something else
-    complete   returns whether every worker of the run has data, or had once; None in a process without others
-    draining   whether the process is about to end, and wants no more requests
+    slot       shared counters of this worker
+    max_stale  seconds without a confirmation by the source after which the data counts as stale
+    complete   returns whether all workers of the run have, or had, data at the same time; None in a single process
+    draining   whether the process is about to end, and should get no more requests
     """
 
     def __init__(
@@ -71,12 +71,12 @@ class SnapshotHolder:
 
     @property
     def generation(self) -> int:
-        """Which data set of the run is served; 0 is none."""
+        """Number of the served data set in the run; 0 is none."""
         return self.current.generation if self.current else 0
 
     @property
     def loading(self) -> bool:
-        """Whether there is no data yet, in this process or, until all have had it once, in another worker."""
+        """Whether this process, or another worker before the run was complete, has no data yet."""
         if self.current is None:
             return True
         if self._complete is not None and self._complete():
@@ -85,42 +85,42 @@ class SnapshotHolder:
 
     @property
     def stale(self) -> bool:
-        """Whether it has been unknown for too long that the source holds what is served."""
+        """Whether the source last confirmed the data longer than `max_stale` ago."""
         if self.max_stale is None or self.confirmed_at is None:
             return False
         return (datetime.now(UTC) - self.confirmed_at).total_seconds() > self.max_stale
 
-    async def follow(self, publication: Publication, workspace: Workspace) -> None:
-        """Serve what is published from between two requests on. What cannot be had changes nothing."""
+    async def update(self, publication: Publication, workspace: Workspace) -> None:
+        """Swap to a publication, between two requests. If its file cannot be mapped, nothing changes."""
         if publication.generation == self.generation:
-            self._note(publication)
+            self._record(publication)
         if publication.generation in (0, self.generation):
-            return  # 0 is that of a folder which somebody removed, too
+            return  # 0 as well if someone removed the folder
         try:
-            snapshot = await asyncio.to_thread(_snapshot, publication, workspace.file(publication))
+            snapshot = await asyncio.to_thread(_map_snapshot, publication, workspace.file(publication))
         except Refused as refused:
-            if workspace.publication().generation == publication.generation:  # and not one that is over
-                _log.error("what is published cannot be served: %s", refused)
+            if workspace.publication().generation == publication.generation:  # not replaced meanwhile
+                _log.error("the published data cannot be served: %s", refused)
                 await asyncio.sleep(_RETRY_SECONDS)
             return
-        await self.serve(snapshot, publication)
+        await self.swap(snapshot, publication)
 
-    async def serve(self, snapshot: Snapshot, publication: Publication) -> None:
-        """Serve the data set of a publication from now on."""
+    async def swap(self, snapshot: Snapshot, publication: Publication) -> None:
+        """Serve the snapshot of a publication from now on."""
         retired = [self.current]
         self.current = snapshot
-        self._note(publication)
-        self.slot.serves(snapshot.generation)
+        self._record(publication)
+        self.slot.set_generation(snapshot.generation)
         self.has_data.set()
-        # The end of a large mapping takes 10 ms or more, which the event loop need not wait for.
+        # Unmapping a large file takes 10 ms or more, which must not block the event loop.
         await asyncio.to_thread(retired.clear)
 
-    def _note(self, publication: Publication) -> None:
+    def _record(self, publication: Publication) -> None:
         self.last_reload, self.confirmed_at = publication.last_reload, publication.confirmed_at
 
 
-def _snapshot(publication: Publication, file: Path) -> Snapshot:
-    """Map what is published, which was checked before. Raises `Refused`."""
+def _map_snapshot(publication: Publication, file: Path) -> Snapshot:
+    """Map the published file, which the publisher has verified. Raises `Refused`."""
     dataset, report = accept(load_baked(file, checked=True), InvalidRecords.REFUSE)
     loaded_at = publication.loaded_at or datetime.now(UTC)
     return Snapshot(
@@ -132,15 +132,15 @@ def _snapshot(publication: Publication, file: Path) -> Snapshot:
     )
 
 
-async def follow_publications(replica: SnapshotHolder, workspace: Workspace, publisher: Publisher) -> None:
-    """Serve what is published until cancelled; publish, too, where no other process of the run does.
+async def follow_publications(holder: SnapshotHolder, workspace: Workspace, publisher: Publisher) -> None:
+    """Swap to each publication until cancelled; run the publisher once this process is the leader.
 
-    Raises `Rejected` where there is nothing to serve.
+    Raises `Rejected` if there is nothing to serve.
     """
     leads = False
     while not leads:
-        with suppress(OSError):  # of too many open files, say: they may be fewer the next time
+        with suppress(OSError):  # too many open files, for example: the next attempt may succeed
             leads = workspace.lead()
-            await replica.follow(workspace.publication(), workspace)
-        await asyncio.sleep(0 if leads else _LOOK_SECONDS)
+            await holder.update(workspace.publication(), workspace)
+        await asyncio.sleep(0 if leads else _POLL_SECONDS)
     await publisher.run()

@@ -1,6 +1,5 @@
-"""A worker's numbers, in memory that the other workers of its run can read."""
+"""Worker slots: the counters of each worker, in memory that all workers of the run can read."""
 
-import fcntl
 import mmap
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -14,19 +13,19 @@ from service.files.locks import is_locked, try_lock
 
 SLOT_BYTES: Final = 1 << 18
 _ITEM_BYTES: Final = 8
-# What holds while the worker lives: the generation that it serves, its open connections. Then what it counted.
+# State of the living worker: the generation that it serves, and its open connections. Then its counters.
 _GENERATION, _CONNECTIONS, _FIRST_COUNT = range(3)
-# Who looks whether a slot is taken holds it for a moment.
-_LOOKS: Final = 20
-_LOOK_SECONDS: Final = 0.01
+# A check whether a slot is free locks it for a moment, so claiming one is retried.
+_ATTEMPTS: Final = 20
+_RETRY_SECONDS: Final = 0.01
 
 
 class WorkerSlot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """The numbers of one worker, int64.
+    """The state and counters of one worker, as int64 numbers.
 
-    everyone  gives those of all workers, itself and those that ended among them
-    living    gives those of the workers that there are now; they may be cut behind what holds while a worker lives
-    alone     whether there can be only one
+    everyone  returns the numbers of all workers, including this one and those that have ended
+    living    returns the state of the living workers, perhaps with their counters
+    alone     whether the process is the only one of its run
     """
 
     numbers: memoryview
@@ -36,61 +35,61 @@ class WorkerSlot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     @property
     def counts(self) -> memoryview:
-        """What this worker counts."""
+        """The counters of this worker."""
         return self.numbers[_FIRST_COUNT:]
 
     def all_counts(self) -> list[memoryview]:
-        """Return what each worker counted until now."""
+        """Return the counters of all workers, including those that have ended."""
         return [numbers[_FIRST_COUNT:] for numbers in self.everyone()]
 
-    def serves(self, generation: int) -> None:
-        """Tell the others what this worker serves; 0 is nothing."""
+    def set_generation(self, generation: int) -> None:
+        """Record which generation this worker serves; 0 is none."""
         self.numbers[_GENERATION] = generation
 
     def count_connection(self, change: int) -> None:
-        """Count a connection as opened, by 1, or as closed, by -1."""
+        """Add 1 for an opened connection, -1 for a closed one."""
         self.numbers[_CONNECTIONS] += change
 
     def open_connections(self) -> int:
-        """Return how many connections the living workers have: those of a worker end with it."""
+        """Return the number of open connections of the living workers."""
         return sum(numbers[_CONNECTIONS] for numbers in self.living())
 
 
 def single_slot() -> WorkerSlot:
-    """Return the slot of a process that has no others beside it."""
+    """Return the slot of a process that is the only one of its run."""
     numbers = memoryview(bytearray(SLOT_BYTES)).cast("q")
     return WorkerSlot(numbers=numbers, everyone=lambda: (numbers,), living=lambda: (numbers,), alone=True)
 
 
 class WorkerSlots:
-    """The slots of a run: files in a folder, each locked by the worker that has it."""
+    """The slots of a run: files in a folder, each locked by its worker."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def add(self, count: int) -> None:
-        """Make slots, so many in all. Raises OSError where there is no room."""
+        """Create slots up to this number. Raises OSError on a full disk."""
         for number in range(count):
             path = self._folder / f"slot-{number}"
             if not path.exists():
                 path.touch(mode=0o600)
-                path.write_bytes(bytes(SLOT_BYTES))  # all of it: to touch a hole on a full disk is to die
+                path.write_bytes(bytes(SLOT_BYTES))  # no hole: writing to one on a full disk raises SIGBUS
 
-    def take(self) -> WorkerSlot:
-        """Return a free slot: where a worker ended, its numbers go on.
+    def claim(self) -> WorkerSlot:
+        """Claim a free slot. One of a worker that ended keeps its counters.
 
-        Raises OSError where there is none, and none can be made.
+        Raises OSError if there is none and none can be created.
         """
         paths = self._paths()
-        for _ in range(_LOOKS if paths else 0):
+        for _ in range(_ATTEMPTS if paths else 0):
             for path in paths:
                 descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
                 if try_lock(descriptor):
                     return self._slot(descriptor)
                 os.close(descriptor)
-            sleep(_LOOK_SECONDS)
+            sleep(_RETRY_SECONDS)
         self.add(len(paths) + 1)
-        return self.take()
+        return self.claim()
 
     def _slot(self, descriptor: int) -> WorkerSlot:
         numbers = memoryview(mmap.mmap(descriptor, SLOT_BYTES)).cast("q")
@@ -98,13 +97,13 @@ class WorkerSlots:
         numbers[_GENERATION] = numbers[_CONNECTIONS] = 0
         return slot
 
-    def serving(self) -> list[int]:
-        """Return which generation each worker that lives serves; 0 is none."""
+    def generations(self) -> list[int]:
+        """Return the generations that the living workers serve; 0 is none."""
         return [numbers[_GENERATION] for numbers in self._living()]
 
     def _living(self) -> list[memoryview]:
-        taken = [path for path in self._paths() if is_locked(path, fcntl.LOCK_SH)]
-        return [memoryview(_read(path, _FIRST_COUNT * _ITEM_BYTES)).cast("q") for path in taken]
+        claimed = [path for path in self._paths() if is_locked(path, shared=True)]
+        return [memoryview(_read(path, _FIRST_COUNT * _ITEM_BYTES)).cast("q") for path in claimed]
 
     def _everyone(self) -> list[memoryview]:
         return [memoryview(_read(path, SLOT_BYTES)).cast("q") for path in self._paths()]

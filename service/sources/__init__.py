@@ -1,1 +1,1 @@
-"""Where data comes from: a folder, a baked file, an origin on the web. Each is taken into a baked file of our own."""
+"""Sources of data: a folder, a baked file or a URL, each fetched as a baked file."""

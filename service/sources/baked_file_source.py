@@ -8,6 +8,7 @@ from pathlib import Path
 
 from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile, NotBaked, check_length
+from service.files.regular_file import check_regular
 from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Summary
 from service.loading.folder_signature import file_signature, watched_folders
@@ -18,39 +19,38 @@ from service.sources.source import Check, Fetched, Rejected, Unavailable
 
 
 class BakedFileSource:
-    """A baked file. It is copied, so that whoever writes into it while it is served harms nobody."""
+    """A baked file. The service maps a copy, which stays intact if someone writes into the file."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._look = partial(file_signature, file)
+        self._read_signature = partial(file_signature, file)
         self.name = str(file)
 
     @property
     def watched(self) -> Sequence[Path]:
-        """Where the file can be replaced."""
+        """The folders in which the file can be replaced."""
         return watched_folders(self._file)
 
-    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Fetched | None:  # noqa: ARG002 - a copy is quick
-        """Copy the file and check the copy; see `Source`."""
+    async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:  # noqa: ARG002 - copying is fast
+        """Copy the file and verify the copy; see `Source`."""
         while True:
-            look = await wait_until_stable(self._look)
-            if look.fingerprint == seen:
+            fingerprint = (await wait_until_stable(self._read_signature)).fingerprint
+            if fingerprint == known:
                 return None
             try:
                 summary = await run_to_end(_copy, self._file, to)
                 check(summary.totals)
             except Refused as refused:
-                if (await wait_until_stable(self._look)).fingerprint == look.fingerprint:
-                    raise Rejected.by(refused, look.fingerprint) from None
+                if (await wait_until_stable(self._read_signature)).fingerprint == fingerprint:
+                    raise Rejected.by(refused, fingerprint) from None
             else:
-                return Fetched(fingerprint=look.fingerprint, summary=summary)
+                return Fetched(fingerprint=fingerprint, summary=summary)
 
 
 def _copy(file: Path, to: Path) -> Summary:
-    """Copy a baked file; return its summary. Raises `Refused` if it is none, `Unavailable` if it cannot be copied."""
+    """Copy a baked file; return its summary. Raises `Refused` if it is invalid, `Unavailable` if copying fails."""
     try:
-        if file.exists() and not (file.is_file() or file.is_dir()):  # a pipe would keep us waiting
-            raise Refused(f"{file}: it is no regular file; bake it again")
+        check_regular(file.stat())
         with file.open("rb"):
             pass
     except OSError as error:
@@ -59,10 +59,10 @@ def _copy(file: Path, to: Path) -> Summary:
         check_length(file)
         shutil.copyfile(file, to)
         return Summary.of(*accept(read_baked(to), InvalidRecords.REFUSE))
-    except NotBaked as other:
+    except NotBaked as error:
         folder = shlex.quote(str(file.parent))
-        known = "a folder that holds stores and companies, a baked file, or the URL of one"
-        raise Refused(f"{file}: {other}; --data takes {known}: give its folder, `--data {folder}`") from None
+        accepted = "a folder that holds stores and companies, a baked file, or the URL of one"
+        raise Refused(f"{file}: {error}; --data takes {accepted}: give its folder, `--data {folder}`") from None
     except DamagedFile as damage:
         raise Refused(f"{file}: {damage}; {damage.remedy}") from None
     except OSError as error:

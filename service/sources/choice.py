@@ -1,4 +1,4 @@
-"""Which source a text means."""
+"""The choice of the source for the value of `--data`."""
 
 import re
 from pathlib import Path
@@ -15,12 +15,12 @@ _SCHEMES: Final = ("http", "https")
 
 
 def choose_source(data: str, *, invalid: InvalidRecords, compile_timeout: float, cache: Path) -> Source:
-    """Return the source that a text means: a URL, a baked file, or else a folder.
+    """Return the source for a URL, a baked file or else a folder.
 
-    Raises ValueError for a URL that cannot be fetched, without quoting it: it may hold a password.
+    Raises ValueError for a URL that cannot be fetched, without quoting it: it may contain a password.
     """
     if url := _URL.fullmatch(data):
-        _check(url["scheme"].lower())
+        _check_scheme(url["scheme"].lower())
         from service.sources.url_source import UrlSource  # noqa: PLC0415 - its libraries take 0.1 s to import
 
         return UrlSource(data, cache / "origins")
@@ -28,8 +28,8 @@ def choose_source(data: str, *, invalid: InvalidRecords, compile_timeout: float,
     return BakedFileSource(path) if is_file(path) else FolderSource(path, invalid=invalid, timeout=compile_timeout)
 
 
-def _check(scheme: str) -> None:
+def _check_scheme(scheme: str) -> None:
     if scheme in _SCHEMES:
         return
-    what_to_do = "give the path alone" if scheme == "file" else "copy the data to this machine and give its path"
-    raise ValueError(f"{scheme}:// is not supported: {what_to_do}, or give the http:// or https:// URL of a baked file")
+    remedy = "give the path alone" if scheme == "file" else "copy the data to this machine and give its path"
+    raise ValueError(f"{scheme}:// is not supported: {remedy}, or give the http:// or https:// URL of a baked file")

@@ -1,7 +1,7 @@
-"""The process that compiles a folder, beside the one that answers: `python -m service.sources.compiler_process`.
+"""The process that compiles a folder, separate from the one that serves: `python -m service.sources.compiler_process`.
 
-It tells on standard output, as lines of JSON, how far it is and how it ended. It dies with whoever holds its standard
-input.
+It reports its progress and its outcome as lines of JSON on standard output. It exits when its standard input is closed,
+so with its parent.
 """
 
 import os
@@ -17,12 +17,12 @@ from service.loading.acceptance import Cause, InvalidRecords, Refused, accept
 from service.loading.dataset import Summary, load
 from service.loading.summary import notes
 
-# Requests come first: nobody waits for a compilation but its result.
+# Requests have priority over compiling.
 _NICENESS: Final = 5
 
 
 class Step(msgspec.Struct, frozen=True, tag=True):
-    """How far it is."""
+    """The progress of one step."""
 
     name: str
     done: int
@@ -30,7 +30,7 @@ class Step(msgspec.Struct, frozen=True, tag=True):
 
 
 class Compiled(msgspec.Struct, frozen=True, tag=True):
-    """The file is written: the summary of the data, and notes on it for the log."""
+    """The file is written. The notes are lines about the data for the log."""
 
     summary: Summary
     notes: tuple[str, ...]
@@ -54,13 +54,13 @@ Message: TypeAlias = Step | Outcome
 
 
 def send(message: Message) -> None:
-    """Write a message for the parent."""
+    """Send a message to the parent."""
     sys.stdout.buffer.write(msgspec.json.encode(message) + b"\n")
     sys.stdout.buffer.flush()
 
 
 def compile_folder(folder: Path, to: Path, *, invalid: InvalidRecords, fingerprint: str) -> Outcome:
-    """Compile the folder, if it is still that of the fingerprint or proven whole, into a file; return how it ended."""
+    """Compile a folder, if it still has the fingerprint or a manifest proves it consistent, into a file."""
     try:
         loaded = load(folder, fingerprint=fingerprint, progress=lambda *step: send(Step(*step)))
         dataset, report = accept(loaded, invalid)
@@ -74,16 +74,16 @@ def compile_folder(folder: Path, to: Path, *, invalid: InvalidRecords, fingerpri
     return Compiled(Summary.of(dataset, report), tuple(notes(loaded, folder)))
 
 
-def _die_with_parent() -> None:
+def _exit_with_parent() -> None:
     while os.read(sys.stdin.fileno(), 1):
         pass
     os._exit(1)
 
 
 def main(folder: str, to: str, invalid: str, fingerprint: str) -> None:
-    """Compile, and tell the parent."""
+    """Compile, and report to the parent."""
     os.nice(_NICENESS)
-    Thread(target=_die_with_parent, daemon=True).start()
+    Thread(target=_exit_with_parent, daemon=True).start()
     send(compile_folder(Path(folder), Path(to), invalid=InvalidRecords(invalid), fingerprint=fingerprint))
 
 

@@ -1,4 +1,4 @@
-"""Waiting until files are left alone."""
+"""Debouncing: waiting until files stop changing."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,19 +7,21 @@ from typing import Final
 
 from service.loading.folder_signature import DataSignature
 
+# File systems' clocks may be wrong. Files that seem older than this are stable without a wait.
 _OLD_SECONDS: Final = 60
 
 
-async def wait_until_stable(look: Callable[[], DataSignature]) -> DataSignature:
-    """Return what files look like once they have been left alone for as long as their look asks.
+async def wait_until_stable(read_signature: Callable[[], DataSignature]) -> DataSignature:
+    """Return the signature of files once it has not changed for its own `quiet_seconds`.
 
-    The time counts from the first look, as clocks of file systems may be wrong: only what is old by far needs no wait.
+    That time is measured by our clock, from the first read on.
     """
-    seen, since = await asyncio.to_thread(look), monotonic()
-    while time() - seen.changed_at < _OLD_SECONDS and (left := seen.quiet_seconds - (monotonic() - since)) > 0:
+    signature, since = await asyncio.to_thread(read_signature), monotonic()
+    while (
+        time() - signature.changed_at < _OLD_SECONDS and (left := signature.quiet_seconds - (monotonic() - since)) > 0
+    ):
         await asyncio.sleep(left)
-        again = await asyncio.to_thread(look)
-        if again.fingerprint != seen.fingerprint:
+        previous, signature = signature, await asyncio.to_thread(read_signature)
+        if signature.fingerprint != previous.fingerprint:
             since = monotonic()
-        seen = again
-    return seen
+    return signature

@@ -1,4 +1,4 @@
-"""Why nothing came from an origin, in one line. The texts of libraries may quote an address with its secrets."""
+"""Reasons of failed fetches, in one line. The messages of libraries may quote a URL with its secrets."""
 
 import os
 import socket
@@ -23,23 +23,23 @@ from aiohttp import (
 
 from service.sources.source import Unavailable
 
-# The first that fits.
+# The first match counts.
 _REASONS: Final[tuple[tuple[type[Exception], str], ...]] = (
-    (TooManyRedirects, "it redirects too often"),
-    (RedirectClientError, "it redirects to what is no http or https address"),
-    (InvalidURL, "the address is not valid"),
-    (ClientHttpProxyError, "cannot connect: the proxy refuses"),
-    (ClientResponseError, "the answer is no valid HTTP"),
+    (TooManyRedirects, "too many redirects"),
+    (RedirectClientError, "it redirects to a URL that is not http or https"),
+    (InvalidURL, "the URL is not valid"),
+    (ClientHttpProxyError, "cannot connect: the proxy refused"),
+    (ClientResponseError, "the response is not valid HTTP"),
     (ConnectionTimeoutError, "cannot connect: timed out"),
     (TimeoutError, "timed out"),
-    (ServerDisconnectedError, "the connection was closed without an answer"),
-    (ClientPayloadError, "the answer was cut off"),
+    (ServerDisconnectedError, "the connection was closed without a response"),
+    (ClientPayloadError, "the response was cut off"),
 )
 
 
 @contextmanager
 def unavailable(name: str) -> Iterator[None]:
-    """Let what goes wrong between us and an origin be `Unavailable`."""
+    """Raise `Unavailable` for every error of the connection to an origin."""
     try:
         yield
     except (ClientError, OSError, ValueError) as error:
@@ -66,4 +66,4 @@ def _cause(error: Exception) -> str:
         return f"{error.strerror}"
     if isinstance(error, OSError) and error.errno is not None:
         return os.strerror(error.errno)
-    return f"it cannot be asked ({type(error).__name__})"
+    return f"the request failed ({type(error).__name__})"

@@ -1,12 +1,12 @@
-"""The last good copy of a remote file, so that a service starts without its origin.
+"""The last good copy of a remote file, so that the service can start while the origin is down.
 
-For each address there are in the folder, beside what a killed process left:
+The folder has for each URL:
 
-    KEY.json         what is known of the copy, and its name; whoever renames this into place has renewed the copy
-    KEY.TOKEN.baked  the copy, under another name each time
+    KEY.json         the entry: metadata and the file name of the copy; replaced atomically
+    KEY.TOKEN.baked  the copy, under a new name each time
 
-KEY is a digest, as an address may hold secrets. Several processes may renew one entry at once: each leaves it whole,
-the last one's stands.
+KEY is a digest, as a URL may contain secrets. Several processes may renew one entry concurrently; the last one wins.
+Files of killed processes are removed later.
 """
 
 import logging
@@ -26,19 +26,20 @@ import msgspec
 
 from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile
+from service.files.atomic_write import atomic_write, temporary_files
 
-_OLD: Final = 3600  # seconds; nobody takes that long from a copy's last byte to its entry, so it was left behind
+_ORPHANED_SECONDS: Final = 3600  # a copy gets its entry at once, so an older one without an entry was left behind
 
 _log = logging.getLogger(__name__)
 
 
 class CopyEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is known of a copy.
+    """The metadata of a copy.
 
-    url           its address, without secrets
-    file          its name in the folder
-    fingerprint   what the origin told it by
-    confirmed_at  when the origin was last asked and held this
+    url           of the origin, without secrets
+    file          name in the folder
+    fingerprint   by the validators of the origin
+    confirmed_at  when the origin last held this content
     """
 
     url: str
@@ -48,34 +49,34 @@ class CopyEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LastGoodCopy:
-    """The last good copy of one address. What goes wrong with it is told in the log and stops nobody."""
+    """The last good copy of one URL. Errors are logged and otherwise ignored."""
 
     def __init__(self, folder: Path, url: str, *, name: str) -> None:
         self._folder, self._name = folder, name
         self._key = sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
         self._entry = folder / f"{self._key}.json"
-        self._troubled = False
+        self._failing = False
 
     def load(self, to: Path) -> CopyEntry | None:
-        """Link the copy to a path and return what is known of it; None where there is none that is sound."""
+        """Link the copy to a path and return its entry; None if there is no valid copy."""
         try:
             while (entry := self._read()) is not None:
-                if self._load(entry, to):
+                if self._link_valid(entry, to):
                     return entry
         except DamagedFile as damage:
-            _log.warning("%s: the copy in the cache is dropped: %s", self._name, damage)
-            with self._telling():
-                self._drop()
+            _log.warning("%s: the cached copy is discarded: %s", self._name, damage)
+            with self._logged_errors():
+                self._discard()
         except OSError as error:
-            _log.warning("%s: the copy in the cache cannot be read: %s", self._name, error.strerror)
+            _log.warning("%s: the cached copy cannot be read: %s", self._name, error.strerror)
         return None
 
-    def keep(self, file: Path, *, fingerprint: str, confirmed_at: datetime) -> bool:
-        """Let a file, checked, be the copy; return whether it is."""
+    def save(self, file: Path, *, fingerprint: str, confirmed_at: datetime) -> bool:
+        """Save a verified file as the copy; return whether that succeeded."""
         copy = self._folder / f"{self._key}.{token_hex(8)}.baked"
-        with self._telling():
+        with self._logged_errors():
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            replaced = self._known()
+            replaced = self._read_valid()
             try:
                 _link(file, copy)
                 _sync(copy)
@@ -84,36 +85,36 @@ class LastGoodCopy:
                 copy.unlink(missing_ok=True)
                 raise
             self._sweep(copy.name, replaced.file if replaced else None)
-        return not self._troubled
+        return not self._failing
 
     def confirm(self, fingerprint: str, confirmed_at: datetime) -> None:
-        """Note that the origin still holds the copy.
+        """Record that the origin still holds the copy.
 
-        Where another process renews the entry between our reading and writing it, the copy is lost until we, whose
-        file is older, take the new one too.
+        If another process renews the entry between our read and write, ours wins, and its copy is lost until the
+        next fetch.
         """
         try:
-            entry = self._known()
+            entry = self._read_valid()
         except OSError:
             return
         if entry is not None and entry.fingerprint == fingerprint:
-            with self._telling():
+            with self._logged_errors():
                 self._write(msgspec.structs.replace(entry, confirmed_at=confirmed_at))
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Tell once that the cache cannot be written, until it can be again."""
+    def _logged_errors(self) -> Iterator[None]:
+        """Log a failed write to the cache; once, until a write succeeds."""
         try:
             yield
         except OSError as error:
-            if not self._troubled:
-                _log.warning("%s: the last good copy cannot be kept: %s", self._name, error.strerror)
-            self._troubled = True
+            if not self._failing:
+                _log.warning("%s: the last good copy cannot be saved: %s", self._name, error.strerror)
+            self._failing = True
         else:
-            self._troubled = False
+            self._failing = False
 
-    def _load(self, entry: CopyEntry, to: Path) -> bool:
-        """Say whether the copy was still there; raise DamagedFile where it is not sound."""
+    def _link_valid(self, entry: CopyEntry, to: Path) -> bool:
+        """Return whether the copy was still there. Raises DamagedFile if it is invalid."""
         copy = self._folder / entry.file
         to.unlink(missing_ok=True)
         try:
@@ -128,7 +129,7 @@ class LastGoodCopy:
         return True
 
     def _read(self) -> CopyEntry | None:
-        """Return the entry; None where there is none. Raises DamagedFile where it is none of ours."""
+        """Return the entry, if any. Raises DamagedFile if it is invalid or of another URL."""
         try:
             entry = msgspec.json.decode(self._entry.read_bytes(), type=CopyEntry)
         except FileNotFoundError:
@@ -139,39 +140,33 @@ class LastGoodCopy:
             raise DamagedFile("its entry is of another file")
         return entry
 
-    def _known(self) -> CopyEntry | None:
+    def _read_valid(self) -> CopyEntry | None:
         with suppress(DamagedFile):
             return self._read()
         return None
 
     def _write(self, entry: CopyEntry) -> None:
-        partial = self._folder / f"{self._key}.{token_hex(8)}.part"
-        try:
-            partial.touch(mode=0o600, exist_ok=False)
-            partial.write_bytes(msgspec.json.encode(entry))
-            _sync(partial)
-            partial.replace(self._entry)
-        finally:
-            partial.unlink(missing_ok=True)
+        with atomic_write(self._entry, mode=0o600) as file:
+            file.write(msgspec.json.encode(entry))
 
-    def _drop(self) -> None:
-        entry = self._known()
+    def _discard(self) -> None:
+        entry = self._read_valid()
         self._entry.unlink(missing_ok=True)
-        for copy in self._folder.glob(f"{self._key}.*.baked"):  # a name from a file is never removed, but compared
+        for copy in self._folder.glob(f"{self._key}.*.baked"):  # never remove a path read from a file; compare names
             if entry is not None and copy.name == entry.file:
                 copy.unlink(missing_ok=True)
 
-    def _sweep(self, kept: str, replaced: str | None) -> None:
-        """Remove the copy that was replaced, and what killed processes left a while ago."""
-        for path in self._folder.glob(f"{self._key}.*"):
-            if path.name not in (kept, self._entry.name):
+    def _sweep(self, current: str, replaced: str | None) -> None:
+        """Remove the replaced copy, and files that killed processes left."""
+        for path in (*self._folder.glob(f"{self._key}.*"), *temporary_files(self._folder, self._entry.name)):
+            if path.name not in (current, self._entry.name):
                 with suppress(FileNotFoundError):
-                    if path.name == replaced or path.stat().st_mtime < time.time() - _OLD:
+                    if path.name == replaced or path.stat().st_mtime < time.time() - _ORPHANED_SECONDS:
                         path.unlink()
 
 
 def _link(file: Path, to: Path) -> None:
-    """Give a file another name, or copy it where that cannot be."""
+    """Hard-link a file, or copy it if it cannot be linked."""
     try:
         to.hardlink_to(file)
     except OSError:

@@ -1,31 +1,31 @@
-"""Validators of HTTP: what tells one state of a file from another (RFC 9110, section 8.8)."""
+"""HTTP validators of an origin as fingerprints of its file (RFC 9110, section 8.8)."""
 
 import re
 from collections.abc import Mapping
 from typing import Final
 
-# An entity tag (RFC 9110, section 8.8.3), of ASCII alone: other bytes do not come through every library unchanged.
+# An entity tag (RFC 9110, section 8.8.3), but ASCII only: not every library passes other bytes on unchanged.
 _ENTITY_TAG: Final = re.compile(r'(W/)?"[!#-~]*"')
 _LAST_MODIFIED: Final = "last-modified: "
 _DATE: Final = re.compile(r"[ -~]+")
 
 
 def fingerprint(headers: Mapping[str, str]) -> str:
-    """Return what an origin tells a file by: its entity tag, else when it was changed, else nothing, ""."""
-    tag, changed = headers.get("ETag", ""), headers.get("Last-Modified", "")
+    """Return the fingerprint in response headers: the entity tag, else Last-Modified, else ""."""
+    tag, modified = headers.get("ETag", ""), headers.get("Last-Modified", "")
     if _ENTITY_TAG.fullmatch(tag):
         return tag
-    return _LAST_MODIFIED + changed if _DATE.fullmatch(changed) else ""
+    return _LAST_MODIFIED + modified if _DATE.fullmatch(modified) else ""
 
 
-def is_strong(seen: str) -> bool:
-    """Say whether a fingerprint promises the same bytes, so that parts may be put together (RFC 9110, 8.8.1)."""
-    return seen.startswith('"')
+def is_strong(fingerprint: str) -> bool:
+    """Return whether a fingerprint is a strong validator, so that ranges can be combined (RFC 9110, section 8.8.1)."""
+    return fingerprint.startswith('"')
 
 
-def conditions(seen: str) -> dict[str, str]:
-    """Return the headers that ask for a file unless it is as it was seen (RFC 9110, section 13.1), if any do."""
-    if _ENTITY_TAG.fullmatch(seen):
-        return {"If-None-Match": seen}
-    changed = seen.removeprefix(_LAST_MODIFIED)
-    return {"If-Modified-Since": changed} if changed != seen and _DATE.fullmatch(changed) else {}
+def conditions(known: str) -> dict[str, str]:
+    """Return the request headers for a file unless its fingerprint is `known` (RFC 9110, section 13.1), if any."""
+    if _ENTITY_TAG.fullmatch(known):
+        return {"If-None-Match": known}
+    modified = known.removeprefix(_LAST_MODIFIED)
+    return {"If-Modified-Since": modified} if modified != known and _DATE.fullmatch(modified) else {}

@@ -1,4 +1,4 @@
-"""What every source does."""
+"""The interface of a source, and the outcomes of a fetch."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -15,12 +15,12 @@ Check: TypeAlias = Callable[[Totals], None]
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):
-    """What was taken.
+    """A successful fetch.
 
-    fingerprint   what the source was like; two that are the same hold the same data
+    fingerprint   of the content of the source; equal fingerprints mean equal data
     summary       of the data
-    notes         what there is to tell of the data, in lines for the log
-    confirmed_at  when this was known to be what the source holds, where that was earlier: it is asked again at once
+    notes         lines about the data for the log
+    confirmed_at  of the last good copy: when the source last held it; such data is served, and the source asked at once
     """
 
     fingerprint: str
@@ -30,7 +30,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rejected(Exception):
-    """What the source holds is not served; it need not be looked at again until the source has another fingerprint."""
+    """The content of the source must not be served. There is no point in fetching it again until it changes."""
 
     def __init__(self, why: str, *, fingerprint: str, cause: Cause = Cause.FILE) -> None:
         super().__init__(why)
@@ -38,12 +38,12 @@ class Rejected(Exception):
 
     @classmethod
     def by(cls, refused: Refused, fingerprint: str) -> "Rejected":
-        """Return the rejection of a source whose data set is refused."""
+        """Return the rejection of a source with this fingerprint, whose data set is refused."""
         return cls(str(refused), fingerprint=fingerprint, cause=refused.cause)
 
 
 class Unavailable(Exception):
-    """The source cannot be taken now; it may be later. The message says why, without secrets."""
+    """The source cannot be fetched now, but may be later. The message says why, without secrets."""
 
 
 class Source(Protocol):
@@ -51,18 +51,18 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in messages: no secrets."""
+        """The name for messages, without secrets."""
 
     @property
     def watched(self) -> Sequence[Path]:
-        """The folders in which a change may be one of the source; none where only asking tells."""
+        """The folders to watch for changes of the source; none if it can only be polled."""
 
-    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Fetched | None:
-        """Write what the source holds into a new baked file, whole and checked.
+    async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:
+        """Write the data of the source into a new baked file, complete and verified.
 
-        `check` raises `Refused` for counts of records that are not to be served.
+        known  a fingerprint; returns None, and writes nothing, if the source still has it. "" matches no source
+        check  raises `Refused` for numbers of records that must not be served
 
-        Returns None, and writes nothing, where the source is still as `seen`, a fingerprint; "" is that of no source.
-        Raises `Rejected` where it holds what cannot be served, `Unavailable` where it may be had later. What is left
-        of a failed attempt at `to` is for the caller to remove.
+        Raises `Rejected` if the content must not be served, `Unavailable` if it cannot be fetched now. The caller
+        removes what a failed attempt leaves at `to`.
         """

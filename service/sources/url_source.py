@@ -1,4 +1,4 @@
-"""A baked file on the web, taken with HTTP."""
+"""A baked file at an HTTP URL as a source."""
 
 import asyncio
 import logging
@@ -28,22 +28,22 @@ from service.sources.origin_validators import conditions, fingerprint
 from service.sources.source import Check, Fetched, Rejected, Unavailable
 
 _HEADERS: Final = {"Accept-Encoding": "identity", "User-Agent": f"store-directory/{__version__}"}
-# Half a minute of silence is an origin that is gone. What takes longer than `total` goes on in another attempt.
+# A download that takes longer than `total` is resumed by another attempt.
 _TIMEOUT: Final = ClientTimeout(total=600, sock_connect=10, sock_read=30)
-# Seconds before another attempt, one after the other while nothing is gained: an origin that restarts, or a link that
-# is down for a moment, is back by then; what lasts longer is for the next time that somebody asks.
+# Pauses before further attempts, in seconds, while no attempt makes progress. They outlast a restart of the origin or a
+# short outage of the network; after a longer one the publisher fetches again.
 _PAUSES: Final = (1.0, 4.0, 16.0)
-# In all, each as long as `total`: two gigabytes at 256 kbit/s. An origin that gives a byte at a time comes to an end.
-_MOST_ATTEMPTS: Final = 100
+# Each of up to `total` seconds: enough for two gigabytes at 256 kbit/s, but an origin that trickles bytes is left.
+_MAX_ATTEMPTS: Final = 100
 _log = logging.getLogger(__name__)
-_BUFFER: Final = 1 << 16  # bytes that wait while the disk writes: few, as they are lost where the connection is cut
+_BUFFER: Final = 1 << 16  # bytes; small, as what is buffered when the connection breaks is lost
 
 
 class UrlSource:
-    """A baked file at an http or https address, and its last good copy, which is kept in a folder.
+    """A baked file at an http or https URL, with its last good copy in a folder.
 
-    That copy is what is taken first, if there is one: a start does not wait for the origin. Raises ValueError for
-    another address.
+    The first fetch returns that copy, if there is one, so that a start does not wait for the origin. Raises ValueError
+    for any other URL.
     """
 
     watched: Sequence[Path] = ()
@@ -55,132 +55,132 @@ class UrlSource:
         self._url, self._timeout, self._pauses = url, timeout, pauses
         self._cache = LastGoodCopy(cache, url, name=self.name)
         self._started = False
-        self._unkept: Path | None = None
+        self._unsaved: Path | None = None
 
-    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Fetched | None:
-        """Take what the origin holds, or the last good copy where nothing was taken before."""
+    async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:
+        """Fetch the file of the origin, or the last good copy if nothing was fetched before; see `Source`."""
         started, self._started = self._started, True
-        if not (started or seen) and (copy := await self._copy(to, check)):
+        if not (started or known) and (copy := await self._fetch_copy(to, check)):
             return copy
         asked_at = datetime.now(UTC)
-        found = await self._found(to, seen, progress)
-        if found == seen:
+        fetched = await self._fetch_valid(to, known, progress)
+        if fetched == known:
             await run_to_end(to.unlink, missing_ok=True)
-            if self._unkept is not None and self._unkept.exists():  # it is served, and so it is still there
-                await self._keep(self._unkept, seen, asked_at)
-            await run_to_end(self._cache.confirm, seen, asked_at)
+            if self._unsaved is not None and self._unsaved.exists():  # as long as it is served
+                await self._save(self._unsaved, known, asked_at)
+            await run_to_end(self._cache.confirm, known, asked_at)
             return None
         summary = await run_to_end(_summary, to)
         try:
             check(summary.totals)
         except Refused as refused:
-            raise Rejected.by(refused, found) from None
-        await self._keep(to, found, asked_at)
-        return Fetched(fingerprint=found, summary=summary)
+            raise Rejected.by(refused, fetched) from None
+        await self._save(to, fetched, asked_at)
+        return Fetched(fingerprint=fetched, summary=summary)
 
-    async def _copy(self, to: Path, check: Check) -> Fetched | None:
-        """Take the last good copy; None if there is none, or it is not to be served."""
-        kept = await run_to_end(self._cache.load, to)
-        if kept is None:
+    async def _fetch_copy(self, to: Path, check: Check) -> Fetched | None:
+        """Return the last good copy, if there is one that may be served."""
+        entry = await run_to_end(self._cache.load, to)
+        if entry is None:
             return None
         summary = await run_to_end(_summary, to)
         try:
             check(summary.totals)
         except Refused as refused:
-            _log.warning("the copy in the cache is not served: %s", refused)
+            _log.warning("the cached copy is not served: %s", refused)
             return None
-        return Fetched(fingerprint=kept.fingerprint, summary=summary, confirmed_at=kept.confirmed_at)
+        return Fetched(fingerprint=entry.fingerprint, summary=summary, confirmed_at=entry.confirmed_at)
 
-    async def _keep(self, file: Path, found: str, asked_at: datetime) -> None:
-        """Let a file be the last good copy; where that fails, the next confirmation tries again."""
-        kept = await run_to_end(self._cache.keep, file, fingerprint=found, confirmed_at=asked_at)
-        self._unkept = None if kept else file
+    async def _save(self, file: Path, fingerprint: str, asked_at: datetime) -> None:
+        """Save a file as the last good copy; if that fails, the next confirmation tries again."""
+        saved = await run_to_end(self._cache.save, file, fingerprint=fingerprint, confirmed_at=asked_at)
+        self._unsaved = None if saved else file
 
-    async def _found(self, to: Path, seen: str, progress: Progress) -> str:
-        """Return the fingerprint of what the origin holds; where that is not `seen`, it is written and sound."""
+    async def _fetch_valid(self, to: Path, known: str, progress: Progress) -> str:
+        """Return the fingerprint of the origin's file. If it is not `known`, the file is written and verified."""
         try:
-            found, damage = await self._sound(to, seen, progress)
-            if damage:  # which may have been done on the way
-                found, damage = await self._sound(to, seen, progress)
+            fetched, damage = await self._fetch_verified(to, known, progress)
+            if damage:  # perhaps in transit
+                fetched, damage = await self._fetch_verified(to, known, progress)
         except Rejected as rejected:
-            if rejected.fingerprint != seen:
+            if rejected.fingerprint != known:
                 raise
-            return seen
+            return known
         except OSError as error:
             raise Unavailable(f"{self.name}: {error.strerror}") from error
         if damage:
-            raise Rejected(f"{self.name}: {damage}", fingerprint=found)
-        return found
+            raise Rejected(f"{self.name}: {damage}", fingerprint=fetched)
+        return fetched
 
-    async def _sound(self, to: Path, seen: str, progress: Progress) -> tuple[str, str]:
-        """Fetch the file; return its fingerprint, and how it shows that it is not sound, "" where it is."""
-        found = await self._fetch(to, seen, progress) or await run_to_end(_digest, to)
-        return found, "" if found == seen else await run_to_end(_damage, to)
+    async def _fetch_verified(self, to: Path, known: str, progress: Progress) -> tuple[str, str]:
+        """Download the file unless it is `known`; return its fingerprint, and its damage, if any."""
+        fetched = await self._fetch_file(to, known, progress) or await run_to_end(_digest, to)
+        return fetched, "" if fetched == known else await run_to_end(_damage, to)
 
-    async def _fetch(self, to: Path, seen: str, progress: Progress) -> str:
-        """Return the fingerprint that the origin gives, "" where it gives none; a new file is written."""
+    async def _fetch_file(self, to: Path, known: str, progress: Progress) -> str:
+        """Download the file unless it is `known`; return its fingerprint, "" if the origin sent no validator."""
         with _new_file(to) as file:
             async with ClientSession(
                 trust_env=True, auto_decompress=False, timeout=self._timeout, headers=_HEADERS, read_bufsize=_BUFFER
             ) as session:
-                return await self._download(session, Download(self.name, file, progress), seen)
+                return await self._download(session, Download(self.name, file, progress), known)
 
-    async def _download(self, session: ClientSession, download: Download, seen: str) -> str:
-        """Try again where the answer is cut off: at once as long as that gains something, else a few times."""
-        gained, pauses = 0, iter(self._pauses)
-        for _ in range(_MOST_ATTEMPTS - 1):
+    async def _download(self, session: ClientSession, download: Download, known: str) -> str:
+        """Download, with further attempts if the connection breaks: at once after progress, else after pauses."""
+        received, pauses = 0, iter(self._pauses)
+        for _ in range(_MAX_ATTEMPTS - 1):
             try:
-                return await self._attempt(session, download, seen)
+                return await self._attempt(session, download, known)
             except Unavailable:
-                if download.resumable > gained:
-                    gained, pauses = download.resumable, iter(self._pauses)
+                if download.resumable > received:
+                    received, pauses = download.resumable, iter(self._pauses)
                 elif download.fingerprint is None or (pause := next(pauses, None)) is None:
                     raise
                 else:
                     await asyncio.sleep(pause)
-        return await self._attempt(session, download, seen)
+        return await self._attempt(session, download, known)
 
-    async def _attempt(self, session: ClientSession, download: Download, seen: str) -> str:
-        rest = download.wish
+    async def _attempt(self, session: ClientSession, download: Download, known: str) -> str:
+        rest = download.range_headers
         with unavailable(self.name):
-            response = await session.get(self._url, headers=rest or conditions(seen))
+            response = await session.get(self._url, headers=rest or conditions(known))
         async with response:
-            if not rest and _is_as_seen(response, seen):
-                return seen
+            if not rest and _is_unchanged(response, known):
+                return known
             if response.status == HTTPStatus.OK:
-                return await download.begin(response)
+                return await download.receive_whole(response)
             if rest and response.status in (HTTPStatus.PARTIAL_CONTENT, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE):
-                return await download.go_on(response)
-            raise Unavailable(f"{self.name}: {_spelled(response.status)}")
+                return await download.receive_rest(response)
+            raise Unavailable(f"{self.name}: {_status_line(response.status)}")
 
 
 def _name(url: str) -> str:
-    """Return an address without user, query and fragment, where secrets are: of presigned addresses, say."""
+    """Return a URL without user, query and fragment, which may contain secrets, such as a signature."""
     try:
         scheme, host, path, _, _ = parts = urlsplit(url)
-        sound = scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:  # whose text may quote a password
-        sound = False
-    if not sound:
-        raise ValueError("it is no http or https address")
+        is_valid = scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # the message may quote a password
+        is_valid = False
+    if not is_valid:
+        raise ValueError("it is not an http or https URL")
     return urlunsplit((scheme, host.rpartition("@")[2], path, "", ""))
 
 
 def _new_file(path: Path) -> FileIO:
-    path.unlink(missing_ok=True)  # not written into, as somebody may have it mapped
+    path.unlink(missing_ok=True)  # a process may have it mapped
     path.touch(mode=0o600, exist_ok=False)
     return path.open("r+b", buffering=0)
 
 
-def _is_as_seen(response: ClientResponse, seen: str) -> bool:
-    """Say whether the file is as it was seen; an origin that overlooks the condition sends it all the same."""
+def _is_unchanged(response: ClientResponse, known: str) -> bool:
+    """Return whether the file is still `known`. An origin that ignores conditions sends it with its fingerprint."""
     if response.status == HTTPStatus.NOT_MODIFIED:
-        return bool(conditions(seen))
-    return response.status == HTTPStatus.OK and seen != "" and fingerprint(response.headers) == seen
+        return bool(conditions(known))
+    return response.status == HTTPStatus.OK and known != "" and fingerprint(response.headers) == known
 
 
-def _spelled(status: int) -> str:
-    """Return a status as HTTP spells it: what the origin says may quote the address."""
+def _status_line(status: int) -> str:
+    """Return a status and its standard phrase: the phrase of the origin could quote the URL."""
     try:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
@@ -188,18 +188,18 @@ def _spelled(status: int) -> str:
 
 
 def _damage(file: Path) -> str:
-    """Return how a file shows that it is no sound baked file, "" where it is; and keep nothing of it mapped."""
+    """Return the damage of a baked file, "" if it is valid. Afterwards nothing of it is mapped."""
     try:
         read_baked(file)
     except UnicodeMismatch as other:
         return f"{other}; {other.remedy}"
-    except DamagedFile as damage:  # perhaps on the way
+    except DamagedFile as damage:
         return str(damage)
     return ""
 
 
 def _summary(file: Path) -> Summary:
-    """Return the summary of a baked file that was checked."""
+    """Return the summary of a verified baked file."""
     return Summary.of(*accept(read_baked(file, checked=True), InvalidRecords.REFUSE))
 
 

@@ -1,4 +1,4 @@
-"""Asking a limiter whose store is some Redis."""
+"""Helpers for a limiter whose rate store is a Redis, real or fake."""
 
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
@@ -11,16 +11,16 @@ from service.access.redis_limiter import RedisLimiter
 
 @asynccontextmanager
 async def limited(
-    store: RedisLimiter, failures: list[None], *, pause: float, processes: int = 2
+    store: RedisLimiter, failures: list[None], *, probe: float, processes: int = 2
 ) -> AsyncIterator[RateLimiter]:
-    """Decide by a store until the test is over; each failure of it is one of `failures`."""
-    limiter = RateLimiter(MemoryLimiter(processes), store, failed=lambda: failures.append(None), pause_seconds=pause)
+    """Yield a limiter with this store; each failure of the store adds one to `failures`."""
+    limiter = RateLimiter(MemoryLimiter(processes), store, failed=lambda: failures.append(None), probe_seconds=probe)
     try:
         yield limiter
     finally:
         await limiter.close()
 
 
-async def decided(told: RateDecision | Awaitable[RateDecision]) -> RateDecision:
-    """Return what was decided, once it is."""
-    return told if isinstance(told, RateDecision) else await told
+async def decided(decision: RateDecision | Awaitable[RateDecision]) -> RateDecision:
+    """Return a decision, awaited if need be."""
+    return decision if isinstance(decision, RateDecision) else await decision

@@ -1,4 +1,4 @@
-"""Servers that are no Redis, or a bad one."""
+"""Servers that are not Redis, or a broken one."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -8,13 +8,13 @@ Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[Non
 
 
 async def silent(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
-    """Read on and say nothing."""
+    """Read everything and never respond."""
     while await reader.read(1024):
         pass
 
 
 def hanging(until: asyncio.Event) -> Behaviour:
-    """Return what says nothing until an event, and hangs up then."""
+    """Return a behaviour that never responds, and closes the connection after an event."""
 
     async def hang(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await until.wait()
@@ -24,26 +24,26 @@ def hanging(until: asyncio.Event) -> Behaviour:
 
 
 async def closing(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Hang up at once."""
+    """Close the connection at once."""
     writer.close()
 
 
-def saying(answer: bytes) -> Behaviour:
-    """Return what answers anything with the same bytes."""
+def responding(answer: bytes) -> Behaviour:
+    """Return a behaviour that responds to anything with the same bytes."""
 
-    async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while await reader.read(1024):
             writer.write(answer)
 
-    return say
+    return respond
 
 
 def deciding(*answers: bytes) -> Behaviour:
-    """Return what answers the scripts that it is to run with one answer after the other, and anything else with OK."""
+    """Return a behaviour that responds to scripts with these answers in turn, and to anything else with OK."""
     left = iter(answers)
 
     async def decide(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while head := await reader.readline():  # the number of words, each of which has its length before it
+        while head := await reader.readline():  # the number of words; each follows its length
             words = [await reader.readexactly(int((await reader.readline())[1:]) + 2) for _ in range(int(head[1:]))]
             writer.write(next(left) if words[0] == b"EVALSHA\r\n" else b"+OK\r\n")
 
@@ -51,14 +51,14 @@ def deciding(*answers: bytes) -> Behaviour:
 
 
 class Fake:
-    """A server on a free port, which notes how often somebody connected."""
+    """A server on a free port, which counts its connections."""
 
     def __init__(self, behaviour: Behaviour) -> None:
         self._behaviour = behaviour
         self.connections = 0
         self.url = ""
 
-    async def _met(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         try:
             await self._behaviour(reader, writer)
@@ -69,8 +69,8 @@ class Fake:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator["Fake"]:
-        """Serve until the test is over."""
-        server = await asyncio.start_server(self._met, "127.0.0.1", 0)
+        """Serve until the block ends."""
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.url = f"redis://user:the-secret@127.0.0.1:{server.sockets[0].getsockname()[1]}/0"
         try:
             yield self

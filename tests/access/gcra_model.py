@@ -1,4 +1,4 @@
-"""GCRA in its plainest form, and a clock that stands until it is told to go."""
+"""A model of GCRA in its simplest form, and a clock that the test controls."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from service.access.request_rate import Rate
 
 
 class Clock:
-    """Tells the seconds since some moment; those are exact as long as it goes by parts of powers of two."""
+    """Seconds since some moment; exact as long as it advances by multiples of a power of two."""
 
     def __init__(self) -> None:
         self.now = 4096.0
@@ -23,7 +23,7 @@ class Clock:
 
 @contextmanager
 def stopped() -> Iterator[Clock]:
-    """Give the library a clock of ours: it takes none, so its own is put aside."""
+    """Replace the clock of the library, which has no parameter for it."""
     clock = Clock()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("throttled.utils.now_mono_f", clock)
@@ -31,7 +31,7 @@ def stopped() -> Iterator[Clock]:
 
 
 class Bucket:
-    """Lets requests through as a rate has it: `full` is when all of the burst is there again."""
+    """A bucket of a rate: `full` is when the whole burst is available again."""
 
     def __init__(self, rate: Rate) -> None:
         self._interval = Fraction(rate.seconds, rate.requests)
@@ -39,7 +39,7 @@ class Bucket:
         self._full = Fraction(0)
 
     def take(self, now: float) -> RateDecision:
-        """Decide about a request, without any rounding but of the seconds that are told."""
+        """Decide about a request, rounding only the returned seconds."""
         full = max(self._full, Fraction(now)) + self._interval
         remaining = self._burst - (full - Fraction(now)) / self._interval
         if remaining < 0:

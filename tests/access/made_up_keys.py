@@ -11,6 +11,6 @@ DAY = timedelta(days=1)
 
 
 def entry(key: str | None = None, **values: Any) -> KeyEntry:
-    """Return the entry of a key; of a new one where none is given."""
+    """Return the entry of a key, by default of a new one."""
     made: dict[str, Any] = {"name": "shop", "sha256": digest(key or new_key()).hex(), "created_at": NOW - DAY}
     return KeyEntry(**made | values)

@@ -1,4 +1,4 @@
-"""What a key looks like."""
+"""The format of an API key."""
 
 import re
 from collections.abc import Callable
@@ -7,12 +7,12 @@ from zlib import crc32
 import pytest
 from hypothesis import given, strategies as st
 
-from service.access.api_key import digest, is_mistyped, masked, new_key
+from service.access.api_key import digest, is_mistyped, new_key, redacted
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-def test_a_key_is_never_the_same_and_has_its_form() -> None:
+def test_each_new_key_is_different_and_has_the_documented_form() -> None:
     keys = {new_key() for _ in range(100)}
     assert len(keys) == 100
     assert all(re.fullmatch(r"sd_[0-9A-Za-z]{49}", key) for key in keys)
@@ -37,16 +37,16 @@ def test_a_key_that_is_cut_or_longer_is_mistyped(change: Callable[[str], str]) -
 
 
 @pytest.mark.parametrize("key", ["of-the-house", "SD_x", ""])
-def test_a_key_of_another_form_is_not_taken_for_one_of_ours(key: str) -> None:
+def test_a_key_of_another_form_is_not_reported_as_mistyped(key: str) -> None:
     assert not is_mistyped(key)
 
 
 @given(st.text(), st.text())
 def test_a_text_that_is_masked_tells_no_key_in_it(before: str, behind: str) -> None:
     key = new_key()
-    told = masked(f"{before}{key}{behind}")
-    assert key not in told
-    assert key[3:11] not in told
+    text = redacted(f"{before}{key}{behind}")
+    assert key not in text
+    assert key[3:11] not in text
 
 
 @given(st.text(st.characters(codec="latin-1")))

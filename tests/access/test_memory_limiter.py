@@ -1,4 +1,4 @@
-"""Rates kept in memory, against a model."""
+"""Rate limiting in memory, compared with a model."""
 
 from itertools import combinations_with_replacement
 
@@ -8,13 +8,13 @@ from service.access.memory_limiter import MemoryLimiter
 from service.access.request_rate import Rate
 from tests.access.gcra_model import Bucket, stopped
 
-# Whose intervals are exact as floats, as are the steps of the clock: there model and library round nothing.
+# Intervals and clock steps that are exact as floats, so that neither the model nor the library rounds.
 EXACT = st.builds(Rate, st.sampled_from((1, 2, 4, 8, 16)), st.sampled_from((1, 60, 3600)), st.integers(1, 12))
 ANY = st.builds(Rate, st.integers(1, 999), st.sampled_from((1, 60, 3600, 86_400)), st.integers(1, 40))
 
 
 @given(EXACT, st.lists(st.integers(0, 400), min_size=1, max_size=60))
-def test_each_request_is_decided_as_the_model_decides_it(rate: Rate, steps: list[int]) -> None:
+def test_each_decision_equals_that_of_the_model(rate: Rate, steps: list[int]) -> None:
     memory, model = MemoryLimiter(), Bucket(rate)
     with stopped() as clock:
         for step in steps:
@@ -23,34 +23,34 @@ def test_each_request_is_decided_as_the_model_decides_it(rate: Rate, steps: list
 
 
 @given(ANY, st.lists(st.floats(0, 30), min_size=1, max_size=60), st.integers(1, 4))
-def test_in_no_span_more_is_let_through_than_the_burst_and_the_rate(
+def test_no_period_allows_more_requests_than_the_burst_and_the_rate(
     rate: Rate, steps: list[float], processes: int
 ) -> None:
     memories = [MemoryLimiter(processes) for _ in range(processes)]
-    passed = []
+    allowed = []
     with stopped() as clock:
         for step in steps:
             clock.now += step
-            passed += [clock.now for memory in memories for _ in range(3) if memory.take("a", rate).allowed]
-    burst = max(rate.burst, processes)  # a process lets through one at least
-    for begins, ends in combinations_with_replacement(range(len(passed)), 2):
-        assert ends - begins + 1 <= burst + rate.requests / rate.seconds * (passed[ends] - passed[begins]) + 1e-6
+            allowed += [clock.now for memory in memories for _ in range(3) if memory.take("a", rate).allowed]
+    burst = max(rate.burst, processes)  # each process allows at least one
+    for begins, ends in combinations_with_replacement(range(len(allowed)), 2):
+        assert ends - begins + 1 <= burst + rate.requests / rate.seconds * (allowed[ends] - allowed[begins]) + 1e-6
 
 
 @given(ANY)
-def test_after_the_time_that_is_told_a_request_passes(rate: Rate) -> None:
+def test_a_request_is_allowed_after_the_returned_seconds(rate: Rate) -> None:
     memory = MemoryLimiter()
     with stopped() as clock:
-        while (taken := memory.take("a", rate)).allowed:
+        while (decision := memory.take("a", rate)).allowed:
             pass
         for _ in range(5):
-            clock.now += taken.seconds + 1e-6  # an answer takes longer than that to arrive
+            clock.now += decision.seconds + 1e-6  # a response takes longer than that to arrive
             assert memory.take("a", rate).allowed
-            while (taken := memory.take("a", rate)).allowed:
+            while (decision := memory.take("a", rate)).allowed:
                 pass
 
 
-def test_after_a_rest_the_burst_is_there_again_and_no_more() -> None:
+def test_an_idle_key_regains_its_burst_and_no_more() -> None:
     memory, rate = MemoryLimiter(), Rate(8, 1, 30)
     with stopped() as clock:
         for _ in range(3):
@@ -58,14 +58,14 @@ def test_after_a_rest_the_burst_is_there_again_and_no_more() -> None:
             clock.now += 1024
 
 
-def test_keys_have_buckets_of_their_own() -> None:
+def test_each_key_has_its_own_bucket() -> None:
     memory, rate = MemoryLimiter(), Rate(1, 60, 2)
     with stopped():
         assert [memory.take("a", rate).allowed for _ in range(3)] == [True, True, False]
         assert [memory.take("b", rate).allowed for _ in range(3)] == [True, True, False]
 
 
-def test_a_key_whose_rate_changes_is_held_to_the_new_one_and_back_to_the_old() -> None:
+def test_a_changed_rate_has_its_own_bucket_and_the_old_one_persists() -> None:
     memory = MemoryLimiter()
     with stopped():
         assert [memory.take("a", Rate(1, 60, 1)).allowed for _ in range(2)] == [True, False]
@@ -73,7 +73,7 @@ def test_a_key_whose_rate_changes_is_held_to_the_new_one_and_back_to_the_old() -
         assert not memory.take("a", Rate(1, 60, 1)).allowed
 
 
-def test_a_process_of_several_lets_its_share_through() -> None:
+def test_one_of_several_processes_allows_its_share() -> None:
     memory, rate = MemoryLimiter(4), Rate(100, 1, 200)
     with stopped() as clock:
         assert sum(memory.take("a", rate).allowed for _ in range(99)) == 50

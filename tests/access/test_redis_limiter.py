@@ -1,4 +1,4 @@
-"""The URL of a store."""
+"""The URL of the rate store."""
 
 import pytest
 
@@ -35,21 +35,21 @@ BAD = (
 
 
 @pytest.mark.parametrize("url", GOOD)
-async def test_the_url_of_a_redis_is_taken_and_not_connected_to(url: str) -> None:
+async def test_a_valid_url_is_accepted_without_connecting(url: str) -> None:
     await RedisLimiter(url).close()
 
 
 @pytest.mark.parametrize("url", BAD)
-def test_what_is_no_url_of_a_redis_is_refused_and_nothing_of_it_is_told(url: str) -> None:
+def test_an_invalid_url_is_rejected_without_quoting_it(url: str) -> None:
     with pytest.raises(ValueError, match=r"\w") as raised:
         RedisLimiter(url)
     assert "secret" not in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
-async def test_a_store_that_says_nothing_is_not_there() -> None:
+async def test_a_store_that_never_responds_fails_a_ping() -> None:
     async with Fake(silent).serving() as fake:
-        store = RedisLimiter(fake.url, longest_seconds=0.05)
+        store = RedisLimiter(fake.url, timeout_seconds=0.05)
         with pytest.raises(RedisFailed, match="TimeoutError"):
             await store.ping()
         await store.close()

@@ -1,4 +1,4 @@
-"""How long others are waited for."""
+"""The timeout of Redis, which excludes the delay of this process."""
 
 import asyncio
 from time import monotonic, sleep
@@ -10,22 +10,22 @@ from service.access.redis_timeout import redis_timeout
 SECONDS = 0.05
 
 
-async def test_who_says_nothing_is_waited_for_so_long() -> None:
-    begins = monotonic()
+async def test_a_silent_peer_times_out_after_the_given_time() -> None:
+    start = monotonic()
     with pytest.raises(TimeoutError):
         async with redis_timeout(SECONDS):
             await asyncio.Event().wait()
-    assert monotonic() - begins >= SECONDS
+    assert monotonic() - start >= SECONDS
 
 
-async def test_an_answer_that_came_while_the_loop_was_held_up_is_heard() -> None:
+async def test_a_response_that_arrived_while_the_event_loop_was_blocked_counts() -> None:
     asyncio.get_running_loop().call_soon(sleep, 3 * SECONDS)
     async with redis_timeout(SECONDS):
         for _ in range(6):
             await asyncio.sleep(0)
 
 
-async def test_what_ends_in_time_leaves_no_timer_behind() -> None:
+async def test_a_block_that_ends_in_time_leaves_no_timer() -> None:
     async with redis_timeout(SECONDS):
         pass
     await asyncio.sleep(2 * SECONDS)

@@ -84,7 +84,7 @@ def test_a_name_can_be_reused_after_its_key_is_revoked(file: Path) -> None:
     made(file)
     again = usage("keys", "new", "--key-file", file, "--name", "shop")
     assert (again.exit_code, again.stdout) == (1, "")
-    assert "there is a living key shop" in again.stderr
+    assert "there is already a valid key shop" in again.stderr
     usage("keys", "revoke", "--key-file", file, "shop")
     assert re.fullmatch(KEY, made(file))
     assert [each["state"] for each in listed(file)] == ["revoked", "valid"]

@@ -15,7 +15,7 @@ from tests.composition.tally import Tally
 from tests.composition.terms import Terms
 from tests.program import Running
 from tests.run.asking import one_of_each_worker
-from tests.run.generations import turn
+from tests.run.generations import swap_link
 from tests.web.reply import Reply
 
 
@@ -71,7 +71,7 @@ class Service:
     def reload(self, edition: Edition) -> None:
         """Replace the data by another data set and trigger a reload; do not wait for it."""
         self._publish(edition)
-        turn(self._link, edition.baked if self.terms.baked else edition.folder)
+        swap_link(self._link, edition.baked if self.terms.baked else edition.folder)
         self._running.process.send_signal(signal.SIGHUP)
         self.tally["reloads"] += 1
 

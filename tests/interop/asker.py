@@ -15,7 +15,7 @@ AT_ONCE = 8
 
 async def ask(url: str, requests: int) -> int:
     """Return how many requests of one key pass."""
-    store = RedisLimiter(url, longest_seconds=30)
+    store = RedisLimiter(url, timeout_seconds=30)
     passed = 0
     for _ in range(requests // AT_ONCE):
         told = await asyncio.gather(*(store.take("a", RATE) for _ in range(AT_ONCE)))

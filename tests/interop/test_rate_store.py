@@ -13,7 +13,7 @@ from time import monotonic, sleep, time
 import pytest
 
 from service.access.rate_limiter import RateLimiter
-from service.access.redis_limiter import LONGEST_SECONDS, RedisFailed, RedisLimiter
+from service.access.redis_limiter import TIMEOUT_SECONDS, RedisFailed, RedisLimiter
 from service.access.request_rate import Rate
 from tests.access.asking import decided, limited
 from tests.interop.asker import RATE
@@ -43,7 +43,7 @@ def limiting(
     server: Server, *, failures: list[None] | None = None, seconds: float = SECONDS
 ) -> AbstractAsyncContextManager[RateLimiter]:
     told = [] if failures is None else failures
-    return limited(RedisLimiter(server.url, longest_seconds=seconds), told, pause=PAUSE)
+    return limited(RedisLimiter(server.url, timeout_seconds=seconds), told, probe=PAUSE)
 
 
 def test_several_processes_let_through_the_burst_together_and_not_one_more(server: Server) -> None:
@@ -78,7 +78,7 @@ async def test_a_process_that_was_held_up_itself_does_not_take_the_store_for_fai
     async with limiting(server, failures=failures) as limiter:
         asking = asyncio.ensure_future(decided(limiter.take("a", RATE)))
         while not asking.done():
-            asyncio.get_running_loop().call_soon(sleep, 2 * LONGEST_SECONDS)
+            asyncio.get_running_loop().call_soon(sleep, 2 * TIMEOUT_SECONDS)
             await asyncio.sleep(0)
         assert (await asking).remaining == RATE.burst - 1
     assert failures == []
@@ -139,8 +139,8 @@ async def test_while_redis_is_silent_each_process_keeps_its_share_and_afterwards
             assert left == RATE.burst - 1
     told_by_us = [record.getMessage() for record in caplog.records if record.name.startswith("service")]
     assert [line.partition(" (")[0] for line in told_by_us] == [
-        "the store of rates fails",
-        "the store of rates decides again",
+        "the rate store failed",
+        "the rate store responds again",
     ]
     assert PASSWORD not in caplog.text
 

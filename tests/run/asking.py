@@ -1,4 +1,4 @@
-"""Clients that ask over and over, each on one connection, and look hard at every answer."""
+"""Clients that send requests in a loop, each on one connection, and check every response."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -16,15 +16,15 @@ import orjson
 from tests.program import SECONDS, Running, eventually, sockets
 from tests.run.generations import Generation
 
-# Places in a line of /proc/net/tcp.
+# Fields of a line of /proc/net/tcp.
 _LOCAL, _REMOTE, _INODE = 1, 2, 9
-# Between two questions: what is looked for lasts longer, and the processes that are looked at need the time.
+# Between two requests: what the tests look for lasts longer, and the service needs the processor time.
 _PAUSE_SECONDS = 0.01
 _TARGETS = ("/stores", "/companies/acme", "/companies")
 
 
 class Connected(Protocol):
-    """A connection, by the inode of the socket at its other end."""
+    """A connection, identified by the inode of the server's socket."""
 
     @property
     def socket(self) -> int: ...
@@ -36,21 +36,21 @@ _Connected = TypeVar("_Connected", bound=Connected)
 
 
 class Versions:
-    """The version of each generation, as the answers told it: one generation has one version, and no two share it."""
+    """The generation of each version in responses: no two generations share a version."""
 
     def __init__(self) -> None:
-        self._told: dict[str, int] = {}
+        self._generations: dict[str, int] = {}
 
     def check(self, version: str, number: int) -> None:
-        """Fail where a version came with records of another generation before."""
-        assert self._told.setdefault(version, number) == number
+        """Fail if a version appeared with another generation before."""
+        assert self._generations.setdefault(version, number) == number
 
 
 class Client(Thread):
-    """Asks over and over on one connection, until told to stop or until an answer is not in order.
+    """Sends requests on one connection until it is stopped or a response is wrong.
 
-    seen    the generation of the last answer
-    failed  what was wrong, if something was
+    seen    generation of the last response
+    failed  the error, if any
     """
 
     def __init__(self, address: str, versions: Versions) -> None:
@@ -63,41 +63,41 @@ class Client(Thread):
         self.failed: Exception | AssertionError | None = None
 
     def run(self) -> None:
-        """Ask until told to stop."""
+        """Send requests until stopped."""
         try:
             for target in cycle(_TARGETS):
                 self.ask(target)
                 if self._stopped.wait(_PAUSE_SECONDS):
                     break
-        except Exception as error:  # noqa: BLE001 - whoever started the thread is told
+        except Exception as error:  # noqa: BLE001 - `stop` raises it
             self.failed = error
         finally:
             self.close()
 
     @property
     def socket(self) -> int:
-        """The inode of the socket at the other end of its connection."""
+        """The inode of the server's socket of the connection."""
         return other_end(self._connection.sock)
 
     def close(self) -> None:
-        """Close its connection."""
+        """Close the connection."""
         self._connection.close()
 
     def stop(self) -> None:
-        """Stop after the answer that is under way; raise what was wrong, if something was."""
+        """Stop after the current response; raise the error, if any."""
         self._stopped.set()
         self.join(SECONDS)
         if self.failed is not None:
             raise self.failed
 
     def get(self, target: str) -> tuple[HTTPResponse, bytes]:
-        """Ask once; return what came back."""
+        """Send a request; return the response and its body."""
         self._connection.request("GET", target)
         response = self._connection.getresponse()
         return response, response.read()
 
     def ask(self, target: str) -> int:
-        """Ask once; return the generation of the answer, after a look at all of it."""
+        """Send a request and check the response; return its generation."""
         response, body = self.get(target)
         assert response.status == 200, body
         number = _generation(target, orjson.loads(body))
@@ -109,29 +109,29 @@ class Client(Thread):
 
 
 def other_end(connection: socket) -> int:
-    """Return the inode of the socket at the other end of a connection within this machine (proc_net_tcp(5))."""
-    ends = [_spelled(end) for end in (connection.getpeername(), connection.getsockname())]
+    """Return the inode of the other socket of a connection within this machine (proc_net_tcp(5))."""
+    ends = [_proc_format(end) for end in (connection.getpeername(), connection.getsockname())]
     connections = map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
     found = {int(each[_INODE]) for each in connections if each[_LOCAL : _REMOTE + 1] == ends}
-    (inode,) = found - {0}  # some are listed twice, and some are over
+    (inode,) = found - {0}  # some are listed twice, and some are closed
     return inode
 
 
-def _spelled(end: tuple[str, int]) -> str:
-    """Return an address and port as /proc/net/tcp has them."""
+def _proc_format(end: tuple[str, int]) -> str:
+    """Return an address and port in the format of /proc/net/tcp."""
     host, port = end
     return f"{int.from_bytes(inet_aton(host), sys.byteorder):08X}:{port:04X}"
 
 
-def _generation(target: str, told: dict[str, object]) -> int:
-    """Return which generation an answer is of; fail where it is not wholly of one."""
-    records = told.get("data", [told])
+def _generation(target: str, body: dict[str, object]) -> int:
+    """Return the generation of a response; fail if it mixes several."""
+    records = body.get("data", [body])
     assert isinstance(records, list)
     (name,) = {record["name"] for record in records}
     generation = Generation(int(name.removeprefix("generation ")))
-    if "data" in told:
+    if "data" in body:
         count = generation.stores if target == "/stores" else generation.companies
-        assert told["total_count"] == len(records) == count
+        assert body["total_count"] == len(records) == count
     return generation.number
 
 
@@ -142,7 +142,7 @@ def some_of(service: Running) -> list[Client]:
 
 
 def of_each_worker(service: Running) -> list[Client]:
-    """Return a client of each worker, which keeps its connection, and was answered once."""
+    """Return a client of each worker, with an open connection that has served a request."""
     versions = Versions()
 
     def connect() -> Client:
@@ -157,7 +157,7 @@ def of_each_worker(service: Running) -> list[Client]:
 
 
 def one_of_each_worker(service: Running, connect: Callable[[], _Connected]) -> list[_Connected]:
-    """Return a connection to each worker, of those that `connect` opens and on which it was answered once."""
+    """Return a connection to each worker; `connect` opens one and sends a request on it."""
     workers = set(service.workers() or [service.process.pid])
     found: dict[int, _Connected] = {}
 
@@ -174,7 +174,7 @@ def one_of_each_worker(service: Running, connect: Callable[[], _Connected]) -> l
 
 @contextmanager
 def clients(*asking: Client) -> Iterator[Sequence[Client]]:
-    """Let clients ask meanwhile; fail where an answer was not in order, or where one got none."""
+    """Run clients until the block ends; fail if a response was wrong, or a client had none."""
     for client in asking:
         client.start()
     try:
@@ -186,5 +186,5 @@ def clients(*asking: Client) -> Iterator[Sequence[Client]]:
 
 
 def all_see(asking: Sequence[Client], number: int) -> bool:
-    """Return whether every client was answered of a generation, or failed, which ends the wait."""
+    """Return whether every client has seen a generation, or has failed, which ends the wait."""
     return all(client.seen >= number or client.failed is not None for client in asking)

@@ -1,4 +1,4 @@
-"""Runs of the service that follow their data, each with a cache and a log of its own."""
+"""Runs of the service, each with its own cache and log."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -11,7 +11,7 @@ from tests.program import Running, serving
 
 
 class Serve(Protocol):
-    """Runs the service over some data until the test is over."""
+    """Runs the service over some data until the test ends."""
 
     def __call__(self, data: Path | str, /, *options: str) -> Running: ...
 

@@ -1,4 +1,4 @@
-"""The access log of a run: a real process, or two."""
+"""The access log of a real run with one or two workers."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def lines(text: str) -> list[dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
-    """Return what two workers wrote that answered some requests and ended."""
+    """Return the logs of two workers that served some requests and ended."""
     folder = tmp_path_factory.mktemp("written")
     logs = ("--access-log", folder / "access.log", "--log-format", "json")
     options = ("--cache", folder / "cache", "--no-auth", "--workers", "2", *logs)
@@ -45,16 +45,16 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
 
 
 def test_workers_write_a_line_for_each_request(written: Written) -> None:
-    told = [line for line in written.access_log if line["path"] == "/stores"]
-    assert len(told) == _REQUESTS
-    assert len({line["request_id"] for line in told}) == _REQUESTS
+    entries = [line for line in written.access_log if line["path"] == "/stores"]
+    assert len(entries) == _REQUESTS
+    assert len({line["request_id"] for line in entries}) == _REQUESTS
 
 
-def test_a_log_of_json_has_nothing_but_json(written: Written) -> None:
+def test_a_log_in_json_contains_only_json(written: Written) -> None:
     assert {line["level"] for line in written.log} == {"info"}
 
 
-def test_on_standard_output_it_stands_alone(data: Path, tmp_path: Path, cache: Path) -> None:
+def test_standard_output_contains_only_the_access_log(data: Path, tmp_path: Path, cache: Path) -> None:
     log = tmp_path / "log"
     with started("--data", data, "--cache", cache, "--no-auth", "--access-log", "-", log=log) as process:
         address = re.search(r"^Listening on (\S+)$", eventually(lambda: _ready(log)), re.MULTILINE)
@@ -67,20 +67,20 @@ def test_on_standard_output_it_stands_alone(data: Path, tmp_path: Path, cache: P
 
 
 def _ready(log: Path) -> str:
-    """Return what a log holds once the service says that it is ready."""
+    """Return the log once the service has printed that it is ready."""
     text = log.read_text()
     return text if "Docs: " in text else ""
 
 
-def test_a_file_that_cannot_be_written_is_told_at_the_start(data: Path, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_an_error_at_the_start(data: Path, tmp_path: Path) -> None:
     ended = run("serve", "--data", data, "--access-log", tmp_path / "nowhere" / "log")
     assert ended.returncode == 1
     assert ended.stderr == f"Error: --access-log: {tmp_path}/nowhere/log: No such file or directory\n"
 
 
-def test_a_pipe_without_a_reader_is_told_at_the_start(data: Path, tmp_path: Path) -> None:
+def test_a_pipe_without_a_reader_is_an_error_at_the_start(data: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     ended = run("serve", "--data", data, "--access-log", pipe)
     assert ended.returncode == 1
-    assert ended.stderr == f"Error: --access-log: {pipe}: it is a pipe or socket, and nobody reads from it\n"
+    assert ended.stderr == f"Error: --access-log: {pipe}: it is a pipe or socket without a reader\n"

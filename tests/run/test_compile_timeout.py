@@ -1,4 +1,4 @@
-"""A compilation that does not end is given up: what was served stays, and the folder is compiled again."""
+"""A compilation that takes too long is killed and retried, and the previous data is still served."""
 
 import os
 import signal
@@ -8,20 +8,22 @@ from tests.directory import store, write_directory
 from tests.program import Running, compilers, eventually
 from tests.run.conftest import Serve
 
-GIVEN_UP = "the data cannot be compiled: compiling took longer than --compile-timeout 5 s; what was served stays"
+TIMED_OUT = (
+    "the data cannot be compiled: compiling took longer than --compile-timeout 5 s; the previous data is still served"
+)
 
 
-def given_up(service: Running) -> list[str]:
+def timeouts(service: Running) -> list[str]:
     return [line for line in service.logged() if "longer than" in line]
 
 
-def test_what_was_served_stays_and_the_next_attempt_is_served(serve: Serve, tmp_path: Path) -> None:
+def test_the_previous_data_is_served_until_another_attempt_succeeds(serve: Serve, tmp_path: Path) -> None:
     folder = write_directory(tmp_path / "data", [store("s1")])
     service = serve(folder, "--compile-timeout", "5")
     write_directory(folder, [store("s1"), store("s2")])
     (compiler,) = eventually(lambda: compilers(service.process.pid))
-    os.kill(compiler, signal.SIGSTOP)  # as one that reads from a file server that is gone
+    os.kill(compiler, signal.SIGSTOP)  # like reading from a file server that is down
     assert service.ready()["stores"] == 1
-    (line,) = eventually(lambda: given_up(service))
-    assert line.endswith(GIVEN_UP)
+    (line,) = eventually(lambda: timeouts(service))
+    assert line.endswith(TIMED_OUT)
     assert eventually(lambda: service.ready()["stores"] == 2)

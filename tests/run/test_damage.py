@@ -1,4 +1,4 @@
-"""Whatever happens to the data while it is served: the old data is answered on, and the failure is told, once."""
+"""Whatever happens to the source, the previous data is still served, and the failure is logged once."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -8,10 +8,10 @@ from pathlib import Path
 from tests.program import Running, eventually
 from tests.run.asking import all_see, clients, some_of
 from tests.run.conftest import Serve
-from tests.run.generations import COMPANIES, STORES, Generation, turn
+from tests.run.generations import COMPANIES, STORES, Generation, swap_link
 
 Damage = Callable[[Path], object]
-Mend = Callable[[Generation], object]
+Repair = Callable[[Generation], object]
 POLL = ("--poll", "0.05")
 
 
@@ -28,82 +28,82 @@ def flip(file: Path) -> None:
 
 
 def replace(file: Path, make: Callable[[Path], object]) -> None:
-    """Put something else in the place of a file: at once, so that nobody finds nothing there."""
-    beside = file.with_name("beside")
-    make(beside)
-    beside.rename(file)
+    """Replace a file atomically with something else."""
+    replacement = file.with_name("replacement")
+    make(replacement)
+    replacement.rename(file)
 
 
-# Each is done at once: two steps may be looked at between, and then are two failures.
+# Each is atomic: the service could see the state between two steps, and log two failures.
 OF_FILES: Mapping[str, Damage] = {
     "cut to nothing": partial(cut, kept=0),
     "half of it": partial(cut, kept=0.5),
     "a bit flipped": flip,
     "deleted": Path.unlink,
-    "a link to a folder": lambda file: replace(file, lambda beside: beside.symlink_to(file.parent)),
-    "a link to itself": lambda file: replace(file, lambda beside: beside.symlink_to(file)),
+    "a link to a folder": lambda file: replace(file, lambda replacement: replacement.symlink_to(file.parent)),
+    "a link to itself": lambda file: replace(file, lambda replacement: replacement.symlink_to(file)),
     "a pipe": lambda file: replace(file, os.mkfifo),
 }
 OF_FOLDERS: Mapping[str, Damage] = {
     "a file cut": lambda folder: cut(folder / STORES, 0.5),
     "a file deleted": lambda folder: (folder / COMPANIES).unlink(),
-    "gone": lambda folder: folder.resolve().rename(folder.with_name("aside")),
+    "gone": lambda folder: folder.resolve().rename(folder.with_name("moved")),
 }
 
 
 def failures(service: Running) -> list[str]:
-    """Return the lines of the log that tell of a failed attempt."""
-    return [line for line in service.logged() if "what was served stays" in line]
+    """Return the log lines of failed attempts."""
+    return [line for line in service.logged() if "the previous data is still served" in line]
 
 
-def see_polls(cache: Path, count: int) -> None:
-    """Wait until the source was looked at so many times: what is published is written anew each time."""
+def wait_for_polls(cache: Path, count: int) -> None:
+    """Wait for this many polls of the source, each of which writes the publication."""
     (publication,) = cache.glob("runs/*/publication.json")
     written = {publication.stat().st_mtime_ns}
 
-    def look() -> bool:
+    def polled() -> bool:
         written.add(publication.stat().st_mtime_ns)
         return len(written) > count
 
-    eventually(look)
+    eventually(polled)
 
 
-def check_survives(service: Running, cache: Path, damages: Mapping[str, Damage], data: Path, mend: Mend) -> None:
-    """Damage the data in one way after the other, and mend it each time; clients ask meanwhile."""
+def check_survives(service: Running, cache: Path, damages: Mapping[str, Damage], data: Path, repair: Repair) -> None:
+    """Damage the data in one way after the other, and repair it each time, under requests."""
     with clients(*some_of(service)) as asking:
         for number, (name, damage) in enumerate(damages.items(), 2):
             damage(data)
             eventually(lambda: not service.ready()["last_reload"]["ok"])
-            see_polls(cache, 3)
+            wait_for_polls(cache, 3)
             ready = service.ready()
             assert (ready["status"], ready["generation"]) == ("ready", number - 1), name
             assert ready["last_reload"]["error"], name
             assert service.metrics()["store_directory_reload_success"] == 0, name
             assert len(failures(service)) == number - 1, name
             assert all(client.seen == number - 1 for client in asking), name
-            mend(Generation(number))
+            repair(Generation(number))
             eventually(partial(all_see, asking, number))
             assert eventually(lambda: service.ready()["last_reload"]["ok"])
             assert service.metrics()["store_directory_reload_success"] == 1, name
 
 
-def test_a_baked_file_damaged_in_any_way_leaves_the_old_data_served(serve: Serve, cache: Path, tmp_path: Path) -> None:
+def test_a_damaged_baked_file_keeps_the_previous_data_served(serve: Serve, cache: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     Generation(1).bake(tmp_path).replace(file)
     check_survives(serve(file, *POLL), cache, OF_FILES, file, lambda following: following.bake(tmp_path).replace(file))
 
 
-def test_a_folder_damaged_in_any_way_leaves_the_old_data_served(serve: Serve, cache: Path, tmp_path: Path) -> None:
+def test_a_damaged_folder_keeps_the_previous_data_served(serve: Serve, cache: Path, tmp_path: Path) -> None:
     folder = tmp_path / "data"
 
-    def mend(generation: Generation) -> None:
-        turn(folder, generation.write(tmp_path / generation.name))
+    def repair(generation: Generation) -> None:
+        swap_link(folder, generation.write(tmp_path / generation.name))
 
-    mend(Generation(1))
-    check_survives(serve(folder, *POLL), cache, OF_FOLDERS, folder, mend)
+    repair(Generation(1))
+    check_survives(serve(folder, *POLL), cache, OF_FOLDERS, folder, repair)
 
 
-def test_a_baked_file_written_slowly_and_in_place_is_served_once_it_is_whole(serve: Serve, tmp_path: Path) -> None:
+def test_a_baked_file_written_slowly_in_place_is_served_once_it_is_complete(serve: Serve, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     Generation(1).bake(tmp_path).replace(file)
     content = Generation(2).bake(tmp_path).read_bytes()

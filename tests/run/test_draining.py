@@ -1,4 +1,4 @@
-"""Told to end, the service lets others be asked instead, and meanwhile answers on."""
+"""After SIGTERM the service drains: it keeps serving, and asks load balancers to use others."""
 
 import signal
 import socket
@@ -19,17 +19,17 @@ from tests.run.conftest import Serve
 from tests.run.generations import Generation
 
 DRAINING = b'{"status":"draining"'
-# An answer of some megabytes.
+# A response of some megabytes.
 TARGET = "/stores?limit=1000"
 LONG = Generation(7, weight=500_000)
 
 
 class Drained(NamedTuple):
-    """A run that was told to end while it sent a long answer, was asked on, told again, and interrupted.
+    """A run with two SIGTERM during a long response, requests after each, and then SIGINT.
 
-    connections  status and Connection field of answers on new connections, after either SIGTERM
-    is_whole     whether the long answer arrived as it is
-    code         what it ended with
+    connections  status and Connection field of responses on new connections, after each SIGTERM
+    is_whole     whether the long response arrived completely
+    code         exit code
     """
 
     connections: tuple[list[tuple[int, str]], list[tuple[int, str]]]
@@ -44,28 +44,28 @@ def drained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     with serving("--data", LONG.bake(folder), *options, log=folder / "log") as service:
         whole, kept = service.get(TARGET).body, of_each_worker(service)
         with slow_reader(service) as client:
-            connections = told_to_end(service, kept), told_to_end(service, [])
+            connections = terminate(service, kept), terminate(service, [])
             is_whole = rest(client) == whole
         return Drained(connections, is_whole, service.end(signal.SIGINT))
 
 
-def told_to_end(service: Running, kept: list[Client]) -> list[tuple[int, str]]:
-    """Send SIGTERM, wait until the worker of each client drains, and return what is answered on new connections."""
+def terminate(service: Running, kept: list[Client]) -> list[tuple[int, str]]:
+    """Send SIGTERM, wait until the worker of each client drains, and return responses on new connections."""
     service.process.send_signal(signal.SIGTERM)
     for client in kept:
         with closing(client):
-            eventually(partial(is_told_draining, client))
-    return [answer_on_a_new_connection(service) for _ in range(10)]
+            eventually(partial(is_draining, client))
+    return [response_on_a_new_connection(service) for _ in range(10)]
 
 
-def is_told_draining(client: Client) -> bool:
-    """Return whether the worker that a client is connected to says that it drains; until then the connection stays."""
+def is_draining(client: Client) -> bool:
+    """Return whether the worker of a client reports that it drains; until then the connection stays open."""
     response, body = client.get("/ready")
     assert (response.status == 503) == (response.headers["Connection"] == "close") == body.startswith(DRAINING)
     return response.status == 503
 
 
-def answer_on_a_new_connection(service: Running) -> tuple[int, str]:
+def response_on_a_new_connection(service: Running) -> tuple[int, str]:
     with closing(HTTPConnection(urlsplit(service.address).netloc, timeout=SECONDS)) as connection:
         connection.request("GET", "/companies")
         response = connection.getresponse()
@@ -74,19 +74,19 @@ def answer_on_a_new_connection(service: Running) -> tuple[int, str]:
 
 @contextmanager
 def slow_reader(service: Running) -> Iterator[socket.socket]:
-    """Ask for a long answer on a connection of little room, and read nothing of it."""
+    """Request a long response on a connection with a small receive buffer, and read nothing of it."""
     address = urlsplit(service.address)
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
         client.settimeout(SECONDS)
         client.connect((address.hostname, address.port))
         client.sendall(f"GET {TARGET} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-        assert client.recv(1, socket.MSG_PEEK) == b"H"  # it is under way
+        assert client.recv(1, socket.MSG_PEEK) == b"H"  # the response has begun
         yield client
 
 
 def rest(client: socket.socket) -> bytes:
-    """Return the body of all that is still to be read of an answer."""
+    """Read the response; return its body."""
     with client.makefile("rb") as answer:
         length = 0
         while (line := answer.readline()) != b"\r\n":
@@ -96,26 +96,26 @@ def rest(client: socket.socket) -> bytes:
         return answer.read(length)
 
 
-def test_after_a_term_signal_requests_are_answered_on_and_connections_closed(drained: Drained) -> None:
+def test_after_sigterm_requests_are_served_and_their_connections_closed(drained: Drained) -> None:
     first, _ = drained.connections
     assert first == [(200, "close")] * 10
 
 
-def test_a_second_term_signal_changes_nothing(drained: Drained) -> None:
+def test_a_second_sigterm_changes_nothing(drained: Drained) -> None:
     first, second = drained.connections
     assert second == first
 
 
-def test_an_answer_that_is_under_way_arrives_whole(drained: Drained) -> None:
+def test_a_response_that_has_begun_is_completed(drained: Drained) -> None:
     assert drained.is_whole
 
 
-def test_an_interrupt_ends_it_at_once(drained: Drained) -> None:
+def test_sigint_ends_the_service_at_once(drained: Drained) -> None:
     assert drained.code == 0
 
 
-def test_it_ends_by_itself_once_the_time_to_drain_is_over_and_not_before(serve: Serve, tmp_path: Path) -> None:
+def test_the_service_ends_once_the_time_to_drain_is_over_and_not_before(serve: Serve, tmp_path: Path) -> None:
     service = serve(Generation(1).bake(tmp_path), "--drain", "0.5", "--workers", "2")
-    began = monotonic()
+    start = monotonic()
     assert service.end() == 0
-    assert monotonic() >= began + 0.5
+    assert monotonic() >= start + 0.5

@@ -1,4 +1,4 @@
-"""A key file that is changed while the service runs: each of its processes heeds that."""
+"""A key file that changes while the service runs: every worker follows it."""
 
 import os
 import signal
@@ -10,82 +10,82 @@ from pathlib import Path
 import pytest
 
 from service.access.api_key import new_key
-from service.access.key_entries import with_key, without_key
+from service.access.key_entries import add_key, revoke_key
 from service.access.key_file import change_keys
 from tests.access.made_up_keys import entry
 from tests.program import Running, eventually, has_ended, serving
 from tests.run.generations import Generation, put
 
-# Of two workers so many connections reach both, but once in a million times.
-ASKED = {"1": 1, "2": 20}
+# This many connections reach both of two workers, except once in a million runs.
+REQUESTS = {"1": 1, "2": 20}
 FIRST, SECOND = new_key(), new_key()
-# Of a key that expires, in seconds: the first is enough, but on a machine that is slower than any.
+# Of an expiring key, in seconds: the first is enough except on a very slow machine.
 LIFETIMES = (1.5, 15, 45)
 
 
-class Kept:
-    """A service with a key file, in which its first key stands."""
+class KeyedService:
+    """A service with a key file that contains the first key."""
 
-    def __init__(self, service: Running, file: Path, asked: int) -> None:
-        self.service, self.file, self._asked = service, file, asked
+    def __init__(self, service: Running, file: Path, requests: int) -> None:
+        self.service, self.file, self._requests = service, file, requests
 
-    def answers(self, key: str) -> set[int]:
-        """Return the statuses with which the workers answer."""
-        return {self.service.get("/companies/acme", key).status for _ in range(self._asked)}
+    def statuses(self, key: str) -> set[int]:
+        """Return the statuses of the workers' responses."""
+        return {self.service.get("/companies/acme", key).status for _ in range(self._requests)}
 
-    def let_in_for(self, seconds: float) -> str:
-        """Add a key that expires after so many seconds; return it once all let it in, or "" if it expired before."""
+    def add_expiring(self, seconds: float) -> str:
+        """Add a key that expires after some seconds; return it once all workers accept it, "" if it expired before."""
         key, expires_at = new_key(), datetime.now(UTC) + timedelta(seconds=seconds)
-        change_keys(self.file, partial(with_key, entry=entry(key, name=f"for-{seconds}", expires_at=expires_at)))
-        accepted = eventually(lambda: self.answers(key) == {200} or (datetime.now(UTC) > expires_at and "too late"))
+        change_keys(self.file, partial(add_key, entry=entry(key, name=f"for-{seconds}", expires_at=expires_at)))
+        accepted = eventually(lambda: self.statuses(key) == {200} or (datetime.now(UTC) > expires_at and "too late"))
         return key if accepted is True else ""
 
-    def told(self, what: str) -> int:
-        """Return how many lines of the log tell something."""
-        return sum(what in line for line in self.service.logged())
+    def logged(self, text: str) -> int:
+        """Return the number of log lines with a text."""
+        return sum(text in line for line in self.service.logged())
 
 
-@pytest.fixture(scope="module", params=ASKED, ids=["one process", "two workers"])
-def kept(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
-    folder = tmp_path_factory.mktemp("kept")
+@pytest.fixture(scope="module", params=REQUESTS, ids=["one process", "two workers"])
+def keyed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeyedService]:
+    folder = tmp_path_factory.mktemp("keyed")
     file = folder / "keys.json"
-    change_keys(file, partial(with_key, entry=entry(FIRST, name="first")))
+    change_keys(file, partial(add_key, entry=entry(FIRST, name="first")))
     data = Generation(1).bake(folder)
     options = ("--data", data, "--cache", folder / "cache", "--key-file", file, "--workers", request.param)
     with serving(*options, log=folder / "log") as service:
-        yield Kept(service, file, ASKED[request.param])
+        yield KeyedService(service, file, REQUESTS[request.param])
         log = (folder / "log").read_text()
         assert not any(key in log + service.printed for key in (FIRST, SECOND))
         assert "Traceback" not in log
 
 
-def test_a_new_key_is_let_in_and_refused_again_once_it_is_revoked(kept: Kept) -> None:
-    assert (kept.answers(FIRST), kept.answers(SECOND)) == ({200}, {401})
-    change_keys(kept.file, partial(with_key, entry=entry(SECOND, name="second")))
-    eventually(lambda: kept.answers(SECOND) == {200})
-    change_keys(kept.file, partial(without_key, name="second"))
-    eventually(lambda: kept.answers(SECOND) == {401})
-    assert kept.answers(FIRST) == {200}
+def test_a_new_key_is_accepted_and_rejected_again_once_it_is_revoked(keyed: KeyedService) -> None:
+    assert (keyed.statuses(FIRST), keyed.statuses(SECOND)) == ({200}, {401})
+    change_keys(keyed.file, partial(add_key, entry=entry(SECOND, name="second")))
+    eventually(lambda: keyed.statuses(SECOND) == {200})
+    change_keys(keyed.file, partial(revoke_key, name="second"))
+    eventually(lambda: keyed.statuses(SECOND) == {401})
+    assert keyed.statuses(FIRST) == {200}
 
 
-def test_a_key_that_expires_is_refused(kept: Kept) -> None:
-    key = next(filter(None, map(kept.let_in_for, LIFETIMES)))
-    eventually(lambda: kept.answers(key) == {401})
+def test_an_expired_key_is_rejected(keyed: KeyedService) -> None:
+    key = next(filter(None, map(keyed.add_expiring, LIFETIMES)))
+    eventually(lambda: keyed.statuses(key) == {401})
 
 
-def test_a_damaged_file_leaves_the_keys_of_before_also_to_a_worker_that_is_replaced_meanwhile(kept: Kept) -> None:
-    sound, workers = kept.file.read_bytes(), kept.service.workers()
+def test_a_damaged_file_keeps_the_previous_keys_even_in_a_new_worker(keyed: KeyedService) -> None:
+    valid, workers = keyed.file.read_bytes(), keyed.service.workers()
     each = max(len(workers), 1)
-    put(sound[:-9], kept.file)
-    eventually(lambda: kept.told("cut off") == each)
-    assert kept.answers(FIRST) == {200}
-    assert kept.service.metrics()["store_directory_key_file_success"] == 0
+    put(valid[:-9], keyed.file)
+    eventually(lambda: keyed.logged("cut off") == each)
+    assert keyed.statuses(FIRST) == {200}
+    assert keyed.service.metrics()["store_directory_key_file_success"] == 0
     if workers:
         os.kill(workers[0], signal.SIGKILL)
-        eventually(lambda: has_ended(workers[0]) and len(kept.service.workers()) == len(workers))
-        eventually(lambda: kept.told("cut off") == each + 1)
-        eventually(lambda: kept.service.metrics()["store_directory_workers"] == each)
-    assert (kept.answers(FIRST), kept.answers(SECOND)) == ({200}, {401})
-    put(sound, kept.file)
-    eventually(lambda: kept.told("in order again") == each)
-    assert kept.service.metrics()["store_directory_key_file_success"] == 1
+        eventually(lambda: has_ended(workers[0]) and len(keyed.service.workers()) == len(workers))
+        eventually(lambda: keyed.logged("cut off") == each + 1)
+        eventually(lambda: keyed.service.metrics()["store_directory_workers"] == each)
+    assert (keyed.statuses(FIRST), keyed.statuses(SECOND)) == ({200}, {401})
+    put(valid, keyed.file)
+    eventually(lambda: keyed.logged("is valid again") == each)
+    assert keyed.service.metrics()["store_directory_key_file_success"] == 1

@@ -1,4 +1,4 @@
-"""Whatever is killed at whatever moment, nothing half is ever served, and the next start is clean."""
+"""Whatever is killed at any moment, no incomplete data is served, and the next start is clean."""
 
 import os
 import signal
@@ -24,20 +24,20 @@ def has_compiled(_: int, cache: Path) -> bool:
     return any(cache.glob("runs/*/*.baked"))
 
 
-# Moments of a start, by how they show, each with a number of workers.
+# Moments of a start: a condition that detects each, and a number of workers.
 MOMENTS: Final[tuple[tuple[Callable[[int, Path], bool], int], ...]] = (
     (compiles, 2),
     (has_compiled, 1),
 )
 
 
-def test_a_start_after_runs_that_were_killed_over_their_start_is_clean(cache: Path, tmp_path: Path) -> None:
+def test_a_start_after_runs_killed_during_their_start_is_clean(cache: Path, tmp_path: Path) -> None:
     folder = Generation(1, weight=HEAVY).write(tmp_path / "data")
     options = ("--data", folder, "--cache", cache, "--no-auth")
-    for has_come, workers in MOMENTS:
+    for has_happened, workers in MOMENTS:
         with started(*options, "--workers", str(workers)) as process:
             try:
-                eventually(lambda: has_come(process.pid, cache))  # noqa: B023 - it is called at once
+                eventually(lambda: has_happened(process.pid, cache))  # noqa: B023 - called at once
             finally:
                 kill(process)
     with serving(*options) as service:
@@ -55,7 +55,7 @@ def test_a_start_after_runs_that_were_killed_over_their_start_is_clean(cache: Pa
             assert {client.seen for client in asking} == {1}
 
 
-def test_a_service_that_is_killed_over_a_reload_takes_its_compiler_along_and_the_next_one_serves_the_new_data(
+def test_the_compiler_of_a_killed_service_ends_and_the_next_run_serves_the_new_data(
     cache: Path, tmp_path: Path
 ) -> None:
     folder = Generation(1).write(tmp_path / "data")
@@ -71,7 +71,7 @@ def test_a_service_that_is_killed_over_a_reload_takes_its_compiler_along_and_the
             eventually(lambda: all(client.seen == 2 for client in asking))
 
 
-def test_a_compiler_that_is_killed_is_told_and_started_again(serve: Serve, tmp_path: Path) -> None:
+def test_a_killed_compiler_is_reported_and_started_again(serve: Serve, tmp_path: Path) -> None:
     folder = Generation(1).write(tmp_path / "data")
     service = serve(folder)
     with clients(*some_of(service)) as asking:
@@ -79,17 +79,17 @@ def test_a_compiler_that_is_killed_is_told_and_started_again(serve: Serve, tmp_p
         (compiler,) = eventually(lambda: compilers(service.process.pid))
         os.kill(compiler, signal.SIGKILL)
         eventually(lambda: not service.ready()["last_reload"]["ok"])
-        assert service.ready()["last_reload"]["error"].endswith("the compiler was ended by SIGKILL")
+        assert service.ready()["last_reload"]["error"].endswith("the compiler was killed by SIGKILL")
         assert all(client.seen == 1 for client in asking)
         eventually(lambda: all(client.seen == 2 for client in asking))
 
 
 def bake(folder: str) -> None:
-    """Bake what is in a folder; see `tests.killed`."""
+    """Bake the data in a folder; see `tests.killed`."""
     usage("bake", Path(folder, "data"), Path(folder, "set.baked"))
 
 
-def test_baking_that_is_killed_at_any_step_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
+def test_baking_killed_at_any_step_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     file, (old, new) = tmp_path / "set.baked", (Generation(number).bake(tmp_path).read_bytes() for number in (1, 2))
     Generation(2).write(tmp_path / "data")
     found = []

@@ -1,4 +1,4 @@
-"""With several workers /ready is 200 once each of them has data, and a worker without data takes no connections."""
+"""With several workers /ready is 200 once all have data, and a worker without data accepts no connections."""
 
 import os
 import signal
@@ -24,13 +24,13 @@ from tests.run.test_workers import kill_worker
 STORES = 30_000
 TARGET = "/stores?limit=1"
 LOADING = b'{"status":"loading"'
-ASKED = 200
-APART = ("--admin", "127.0.0.1:0")
+REQUESTS = 200
+ADMIN = ("--admin", "127.0.0.1:0")
 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a baked file of so many stores that a worker takes its time over it."""
+    """Return a baked file large enough that loading it takes noticeable time."""
     folder = tmp_path_factory.mktemp("large")
     file = folder / "set.baked"
     bake(*loaded(write_directory(folder / "files", (store(f"s{number}") for number in range(STORES)))), file)
@@ -38,9 +38,9 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Start:
-    """A service that starts, and listens.
+    """A service that is starting, and listens.
 
-    public, probes  what it answers on: the operations on records, and /health and /ready
+    public, probes  its addresses: for the operations on records, and for /health and /ready
     """
 
     def __init__(self, process: subprocess.Popen[str], options: tuple[str, ...]) -> None:
@@ -55,26 +55,26 @@ class Start:
         return line.removeprefix(before).strip()
 
     def printed(self) -> str:
-        """Return the next line that it prints."""
+        """Return the next printed line."""
         assert self._process.stdout is not None
         return self._process.stdout.readline()
 
-    def loads(self) -> bool:
-        """Return whether it says that the data is being loaded."""
+    def is_loading(self) -> bool:
+        """Return whether /ready reports that the data is being loaded."""
         assert self.probes.get("/health").status == 200
         answer = self.probes.get("/ready")
         assert (answer.status == 503) == answer.body.startswith(LOADING)
         return answer.status == 503
 
     def statuses(self, target: str) -> set[int]:
-        """Return the statuses of many answers, each on a new connection."""
+        """Return the statuses of many responses, each on a new connection."""
         service = self.probes if target == "/ready" else self.public
-        return {service.get(target).status for _ in range(ASKED)}
+        return {service.get(target).status for _ in range(REQUESTS)}
 
 
 @contextmanager
 def starting(data: str | Path, cache: Path, *options: str) -> Iterator[Start]:
-    """Start a service, and return it as soon as it listens."""
+    """Start a service, and yield it as soon as it listens."""
     with started("--data", data, "--cache", cache, "--no-auth", *options) as process:
         try:
             yield Start(process, options)
@@ -83,15 +83,15 @@ def starting(data: str | Path, cache: Path, *options: str) -> Iterator[Start]:
 
 
 class Origin:
-    """An origin that answers when the test does."""
+    """An origin whose responses the test sends."""
 
     def __init__(self, listening: socket) -> None:
         self._listening = listening
         listening.settimeout(SECONDS)
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}/set.baked"
 
-    def asked(self, start: Start) -> tuple[socket, int]:
-        """Return the next request for the file, and the worker that sent it."""
+    def request(self, start: Start) -> tuple[socket, int]:
+        """Wait for a request; return its connection, and the worker that sent it."""
         connection, _ = self._listening.accept()
         connection.recv(1 << 16)
         end = other_end(connection)
@@ -99,14 +99,14 @@ class Origin:
 
 
 def listens(service: Running) -> bool:
-    """Return whether a connection is accepted."""
+    """Return whether the service accepts a connection."""
     with suppress(OSError):
         return service.get("/health").status == 200
     return False
 
 
 def answer(request: socket, file: Path) -> None:
-    """Answer a request with a file."""
+    """Respond to a request with a file."""
     content = file.read_bytes()
     with request:
         request.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(content))
@@ -119,55 +119,53 @@ def origin() -> Iterator[Origin]:
         yield Origin(listening)
 
 
-@pytest.mark.parametrize("apart", [(), APART])
-def test_ready_is_503_and_nothing_is_printed_until_the_last_worker_has_data(
-    origin: Origin, cache: Path, large: Path, apart: tuple[str, ...]
+@pytest.mark.parametrize("admin", [(), ADMIN])
+def test_ready_is_503_and_not_printed_until_the_last_worker_has_data(
+    origin: Origin, cache: Path, large: Path, admin: tuple[str, ...]
 ) -> None:
-    with starting(origin.url, cache, "--workers", "3", *apart) as start:
-        request, leader = origin.asked(start)
-        assert start.loads()
+    with starting(origin.url, cache, "--workers", "3", *admin) as start:
+        request, leader = origin.request(start)
+        assert start.is_loading()
         *_, last = eventually(lambda: [worker for worker in start.public.workers() if worker != leader])
-        os.kill(last, signal.SIGSTOP)  # so its load takes long
+        os.kill(last, signal.SIGSTOP)  # so that it does not load the data
         answer(request, large)
         eventually(lambda: start.public.get(TARGET).status == 200)
-        assert all(start.loads() for _ in range(ASKED))
+        assert all(start.is_loading() for _ in range(REQUESTS))
         os.kill(last, signal.SIGCONT)
-        eventually(lambda: not start.loads())
+        eventually(lambda: not start.is_loading())
         assert start.statuses(TARGET) == start.statuses("/ready") == {200}
         assert start.printed().startswith(f"Ready: {STORES:,} stores")
 
 
-def test_where_the_worker_that_loads_is_killed_another_one_loads_and_answers_the_probes(
+def test_after_the_leader_is_killed_another_worker_fetches_and_serves_the_probes(
     origin: Origin, cache: Path, large: Path
 ) -> None:
     with starting(origin.url, cache, "--workers", "2") as start:
-        unanswered, leader = origin.asked(start)
+        unanswered, leader = origin.request(start)
         with unanswered:
-            assert start.loads()
+            assert start.is_loading()
             os.kill(leader, signal.SIGKILL)
-            request, another = origin.asked(start)
+            request, another = origin.request(start)
         assert another != leader
         eventually(partial(listens, start.public))
-        assert start.loads()
+        assert start.is_loading()
         answer(request, large)
         assert start.printed().startswith("Ready: ")
         assert start.statuses(TARGET) == start.statuses("/ready") == {200}
 
 
-@pytest.mark.parametrize(("workers", "apart"), [("2", ()), ("4", APART)])
-def test_once_ready_was_200_no_request_is_answered_that_the_data_is_being_loaded(
-    cache: Path, large: Path, workers: str, apart: tuple[str, ...]
-) -> None:
-    with starting(large, cache, "--workers", workers, *apart) as start:
-        while start.loads():
+@pytest.mark.parametrize(("workers", "admin"), [("2", ()), ("4", ADMIN)])
+def test_once_ready_was_200_no_response_is_503(cache: Path, large: Path, workers: str, admin: tuple[str, ...]) -> None:
+    with starting(large, cache, "--workers", workers, *admin) as start:
+        while start.is_loading():
             pass
         assert start.statuses(TARGET) == start.statuses("/ready") == {200}
 
 
 class Hammer(Thread):
-    """Asks over and over, each time on a new connection, until told to stop.
+    """Sends requests, each on a new connection, until stopped.
 
-    statuses  those of its answers
+    statuses  of the responses
     """
 
     def __init__(self, service: Running, target: str) -> None:
@@ -178,7 +176,7 @@ class Hammer(Thread):
 
     def run(self) -> None:
         while not self._stopped.is_set():
-            with suppress(OSError, HTTPException):  # of a worker that is killed over it
+            with suppress(OSError, HTTPException):  # the worker may be killed
                 self.statuses.append(self._service.get(self._target).status)
 
     def stop(self) -> None:
@@ -190,14 +188,14 @@ def answered(hammers: Sequence[Hammer], count: int) -> bool:
     return all(len(hammer.statuses) > count for hammer in hammers)
 
 
-def test_workers_that_are_killed_under_load_make_neither_ready_nor_a_request_503(serve: Serve, large: Path) -> None:
+def test_workers_killed_under_load_cause_no_503(serve: Serve, large: Path) -> None:
     service = serve(large, "--workers", "3")
     hammers = [Hammer(service, target) for target in ("/ready", TARGET)]
     for hammer in hammers:
         hammer.start()
     for killed, worker in enumerate(service.workers(), 1):
         kill_worker(service, worker)
-        eventually(partial(answered, hammers, killed * ASKED))
+        eventually(partial(answered, hammers, killed * REQUESTS))
     for hammer in hammers:
         hammer.stop()
         assert set(hammer.statuses) == {200}

@@ -1,4 +1,4 @@
-"""While the data is replaced again and again, every answer is whole, and of one generation."""
+"""While the data is replaced repeatedly, every response is complete, and of one generation."""
 
 import shutil
 from functools import partial
@@ -7,10 +7,10 @@ from pathlib import Path
 from tests.program import eventually
 from tests.run.asking import all_see, clients, of_each_worker, some_of
 from tests.run.conftest import Serve
-from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put, turn
+from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put, swap_link
 
 
-def test_a_baked_file_replaced_20_times_is_never_answered_mixed(serve: Serve, tmp_path: Path) -> None:
+def test_a_baked_file_replaced_20_times_is_never_served_mixed(serve: Serve, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     Generation(1).bake(tmp_path).replace(file)
     following = [Generation(number).bake(tmp_path) for number in range(2, 22)]
@@ -20,7 +20,7 @@ def test_a_baked_file_replaced_20_times_is_never_answered_mixed(serve: Serve, tm
             eventually(partial(all_see, asking, number))
 
 
-def test_files_with_a_manifest_rewritten_in_place_are_never_answered_mixed(serve: Serve, tmp_path: Path) -> None:
+def test_files_with_a_manifest_rewritten_in_place_are_never_served_mixed(serve: Serve, tmp_path: Path) -> None:
     folder = Generation(1).write(tmp_path / "data")
     service = serve(folder)
     with clients(*some_of(service)) as asking:
@@ -29,14 +29,12 @@ def test_files_with_a_manifest_rewritten_in_place_are_never_answered_mixed(serve
                 with (folder / name).open("wb", buffering=0) as file:
                     file.write(content[: len(content) // 2])
                     file.write(content[len(content) // 2 :])
-                if number == 3 and name != MANIFEST:  # long enough for it to be looked at as it is
+                if number == 3 and name != MANIFEST:  # long enough that the service reads the files in this state
                     eventually(lambda: not service.ready()["last_reload"]["ok"])
             eventually(partial(all_see, asking, number))
 
 
-def test_a_mounted_volume_that_is_turned_and_its_old_folder_removed_is_never_answered_mixed(
-    serve: Serve, tmp_path: Path
-) -> None:
+def test_a_mounted_volume_whose_link_is_swapped_is_never_served_mixed(serve: Serve, tmp_path: Path) -> None:
     mount = tmp_path / "mount"
     Generation(1).write(mount / "..1")
     (mount / "..data").symlink_to("..1")
@@ -45,24 +43,24 @@ def test_a_mounted_volume_that_is_turned_and_its_old_folder_removed_is_never_ans
     with clients(*some_of(serve(mount))) as asking:
         for number in range(2, 5):
             Generation(number).write(mount / f"..{number}")
-            turn(mount / "..data", Path(f"..{number}"))
+            swap_link(mount / "..data", Path(f"..{number}"))
             shutil.rmtree(mount / f"..{number - 1}")
             eventually(partial(all_see, asking, number))
 
 
-def test_files_without_a_manifest_renamed_one_after_the_other_are_never_answered_mixed(
+def test_files_without_a_manifest_renamed_one_after_the_other_are_never_served_mixed(
     serve: Serve, tmp_path: Path
 ) -> None:
     folder = Generation(1).write(tmp_path / "data", manifest=False)
     with clients(*some_of(serve(folder))) as asking:
         for number in (2, 3):
             files = Generation(number).files(manifest=False)
-            put(files[STORES], folder / STORES)  # what is rewritten with short pauses is left alone until it is done
+            put(files[STORES], folder / STORES)  # the debounce covers short pauses between the files
             put(files[COMPANIES], folder / COMPANIES)
             eventually(partial(all_see, asking, number))
 
 
-def test_all_workers_turn_to_the_new_data_and_none_turns_back(serve: Serve, tmp_path: Path) -> None:
+def test_all_workers_swap_to_the_new_data_and_none_swaps_back(serve: Serve, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     Generation(1).bake(tmp_path).replace(file)
     following = [Generation(number).bake(tmp_path) for number in range(2, 7)]

@@ -1,4 +1,4 @@
-"""A data set that looks like an accident is not served, and what was served stays; options or a restart allow it."""
+"""A reload that looks like an accident is refused; options or a restart allow it."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "companies.csv").write_text("company_id,name\nacme,Acme\n")
-    hold(folder, MANY)
+    write_stores(folder, MANY)
     return folder
 
 
@@ -42,14 +42,14 @@ def empty(tmp_path: Path) -> Path:
     return write_directory(tmp_path / "empty", [])
 
 
-def hold(folder: Path, stores: int, city: str = "Toronto") -> None:
-    """Let a folder have so many stores."""
+def write_stores(folder: Path, stores: int, city: str = "Toronto") -> None:
+    """Write this many stores into a folder."""
     rows = b"".join(b"s%d,acme,1 Main St,%b,CA\n" % (number, city.encode()) for number in range(stores))
     (folder / "stores.csv").write_bytes(HEADER + rows)
 
 
 def has_refused(service: Running, why: str, since: str = "") -> bool:
-    """Return whether the last reload was refused so, as /ready and the metrics have it."""
+    """Return whether the last reload was refused for this reason, by /ready and the metrics."""
     reload = service.ready()["last_reload"]
     counted = service.metrics()["store_directory_reload_success"]
     return (reload["ok"], reload["error"], counted) == (False, why, 0) and bool(reload["at"] > since)
@@ -59,44 +59,42 @@ def serves(service: Running, stores: int) -> bool:
     return {service.metrics()["store_directory_stores"], service.ready()["stores"]} == {stores}
 
 
-def test_a_file_that_is_emptied_to_its_header_changes_nothing_and_is_told_also_after_a_hang_up(
-    serve: Serve, folder: Path
-) -> None:
+def test_a_file_emptied_to_its_header_is_refused_and_reported_also_after_sighup(serve: Serve, folder: Path) -> None:
     service = serve(folder, "--workers", "2")
-    hold(folder, 0)
+    write_stores(folder, 0)
     eventually(partial(has_refused, service, EMPTIED))
     since = service.ready()["last_reload"]["at"]
     service.process.send_signal(signal.SIGHUP)
     eventually(partial(has_refused, service, EMPTIED, since))
     assert serves(service, MANY)
     (line,) = (line for line in service.logged() if "fewer" in line)
-    assert line.endswith(f" {EMPTIED}; what was served stays")
-    hold(folder, SOME)
+    assert line.endswith(f" {EMPTIED}; the previous data is still served")
+    write_stores(folder, SOME)
     eventually(partial(serves, service, SOME))
-    eventually(lambda: service.ready()["last_reload"]["ok"])  # of whichever worker replies
+    eventually(lambda: service.ready()["last_reload"]["ok"])  # any worker may respond
 
 
-def test_what_a_reload_loses_is_compared_with_what_is_served_whichever_worker_loads_and_a_restart_accepts_it(
+def test_a_reload_is_compared_with_the_served_data_under_any_leader_and_a_restart_accepts_it(
     serve: Serve, folder: Path
 ) -> None:
     service = serve(folder, "--workers", "2")
-    hold(folder, FEW)
+    write_stores(folder, FEW)
     ((leader, _),) = eventually(partial(compiling, service))
     eventually(partial(has_refused, service, SHRUNK))
     kill_worker(service, leader)
     since = service.ready()["last_reload"]["at"]
-    hold(folder, FEW, "Ottawa")
+    write_stores(folder, FEW, "Ottawa")
     eventually(partial(has_refused, service, SHRUNK, since))
     assert serves(service, MANY)
     service.end()
     assert serves(serve(folder), FEW)
 
 
-def test_what_the_options_allow_is_served(serve: Serve, folder: Path) -> None:
+def test_a_reload_that_the_options_allow_is_served(serve: Serve, folder: Path) -> None:
     service = serve(folder, "--min-stores", "0", "--max-shrink", "1")
-    hold(folder, 0)
+    write_stores(folder, 0)
     eventually(partial(serves, service, 0))
-    eventually(lambda: service.ready()["last_reload"]["ok"])  # of whichever worker replies
+    eventually(lambda: service.ready()["last_reload"]["ok"])  # any worker may respond
 
 
 def test_a_start_without_stores_is_exit_1_and_a_clear_line(empty: Path, tmp_path: Path, cache: Path) -> None:
@@ -123,7 +121,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[str]:
-    """Serve the folder `web`, and return its address."""
+    """Serve the folder `web`; return its URL."""
     (tmp_path / "web").mkdir()
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "web")))
     thread = Thread(target=server.serve_forever, daemon=True)
@@ -134,14 +132,14 @@ def web(tmp_path: Path) -> Iterator[str]:
     server.server_close()
 
 
-def test_a_file_of_an_origin_that_is_refused_does_not_take_the_place_of_the_last_good_copy(
+def test_a_refused_file_of_an_origin_does_not_replace_the_last_good_copy(
     serve: Serve, folder: Path, tmp_path: Path, web: str
 ) -> None:
     file, url = tmp_path / "web" / "set.baked", f"{web}/set.baked"
     baked_file(folder, file)
     service = serve(url, "--poll", "0.1")
-    hold(folder, FEW)
-    os.utime(baked_file(folder, file), (LATER, LATER))  # the origin tells the file by its time, in seconds
+    write_stores(folder, FEW)
+    os.utime(baked_file(folder, file), (LATER, LATER))  # the fingerprint is Last-Modified, in seconds
     eventually(partial(has_refused, service, SHRUNK))
     assert serves(service, MANY)
     service.end()
@@ -149,4 +147,4 @@ def test_a_file_of_an_origin_that_is_refused_does_not_take_the_place_of_the_last
     service = serve(url, "--poll", "0.1")
     assert serves(service, MANY)
     (tmp_path / "gone.baked").rename(file)
-    eventually(partial(serves, service, FEW))  # as the run began with the copy, and the origin never confirmed that
+    eventually(partial(serves, service, FEW))  # the run started with the copy, which the origin has not confirmed

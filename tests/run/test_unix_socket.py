@@ -1,4 +1,4 @@
-"""The service on a Unix socket: who may connect, what it replaces, what it leaves behind."""
+"""The service on a Unix socket: permissions, stale sockets, cleaning up."""
 
 import fcntl
 import os
@@ -30,7 +30,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def shared(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Return a service that the tests share which only ask, and believes proxies on its socket."""
+    """Return a service for the tests that only send requests; it trusts proxies on its socket."""
     scratch = tmp_path_factory.mktemp("it's")
     options = ("--no-auth", "--uds", scratch / "socket", "--trusted-proxy", "unix", "--trusted-proxy", "10.0.0.0/8")
     variables = {"STORE_DIRECTORY_TRUSTED_PROXY": "ignored by the option"}
@@ -52,41 +52,41 @@ def total(path: Path) -> int:
     return count
 
 
-def test_it_answers_on_the_socket_alone_for_owner_and_group_and_tells_how_to_ask(shared: Running) -> None:
+def test_only_owner_and_group_can_connect_and_the_printed_command_works(shared: Running) -> None:
     path = path_of(shared)
     assert "Probes and metrics on http://127.0.0.1:" in shared.printed
     assert "Docs: " not in shared.printed
     (line,) = (line for line in shared.printed.splitlines() if line.startswith("Try: "))
-    told = ["curl", "--unix-socket", str(path), "http://localhost/stores?limit=2"]
-    assert shlex.split(line.removeprefix("Try: ")) == told
+    command = ["curl", "--unix-socket", str(path), "http://localhost/stores?limit=2"]
+    assert shlex.split(line.removeprefix("Try: ")) == command
     assert total(path) == 2
     assert stat.filemode(path.stat().st_mode) == "srw-rw----"
 
 
-def test_all_workers_share_the_socket_and_it_outlives_each_and_goes_with_the_last(data: Path, path: Path) -> None:
+def test_all_workers_share_the_socket_and_it_is_removed_with_the_last(data: Path, path: Path) -> None:
     with serving("--data", data, "--no-auth", "--uds", path, "--workers", "2") as service:
         for worker in service.workers():
-            os.kill(worker, signal.SIGTERM)  # as nobody should: it ends as at the end of the run
+            os.kill(worker, signal.SIGTERM)  # the worker ends as at the end of the run
             eventually(partial(has_ended, worker))
             assert total(path) == 2
         assert service.end() == 0
     assert not path.exists()
 
 
-def test_the_socket_of_a_living_service_is_refused(shared: Running) -> None:
+def test_the_socket_of_a_running_service_is_not_replaced(shared: Running) -> None:
     refused = run("serve", "--uds", path_of(shared))
     assert refused.returncode == 1
-    assert f"cannot listen on {shared.address}: a process that runs listens there" in refused.stderr
+    assert f"cannot listen on {shared.address}: another process is listening there" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert total(path_of(shared)) == 2
 
 
-def test_who_starts_at_the_same_moment_does_not_remove_the_socket_of_who_was_first(path: Path) -> None:
-    dead = socket.socket(socket.AF_UNIX)
-    dead.bind(str(path))
-    dead.close()
-    turn = os.open(path.parent, os.O_RDONLY)
-    fcntl.flock(turn, fcntl.LOCK_EX)
+def test_a_concurrent_start_does_not_remove_the_socket_of_the_first(path: Path) -> None:
+    stale = socket.socket(socket.AF_UNIX)
+    stale.bind(str(path))
+    stale.close()
+    lock = os.open(path.parent, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
     with ThreadPoolExecutor() as pool, socket.socket(socket.AF_UNIX) as first:
         second = pool.submit(bind_unix, str(path))
         with pytest.raises(TimeoutError):
@@ -94,28 +94,28 @@ def test_who_starts_at_the_same_moment_does_not_remove_the_socket_of_who_was_fir
         path.unlink()
         first.bind(str(path))
         first.listen()
-        os.close(turn)
-        with pytest.raises(CannotListen, match="a process that runs listens there"):
+        os.close(lock)
+        with pytest.raises(CannotListen, match="another process is listening there"):
             second.result(SECONDS)
         assert path.is_socket()
 
 
-def test_what_is_no_socket_stays_and_is_told(path: Path) -> None:
+def test_a_file_that_is_not_a_socket_is_kept_and_reported(path: Path) -> None:
     path.write_text("mine")
     (path.parent / "link").symlink_to("nowhere")
-    for taken in (path, path.parent / "link"):
-        with pytest.raises(CannotListen, match="it is there, and no socket"):
-            bind_unix(str(taken))
+    for file in (path, path.parent / "link"):
+        with pytest.raises(CannotListen, match="it exists and is not a socket"):
+            bind_unix(str(file))
     assert path.read_text() == "mine"
 
 
-@pytest.mark.parametrize(("name", "told"), [("no/such/folder", "No such file"), ("x" * 200, "too long")])
-def test_a_path_where_no_socket_can_be_is_told(path: Path, name: str, told: str) -> None:
-    with pytest.raises(CannotListen, match=told):
+@pytest.mark.parametrize(("name", "message"), [("no/such/folder", "No such file"), ("x" * 200, "too long")])
+def test_an_unusable_path_is_reported(path: Path, name: str, message: str) -> None:
+    with pytest.raises(CannotListen, match=message):
         bind_unix(str(path.parent / name))
 
 
-def test_the_socket_of_a_dead_service_is_replaced_and_taken_away_at_the_end(data: Path, path: Path) -> None:
+def test_the_socket_of_a_killed_service_is_replaced_and_removed_at_the_end(data: Path, path: Path) -> None:
     with serving("--data", data, "--no-auth", "--uds", path) as killed:
         killed.process.kill()
         killed.process.wait()
@@ -126,19 +126,21 @@ def test_the_socket_of_a_dead_service_is_replaced_and_taken_away_at_the_end(data
     assert not path.exists()
 
 
-def test_a_file_that_took_its_place_is_not_taken_away(path: Path) -> None:
+def test_a_file_that_replaced_the_socket_is_not_removed(path: Path) -> None:
     listener = bind_unix(str(path))
     path.unlink()
     with socket.socket(socket.AF_UNIX) as another:
         another.bind(str(path))
-        listener.leave()
+        listener.clean_up()
         assert path.is_socket()
     listener.sockets[0].close()
 
 
-def test_the_client_that_a_trusted_proxy_tells_is_no_part_of_an_answer(shared: Running) -> None:
-    told = ask_socket(path_of(shared), "/stores", {"X-Forwarded-For": "203.0.113.7", "Forwarded": "for=203.0.113.7"})
-    assert told.body == ask_socket(path_of(shared), "/stores").body
+def test_the_client_address_of_a_trusted_proxy_is_not_in_a_response(shared: Running) -> None:
+    response = ask_socket(
+        path_of(shared), "/stores", {"X-Forwarded-For": "203.0.113.7", "Forwarded": "for=203.0.113.7"}
+    )
+    assert response.body == ask_socket(path_of(shared), "/stores").body
 
 
 def test_the_log_names_a_peer_without_an_address(shared: Running) -> None:

@@ -1,4 +1,4 @@
-"""Several processes answer as one does; where one of them dies, the others and its replacement go on."""
+"""Several workers serve as one process does; when one dies, the others and its replacement continue."""
 
 import os
 import signal
@@ -25,14 +25,14 @@ def file(tmp_path: Path) -> Path:
 
 
 def kill_worker(service: Running, worker: int) -> None:
-    """Kill a worker, and wait until another has taken its place."""
+    """Kill a worker, and wait for its replacement."""
     others = [each for each in service.workers() if each != worker]
     os.kill(worker, signal.SIGKILL)
     eventually(lambda: has_ended(worker) and set(service.workers()) > set(others))
 
 
 def generations(service: Running) -> list[int]:
-    """Return of which generation each worker answers, on a new connection."""
+    """Return the generation that each worker serves."""
     asking = of_each_worker(service)
     for client in asking:
         client.close()
@@ -40,19 +40,19 @@ def generations(service: Running) -> list[int]:
 
 
 def is_served(service: Running, generation: int) -> bool:
-    """Return whether the worker that is asked serves the data that the run loaded as that manieth."""
+    """Return whether the worker that responds serves this generation of the run."""
     return bool(service.ready()["generation"] == generation)
 
 
 def compiling(service: Running) -> list[tuple[int, int]]:
-    """Return each worker that has a compiler run, with that."""
+    """Return each worker that runs a compiler, with the compiler."""
     return [(worker, compiler) for worker in service.workers() for compiler in compilers(worker)]
 
 
 class Pair:
-    """Two workers that serve a file, which is replaced by one generation of data after the other.
+    """Two workers over a file that is replaced by one generation after the other.
 
-    generation  the one that the file holds, and which of this run it is
+    generation  of the file, and of the run
     """
 
     def __init__(self, service: Running, folder: Path) -> None:
@@ -60,12 +60,12 @@ class Pair:
         self.generation = 1
 
     def replace(self) -> None:
-        """Let the file hold the next generation."""
+        """Replace the file with the next generation."""
         self.generation += 1
         Generation(self.generation).bake(self._folder).replace(self._folder / "set.baked")
 
-    def all_answer(self) -> bool:
-        """Return whether each worker answers of the generation that the file holds."""
+    def all_serve(self) -> bool:
+        """Return whether each worker serves the generation of the file."""
         return generations(self.service) == [self.generation, self.generation]
 
 
@@ -77,18 +77,18 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         yield Pair(service, folder)
 
 
-def test_a_worker_that_is_killed_is_replaced_and_the_new_one_answers_of_what_is_served_from_the_first_request(
+def test_the_replacement_of_a_killed_worker_serves_the_current_data_from_the_first_request(
     pair: Pair,
 ) -> None:
     pair.replace()
-    eventually(pair.all_answer)
+    eventually(pair.all_serve)
     for worker in pair.service.workers():
         kill_worker(pair.service, worker)
-        assert pair.all_answer()
+        assert pair.all_serve()
     assert pair.service.metrics()["store_directory_workers"] == 2
 
 
-def test_where_the_worker_that_loads_is_killed_over_it_another_one_loads(serve: Serve, tmp_path: Path) -> None:
+def test_after_the_leader_is_killed_during_a_reload_another_worker_reloads(serve: Serve, tmp_path: Path) -> None:
     folder = Generation(1).write(tmp_path / "data")
     service = serve(folder, *TWO)
     Generation(2).write(folder)
@@ -98,14 +98,14 @@ def test_where_the_worker_that_loads_is_killed_over_it_another_one_loads(serve: 
     eventually(lambda: generations(service) == [2, 2])
 
 
-def test_workers_that_die_while_the_data_is_replaced_leave_none_behind_with_old_data(pair: Pair) -> None:
+def test_no_worker_serves_old_data_after_workers_die_during_a_reload(pair: Pair) -> None:
     for place in (0, 1, 0):
         pair.replace()
         kill_worker(pair.service, pair.service.workers()[place])
-        eventually(pair.all_answer)
+        eventually(pair.all_serve)
 
 
-def test_metrics_are_those_of_all_workers_and_none_is_lost_with_a_worker(pair: Pair) -> None:
+def test_metrics_cover_all_workers_including_dead_ones(pair: Pair) -> None:
     service = pair.service
     before = service.metrics().get(ANSWERED, 0)
     for client in of_each_worker(service):
@@ -123,7 +123,7 @@ def test_metrics_are_those_of_all_workers_and_none_is_lost_with_a_worker(pair: P
     eventually(lambda: service.metrics()["store_directory_workers"] == 2)
 
 
-def test_a_hang_up_loads_the_data_anew_and_replaces_no_worker(pair: Pair) -> None:
+def test_sighup_reloads_the_data_and_replaces_no_worker(pair: Pair) -> None:
     workers, loaded = pair.service.workers(), pair.service.ready()["generation"]
     for again in (1, 2):
         pair.service.process.send_signal(signal.SIGHUP)
@@ -132,7 +132,7 @@ def test_a_hang_up_loads_the_data_anew_and_replaces_no_worker(pair: Pair) -> Non
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_hang_up_while_it_starts_does_not_end_it(file: Path, cache: Path, workers: str) -> None:
+def test_sighup_during_the_start_does_not_end_the_service(file: Path, cache: Path, workers: str) -> None:
     with started("--data", file, "--cache", cache, "--workers", workers) as process:
         try:
             assert process.stdout is not None
@@ -144,7 +144,7 @@ def test_a_hang_up_while_it_starts_does_not_end_it(file: Path, cache: Path, work
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_when_told_to_end_it_ends_with_0_and_leaves_nothing_behind(
+def test_sigterm_ends_the_service_with_0_and_leaves_nothing(
     serve: Serve, file: Path, cache: Path, workers: int
 ) -> None:
     service = serve(file, "--workers", str(workers))
@@ -156,7 +156,7 @@ def test_when_told_to_end_it_ends_with_0_and_leaves_nothing_behind(
     assert [line for line in service.logged() if "Traceback" in line or "ERROR" in line] == []
 
 
-def test_a_faulty_data_set_is_exit_1_and_a_clear_line(tmp_path: Path, cache: Path) -> None:
+def test_an_invalid_data_set_is_exit_1_with_a_clear_message(tmp_path: Path, cache: Path) -> None:
     faulty = write_directory(tmp_path / "faulty", [store("s1", city=None)])
     ended = run("serve", "--port", "0", "--data", faulty, "--cache", cache, *TWO)
     assert ended.returncode == 1

@@ -1,4 +1,4 @@
-"""The file of the access log."""
+"""Writing the access log."""
 
 import fcntl
 import logging
@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from service.server.access_log_file import AccessFile, access_log, checked_access_log
+from service.server.access_log_file import AccessLogFile, access_log, checked_access_log
 from tests.program import SECONDS, eventually
 
-# Writes lines of its own number to a log as one of several processes.
+# Writes lines of one letter, as one of several processes.
 _WRITER = """
 import sys
 from pathlib import Path
@@ -32,33 +32,33 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def file(path: Path, tmp_path: Path) -> Iterator[AccessFile]:
-    with checked_access_log(str(path)), access_log(str(path), tmp_path / "turn") as opened:
+def file(path: Path, tmp_path: Path) -> Iterator[AccessLogFile]:
+    with checked_access_log(str(path)), access_log(str(path), tmp_path / "lock") as opened:
         assert opened is not None
         yield opened
 
 
-def test_lines_are_written_soon_and_in_order(file: AccessFile, path: Path) -> None:
+def test_lines_are_written_soon_and_in_order(file: AccessLogFile, path: Path) -> None:
     for number in range(100):
         file.write(b"%d\n" % number)
     eventually(lambda: path.read_text().split() == [str(number) for number in range(100)])
 
 
-def test_closing_writes_what_waits(file: AccessFile, path: Path) -> None:
+def test_closing_writes_the_queued_lines(file: AccessLogFile, path: Path) -> None:
     file.write(b"last\n")
     file.close()
     assert path.read_text() == "last\n"
 
 
-def test_a_file_that_was_there_is_appended_to(tmp_path: Path, path: Path) -> None:
+def test_an_existing_file_is_appended_to(tmp_path: Path, path: Path) -> None:
     path.write_text("before\n")
-    with access_log(str(path), tmp_path / "turn") as file:
+    with access_log(str(path), tmp_path / "lock") as file:
         assert file is not None
         file.write(b"after\n")
     assert path.read_text() == "before\nafter\n"
 
 
-def test_a_file_that_is_moved_away_is_made_anew(file: AccessFile, path: Path) -> None:
+def test_a_renamed_file_is_created_again(file: AccessLogFile, path: Path) -> None:
     file.write(b"one\n")
     eventually(lambda: path.read_text() == "one\n")
     path.rename(path.with_suffix(".1"))
@@ -67,11 +67,11 @@ def test_a_file_that_is_moved_away_is_made_anew(file: AccessFile, path: Path) ->
     assert path.with_suffix(".1").read_text() == "one\n"
 
 
-def test_a_full_disk_is_told_once_and_the_lines_wait(
+def test_a_full_disk_is_logged_once_and_the_lines_are_written_later(
     tmp_path: Path, path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path.symlink_to("/dev/full")
-    with access_log(str(path), tmp_path / "turn") as file, caplog.at_level(logging.ERROR):
+    with access_log(str(path), tmp_path / "lock") as file, caplog.at_level(logging.ERROR):
         assert file is not None
         file.write(b"one\n")
         eventually(lambda: caplog.messages)
@@ -81,20 +81,20 @@ def test_a_full_disk_is_told_once_and_the_lines_wait(
     assert caplog.messages == ["the access log cannot be written: No space left on device"]
 
 
-def test_lines_that_do_not_fit_leave_no_part_of_a_line_for_others_to_write_behind(
-    file: AccessFile, path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_a_write_that_fails_midway_is_undone_and_retried(
+    file: AccessLogFile, path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     ours, theirs = b"a" * 299 + b"\n", b"b" * 299 + b"\n"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with (tmp_path / "turn").open() as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+    with (tmp_path / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
         try:
             for _ in range(1000):
                 assert file.write(ours)
-            fcntl.flock(turn, fcntl.LOCK_UN)
+            fcntl.flock(lock, fcntl.LOCK_UN)
             eventually(lambda: caplog.messages)
-            fcntl.flock(turn, fcntl.LOCK_EX)
+            fcntl.flock(lock, fcntl.LOCK_EX)
             assert set(path.read_bytes().splitlines(keepends=True)) <= {ours}
             path.write_bytes(path.read_bytes() + theirs)
         finally:
@@ -104,31 +104,31 @@ def test_lines_that_do_not_fit_leave_no_part_of_a_line_for_others_to_write_behin
     assert (lines.count(ours), lines.count(theirs)) == (1000, 1)
 
 
-def test_a_pipe_that_nobody_reads_is_told_at_once(tmp_path: Path) -> None:
+def test_a_pipe_without_a_reader_is_an_error_at_once(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(OSError, match="nobody reads from it"), checked_access_log(str(pipe)):
+    with pytest.raises(OSError, match="without a reader"), checked_access_log(str(pipe)):
         pass
 
 
-def test_the_reader_of_a_pipe_does_not_see_it_end_between_the_check_and_the_log(tmp_path: Path) -> None:
+def test_the_reader_of_a_pipe_sees_no_end_between_the_check_and_the_log(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     with checked_access_log(str(pipe)):
-        with pytest.raises(BlockingIOError):  # of a pipe that has ended, nothing at all would come
+        with pytest.raises(BlockingIOError):  # a pipe at its end would return nothing
             os.read(reader, 1)
-        with access_log(str(pipe), tmp_path / "turn") as file:
+        with access_log(str(pipe), tmp_path / "lock") as file:
             assert file is not None
             file.write(b"line\n")
         assert os.read(reader, 100) == b"line\n"
     os.close(reader)
 
 
-def test_lines_wait_for_who_reads_a_pipe(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_lines_for_a_pipe_are_written_once_it_has_a_reader(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with access_log(str(pipe), tmp_path / "turn") as file:
+    with access_log(str(pipe), tmp_path / "lock") as file:
         assert file is not None
         file.write(b"line\n")
         eventually(lambda: caplog.messages)
@@ -136,17 +136,17 @@ def test_lines_wait_for_who_reads_a_pipe(tmp_path: Path, caplog: pytest.LogCaptu
             assert reader.read(100) == b"line\n"
 
 
-def test_a_reader_that_stalls_holds_nothing_up_and_costs_the_lines_beyond_the_room(tmp_path: Path) -> None:
+def test_a_stalled_reader_blocks_nothing_and_only_lines_beyond_the_queue_are_dropped(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    with access_log(str(pipe), tmp_path / "turn") as file:
+    with access_log(str(pipe), tmp_path / "lock") as file:
         assert file is not None
-        taken = [file.write(b"x" * 299 + b"\n") for _ in range(100_000)]
-        assert taken[0]
-        assert not taken[-1]
+        queued = [file.write(b"x" * 299 + b"\n") for _ in range(100_000)]
+        assert queued[0]
+        assert not queued[-1]
         read = 0
-        while read < sum(taken) * 300:
+        while read < sum(queued) * 300:
             with suppress(BlockingIOError):
                 read += len(os.read(reader, 1 << 20))
         assert file.write(b"more\n")
@@ -154,21 +154,21 @@ def test_a_reader_that_stalls_holds_nothing_up_and_costs_the_lines_beyond_the_ro
 
 
 def test_lines_of_several_processes_do_not_mix(tmp_path: Path, path: Path) -> None:
-    writers = [subprocess.Popen([sys.executable, "-c", _WRITER, path, tmp_path / "turn", letter]) for letter in "abc"]
+    writers = [subprocess.Popen([sys.executable, "-c", _WRITER, path, tmp_path / "lock", letter]) for letter in "abc"]
     assert [writer.wait(SECONDS) for writer in writers] == [0, 0, 0]
     lines = path.read_text().splitlines()
     assert sorted(lines) == sorted([letter * 300 for letter in "abc" for _ in range(3000)])
 
 
-def test_who_waits_for_the_turn_writes_after_it(file: AccessFile, path: Path, tmp_path: Path) -> None:
-    with (tmp_path / "turn").open() as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+def test_lines_wait_for_the_lock_of_another_process(file: AccessLogFile, path: Path, tmp_path: Path) -> None:
+    with (tmp_path / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         assert file.write(b"line\n")
         assert path.read_text() == ""
     eventually(lambda: path.read_text() == "line\n")
 
 
 def test_without_a_name_there_is_no_log(tmp_path: Path) -> None:
-    with access_log("", tmp_path / "turn") as file:
+    with access_log("", tmp_path / "lock") as file:
         assert file is None
     assert not list(tmp_path.iterdir())

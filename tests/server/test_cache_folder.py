@@ -1,4 +1,4 @@
-"""The folder for compiled data: where there can be none, it is said why, and which setting names another."""
+"""The cache folder: if none can be created, the error says why and which setting changes it."""
 
 import shlex
 import subprocess
@@ -8,11 +8,11 @@ import pytest
 
 from tests.program import PROGRAM, SECONDS, environment, run_here
 
-HINT = "--cache DIR or STORE_DIRECTORY_CACHE names another folder\n"
+HINT = "choose another folder with --cache DIR or STORE_DIRECTORY_CACHE\n"
 
 
-def test_without_any_folder_it_says_what_it_tried_and_which_settings_there_are() -> None:
-    # A process that can make no file larger than nothing finds no temporary folder to write to.
+def test_without_any_folder_the_error_lists_what_was_tried_and_the_settings() -> None:
+    # A process that can only create empty files finds no temporary folder.
     shell = f"ulimit -f 0; exec {shlex.join([*PROGRAM, 'serve', '--port', '0'])}"
     unwritable = environment({"XDG_CACHE_HOME": "/dev/null/cache", "TMPDIR": "/dev/null/tmp"})
     ended = subprocess.run(
@@ -20,23 +20,23 @@ def test_without_any_folder_it_says_what_it_tried_and_which_settings_there_are()
     )
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr == (
-        "Error: no folder for compiled data can be made: /dev/null/cache/store-directory: Not a directory; "
-        f"no temporary folder can be written to (TMPDIR names one); {HINT}"
+        "Error: cannot create a folder for compiled data: /dev/null/cache/store-directory: Not a directory; "
+        f"no temporary folder is writable (set TMPDIR); {HINT}"
     )
 
 
 @pytest.mark.parametrize(
-    ("cache", "told"),
+    ("cache", "message"),
     [
         ("/dev/null/cache", "/dev/null/cache: Not a directory"),
-        ("/dev/null", "/dev/null: it is there and is no folder"),
+        ("/dev/null", "/dev/null: it exists and is not a folder"),
         ("{tmp_path}/full", "{tmp_path}/full/runs: File exists"),
     ],
 )
-def test_the_folder_that_was_given_is_named_where_it_cannot_be_used(tmp_path: Path, cache: str, told: str) -> None:
+def test_an_unusable_chosen_folder_is_named(tmp_path: Path, cache: str, message: str) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "runs").touch()
     ended = run_here("serve", "--port", "0", "--cache", cache.format(tmp_path=tmp_path))
     assert (ended.returncode, ended.stdout) == (1, "")
-    why = told.format(tmp_path=tmp_path)
-    assert ended.stderr == f"Error: no folder for compiled data can be made: {why}; {HINT}"
+    why = message.format(tmp_path=tmp_path)
+    assert ended.stderr == f"Error: cannot create a folder for compiled data: {why}; {HINT}"

@@ -1,4 +1,4 @@
-"""How many connections the system lets the service have."""
+"""The limit of descriptors, and with it of connections."""
 
 import shlex
 import subprocess
@@ -8,12 +8,16 @@ import pytest
 
 from tests.program import SECONDS, run
 
-_ASK = "import resource; from service.server.descriptor_limit import room_for; print({most}, *resource.getrlimit(7))"
+_PRINT_LIMITS = """
+import resource
+from service.server.descriptor_limit import raise_descriptor_limit
+print(raise_descriptor_limit({connections}), *resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
 
 
-def told(limits: str, connections: int | None) -> list[int]:
-    """Return how many connections there may be, and the limits of descriptors then, under a shell's limits."""
-    code = _ASK.format(most=f"room_for({connections})")
+def limited(limits: str, connections: int | None) -> list[int]:
+    """Return the maximum of connections, and the new soft and hard limit, in a process with a shell's limits."""
+    code = _PRINT_LIMITS.format(connections=connections)
     shell = f"{limits}; exec {shlex.quote(sys.executable)} -c {shlex.quote(code)}"
     done = subprocess.run(["/bin/sh", "-c", shell], capture_output=True, text=True, timeout=SECONDS, check=True)
     return [int(number) for number in done.stdout.split()]
@@ -28,13 +32,13 @@ def told(limits: str, connections: int | None) -> list[int]:
         ("ulimit -Sn 100; ulimit -Hn 100", None, [50, 100, 100]),
     ],
 )
-def test_the_soft_limit_of_descriptors_is_raised_as_far_as_the_connections_need(
+def test_the_soft_limit_is_raised_as_far_as_the_connections_need(
     limits: str, connections: int | None, expected: list[int]
 ) -> None:
-    assert told(limits, connections) == expected
+    assert limited(limits, connections) == expected
 
 
-def test_more_connections_than_the_system_allows_are_bad_usage() -> None:
+def test_more_connections_than_the_hard_limit_allows_are_a_usage_error() -> None:
     done = run("serve", "--max-connections", str(1 << 40))
     assert done.returncode == 2
-    assert "--max-connections: the system lets a process have " in done.stderr
+    assert "--max-connections: a process can have at most " in done.stderr

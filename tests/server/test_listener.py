@@ -1,4 +1,4 @@
-"""Addresses: what is printed of them, and what to do about one that cannot be had."""
+"""Addresses to listen on: their description, and advice if one cannot be bound."""
 
 import errno
 import os
@@ -20,38 +20,38 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("options", "workers", "told"),
+    ("options", "workers", "advice"),
     [
-        (("--port", "{port}"), "1", "--port names another port, `--port 0` takes a free one"),
+        (("--port", "{port}"), "1", "choose another port with --port, or a free one with `--port 0`"),
         (
             ("--port", "0", "--admin", "127.0.0.1:{port}"),
             "2",
-            "--admin names another port, `--admin 127.0.0.1:0` takes a free one",
+            "choose another port with --admin, or a free one with `--admin 127.0.0.1:0`",
         ),
     ],
     ids=["public", "admin"],
 )
-def test_an_address_in_use_is_exit_1_with_the_option_of_another(
-    data: Path, options: tuple[str, ...], workers: str, told: str
+def test_an_address_in_use_is_exit_1_with_the_option_to_change_it(
+    data: Path, options: tuple[str, ...], workers: str, advice: str
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = str(listening.getsockname()[1])
         given = [option.format(port=port) for option in options]
         ended = run("serve", "--data", data, "--workers", workers, *given)
     assert ended.returncode == 1
     reason = os.strerror(errno.EADDRINUSE)
-    assert ended.stderr == f"Error: cannot listen on 127.0.0.1:{port}: {reason}; {told}\n"
+    assert ended.stderr == f"Error: cannot listen on 127.0.0.1:{port}: {reason}; {advice}\n"
 
 
-@pytest.mark.parametrize("host", ["256.1.1.1", "192.0.2.1"], ids=["no address", "another machine's"])
+@pytest.mark.parametrize("host", ["256.1.1.1", "192.0.2.1"], ids=["invalid", "another machine's"])
 @pytest.mark.parametrize("admin", [False, True])
-def test_a_host_that_is_not_of_this_machine_is_told_with_one_that_is(host: str, *, admin: bool) -> None:
+def test_a_host_of_another_machine_is_an_error_with_a_valid_example(host: str, *, admin: bool) -> None:
     option = "--admin" if admin else "--host"
     with pytest.raises(CannotListen) as caught:
         bind(host, 8080, shared=False, admin=admin)
     assert str(caught.value).startswith(f"cannot listen on {host}:8080: ")
     assert str(caught.value).endswith(
-        f"; {option} takes an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of IPv4"
+        f"; {option} must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all IPv4 addresses"
     )
 
 
@@ -63,18 +63,18 @@ def test_a_host_that_is_not_of_this_machine_is_told_with_one_that_is(host: str, 
         ("::1", True, "`--admin [::1]:0`"),
     ],
 )
-def test_a_port_that_needs_a_privilege_is_told_with_a_free_one(host: str, free: str, *, admin: bool) -> None:
-    told = remedy(PermissionError(errno.EACCES, "Permission denied"), host, admin=admin)
-    assert told.startswith("; ports below 1024 need a privilege: ")
-    assert told.endswith(f" names another port, {free} takes a free one")
+def test_a_privileged_port_is_an_error_with_the_option_for_a_free_one(host: str, free: str, *, admin: bool) -> None:
+    advice = remedy(PermissionError(errno.EACCES, "Permission denied"), host, admin=admin)
+    assert advice.startswith("; ports below 1024 need a privilege: ")
+    assert advice.endswith(f", or a free one with {free}")
 
 
-def test_of_another_failure_nothing_is_advised() -> None:
+def test_other_errors_have_no_advice() -> None:
     assert remedy(OSError(errno.EMFILE, "Too many open files"), "127.0.0.1", admin=False) == ""
 
 
 class At(socket.socket):
-    """A socket that says that it is bound to an address."""
+    """A socket that seems to be bound to an address."""
 
     def __init__(self, host: str) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class At(socket.socket):
         ("::", "[::]:8080 (all IPv6 addresses of this machine)", "http://[::1]:8080", False),
     ],
 )
-def test_all_addresses_are_no_link_and_a_client_gets_one_of_them(
+def test_a_wildcard_is_described_without_a_url_and_its_url_is_local(
     host: str, place: str, url: str, *, is_local: bool
 ) -> None:
     with At(host) as bound:
@@ -105,14 +105,12 @@ def test_all_addresses_are_no_link_and_a_client_gets_one_of_them(
         assert (listener.place, listener.url, listener.is_local) == (place, url, is_local)
 
 
-def test_an_address_of_several_is_local_only_if_all_are() -> None:
+def test_a_listener_is_local_only_if_all_its_addresses_are() -> None:
     with At("127.0.0.1") as inside, At("192.0.2.1") as outside:
         assert not Listener((inside, outside)).is_local
 
 
-def test_without_keys_an_address_that_others_reach_is_warned_of_once_and_printed_as_it_is(
-    data: Path, tmp_path: Path
-) -> None:
+def test_without_keys_a_public_address_is_warned_of_once(data: Path, tmp_path: Path) -> None:
     options = ("--host", "0.0.0.0", "--no-auth", "--admin", "0.0.0.0:0", "--workers", "2")
     with started("--data", data, *options, log=tmp_path / "log") as process:
         assert process.stdout is not None
@@ -133,7 +131,7 @@ def test_without_keys_an_address_that_others_reach_is_warned_of_once_and_printed
 @pytest.mark.parametrize(
     "options", [("--no-auth",), ("--host", "0.0.0.0"), ("--no-auth", "--uds", "{tmp_path}/s")], ids=str
 )
-def test_nothing_is_warned_of_on_this_machine_alone_or_with_keys(
+def test_a_local_address_or_one_with_keys_is_not_warned_of(
     data: Path, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     given = [option.format(tmp_path=tmp_path) for option in options]

@@ -27,7 +27,7 @@ def logged(form: str) -> list[str]:
     return ran.stderr.decode().splitlines()
 
 
-def test_lines_of_json_tell_time_level_logger_message_and_traceback() -> None:
+def test_a_line_of_json_has_time_level_logger_message_and_traceback() -> None:
     first, second = map(orjson.loads, logged("json"))
     assert abs((datetime.now(UTC) - datetime.fromisoformat(first.pop("time"))).total_seconds()) < 60
     message = "a word\n\x1b[2J\u202e\\udcff of 3"
@@ -44,5 +44,5 @@ def test_a_line_of_text_is_one_line_without_control_characters() -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "text"])
-def test_nothing_that_moves_a_cursor_is_written(form: str) -> None:
+def test_no_control_characters_are_written(form: str) -> None:
     assert all(line.isprintable() for line in logged(form))

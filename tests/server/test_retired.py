@@ -1,4 +1,4 @@
-"""What becomes of data that is no longer served, in the service as a process."""
+"""Data that is no longer served is unmapped."""
 
 import http.client
 from pathlib import Path
@@ -15,12 +15,12 @@ def mapped(pid: int) -> set[str]:
 
 
 def maps_another(pid: int, before: str) -> bool:
-    """Return whether a process maps a baked file, and the one of before no more, removed or not."""
+    """Return whether a process maps another baked file instead of the previous one."""
     files = mapped(pid)
     return bool(files) and not any(file.startswith(before) for file in files)
 
 
-def test_an_open_connection_keeps_no_earlier_data_alive(tmp_path: Path) -> None:
+def test_an_open_connection_does_not_keep_earlier_data_mapped(tmp_path: Path) -> None:
     first = write_directory(tmp_path / "first", [store("s1")])
     second = write_directory(tmp_path / "second", [store("s1"), store("s2")])
     served = baked_file(first, tmp_path / "stores.baked")

@@ -1,4 +1,4 @@
-"""A source that does what it is told to, and what a publisher makes of it."""
+"""A scripted source, and a publisher over it that records its publications."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -19,10 +19,10 @@ Step = Fetched | Exception | None
 
 
 class Script:
-    """A source that takes one step each time it is asked, and is unchanged from then on.
+    """A source with one step per fetch, and unchanged afterwards.
 
-    seen   what it was told was seen, each time
-    at     when it was asked, in seconds by the clock of the loop
+    known  the known fingerprint of each fetch
+    at     time of each fetch, in seconds by the clock of the event loop
     """
 
     name = "a script"
@@ -30,11 +30,11 @@ class Script:
 
     def __init__(self, *steps: Step) -> None:
         self._steps = list(steps)
-        self.seen: list[str] = []
+        self.known: list[str] = []
         self.at: list[float] = []
 
-    async def take(self, to: Path, *, seen: str, check: Check, progress: Progress) -> Fetched | None:  # noqa: ARG002 - nothing takes long
-        self.seen.append(seen)
+    async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:  # noqa: ARG002 - nothing takes time
+        self.known.append(known)
         self.at.append(asyncio.get_running_loop().time())
         step = self._steps.pop(0) if self._steps else None
         if step is not None:
@@ -53,7 +53,7 @@ def write(to: Path, content: bytes) -> None:
     to.write_bytes(content)
 
 
-def taken(
+def fetched(
     fingerprint: str,
     *notes: str,
     stores: int = 1,
@@ -66,31 +66,31 @@ def taken(
 
 
 class Published:
-    """Runs a publisher over a script, and keeps what is told of each publication.
+    """A publisher over a script.
 
-    told  the publications, in order
+    all  its publications, in order
     """
 
     def __init__(self, script: Script, workspace: Workspace, *, poll_seconds: float = 0.005) -> None:
-        self.told: list[Publication] = []
-        self._news = asyncio.Event()
-        self.publisher = Publisher(script, workspace, self._note, safeguards=Safeguards(), poll_seconds=poll_seconds)
+        self.all: list[Publication] = []
+        self._event = asyncio.Event()
+        self.publisher = Publisher(script, workspace, self._record, safeguards=Safeguards(), poll_seconds=poll_seconds)
 
-    async def _note(self, publication: Publication) -> None:
-        self.told.append(publication)
-        self._news.set()
+    async def _record(self, publication: Publication) -> None:
+        self.all.append(publication)
+        self._event.set()
 
     async def until(self, count: int) -> list[Publication]:
-        """Wait until there were so many publications, and return them."""
+        """Wait for this many publications, and return them."""
         async with asyncio.timeout(SECONDS):
-            while len(self.told) < count:
-                self._news.clear()
-                await self._news.wait()
-        return self.told[:count]
+            while len(self.all) < count:
+                self._event.clear()
+                await self._event.wait()
+        return self.all[:count]
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Published"]:
-        """Run the publisher meanwhile."""
+        """Run the publisher until the block ends."""
         task = asyncio.create_task(self.publisher.run())
         try:
             yield self

@@ -1,4 +1,4 @@
-"""Last-Modified over the data sets of a run: it is given only where it cannot mislead a client."""
+"""Last-Modified over the data sets of a run: given only if it cannot mislead a client."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,28 +6,28 @@ from hypothesis import given, strategies as st
 
 from service.loading.dataset import Summary, Totals
 from service.snapshot.publication import Publication
-from service.snapshot.publisher import renewed
+from service.snapshot.publisher import next_publication
 from service.sources.source import Fetched
 
 START = datetime(2024, 5, 31, 12, tzinfo=UTC)
 TOTALS = Totals(stores=1, companies=1, skipped=0, repeated=0)
-# Tenths of a second, so that many data sets of a run are dated within one.
+# Tenths of a second, so that many data sets of a run have times within one second.
 DATES = st.none() | st.integers(0, 50).map(lambda tenths: START + timedelta(milliseconds=100 * tenths))
 RUNS = st.lists(st.tuples(st.sampled_from("abc"), DATES), max_size=12)
 
 
 def published(run: list[tuple[str, datetime | None]]) -> list[Publication]:
-    """Return what a run publishes of data sets, each a version and its time."""
+    """Return the publications of a run of data sets, each a version and its time."""
     publications, last = [], Publication()
     for version, generated_at in run:
-        taken = Fetched(fingerprint=version, summary=Summary(version, generated_at, TOTALS))
-        last = renewed(last, taken, "a file", START)
+        fetched = Fetched(fingerprint=version, summary=Summary(version, generated_at, TOTALS))
+        last = next_publication(last, fetched, "a file", START)
         publications.append(last)
     return publications
 
 
 @given(RUNS)
-def test_no_two_versions_of_a_run_have_one_last_modified_in_whole_seconds(
+def test_no_two_versions_of_a_run_have_the_same_last_modified_in_whole_seconds(
     run: list[tuple[str, datetime | None]],
 ) -> None:
     versions: dict[int, str] = {}
@@ -37,29 +37,29 @@ def test_no_two_versions_of_a_run_have_one_last_modified_in_whole_seconds(
 
 
 @given(RUNS)
-def test_last_modified_never_goes_back(run: list[tuple[str, datetime | None]]) -> None:
-    told = [publication.modified for publication in published(run) if publication.modified is not None]
-    assert told == sorted(told)
+def test_last_modified_never_decreases(run: list[tuple[str, datetime | None]]) -> None:
+    times = [publication.modified for publication in published(run) if publication.modified is not None]
+    assert times == sorted(times)
 
 
 @given(RUNS)
-def test_it_is_the_time_of_the_data_or_none(run: list[tuple[str, datetime | None]]) -> None:
+def test_last_modified_is_the_time_of_the_data_or_none(run: list[tuple[str, datetime | None]]) -> None:
     for (_, generated_at), publication in zip(run, published(run), strict=True):
         assert publication.modified in (None, generated_at)
 
 
-def test_data_in_order_and_a_second_apart_has_it_and_a_reload_of_the_same_data_keeps_it() -> None:
+def test_data_in_order_and_a_second_apart_has_one_and_a_reload_of_the_same_data_keeps_it() -> None:
     later = START + timedelta(seconds=1)
     assert [each.modified for each in published([("a", START), ("b", later), ("b", later)])] == [START, later, later]
 
 
-def test_data_of_the_same_second_or_an_earlier_time_has_none_and_later_data_has_it_again() -> None:
+def test_data_of_the_same_second_or_an_earlier_time_has_none_and_later_data_has_one_again() -> None:
     half, later = START + timedelta(seconds=0.5), START + timedelta(seconds=2)
     run: list[tuple[str, datetime | None]] = [("a", START), ("b", START), ("b", half), ("a", START), ("c", later)]
     assert [each.modified for each in published(run)] == [START, None, None, None, later]
 
 
-def test_data_of_the_future_has_none_and_hides_that_of_no_later_data() -> None:
+def test_data_of_the_future_has_none_and_does_not_affect_later_data() -> None:
     future = datetime.now(UTC) + timedelta(days=1)
     now = datetime.now(UTC)
     assert [each.modified for each in published([("a", future), ("b", now)])] == [None, now]

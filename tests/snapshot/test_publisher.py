@@ -1,4 +1,4 @@
-"""What a source holds is published, and what it cannot give is told."""
+"""New data of a source is published, and failed attempts are reported."""
 
 import errno
 import logging
@@ -13,7 +13,7 @@ from service.snapshot.publication import Publication
 from service.snapshot.run_folders import workspace
 from service.snapshot.workspace import Workspace
 from service.sources.source import Rejected, Unavailable
-from tests.snapshot.scripted import Published, Script, taken
+from tests.snapshot.scripted import Published, Script, fetched
 
 GONE = Unavailable("it is out of reach")
 EARLIER = datetime(2024, 5, 31, tzinfo=UTC)
@@ -30,10 +30,10 @@ def content(work: Workspace, publication: Publication) -> bytes:
     return work.file(publication).read_bytes()
 
 
-async def test_what_the_source_holds_is_published_and_what_came_before_is_removed(work: Workspace) -> None:
-    async with Published(Script(taken("one"), taken("two")), work).running() as published:
+async def test_new_data_is_published_and_the_previous_file_removed(work: Workspace) -> None:
+    async with Published(Script(fetched("one"), fetched("two")), work).running() as published:
         one, two = await published.until(2)
-    assert [(each.generation, each.fingerprint, each.seen) for each in (one, two)] == [
+    assert [(each.generation, each.fingerprint, each.known) for each in (one, two)] == [
         (1, "one", "one"),
         (2, "two", "two"),
     ]
@@ -44,11 +44,11 @@ async def test_what_the_source_holds_is_published_and_what_came_before_is_remove
     assert one.file != two.file
 
 
-async def test_a_source_that_did_not_change_confirms_what_is_served(work: Workspace) -> None:
-    script = Script(taken("one"))
+async def test_an_unchanged_source_confirms_the_served_data(work: Workspace) -> None:
+    script = Script(fetched("one"))
     async with Published(script, work).running() as published:
         one, again, once_more = await published.until(3)
-    assert script.seen[:3] == ["", "one", "one"]
+    assert script.known[:3] == ["", "one", "one"]
     for earlier, later in pairwise((one, again, once_more)):
         assert earlier.confirmed_at is not None
         assert later.confirmed_at is not None
@@ -56,16 +56,16 @@ async def test_a_source_that_did_not_change_confirms_what_is_served(work: Worksp
         assert (later.generation, later.loaded_at, later.last_reload) == (1, one.loaded_at, one.last_reload)
 
 
-@pytest.mark.parametrize("failure", [FAULTY, RuntimeError("a fault of ours")])
-async def test_where_nothing_is_served_yet_what_is_refused_or_fails_unexpectedly_ends_it(
+@pytest.mark.parametrize("failure", [FAULTY, RuntimeError("a bug")])
+async def test_a_first_fetch_that_is_rejected_or_fails_unexpectedly_ends_the_publisher(
     work: Workspace, failure: Exception
 ) -> None:
     with pytest.raises(Rejected, match=str(failure)):
         await Published(Script(failure), work).publisher.run()
 
 
-async def test_where_nothing_is_served_yet_a_source_out_of_reach_is_waited_for(work: Workspace) -> None:
-    async with Published(Script(GONE, taken("one")), work).running() as published:
+async def test_a_first_fetch_from_an_unavailable_source_is_retried(work: Workspace) -> None:
+    async with Published(Script(GONE, fetched("one")), work).running() as published:
         failed, one = await published.until(2)
     assert (failed.generation, failed.file) == (0, "")
     assert failed.last_reload is not None
@@ -73,9 +73,9 @@ async def test_where_nothing_is_served_yet_a_source_out_of_reach_is_waited_for(w
     assert one.generation == 1
 
 
-@pytest.mark.parametrize("failure", [GONE, FAULTY, OSError("a disk"), RuntimeError("a fault of ours")])
-async def test_whatever_fails_leaves_what_is_served_and_is_told(work: Workspace, failure: Exception) -> None:
-    async with Published(Script(taken("one"), failure, taken("two")), work).running() as published:
+@pytest.mark.parametrize("failure", [GONE, FAULTY, OSError("a disk"), RuntimeError("a bug")])
+async def test_a_failed_attempt_keeps_the_served_data_and_is_published(work: Workspace, failure: Exception) -> None:
+    async with Published(Script(fetched("one"), failure, fetched("two")), work).running() as published:
         one, failed, two = await published.until(3)
     assert failed.last_reload is not None
     assert (failed.last_reload.ok, failed.last_reload.error) == (False, str(failure))
@@ -85,47 +85,47 @@ async def test_whatever_fails_leaves_what_is_served_and_is_told(work: Workspace,
     assert two.last_reload.ok
 
 
-async def test_a_refused_folder_is_logged_with_how_to_see_every_error(
+async def test_a_refused_folder_is_logged_with_the_command_that_lists_every_error(
     work: Workspace, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    script = Script(taken("one"), FAULTY)
+    script = Script(fetched("one"), FAULTY)
     script.name = str(tmp_path)
     async with Published(script, work).running() as published:
         _, failed = await published.until(2)
     assert failed.last_reload is not None
     assert failed.last_reload.error == str(FAULTY)
-    line = f"{FAULTY}; what was served stays; `store-directory check {tmp_path}` reports every error"
+    line = f"{FAULTY}; the previous data is still served; `store-directory check {tmp_path}` reports every error"
     assert [record.getMessage() for record in caplog.records] == [line]
 
 
-async def test_what_is_left_of_a_failed_attempt_is_removed_before_it_is_told(work: Workspace) -> None:
-    async with Published(Script(taken("one"), GONE), work).running() as published:
+async def test_files_of_a_failed_attempt_are_removed_before_it_is_published(work: Workspace) -> None:
+    async with Published(Script(fetched("one"), GONE), work).running() as published:
         one, _ = await published.until(2)
         assert [file.name for file in work.folder.glob("*.baked")] == [one.file]
 
 
-async def test_what_was_refused_is_not_taken_for_confirmed_and_is_not_asked_for_again(work: Workspace) -> None:
-    script = Script(taken("one"), FAULTY)
+async def test_refused_data_is_neither_confirmed_nor_fetched_again(work: Workspace) -> None:
+    script = Script(fetched("one"), FAULTY)
     async with Published(script, work).running() as published:
         *_, later = await published.until(5)
-    assert script.seen[:5] == ["", "one", "faulty", "faulty", "faulty"]
+    assert script.known[:5] == ["", "one", "faulty", "faulty", "faulty"]
     assert later.last_reload is not None
     assert not later.last_reload.ok
     assert later.confirmed_at is not None
     assert later.loaded_at is not None
-    assert later.confirmed_at <= later.loaded_at  # it was asked before it was loaded, and not confirmed since
+    assert later.confirmed_at <= later.loaded_at  # asked before loading, and not confirmed since
 
 
-async def test_a_source_that_is_within_reach_again_and_unchanged_is_in_order(work: Workspace) -> None:
-    async with Published(Script(taken("one"), GONE), work).running() as published:
+async def test_an_unchanged_source_that_is_available_again_is_a_success(work: Workspace) -> None:
+    async with Published(Script(fetched("one"), GONE), work).running() as published:
         *_, later = await published.until(3)
     assert later.last_reload is not None
     assert later.last_reload.ok
     assert later.generation == 1
 
 
-async def test_a_source_out_of_reach_is_asked_again_after_growing_pauses(work: Workspace) -> None:
-    script = Script(taken("one"), GONE, GONE)
+async def test_an_unavailable_source_is_retried_with_backoff(work: Workspace) -> None:
+    script = Script(fetched("one"), GONE, GONE)
     async with Published(script, work).running() as published:
         await published.until(4)
     first, second = (later - earlier for earlier, later in pairwise(script.at[1:4]))
@@ -133,150 +133,152 @@ async def test_a_source_out_of_reach_is_asked_again_after_growing_pauses(work: W
     assert second >= 0.5
 
 
-async def test_who_asks_for_it_has_the_source_taken_at_once_changed_or_not(work: Workspace) -> None:
-    script = Script(taken("one"), taken("one"))
+async def test_a_requested_reload_fetches_the_source_at_once_changed_or_not(work: Workspace) -> None:
+    script = Script(fetched("one"), fetched("one"))
     async with Published(script, work, poll_seconds=600).running() as published:
         await published.until(1)
         published.publisher.reload()
         *_, again = await published.until(2)
-    assert script.seen == ["", ""]
+    assert script.known == ["", ""]
     assert (again.generation, again.fingerprint) == (2, "one")
 
 
-async def test_who_asks_for_it_while_a_source_is_out_of_reach_does_not_wait(work: Workspace) -> None:
-    script = Script(taken("one"), *(GONE,) * 5, taken("two"))
+async def test_a_requested_reload_of_an_unavailable_source_skips_the_backoff(work: Workspace) -> None:
+    script = Script(fetched("one"), *(GONE,) * 5, fetched("two"))
     async with Published(script, work).running() as published:
         for count in range(2, 7):
             await published.until(count)
             published.publisher.reload()
         *_, two = await published.until(7)
     assert two.generation == 2
-    assert script.at[-1] - script.at[0] < 0.25 * (2**5 - 1)  # the least that the growing pauses take
+    assert script.at[-1] - script.at[0] < 0.25 * (2**5 - 1)  # the least time of the backoff
 
 
-async def test_a_failure_that_stays_is_logged_once_and_again_after_it_was_mended(
+async def test_a_persistent_failure_is_logged_once_and_again_after_a_success(
     work: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
-    script = Script(taken("one"), GONE, GONE, FAULTY, taken("two"), FAULTY)
+    script = Script(fetched("one"), GONE, GONE, FAULTY, fetched("two"), FAULTY)
     with caplog.at_level(logging.WARNING):
         async with Published(script, work).running() as published:
             await published.until(8)
-    assert caplog.messages == [f"{failure}; what was served stays" for failure in (GONE, FAULTY, FAULTY)]
+    assert caplog.messages == [f"{failure}; the previous data is still served" for failure in (GONE, FAULTY, FAULTY)]
 
 
-async def test_what_there_is_to_tell_of_the_data_is_logged(work: Workspace, caplog: pytest.LogCaptureFixture) -> None:
-    async with Published(Script(taken("one", "skipped 3 invalid records")), work).running() as published:
+async def test_notes_on_the_data_are_logged(work: Workspace, caplog: pytest.LogCaptureFixture) -> None:
+    async with Published(Script(fetched("one", "skipped 3 invalid records")), work).running() as published:
         await published.until(1)
         await published.until(2)
     assert "skipped 3 invalid records" in caplog.messages
 
 
 class FullDisk(Workspace):
-    """A workspace on a disk that is full from a certain publication on."""
+    """A workspace whose disk is full once there is data."""
 
     def publish(self, publication: Publication) -> None:
-        """Publish, while there is room."""
+        """Fail once there is data."""
         if publication.generation:
             raise OSError(errno.ENOSPC, "No space left on device")
         super().publish(publication)
 
 
-async def test_a_failure_for_which_there_is_no_room_is_told_to_this_process_and_logged_once(
+async def test_a_failure_that_cannot_be_written_is_reported_to_this_process_and_logged_once(
     work: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with Published(Script(taken("one")), work).running() as published:
+    async with Published(Script(fetched("one")), work).running() as published:
         await published.until(1)
     script = Script(GONE, GONE)
     async with Published(script, FullDisk(work.folder)).running() as published:
         first, second = await published.until(2)
-    for told in (first, second):
-        assert told.last_reload is not None
-        assert (told.generation, told.last_reload.error) == (1, str(GONE))
-    assert caplog.messages.count(f"{GONE}; what was served stays") == 1
+    for each in (first, second):
+        assert each.last_reload is not None
+        assert (each.generation, each.last_reload.error) == (1, str(GONE))
+    assert caplog.messages.count(f"{GONE}; the previous data is still served") == 1
     assert work.publication().generation == 1
 
 
-async def test_who_takes_over_goes_on_from_what_is_published(work: Workspace) -> None:
-    async with Published(Script(taken("one")), work).running() as published:
+async def test_a_new_leader_continues_from_the_publication(work: Workspace) -> None:
+    async with Published(Script(fetched("one")), work).running() as published:
         await published.until(1)
     (work.folder / "left.baked").write_bytes(b"half")
-    script = Script(None, taken("two"))
+    script = Script(None, fetched("two"))
     async with Published(script, work).running() as published:
         confirmed, two = await published.until(2)
-    assert script.seen[:2] == ["one", "one"]
+    assert script.known[:2] == ["one", "one"]
     assert (confirmed.generation, two.generation) == (1, 2)
     assert [file.name for file in work.folder.glob("*.baked")] == [two.file]
 
 
-def refused(publication: Publication) -> str:
+def refusal(publication: Publication) -> str:
     """Return why the last attempt failed."""
     assert publication.last_reload is not None
     assert not publication.last_reload.ok
     return publication.last_reload.error or ""
 
 
-async def test_a_reload_that_loses_too_much_leaves_what_is_served_and_is_told_and_logged_once(
+async def test_a_reload_that_shrinks_too_much_keeps_the_served_data_and_is_logged_once(
     work: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
-    script = Script(taken("one", stores=5_000), taken("two", stores=312))
+    script = Script(fetched("one", stores=5_000), fetched("two", stores=312))
     async with Published(script, work).running() as published:
         one, failed, later = await published.until(3)
     why = "312 of 5,000 stores left, 93.8 % fewer than served now; --max-shrink 0.94 allows that"
-    assert refused(failed) == refused(later) == why
+    assert refusal(failed) == refusal(later) == why
     assert (failed.generation, failed.file, failed.summary) == (1, one.file, one.summary)
-    assert caplog.messages.count(f"{why}; what was served stays") == 1
-    assert script.seen[:3] == ["", "one", "two"]
+    assert caplog.messages.count(f"{why}; the previous data is still served") == 1
+    assert script.known[:3] == ["", "one", "two"]
 
 
-async def test_each_reload_is_compared_with_what_is_served_not_with_what_was_served_first(work: Workspace) -> None:
-    script = Script(*(taken(str(stores), stores=stores) for stores in (100, 60, 31, 15)))
+async def test_each_reload_is_compared_with_the_served_data_not_with_the_first(work: Workspace) -> None:
+    script = Script(*(fetched(str(stores), stores=stores) for stores in (100, 60, 31, 15)))
     async with Published(script, work).running() as published:
         *_, third, failed = await published.until(4)
     assert third.generation == 3
-    assert refused(failed).startswith("15 of 31 stores left, 51.6 % fewer")
+    assert refusal(failed).startswith("15 of 31 stores left, 51.6 % fewer")
 
 
-async def test_a_reload_that_is_asked_for_is_refused_like_any_other(work: Workspace) -> None:
-    few = taken("two", stores=1)
-    async with Published(Script(taken("one", stores=9), few, few), work, poll_seconds=600).running() as published:
+async def test_a_requested_reload_is_refused_like_any_other(work: Workspace) -> None:
+    few = fetched("two", stores=1)
+    async with Published(Script(fetched("one", stores=9), few, few), work, poll_seconds=600).running() as published:
         for count in (1, 2):
             await published.until(count)
             published.publisher.reload()
         *_, failed = await published.until(3)
-    assert refused(failed).startswith("1 of 9 stores left")
+    assert refusal(failed).startswith("1 of 9 stores left")
 
 
-async def test_who_takes_over_compares_with_what_is_published(work: Workspace) -> None:
-    async with Published(Script(taken("one", stores=100)), work).running() as published:
+async def test_a_new_leader_compares_with_the_publication(work: Workspace) -> None:
+    async with Published(Script(fetched("one", stores=100)), work).running() as published:
         await published.until(1)
-    async with Published(Script(taken("two", stores=10)), work).running() as published:
+    async with Published(Script(fetched("two", stores=10)), work).running() as published:
         (failed,) = await published.until(1)
-    assert refused(failed).startswith("10 of 100 stores left")
+    assert refusal(failed).startswith("10 of 100 stores left")
 
 
-async def test_a_copy_of_the_run_before_is_not_compared_with_so_that_a_start_accepts_what_shrank(
+async def test_a_reload_is_not_compared_with_the_last_good_copy_of_an_earlier_run(
     work: Workspace,
 ) -> None:
-    script = Script(taken("one", stores=100, confirmed_at=EARLIER), taken("two", stores=10), taken("three", stores=1))
+    script = Script(
+        fetched("one", stores=100, confirmed_at=EARLIER), fetched("two", stores=10), fetched("three", stores=1)
+    )
     async with Published(script, work).running() as published:
         _, two, failed = await published.until(3)
     assert (two.generation, two.fingerprint) == (2, "two")
-    assert refused(failed).startswith("1 of 10 stores left")
+    assert refusal(failed).startswith("1 of 10 stores left")
 
 
-async def test_a_copy_that_the_source_confirmed_is_compared_with(work: Workspace) -> None:
-    script = Script(taken("one", stores=100, confirmed_at=EARLIER), None, taken("two", stores=10))
+async def test_a_reload_is_compared_with_a_copy_that_the_source_has_confirmed(work: Workspace) -> None:
+    script = Script(fetched("one", stores=100, confirmed_at=EARLIER), None, fetched("two", stores=10))
     async with Published(script, work).running() as published:
         *_, failed = await published.until(3)
-    assert refused(failed).startswith("10 of 100 stores left")
+    assert refusal(failed).startswith("10 of 100 stores left")
 
 
-async def test_a_copy_that_is_taken_amid_a_run_does_not_end_the_comparison(work: Workspace) -> None:
-    async with Published(Script(taken("one", stores=100)), work).running() as published:
+async def test_a_copy_fetched_during_a_run_does_not_end_the_comparison(work: Workspace) -> None:
+    async with Published(Script(fetched("one", stores=100)), work).running() as published:
         await published.until(1)
-    (work.file(work.publication())).unlink()  # so that the next one takes the copy
-    script = Script(taken("one", stores=100, confirmed_at=EARLIER), taken("two", stores=10))
+    (work.file(work.publication())).unlink()  # so that the next leader fetches the copy
+    script = Script(fetched("one", stores=100, confirmed_at=EARLIER), fetched("two", stores=10))
     async with Published(script, work).running() as published:
         again, failed = await published.until(2)
     assert again.generation == 2
-    assert refused(failed).startswith("10 of 100 stores left")
+    assert refusal(failed).startswith("10 of 100 stores left")

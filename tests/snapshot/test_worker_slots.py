@@ -1,4 +1,4 @@
-"""The numbers of workers, in memory that all of them read."""
+"""Worker slots: counters in memory that all workers can read."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -18,16 +18,16 @@ def work(tmp_path: Path) -> Iterator[Workspace]:
 
 
 def in_a_worker(work: Workspace, act: Callable[[WorkerSlot], object]) -> int:
-    """Let another process take a slot and act on it, and end; return its exit code."""
+    """Run a process that claims a slot, acts on it and ends; return its exit code."""
     child = os.fork()
     if not child:
-        act(work.slots.take())
+        act(work.slots.claim())
         os._exit(0)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def count_seven(slot: WorkerSlot) -> None:
-    slot.serves(3)
+    slot.set_generation(3)
     slot.counts[0] += 7
 
 
@@ -42,50 +42,50 @@ def sums(slot: WorkerSlot) -> int:
     return sum(counts[0] for counts in slot.all_counts())
 
 
-def test_a_process_alone_counts_for_itself() -> None:
+def test_a_single_process_has_a_slot_of_its_own() -> None:
     slot = single_slot()
     slot.counts[0] += 2
     assert (sums(slot), len(slot.living()), slot.alone) == (2, 1, True)
 
 
-def test_workers_have_a_seat_each_and_read_all_of_them(work: Workspace) -> None:
-    one, other = work.slots.take(), work.slots.take()
+def test_each_worker_has_a_slot_and_reads_all_of_them(work: Workspace) -> None:
+    one, other = work.slots.claim(), work.slots.claim()
     one.counts[0] += 1
     other.counts[0] += 2
-    other.serves(5)
+    other.set_generation(5)
     assert (sums(one), sums(other)) == (3, 3)
-    assert (len(one.living()), one.alone, sorted(work.slots.serving())) == (2, False, [0, 5])
+    assert (len(one.living()), one.alone, sorted(work.slots.generations())) == (2, False, [0, 5])
 
 
-def test_what_a_worker_counted_is_not_lost_with_it_and_the_next_one_goes_on_there(work: Workspace) -> None:
-    mine = work.slots.take()
+def test_the_counters_of_a_worker_outlive_it_and_the_next_one_continues_them(work: Workspace) -> None:
+    mine = work.slots.claim()
     for ended in (1, 2, 3):
         assert in_a_worker(work, count_seven) == 0
         assert sums(mine) == ended * 7
-        assert (len(mine.living()), work.slots.serving()) == (1, [0])
+        assert (len(mine.living()), work.slots.generations()) == (1, [0])
     assert len(list(work.folder.glob("slot-*"))) == 2
 
 
-def test_a_new_worker_serves_nothing_whatever_the_one_before_it_served(work: Workspace) -> None:
+def test_a_new_worker_serves_nothing_whatever_its_predecessor_served(work: Workspace) -> None:
     assert in_a_worker(work, count_seven) == 0
-    slot = work.slots.take()
+    slot = work.slots.claim()
     assert (slot.numbers[0], slot.counts[0]) == (0, 7)
 
 
 def test_the_connections_of_a_worker_end_with_it(work: Workspace) -> None:
-    mine = work.slots.take()
+    mine = work.slots.claim()
     mine.count_connection(1)
     assert in_a_worker(work, open_three) == 0
-    assert mine.open_connections() == 1  # before another worker has its place
-    successor = work.slots.take()
+    assert mine.open_connections() == 1  # before another worker claims its slot
+    successor = work.slots.claim()
     assert (mine.open_connections(), successor.counts[0]) == (1, 7)
     successor.count_connection(1)
     mine.count_connection(-1)
     assert mine.open_connections() == 1
 
 
-def test_a_seat_has_all_of_its_room_from_the_start_so_that_counting_never_needs_more(work: Workspace) -> None:
-    work.slots.take()
+def test_a_slot_is_fully_allocated_so_that_counting_never_needs_disk_space(work: Workspace) -> None:
+    work.slots.claim()
     stat = (work.folder / "slot-0").stat()
     assert stat.st_size == SLOT_BYTES
     assert stat.st_blocks * 512 >= SLOT_BYTES

@@ -1,4 +1,4 @@
-"""The folder of a run: made, shared, and removed with it or by the next one."""
+"""The folder of a run: created, shared, and removed with it or by the next run."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 
 @contextmanager
 def another_run(cache: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """Have another process with a workspace, and return its folder."""
+    """Run another process with a workspace, and yield it and its folder."""
     command = [sys.executable, "-c", ANOTHER_RUN, str(cache)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
@@ -41,14 +41,14 @@ def another_run(cache: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
             process.kill()
 
 
-def test_a_run_removes_its_folder_behind_it(tmp_path: Path) -> None:
+def test_a_run_removes_its_folder(tmp_path: Path) -> None:
     with workspace(tmp_path / "cache") as work:
         work.publish(Publication(generation=1))
         assert list((tmp_path / "cache").iterdir()) == [work.folder]
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_the_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_the_folder_is_private(tmp_path: Path) -> None:
     with workspace(tmp_path / "cache") as work:
         assert {each.stat().st_mode & 0o777 for each in (work.folder, work.folder.parent)} == {0o700}
 
@@ -65,7 +65,7 @@ def test_runs_in_one_cache_do_not_disturb_each_other(tmp_path: Path) -> None:
             assert one.publication().generation == 1
 
 
-def test_the_folder_of_a_run_that_was_killed_is_removed_by_the_next_one_and_that_of_a_living_one_is_not(
+def test_a_run_removes_the_folders_of_killed_runs_but_not_of_living_ones(
     tmp_path: Path,
 ) -> None:
     with another_run(tmp_path) as (killed, left), another_run(tmp_path) as (_, living):
@@ -76,7 +76,7 @@ def test_the_folder_of_a_run_that_was_killed_is_removed_by_the_next_one_and_that
             assert set(tmp_path.iterdir()) == {living, work.folder}
 
 
-def test_a_folder_that_is_just_being_made_is_left_alone_and_one_that_never_was_made_is_removed(tmp_path: Path) -> None:
+def test_a_new_folder_without_its_final_name_is_removed_only_when_it_is_old(tmp_path: Path) -> None:
     fresh, old = tmp_path / "new-aaaaaaaa", tmp_path / "new-bbbbbbbb"
     fresh.mkdir()
     old.mkdir()
@@ -86,7 +86,7 @@ def test_a_folder_that_is_just_being_made_is_left_alone_and_one_that_never_was_m
         assert not old.exists()
 
 
-def test_what_is_not_of_a_run_stays_in_the_cache(tmp_path: Path) -> None:
+def test_other_entries_of_the_cache_stay(tmp_path: Path) -> None:
     names = {"kept", "run-2024", "run-of-mine", "new-", "kept.baked"}
     for name in names:
         (tmp_path / name).mkdir()
@@ -95,7 +95,7 @@ def test_what_is_not_of_a_run_stays_in_the_cache(tmp_path: Path) -> None:
     assert {each.name for each in tmp_path.iterdir()} == names
 
 
-def test_many_runs_that_start_at_once_all_have_their_folder(tmp_path: Path) -> None:
+def test_runs_that_start_concurrently_have_a_folder_each(tmp_path: Path) -> None:
     with ExitStack() as runs:
         command = [sys.executable, "-c", ANOTHER_RUN, str(tmp_path)]
         processes = [
@@ -113,7 +113,7 @@ def test_many_runs_that_start_at_once_all_have_their_folder(tmp_path: Path) -> N
                 each.kill()
 
 
-def test_a_run_has_one_leader_until_that_ends(tmp_path: Path) -> None:
+def test_a_run_has_one_leader_until_it_ends(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
         assert work.lead()
         assert work.lead()
@@ -124,46 +124,46 @@ def test_a_run_has_one_leader_until_that_ends(tmp_path: Path) -> None:
 
 
 def in_a_worker(work: Workspace) -> None:
-    """Let another process take a slot, have data and end."""
+    """Run a worker that claims a slot, has data and ends."""
     child = os.fork()
     if not child:
-        work.slots.take().serves(1)
+        work.slots.claim().set_generation(1)
         os._exit(0)
     os.waitpid(child, 0)
 
 
-def test_what_is_published_is_read_as_it_was_and_nothing_is_where_nothing_was(tmp_path: Path) -> None:
-    publication = Publication(generation=7, file="a.baked", fingerprint="f", seen="s", loaded_at=datetime.now(UTC))
+def test_a_publication_is_read_back_and_is_empty_before_the_first(tmp_path: Path) -> None:
+    publication = Publication(generation=7, file="a.baked", fingerprint="f", known="s", loaded_at=datetime.now(UTC))
     with workspace(tmp_path) as work:
         assert work.publication() == Publication()
         work.publish(publication)
         assert work.publication() == publication
 
 
-def test_a_run_is_complete_once_all_of_its_workers_had_data_at_the_same_time(tmp_path: Path) -> None:
+def test_a_run_is_complete_once_all_workers_have_data_at_the_same_time(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
-        one, other = work.slots.take(), work.slots.take()
-        one.serves(1)
+        one, other = work.slots.claim(), work.slots.claim()
+        one.set_generation(1)
         assert not work.is_complete(2)
-        other.serves(1)
+        other.set_generation(1)
         assert work.is_complete(2)
 
 
-def test_a_worker_that_died_is_waited_for_until_the_run_is_complete_and_not_after_that(tmp_path: Path) -> None:
+def test_a_dead_worker_counts_until_the_run_is_complete_and_not_afterwards(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
-        worker = work.slots.take()
-        worker.serves(1)
+        worker = work.slots.claim()
+        worker.set_generation(1)
         in_a_worker(work)
         assert not work.is_complete(2)
-        another = work.slots.take()
-        another.serves(1)
+        another = work.slots.claim()
+        another.set_generation(1)
         assert work.is_complete(2)
-        another.serves(0)
+        another.set_generation(0)
         assert work.is_complete(2)
         assert type(work)(work.folder).is_complete(2)
 
 
-def test_tidying_removes_all_data_but_what_is_published(tmp_path: Path) -> None:
+def test_tidying_removes_all_data_except_the_published_file(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
         publication = Publication(generation=2, file=work.new_file().name)
         for name in (publication.file, work.new_file().name, f".{publication.file}.0.part"):
@@ -173,16 +173,16 @@ def test_tidying_removes_all_data_but_what_is_published(tmp_path: Path) -> None:
         assert {each.name for each in work.folder.iterdir()} == {publication.file, "publication.json"}
 
 
-def test_why_there_is_nothing_to_serve_is_left_for_the_process_above(tmp_path: Path) -> None:
+def test_the_reason_for_nothing_to_serve_is_recorded_for_the_parent(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
-        assert work.refusal() is None
-        work.refuse(Rejected("a fault", fingerprint="f", cause=Cause.RECORDS))
-        left = work.refusal()
-        assert left is not None
-        assert (str(left), left.fingerprint, left.cause) == ("a fault", "f", Cause.RECORDS)
+        assert work.read_rejection() is None
+        work.write_rejection(Rejected("a fault", fingerprint="f", cause=Cause.RECORDS))
+        rejection = work.read_rejection()
+        assert rejection is not None
+        assert (str(rejection), rejection.fingerprint, rejection.cause) == ("a fault", "f", Cause.RECORDS)
 
 
-def test_where_no_folder_can_be_made_the_system_error_is_raised(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_an_os_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="file"), workspace(tmp_path / "file" / "cache"):
         pass

@@ -1,4 +1,4 @@
-"""Two baked files, an origin that serves the first, and who takes it."""
+"""Two baked files, and an origin that serves the first."""
 
 import os
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What is killed over its work with an origin: see `tests.killed`."""
+"""Work with an origin that tests kill: see `tests.killed`."""
 
 import asyncio
 from pathlib import Path
@@ -8,8 +8,8 @@ from service.progress import silent
 from service.sources.url_source import UrlSource
 
 
-def take_twice(cache: str, url: str) -> None:
-    """Take what an origin holds, and then what it holds instead, as two runs of a service."""
+def fetch_twice(cache: str, url: str) -> None:
+    """Fetch twice from an origin, as two runs of the service."""
     to = Path(cache).with_name("to-be-killed.baked")
     for _ in range(2):
-        asyncio.run(UrlSource(url, Path(cache)).take(to, seen="none", check=Safeguards().check, progress=silent))
+        asyncio.run(UrlSource(url, Path(cache)).fetch(to, known="none", check=Safeguards().check, progress=silent))

@@ -1,4 +1,4 @@
-"""Work in a thread comes to its end."""
+"""Work in a thread runs to its end."""
 
 import asyncio
 import threading
@@ -9,13 +9,13 @@ from service.sources.blocking import run_to_end
 from tests.program import SECONDS
 
 
-async def test_what_the_work_returns_and_raises_comes_through() -> None:
+async def test_results_and_exceptions_of_the_work_are_passed_on() -> None:
     assert await run_to_end(divmod, 7, 2) == (3, 1)
     with pytest.raises(ZeroDivisionError):
         await run_to_end(divmod, 7, 0)
 
 
-async def test_who_is_cancelled_waits_for_the_end_of_the_work() -> None:
+async def test_a_cancelled_task_waits_for_the_end_of_the_work() -> None:
     begun, go_on, done = threading.Event(), threading.Event(), threading.Event()
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""Which source a text means."""
+"""The choice of the source for the value of `--data`."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def choose(text: str, cache: Path) -> Source:
     return choose_source(text, invalid=InvalidRecords.REFUSE, compile_timeout=60, cache=cache)
 
 
-def test_a_url_a_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
+def test_urls_files_and_folders_are_distinguished(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert isinstance(choose("HTTPS://origin.example/set.baked", tmp_path), UrlSource)
     assert isinstance(choose(str(tmp_path / "file"), tmp_path), BakedFileSource)
@@ -25,7 +25,7 @@ def test_a_url_a_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["s3", "ftp", "gs", "S3", "sftp", "file", "git+ssh"])
-def test_another_scheme_is_refused_with_what_to_do_and_without_what_may_be_secret(tmp_path: Path, scheme: str) -> None:
+def test_another_scheme_is_rejected_with_advice_and_without_secrets(tmp_path: Path, scheme: str) -> None:
     with pytest.raises(ValueError, match=r"the http:// or https:// URL of a baked file$") as caught:
         choose(f"{scheme}://user:hunter2@bucket/set.baked?signature=hunter2", tmp_path)
     assert str(caught.value).startswith(f"{scheme.lower()}:// is not supported: ")

@@ -1,4 +1,4 @@
-"""Files are read once they have been left alone for long enough."""
+"""Files are read once they have stopped changing."""
 
 from time import time
 
@@ -6,58 +6,58 @@ from service.loading.folder_signature import DataSignature
 from service.sources.debounce import wait_until_stable
 from tests.program import SECONDS
 
-PATIENCE = DataSignature("", 0, verifiable=True).quiet_seconds
+QUIET_SECONDS = DataSignature("", 0, verifiable=True).quiet_seconds
 
 
 class Files:
-    """Files that look like this now, like that the next time, and stay as they last looked."""
+    """Files with one signature per read, and the last one from then on."""
 
-    def __init__(self, *looks: DataSignature) -> None:
-        self._looks = list(looks)
-        self.looked = 0
+    def __init__(self, *signatures: DataSignature) -> None:
+        self._signatures = list(signatures)
+        self.reads = 0
 
-    def look(self) -> DataSignature:
-        """Look once more."""
-        self.looked += 1
-        return self._looks.pop(0) if len(self._looks) > 1 else self._looks[0]
+    def read(self) -> DataSignature:
+        """Return the next signature."""
+        self.reads += 1
+        return self._signatures.pop(0) if len(self._signatures) > 1 else self._signatures[0]
 
 
-def look(fingerprint: str, changed_at: float, *, proven: bool = True) -> DataSignature:
+def signature(fingerprint: str, changed_at: float, *, proven: bool = True) -> DataSignature:
     return DataSignature(fingerprint, changed_at, proven)
 
 
-async def test_files_that_were_left_alone_for_long_enough_are_taken_at_once() -> None:
-    files = Files(look("old", time() - 100))
-    assert (await wait_until_stable(files.look)).fingerprint == "old"
-    assert files.looked == 1
+async def test_old_files_are_stable_at_once() -> None:
+    files = Files(signature("old", time() - 100))
+    assert (await wait_until_stable(files.read)).fingerprint == "old"
+    assert files.reads == 1
 
 
-async def test_files_that_have_just_changed_are_looked_at_again_when_they_have_been_left_alone() -> None:
+async def test_files_that_have_just_changed_are_stable_after_the_quiet_time() -> None:
     changed = time()
-    files = Files(look("new", changed))
-    assert (await wait_until_stable(files.look)).fingerprint == "new"
-    assert files.looked > 1
-    assert time() - changed >= PATIENCE
+    files = Files(signature("new", changed))
+    assert (await wait_until_stable(files.read)).fingerprint == "new"
+    assert files.reads > 1
+    assert time() - changed >= QUIET_SECONDS
 
 
-async def test_files_that_go_on_changing_are_waited_for() -> None:
+async def test_files_that_keep_changing_are_waited_for() -> None:
     began = time()
-    files = Files(*(look(f"{step}", began + step * PATIENCE / 2) for step in range(5)))
-    seen = await wait_until_stable(files.look)
-    assert seen.fingerprint == "4"
-    assert time() - seen.changed_at >= PATIENCE
+    files = Files(*(signature(f"{step}", began + step * QUIET_SECONDS / 2) for step in range(5)))
+    stable = await wait_until_stable(files.read)
+    assert stable.fingerprint == "4"
+    assert time() - stable.changed_at >= QUIET_SECONDS
 
 
-async def test_files_dated_in_the_future_are_taken_when_they_have_looked_the_same_for_long_enough() -> None:
+async def test_files_with_times_in_the_future_are_stable_after_the_quiet_time() -> None:
     began = time()
-    files = Files(look("one", began + 3600), look("other", began + 3600))
-    assert (await wait_until_stable(files.look)).fingerprint == "other"
-    assert PATIENCE <= time() - began < SECONDS
+    files = Files(signature("one", began + 3600), signature("other", began + 3600))
+    assert (await wait_until_stable(files.read)).fingerprint == "other"
+    assert QUIET_SECONDS <= time() - began < SECONDS
 
 
-async def test_files_are_given_the_time_that_their_last_look_asks_for() -> None:
+async def test_the_quiet_time_is_that_of_the_last_signature() -> None:
     began = time()
-    files = Files(look("with proof", began + 3600), look("without", began + 3600, proven=False))
-    seen = await wait_until_stable(files.look)
-    assert seen.fingerprint == "without"
-    assert time() - began >= seen.quiet_seconds > PATIENCE
+    files = Files(signature("with proof", began + 3600), signature("without", began + 3600, proven=False))
+    stable = await wait_until_stable(files.read)
+    assert stable.fingerprint == "without"
+    assert time() - began >= stable.quiet_seconds > QUIET_SECONDS

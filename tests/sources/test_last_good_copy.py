@@ -1,4 +1,4 @@
-"""The last good copy: there at the next start, whole or not at all, and in nobody's way."""
+"""The last good copy: served at the next start, complete or not at all, and never an obstacle."""
 
 import asyncio
 import os
@@ -19,8 +19,8 @@ from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 from tests.killed import killable
 from tests.sampling.test_sample import small_disk
-from tests.sources.origin import Origin, alternating, serving, status, unmarked
-from tests.sources.taking import Taker
+from tests.sources.fetching import Fetcher
+from tests.sources.origin import Origin, alternating, serving, status, unframed
 
 
 def entry_of(folder: Path) -> tuple[Path, CopyEntry]:
@@ -28,18 +28,18 @@ def entry_of(folder: Path) -> tuple[Path, CopyEntry]:
     return file, msgspec.json.decode(file.read_bytes(), type=CopyEntry)
 
 
-async def warm(origin: Origin, folder: Path) -> Taker:
-    """Take once, and return the process that starts next."""
-    await Taker(origin, folder).take()
-    origin.asked.clear()
-    return Taker(origin, folder)
+async def warm(origin: Origin, folder: Path) -> Fetcher:
+    """Fetch once, and return the next process."""
+    await Fetcher(origin, folder).fetch()
+    origin.requests.clear()
+    return Fetcher(origin, folder)
 
 
-def demanding(origin: Origin, folder: Path) -> Taker:
-    """Return a process that serves nothing but files of 500 stores."""
-    taker = Taker(origin, folder)
-    taker.check = Safeguards(min_stores=500).check
-    return taker
+def demanding(origin: Origin, folder: Path) -> Fetcher:
+    """Return a process that serves only files of 500 stores."""
+    fetcher = Fetcher(origin, folder)
+    fetcher.check = Safeguards(min_stores=500).check
+    return fetcher
 
 
 @pytest.fixture
@@ -49,142 +49,140 @@ def few(tmp_path: Path) -> bytes:
     return baked_file(folder, tmp_path / "few.baked").read_bytes()
 
 
-async def test_the_last_good_copy_is_served_when_the_origin_is_gone_at_the_next_start(
-    tmp_path: Path, one: bytes
-) -> None:
+async def test_the_last_good_copy_is_fetched_at_a_start_without_the_origin(tmp_path: Path, one: bytes) -> None:
     async with serving(Origin(one)) as origin:
-        taker = await warm(origin, tmp_path)
-    assert await taker.taken() == ('"one"', one)
-    assert await taker.unavailable('"one"') == "cannot connect: Connection refused"
+        fetcher = await warm(origin, tmp_path)
+    assert await fetcher.fetched() == ('"one"', one)
+    assert await fetcher.unavailable('"one"') == "cannot connect: Connection refused"
 
 
-async def test_the_first_time_the_copy_is_taken_unasked_and_then_the_origin_is_asked_for_another(
+async def test_the_first_fetch_returns_the_copy_without_a_request_and_the_next_one_asks_the_origin(
     origin: Origin, tmp_path: Path, one: bytes, other: bytes
 ) -> None:
-    taker = await warm(origin, tmp_path)
-    assert await taker.taken() == ('"one"', one)
-    assert origin.asked == []
-    assert await taker.take('"one"') is None
+    fetcher = await warm(origin, tmp_path)
+    assert await fetcher.fetched() == ('"one"', one)
+    assert origin.requests == []
+    assert await fetcher.fetch('"one"') is None
     origin.hold(other, '"two"')
-    assert await taker.taken('"one"') == ('"two"', other)
-    assert [asked["If-None-Match"] for asked in origin.asked] == ['"one"', '"one"']
+    assert await fetcher.fetched('"one"') == ('"two"', other)
+    assert [asked["If-None-Match"] for asked in origin.requests] == ['"one"', '"one"']
 
 
-async def test_the_copy_is_taken_once_in_a_process_and_only_by_who_has_nothing(origin: Origin, tmp_path: Path) -> None:
-    taker = await warm(origin, tmp_path)
-    await taker.take()
-    await taker.take()
-    assert len(origin.asked) == 1
-    await Taker(origin, tmp_path).take('"none"')
-    assert len(origin.asked) == 2
+async def test_the_copy_is_fetched_once_per_process_and_only_if_nothing_is_known(
+    origin: Origin, tmp_path: Path
+) -> None:
+    fetcher = await warm(origin, tmp_path)
+    await fetcher.fetch()
+    await fetcher.fetch()
+    assert len(origin.requests) == 1
+    await Fetcher(origin, tmp_path).fetch('"none"')
+    assert len(origin.requests) == 2
 
 
-async def test_data_whose_counts_are_not_to_be_served_does_not_take_the_place_of_the_copy(
+async def test_data_that_fails_the_check_does_not_replace_the_copy(
     origin: Origin, tmp_path: Path, one: bytes, few: bytes
 ) -> None:
     await warm(origin, tmp_path)
     origin.hold(few, '"few"')
     with pytest.raises(Rejected, match=r"^1 stores, at least 500 needed; ") as caught:
-        await demanding(origin, tmp_path).take('"one"')
+        await demanding(origin, tmp_path).fetch('"one"')
     assert caught.value.fingerprint == '"few"'
-    assert await demanding(origin, tmp_path).take('"few"') is None
-    assert await demanding(origin, tmp_path).taken() == ('"one"', one)
+    assert await demanding(origin, tmp_path).fetch('"few"') is None
+    assert await demanding(origin, tmp_path).fetched() == ('"one"', one)
 
 
-async def test_a_copy_whose_counts_are_not_to_be_served_is_left_and_the_origin_asked(
+async def test_a_copy_that_fails_the_check_is_kept_and_the_origin_asked(
     origin: Origin, tmp_path: Path, one: bytes, few: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     origin.hold(few, '"few"')
     await warm(origin, tmp_path)
     origin.hold(one, '"one"')
     origin.will(status("500 Internal Server Error"))
-    taker = demanding(origin, tmp_path)
-    assert await taker.unavailable() == "500 Internal Server Error"
+    fetcher = demanding(origin, tmp_path)
+    assert await fetcher.unavailable() == "500 Internal Server Error"
     assert caplog.messages == [
-        "the copy in the cache is not served: 1 stores, at least 500 needed; --min-stores 1 allows that"
+        "the cached copy is not served: 1 stores, at least 500 needed; --min-stores 1 allows that"
     ]
-    assert entry_of(taker.cache)[1].fingerprint == '"few"'
-    assert await taker.taken() == ('"one"', one)
-    assert entry_of(taker.cache)[1].fingerprint == '"one"'
+    assert entry_of(fetcher.cache)[1].fingerprint == '"few"'
+    assert await fetcher.fetched() == ('"one"', one)
+    assert entry_of(fetcher.cache)[1].fingerprint == '"one"'
 
 
-async def test_what_was_taken_from_the_origin_is_not_taken_from_the_cache_later(origin: Origin, tmp_path: Path) -> None:
-    taker = Taker(origin, tmp_path)
-    await taker.take()
-    await taker.take()
-    assert len(origin.asked) == 2
+async def test_after_a_fetch_from_the_origin_the_copy_is_not_used(origin: Origin, tmp_path: Path) -> None:
+    fetcher = Fetcher(origin, tmp_path)
+    await fetcher.fetch()
+    await fetcher.fetch()
+    assert len(origin.requests) == 2
 
 
-async def test_the_copy_tells_when_the_origin_last_confirmed_it(origin: Origin, tmp_path: Path) -> None:
+async def test_the_copy_has_the_time_of_its_last_confirmation(origin: Origin, tmp_path: Path) -> None:
     moments = [datetime.now(UTC)]
-    taker = await warm(origin, tmp_path)
-    taken = await taker.take()
+    fetcher = await warm(origin, tmp_path)
+    fetched = await fetcher.fetch()
     for _ in range(2):
-        assert taken is not None
-        assert taken.confirmed_at is not None
-        assert moments[-1] <= taken.confirmed_at <= datetime.now(UTC)
+        assert fetched is not None
+        assert fetched.confirmed_at is not None
+        assert moments[-1] <= fetched.confirmed_at <= datetime.now(UTC)
         moments.append(datetime.now(UTC))
-        assert await taker.take('"one"') is None
-        taken = await Taker(origin, tmp_path).take()
+        assert await fetcher.fetch('"one"') is None
+        fetched = await Fetcher(origin, tmp_path).fetch()
 
 
-async def test_what_comes_from_the_origin_has_no_time_of_its_own(origin: Origin, tmp_path: Path) -> None:
-    taken = await Taker(origin, tmp_path).take()
-    assert taken is not None
-    assert taken.confirmed_at is None
+async def test_a_fetch_from_the_origin_has_no_time_of_confirmation(origin: Origin, tmp_path: Path) -> None:
+    fetched = await Fetcher(origin, tmp_path).fetch()
+    assert fetched is not None
+    assert fetched.confirmed_at is None
 
 
-async def test_of_one_address_one_copy_is_kept_for_its_owner_alone(
-    origin: Origin, tmp_path: Path, editions: tuple[bytes, bytes]
-) -> None:
+async def test_each_url_has_one_private_copy(origin: Origin, tmp_path: Path, editions: tuple[bytes, bytes]) -> None:
     origin.usual = alternating(*editions)
-    taker = Taker(origin, tmp_path)
+    fetcher = Fetcher(origin, tmp_path)
     for _ in range(5):
-        _, taken = await taker.taken()
-    file, entry = entry_of(taker.cache)
-    assert sorted(path.name for path in taker.cache.iterdir()) == sorted([file.name, entry.file])
-    assert (taker.cache / entry.file).read_bytes() == taken
-    assert [path.stat().st_mode & 0o777 for path in (taker.cache, *taker.cache.iterdir())] == [0o700, 0o600, 0o600]
+        _, fetched = await fetcher.fetched()
+    file, entry = entry_of(fetcher.cache)
+    assert sorted(path.name for path in fetcher.cache.iterdir()) == sorted([file.name, entry.file])
+    assert (fetcher.cache / entry.file).read_bytes() == fetched
+    assert [path.stat().st_mode & 0o777 for path in (fetcher.cache, *fetcher.cache.iterdir())] == [0o700, 0o600, 0o600]
 
 
-async def test_the_copy_takes_no_room_of_its_own(origin: Origin, tmp_path: Path) -> None:
-    taker = await warm(origin, tmp_path)
-    await taker.take()
-    assert taker.to.samefile(taker.cache / entry_of(taker.cache)[1].file)
+async def test_the_copy_is_hard_linked(origin: Origin, tmp_path: Path) -> None:
+    fetcher = await warm(origin, tmp_path)
+    await fetcher.fetch()
+    assert fetcher.to.samefile(fetcher.cache / entry_of(fetcher.cache)[1].file)
 
 
-async def test_where_files_cannot_be_linked_they_are_copied(
+async def test_files_that_cannot_be_linked_are_copied(
     origin: Origin, tmp_path: Path, one: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_link(*_: object) -> None:  # patched, as a machine need not have two disks
+    def no_link(*_: object) -> None:  # patched, as a machine may have one file system only
         raise OSError(18, "Invalid cross-device link")
 
     monkeypatch.setattr(Path, "hardlink_to", no_link)
-    taker = await warm(origin, tmp_path)
-    assert await taker.taken() == ('"one"', one)
-    assert origin.asked == []
-    assert {path.stat().st_nlink for path in (taker.to, *taker.cache.iterdir())} == {1}
-    assert {path.stat().st_mode & 0o777 for path in (taker.to, *taker.cache.iterdir())} == {0o600}
+    fetcher = await warm(origin, tmp_path)
+    assert await fetcher.fetched() == ('"one"', one)
+    assert origin.requests == []
+    assert {path.stat().st_nlink for path in (fetcher.to, *fetcher.cache.iterdir())} == {1}
+    assert {path.stat().st_mode & 0o777 for path in (fetcher.to, *fetcher.cache.iterdir())} == {0o600}
 
 
-async def test_addresses_that_differ_in_their_query_have_a_copy_each(
+async def test_urls_with_different_queries_have_different_copies(
     origin: Origin, tmp_path: Path, one: bytes, other: bytes
 ) -> None:
-    await Taker(origin, tmp_path, url=f"{origin.url}?set=1").take()
+    await Fetcher(origin, tmp_path, url=f"{origin.url}?set=1").fetch()
     origin.hold(other, '"two"')
-    await Taker(origin, tmp_path, url=f"{origin.url}?set=2").take()
-    origin.asked.clear()
-    assert await Taker(origin, tmp_path, url=f"{origin.url}?set=1").taken() == ('"one"', one)
-    assert await Taker(origin, tmp_path, url=f"{origin.url}?set=2").taken() == ('"two"', other)
-    assert origin.asked == []
+    await Fetcher(origin, tmp_path, url=f"{origin.url}?set=2").fetch()
+    origin.requests.clear()
+    assert await Fetcher(origin, tmp_path, url=f"{origin.url}?set=1").fetched() == ('"one"', one)
+    assert await Fetcher(origin, tmp_path, url=f"{origin.url}?set=2").fetched() == ('"two"', other)
+    assert origin.requests == []
 
 
-async def test_what_is_refused_or_cannot_be_had_leaves_the_copy(origin: Origin, tmp_path: Path, one: bytes) -> None:
-    taker = await warm(origin, tmp_path)
-    origin.will(unmarked(b"<html>"), unmarked(b"<html>"), status("503 Service Unavailable"))
-    await Taker(origin, tmp_path).rejected('"none"')
-    await Taker(origin, tmp_path).unavailable('"none"')
-    assert await taker.taken() == ('"one"', one)
+async def test_rejected_and_unavailable_files_keep_the_copy(origin: Origin, tmp_path: Path, one: bytes) -> None:
+    fetcher = await warm(origin, tmp_path)
+    origin.will(unframed(b"<html>"), unframed(b"<html>"), status("503 Service Unavailable"))
+    await Fetcher(origin, tmp_path).rejected('"none"')
+    await Fetcher(origin, tmp_path).unavailable('"none"')
+    assert await fetcher.fetched() == ('"one"', one)
 
 
 # Damage
@@ -238,113 +236,113 @@ def replaced(**fields: str) -> Callable[[Path], None]:
         replaced(file="entry.baked"),
     ],
 )
-async def test_a_damaged_copy_is_dropped_with_one_line_and_the_origin_is_asked(
+async def test_a_damaged_copy_is_discarded_with_one_log_line_and_the_origin_asked(
     origin: Origin, tmp_path: Path, one: bytes, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
-    taker = await warm(origin, tmp_path)
-    damage(taker.cache)
-    assert await taker.taken() == ('"one"', one)
-    assert len(origin.asked) == 1
+    fetcher = await warm(origin, tmp_path)
+    damage(fetcher.cache)
+    assert await fetcher.fetched() == ('"one"', one)
+    assert len(origin.requests) == 1
     (line,) = caplog.messages
-    assert line.startswith(f"{origin.url}: the copy in the cache is dropped: ")
-    origin.asked.clear()
-    assert await Taker(origin, tmp_path).taken() == ('"one"', one)
-    assert origin.asked == []
+    assert line.startswith(f"{origin.url}: the cached copy is discarded: ")
+    origin.requests.clear()
+    assert await Fetcher(origin, tmp_path).fetched() == ('"one"', one)
+    assert origin.requests == []
 
 
 @pytest.mark.parametrize("name", ["../beside", "{folder}/beside"])
-async def test_an_entry_that_names_a_file_outside_the_cache_neither_serves_nor_removes_it(
+async def test_an_entry_with_a_path_outside_the_cache_neither_serves_nor_removes_that_file(
     origin: Origin, tmp_path: Path, one: bytes, other: bytes, name: str
 ) -> None:
-    taker = await warm(origin, tmp_path)
+    fetcher = await warm(origin, tmp_path)
     (tmp_path / "beside").write_bytes(other)
-    replaced(file=name.format(folder=tmp_path))(taker.cache)
-    assert await taker.taken() == ('"one"', one)
+    replaced(file=name.format(folder=tmp_path))(fetcher.cache)
+    assert await fetcher.fetched() == ('"one"', one)
     assert (tmp_path / "beside").read_bytes() == other
 
 
-async def test_a_place_that_cannot_be_written_costs_no_copy(origin: Origin, tmp_path: Path, one: bytes) -> None:
-    taker = await warm(origin, tmp_path)
-    taker.to = tmp_path / "nowhere" / "file"
-    assert await taker.unavailable() == "No such file or directory"
-    assert await Taker(origin, tmp_path).taken() == ('"one"', one)
-    assert len(origin.asked) == 0
+async def test_a_target_that_cannot_be_written_keeps_the_copy(origin: Origin, tmp_path: Path, one: bytes) -> None:
+    fetcher = await warm(origin, tmp_path)
+    fetcher.to = tmp_path / "nowhere" / "file"
+    assert await fetcher.unavailable() == "No such file or directory"
+    assert await Fetcher(origin, tmp_path).fetched() == ('"one"', one)
+    assert len(origin.requests) == 0
 
 
-async def test_another_copy_than_the_origin_confirmed_keeps_its_time(origin: Origin, tmp_path: Path) -> None:
-    taker = await warm(origin, tmp_path)
-    before = entry_of(taker.cache)
-    LastGoodCopy(taker.cache, origin.url, name=origin.url).confirm('"none"', datetime.now(UTC))
-    assert entry_of(taker.cache) == before
+async def test_a_confirmation_of_another_fingerprint_changes_nothing(origin: Origin, tmp_path: Path) -> None:
+    fetcher = await warm(origin, tmp_path)
+    before = entry_of(fetcher.cache)
+    LastGoodCopy(fetcher.cache, origin.url, name=origin.url).confirm('"none"', datetime.now(UTC))
+    assert entry_of(fetcher.cache) == before
 
 
-# What cannot be written
+# Write errors
 
 
-async def test_a_cache_that_cannot_be_written_is_told_once_and_stops_nobody(
+async def test_a_cache_that_cannot_be_written_is_logged_once_and_otherwise_ignored(
     origin: Origin, tmp_path: Path, editions: tuple[bytes, bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
     origin.usual = alternating(*editions)
     (tmp_path / "cache").write_bytes(b"no folder")
-    taker = Taker(origin, tmp_path)
+    fetcher = Fetcher(origin, tmp_path)
     caplog.clear()
-    assert [await taker.taken('"none"') for _ in range(2)] == [('"0"', editions[0]), ('"1"', editions[1])]
-    assert caplog.messages == [f"{origin.url}: the last good copy cannot be kept: File exists"]
+    assert [await fetcher.fetched('"none"') for _ in range(2)] == [('"0"', editions[0]), ('"1"', editions[1])]
+    assert caplog.messages == [f"{origin.url}: the last good copy cannot be saved: File exists"]
 
 
-async def test_a_cache_that_cannot_be_read_is_told_and_the_origin_is_asked(
+async def test_a_cache_that_cannot_be_read_is_logged_and_the_origin_asked(
     origin: Origin, tmp_path: Path, one: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    taker = await warm(origin, tmp_path)
-    file, _ = entry_of(taker.cache)
+    fetcher = await warm(origin, tmp_path)
+    file, _ = entry_of(fetcher.cache)
     file.unlink()
     file.mkdir()
-    assert await taker.taken() == ('"one"', one)
-    assert caplog.messages[0] == f"{origin.url}: the copy in the cache cannot be read: Is a directory"
+    assert await fetcher.fetched() == ('"one"', one)
+    assert caplog.messages[0] == f"{origin.url}: the cached copy cannot be read: Is a directory"
 
 
-async def test_a_full_disk_leaves_the_copy_and_nothing_beside_it(
+async def test_a_full_disk_keeps_the_copy_and_leaves_no_temporary_file(
     origin: Origin, tmp_path: Path, one: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    taker = await warm(origin, tmp_path)
-    before = sorted(taker.cache.iterdir())
+    fetcher = await warm(origin, tmp_path)
+    before = sorted(fetcher.cache.iterdir())
     new = tmp_path / "new"
     new.write_bytes(b"new")
-    cache = LastGoodCopy(taker.cache, origin.url, name=origin.url)
+    cache = LastGoodCopy(fetcher.cache, origin.url, name=origin.url)
     with small_disk(10):
-        cache.keep(new, fingerprint='"two"', confirmed_at=datetime.now(UTC))
+        cache.save(new, fingerprint='"two"', confirmed_at=datetime.now(UTC))
         cache.confirm('"one"', datetime.now(UTC))
-    assert caplog.messages == [f"{origin.url}: the last good copy cannot be kept: File too large"]
-    assert sorted(taker.cache.iterdir()) == before
-    assert await taker.taken() == ('"one"', one)
+    assert caplog.messages == [f"{origin.url}: the last good copy cannot be saved: File too large"]
+    assert sorted(fetcher.cache.iterdir()) == before
+    assert await fetcher.fetched() == ('"one"', one)
 
 
-# Several processes, and their deaths
+# Concurrent and killed processes
 
 
-async def test_what_killed_processes_left_is_swept_when_it_is_old(origin: Origin, tmp_path: Path) -> None:
-    taker = await warm(origin, tmp_path)
-    file, _ = entry_of(taker.cache)
+async def test_old_files_of_killed_processes_are_removed(origin: Origin, tmp_path: Path) -> None:
+    fetcher = await warm(origin, tmp_path)
+    file, _ = entry_of(fetcher.cache)
     key, now = file.stem, time.time()
-    left = {f"{key}.{age}.{kind}": age for age in (60, 7200) for kind in ("baked", "part")}
+    left = {name: age for age in (60, 7200) for name in (f"{key}.{age}.baked", f".{key}.json.{age}.part")}
     for name, age in {**left, "other.0.baked": 7200}.items():
-        (taker.cache / name).write_bytes(b"left")
-        os.utime(taker.cache / name, (now - age, now - age))
-    await Taker(origin, tmp_path).take('"none"')
-    names = {path.name for path in taker.cache.iterdir()}
-    assert names & {*left, "other.0.baked"} == {f"{key}.60.baked", f"{key}.60.part", "other.0.baked"}
+        (fetcher.cache / name).write_bytes(b"left")
+        os.utime(fetcher.cache / name, (now - age, now - age))
+    await Fetcher(origin, tmp_path).fetch('"none"')
+    names = {path.name for path in fetcher.cache.iterdir()}
+    assert names & {*left, "other.0.baked"} == {f"{key}.60.baked", f".{key}.json.60.part", "other.0.baked"}
 
 
-async def test_several_that_renew_one_copy_at_once_leave_a_sound_one(
+async def test_processes_that_renew_one_copy_concurrently_leave_a_valid_one(
     origin: Origin, tmp_path: Path, editions: tuple[bytes, bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
     origin.usual = alternating(*editions)
 
     async def start_often(folder: Path) -> None:
         for _ in range(5):
-            taker = Taker(origin, folder)
+            fetcher = Fetcher(origin, folder)
             for _ in range(3):
-                assert (await taker.taken())[1] in editions
+                assert (await fetcher.fetched())[1] in editions
 
     (tmp_path / "cache").mkdir()
     folders = [tmp_path / name for name in "abcd"]
@@ -352,25 +350,25 @@ async def test_several_that_renew_one_copy_at_once_leave_a_sound_one(
         folder.mkdir()
         (folder / "cache").symlink_to(tmp_path / "cache")
     await asyncio.gather(*map(start_often, folders))
-    origin.asked.clear()
-    assert (await Taker(origin, tmp_path).taken())[1] in editions
-    assert (origin.asked, caplog.messages) == ([], [])
+    origin.requests.clear()
+    assert (await Fetcher(origin, tmp_path).fetched())[1] in editions
+    assert (origin.requests, caplog.messages) == ([], [])
 
 
-async def test_a_process_killed_at_any_step_leaves_a_sound_copy_or_none(
+async def test_a_process_killed_at_any_step_leaves_a_valid_copy_or_none(
     origin: Origin, tmp_path: Path, editions: tuple[bytes, bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
     origin.usual = alternating(*editions)
-    cache, taken, found = tmp_path / "cache", tmp_path / "taken", []
-    with killable("tests.sources.killed:take_twice", cache, origin.url) as run:
+    cache, fetched, found = tmp_path / "cache", tmp_path / "fetched", []
+    with killable("tests.sources.killed:fetch_twice", cache, origin.url) as run:
         for step in count(1):
             killed = await asyncio.to_thread(run, step)
-            entry = LastGoodCopy(cache, origin.url, name=origin.url).load(taken)
+            entry = LastGoodCopy(cache, origin.url, name=origin.url).load(fetched)
             found.append(entry is not None)
-            assert entry is None or taken.read_bytes() == editions[int(entry.fingerprint.strip('"'))]
+            assert entry is None or fetched.read_bytes() == editions[int(entry.fingerprint.strip('"'))]
             if not killed:
                 break
             shutil.rmtree(cache, ignore_errors=True)
-    assert found == sorted(found)  # once there is a copy, there is one
+    assert found == sorted(found)  # from some step on there is a copy
     assert (found[0], found[-1]) == (False, True)
     assert caplog.messages == []

@@ -8,7 +8,7 @@ from aiohttp.test_utils import BaseTestServer, TestClient
 from aiohttp.web import ServerRunner
 
 from service.access.keyring import Keyring
-from service.access.principal import given_principals
+from service.access.principal import static_principals
 from service.settings import Settings
 from service.web.app import App
 from service.web.auth import KEY_HEADER, Authenticate, api_key_authentication
@@ -40,7 +40,7 @@ Client = TestClient[Any, Any]
 
 def authentication(keys: Iterable[str]) -> Authenticate:
     """Return the authentication by these keys."""
-    return api_key_authentication(Keyring(given_principals(keys)))
+    return api_key_authentication(Keyring(static_principals(keys)))
 
 
 def stable_fields(headers: Mapping[str, str]) -> dict[str, str]:

@@ -65,7 +65,7 @@ def _written(folder: Path, rows: int) -> Path:
 
 
 async def serve(snapshots: SnapshotHolder, edition: Snapshot) -> None:
-    await snapshots.serve(edition, Publication(generation=edition.generation))
+    await snapshots.swap(edition, Publication(generation=edition.generation))
 
 
 Step = int | tuple[str, str]

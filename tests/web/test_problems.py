@@ -134,7 +134,7 @@ async def test_an_internal_error_is_a_problem_without_details(client: Client, sn
     assert snapshots.current is not None
     no_table: Any = None
     dataset = msgspec.structs.replace(snapshots.current.dataset, stores=no_table)
-    await snapshots.serve(msgspec.structs.replace(snapshots.current, dataset=dataset), Publication(generation=2))
+    await snapshots.swap(msgspec.structs.replace(snapshots.current, dataset=dataset), Publication(generation=2))
     answer = await ask(client, "/stores", ACCEPT_PROBLEM)
     check_problem(answer, 500)
     assert answer.json()["detail"] == "Internal Server Error"

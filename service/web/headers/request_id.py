@@ -7,7 +7,7 @@ from typing import Final
 
 from multidict import istr
 
-from service.access.api_key import masked
+from service.access.api_key import redacted
 from service.model.operation import REQUEST_ID_HEADER
 from service.web.headers.list_fields import MAX_CHARACTERS
 
@@ -37,7 +37,7 @@ class RequestIds:
 
 def is_safe(received: str) -> bool:
     """Return whether an identifier may be echoed in a header and logged: it has no special character and no key."""
-    return _SAFE.fullmatch(received) is not None and masked(received) == received
+    return _SAFE.fullmatch(received) is not None and redacted(received) == received
 
 
 def trace_id(parent: str | None) -> str | None:

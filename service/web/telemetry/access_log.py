@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from service.access.api_key import KEY_PREFIX, masked
+from service.access.api_key import KEY_PREFIX, redacted
 
 # Longer paths are truncated.
 _MAX_PATH: Final = 1024
@@ -61,7 +61,7 @@ def loggable_path(path: str) -> str:
         if "%" not in decoded:
             break
         decoded = unquote(decoded, errors="surrogateescape")
-    safe = masked(decoded) if KEY_PREFIX in decoded else path
+    safe = redacted(decoded) if KEY_PREFIX in decoded else path
     return safe[:_MAX_PATH].encode("ascii", "backslashreplace").decode()
 
 

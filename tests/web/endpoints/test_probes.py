@@ -163,6 +163,6 @@ async def test_only_a_single_worker_has_process_metrics(
     client: Client, tmp_path: Path, aiohttp_client: AiohttpClient
 ) -> None:
     assert "process_open_fds" in await samples(client)
-    one_of_two = SnapshotHolder(WorkerSlots(tmp_path).take())
+    one_of_two = SnapshotHolder(WorkerSlots(tmp_path).claim())
     worker: Client = await aiohttp_client(ServiceServer(make_site(one_of_two, authentication([KEY]), POLICY).public))
     assert not any(name.startswith("process_") for name in await samples(worker))

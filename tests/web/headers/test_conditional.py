@@ -129,7 +129,7 @@ async def test_no_query_is_run_for_304(
     assert snapshots.current is not None
     no_table: Any = None
     dataset = msgspec.structs.replace(snapshots.current.dataset, stores=no_table)
-    await snapshots.serve(msgspec.structs.replace(snapshots.current, dataset=dataset), Publication(generation=2))
+    await snapshots.swap(msgspec.structs.replace(snapshots.current, dataset=dataset), Publication(generation=2))
     coding = f"Accept-Encoding: {accepted}"
     assert (await ask(client, target, condition.format(tag), coding)).status == 304
     assert (await ask(client, target, coding)).status == 500

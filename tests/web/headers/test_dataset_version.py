@@ -92,7 +92,7 @@ async def test_it_is_checked_before_the_other_preconditions(client: Client, vers
 
 
 async def _serve(snapshots: SnapshotHolder, edition: Snapshot) -> None:
-    await snapshots.serve(edition, Publication(generation=edition.generation))
+    await snapshots.swap(edition, Publication(generation=edition.generation))
 
 
 async def _page(client: Client, page_num: int, version: str) -> Reply:

@@ -39,7 +39,7 @@ def test_each_key_has_its_own_counters() -> None:
 
 def test_workers_are_summed_and_a_successor_continues_its_slot(tmp_path: Path) -> None:
     slots = WorkerSlots(tmp_path)
-    first, second = slots.take(), slots.take()
+    first, second = slots.claim(), slots.claim()
     for slot in (first, second, first):  # the third time, as the successor of the first
         key_counters = KeyCounters(slot.counts, slot.all_counts)
         key_counters.count("a", limited=False)

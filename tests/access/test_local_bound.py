@@ -1,11 +1,11 @@
-"""What is refused without asking the store, held against the store that it spares."""
+"""Refusals without asking the rate store, compared with the store."""
 
 from contextlib import ExitStack
 
 from hypothesis import given, settings, strategies as st
 
+from service.access.local_bound import LocalBound
 from service.access.memory_limiter import MemoryLimiter
-from service.access.rate_bound import RateBound
 from service.access.request_rate import Rate
 from tests.access.gcra_model import stopped
 
@@ -14,10 +14,10 @@ RATES = st.builds(Rate, st.sampled_from((1, 2, 4)), st.sampled_from((1, 60)), st
 
 @settings(max_examples=100)
 @given(RATES, st.lists(st.tuples(st.integers(0, 200), st.booleans()), min_size=1, max_size=60))
-def test_what_is_refused_the_store_would_refuse_too_and_no_more_is_told_to_wait(
+def test_the_store_would_refuse_what_is_refused_locally_for_at_least_as_long(
     rate: Rate, steps: list[tuple[int, bool]]
 ) -> None:
-    bound, store = RateBound(), MemoryLimiter()  # which another process asks, too
+    bound, store = LocalBound(), MemoryLimiter()  # another process uses the store as well
     with stopped() as clock:
         for step, ours in steps:
             clock.now += step / 64
@@ -28,30 +28,30 @@ def test_what_is_refused_the_store_would_refuse_too_and_no_more_is_told_to_wait(
                 assert not refused.allowed
                 assert refusal.seconds <= refused.seconds
             else:
-                with bound.asking("a", rate):
-                    bound.heed("a", rate, store.take("a", rate))
+                with bound.pending("a", rate):
+                    bound.record("a", rate, store.take("a", rate))
 
 
 @given(RATES, st.integers(1, 20))
-def test_alone_it_refuses_what_the_store_would(rate: Rate, requests: int) -> None:
-    bound, store = RateBound(), MemoryLimiter()
+def test_for_a_single_process_it_refuses_exactly_what_the_store_would(rate: Rate, requests: int) -> None:
+    bound, store = LocalBound(), MemoryLimiter()
     with stopped():
         for _ in range(requests):
             refusal = bound.refusal("a", rate)
-            taken = store.take("a", rate)
-            assert (refusal is None) is taken.allowed
-            assert refusal in (None, taken)
-            bound.heed("a", rate, taken)
+            decision = store.take("a", rate)
+            assert (refusal is None) is decision.allowed
+            assert refusal in (None, decision)
+            bound.record("a", rate, decision)
 
 
-def test_who_asks_at_once_may_be_as_many_as_the_burst_and_what_fails_costs_nothing() -> None:
-    bound, rate = RateBound(), Rate(1, 60, 3)
+def test_pending_requests_are_limited_to_the_burst_and_failed_ones_cost_nothing() -> None:
+    bound, rate = LocalBound(), Rate(1, 60, 3)
     with stopped():
         for _ in range(2):
-            with ExitStack() as asked:
+            with ExitStack() as pending:
                 for _ in range(3):
                     assert bound.refusal("a", rate) is None
-                    asked.enter_context(bound.asking("a", rate))
+                    pending.enter_context(bound.pending("a", rate))
                 refusal = bound.refusal("a", rate)
                 assert refusal is not None
                 assert (refusal.allowed, refusal.remaining, refusal.seconds) == (False, 0, 60)
