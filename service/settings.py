@@ -18,7 +18,10 @@ from service.web.connections.limits import Limits
 HIGHEST_PORT: Final = 65535
 _YEAR_SECONDS: Final = 366 * 86_400
 
+_MAX_CONNECTIONS: Final = f"{Limits().connections}, or fewer if the descriptor limit is lower"
+
 Text: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
+Texts: TypeAlias = tuple[str, ...]
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 PositiveCount: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 Port: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=HIGHEST_PORT)]
@@ -32,91 +35,58 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a run. "", () and None mean: not set."""
 
     data: Annotated[
-        Text,
-        Help(
-            "Data",
-            "DIR|FILE|URL",
-            "Serve this data set: a folder, a baked file, or the URL of a baked file.",
-            default="the bundled data set",
-        ),
+        Text, Help("Data", "DIR|FILE|URL", "Serve this folder, baked file, or URL of a baked file.", "the bundled data")
     ] = ""
     invalid: Annotated[
-        InvalidRecords,
-        Help(
-            "Data", "refuse|skip", "Reject a data set that has invalid records (refuse), or skip those records (skip)."
-        ),
+        InvalidRecords, Help("Data", "refuse|skip", "Reject a data set with invalid records, or skip those records.")
     ] = InvalidRecords.REFUSE
     min_stores: Annotated[Count, Help("Data", "N", "Reject data with fewer stores.")] = Safeguards().min_stores
     max_skipped: Annotated[
         Share, Help("Data", "SHARE", "Reject data if more than this share of its records (0 to 1) is skipped.")
     ] = Safeguards().max_skipped
     max_shrink: Annotated[
-        Share,
-        Help("Data", "SHARE", "Reject a reload that loses more than this share (0 to 1) of the stores or companies."),
+        Share, Help("Data", "SHARE", "Reject a reload that loses more than this share (0 to 1) of stores or companies.")
     ] = Safeguards().max_shrink
     poll: Annotated[
         PositiveSeconds, Help("Data", "SECONDS", "Check the source this often, in addition to file system events.")
     ] = 10.0
     compile_timeout: Annotated[
-        PositiveSeconds,
-        Help("Data", "SECONDS", "Abort compiling a folder after this long and retry later; current data stays served."),
+        PositiveSeconds, Help("Data", "SECONDS", "Abort compiling a folder after this long and retry later.")
     ] = 900.0
     max_stale: Annotated[
         PositiveSeconds | None,
-        Help("Data", "SECONDS", "Return 503 from /ready when the data is unconfirmed for this long.", default="never"),
+        Help("Data", "SECONDS", "Return 503 from /ready when the data is unconfirmed for this long.", "never"),
     ] = None
     cache: Annotated[
-        Text,
-        Help(
-            "Data",
-            "DIR",
-            "Keep compiled data and the last good copy of a URL in this folder.",
-            default="the user's cache",
-        ),
+        Text, Help("Data", "DIR", "Keep compiled data and copies of URLs in this folder.", "the user's cache folder")
     ] = ""
 
     host: Annotated[Text, Help("Listening", "HOST", "Listen on this address.")] = "127.0.0.1"
     port: Annotated[Port, Help("Listening", "PORT", "Listen on this port; 0 picks a free one.")] = 8080
-    uds: Annotated[
-        Text, Help("Listening", "PATH", "Listen on a Unix socket at this path instead of host and port.")
-    ] = ""
+    uds: Annotated[Text, Help("Listening", "PATH", "Listen on this Unix socket instead of host and port.")] = ""
     admin: Annotated[
         Text, Help("Listening", "HOST:PORT", "Serve /health, /ready and /metrics on this address only.")
     ] = ""
     trusted_proxy: Annotated[
-        tuple[str, ...],
-        Help(
-            "Listening",
-            "NETWORK|unix",
-            "Read the client's address from the headers of this proxy: an address, a network, or unix for any peer on "
-            "the Unix socket. Repeatable.",
-        ),
+        Texts,
+        Help("Listening", "NETWORK|unix", "Trust client addresses from this proxy; unix is any on --uds. Repeatable."),
     ] = ()
     workers: Annotated[
-        PositiveCount | Literal["auto"],
-        Help("Listening", "N|auto", "Run this many worker processes; auto runs one per CPU core."),
+        PositiveCount | Literal["auto"], Help("Listening", "N|auto", "Run N worker processes; auto: one per CPU core.")
     ] = 1
     drain: Annotated[
         Seconds, Help("Listening", "SECONDS", "Keep serving for this long after SIGTERM; /ready returns 503 meanwhile.")
     ] = 0.0
 
-    api_key: Annotated[
-        tuple[str, ...], Help("Access", "KEY", "Accept this API key. Repeatable.", default="a new key for this run")
-    ] = ()
+    api_key: Annotated[Texts, Help("Access", "KEY", "Accept this API key. Repeatable.", "a new key for this run")] = ()
     key_file: Annotated[
-        Text,
-        Help("Access", "FILE", "Accept the API keys of this file (see `keys new`); changes apply within a second."),
+        Text, Help("Access", "FILE", "Accept the keys of this file (see `keys new`), and follow its changes.")
     ] = ""
     no_auth: Annotated[bool, Help("Access", "", "Accept requests without an API key.")] = False
 
     max_connections: Annotated[
         PositiveCount | None,
-        Help(
-            "Limits",
-            "N",
-            "Accept up to this many connections per process; reject others with 503.",
-            default=f"{Limits().connections}, or fewer if the descriptor limit is lower",
-        ),
+        Help("Limits", "N", "Accept N connections per process; reject others with 503.", _MAX_CONNECTIONS),
     ] = None
     encoded_cache: Annotated[
         Mebibytes, Help("Limits", "MIB", "Cache this many MiB of compressed responses per process; 0 disables it.")
@@ -132,19 +102,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         "private, no-cache"
     )
     cors_origin: Annotated[
-        tuple[str, ...],
-        Help("HTTP", "ORIGIN", "Let web pages of this origin read responses; * allows any. Repeatable."),
+        Texts, Help("HTTP", "ORIGIN", "Let web pages of this origin read responses; * allows any. Repeatable.")
     ] = ()
-    server_timing: Annotated[
-        bool, Help("HTTP", "", "Send the time that each response took in a Server-Timing header.")
-    ] = False
+    server_timing: Annotated[bool, Help("HTTP", "", "Send each response's latency in a Server-Timing header.")] = False
 
     access_log: Annotated[
         Text, Help("Logging", "FILE", "Write one line of JSON per request to this file; - is standard output.")
     ] = ""
-    log_format: Annotated[Literal["text", "json"], Help("Logging", "text|json", "Write the log in this format.")] = (
-        "text"
-    )
+    log_format: Annotated[
+        Literal["text", "json"], Help("Logging", "text|json", "Write the log as text or as JSON.")
+    ] = "text"
 
     @property
     def safeguards(self) -> Safeguards:

@@ -98,19 +98,12 @@ def keys() -> None:
 @keys.command()
 @_key_file
 @click.option("--name", type=_Name(), required=True, help="Name of the key's owner, for logs and lists.")
+@click.option("--rate", metavar="N/PERIOD", help="Accept N requests per s, min, h or d: 100/s.  [default: unlimited]")
 @click.option(
-    "--rate", metavar="N/PERIOD", help="Request rate limit such as 100/s; periods: s, min, h, d.  [default: unlimited]"
+    "--burst", metavar="N", type=click.IntRange(1, MAX_REQUESTS), help="Accept N at once.  [default: N of --rate]"
 )
 @click.option(
-    "--burst",
-    metavar="N",
-    type=click.IntRange(1, MAX_REQUESTS),
-    help="Number of requests accepted at once.  [default: N of --rate]",
-)
-@click.option(
-    "--expires",
-    type=_Expiry(),
-    help="Reject the key from this date (midnight UTC) or date-time (RFC 3339) on.  [default: never]",
+    "--expires", type=_Expiry(), help="Expire the key at this date (midnight UTC) or date-time.  [default: never]"
 )
 def new(key_file: Path, name: str, rate: str | None, burst: int | None, expires: datetime | None) -> None:
     """Create a key and print it on standard output. It is shown only once: the file has only its hash.

@@ -1,5 +1,6 @@
 """`store-directory sample`: generate a fictional data set."""
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -7,18 +8,14 @@ import click
 from service.sampling.sample import DataSetExists, SampleFormat, write_sample
 from service.server.progress_bar import shown_progress
 
+_number = partial(click.option, metavar="N", type=click.IntRange(0), show_default=True)
+
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option(
-    "--stores", metavar="N", type=click.IntRange(0), default=5000, show_default=True, help="Number of stores."
-)
-@click.option(
-    "--companies", metavar="N", type=click.IntRange(0), default=120, show_default=True, help="Number of companies."
-)
-@click.option(
-    "--seed", metavar="N", type=int, default=1, show_default=True, help="Seed of the random generator, 0 or more."
-)
+@_number("--stores", default=5000, help="Number of stores.")
+@_number("--companies", default=120, help="Number of companies.")
+@_number("--seed", default=1, help="Seed of the random generator.")
 @click.option(
     "--format",
     "file_format",
