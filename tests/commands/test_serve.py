@@ -291,7 +291,7 @@ def test_neither_password_nor_signature_of_an_address_is_told_where_its_data_is_
         ended = run("serve", "--port", "0", "--data", address, "--cache", tmp_path / "cache")
         assert ended.returncode == 1
         assert "is refused" in ended.stderr
-        assert "no baked data set" in ended.stderr
+        assert "not a baked data set" in ended.stderr
         assert not any(secret in ended.stderr + ended.stdout for secret in ("hunter2", "topsecret"))
     finally:
         server.shutdown()
