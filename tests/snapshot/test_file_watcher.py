@@ -11,7 +11,7 @@ import pytest
 from service.loading.folder_signature import watched_folders
 from service.snapshot.file_watcher import changes
 from tests.program import SECONDS
-from tests.run.generations import put
+from tests.run.generations import put, swap_link
 
 
 class Watch:
