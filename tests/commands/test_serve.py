@@ -231,7 +231,7 @@ def test_it_continues_after_its_standard_output_is_closed(data: Path) -> None:
         (["--config", "."], "Is a directory"),
         (["--host", ""], "--host: a non-empty text is needed, not ''"),
         (["--data", ""], "--data: a non-empty text is needed, not ''"),
-        (["--data", "http://"], "--data: it is no http or https address"),
+        (["--data", "http://"], "--data: it is not an http or https URL"),
         (["--data", "s3://bucket/x"], "--data: s3:// is not supported"),
         (["--admin", "8080"], "--admin: '8080' is not HOST:PORT"),
         (["--admin", "127.0.0.1:65536"], "is not HOST:PORT"),
