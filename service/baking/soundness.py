@@ -13,6 +13,8 @@ from service.engine.texts import Texts
 from service.records import Resource
 
 _WORD: Final = 8  # bytes that are compared at once
+_STRETCH: Final = 1 << 15  # items that are checked at once: they stay in the processor's cache, which halves the time
+_ROW_BITS: Final = 32
 _ROW_START: Final = b"{"
 _ROW_END: Final = b"},"
 # The bits of a word that its first n bytes take, for n from 0 to 8.
@@ -66,19 +68,22 @@ def _check_column(name: str, column: Column) -> None:
     """Check that `order` has every row once, by code and then by row, and that `starts` says where each code begins."""
     codes, order, starts = column.codes, column.order, column.starts
     length = len(codes)
-    # Compared, not subtracted: a difference may overflow, and what is repeated below must be no longer than the table.
-    if starts[0] != 0 or starts[-1] > length or (starts[1:] <= starts[:-1]).any():
+    # Compared before they are subtracted or counted: a difference may overflow, and a large code take all memory.
+    rise = starts[0] == 0 and starts[-1] <= length and bool((starts[1:] > starts[:-1]).all())
+    if not rise or (length and int(codes.max()) >= len(starts)):
         raise DamagedFile(f"the values of {name} do not divide its rows")
-    if length and (int(order.min()) < 0 or int(order.max()) >= length):
-        raise DamagedFile(f"the order of {name} names rows that there are not")
-    if codes.dtype != np.min_scalar_type(len(starts) - 1):  # a narrower one would wrap around
-        raise DamagedFile(f"the values of {name} are too many or too few for its codes")
-    sorted_codes = codes.take(order)
-    expected = np.repeat(np.arange(len(starts), dtype=codes.dtype), np.diff(starts, append=length))
-    if not np.array_equal(sorted_codes, expected):
-        raise DamagedFile(f"the order of {name} is not that of its values")
-    if not ((order[1:] > order[:-1]) | (sorted_codes[1:] != sorted_codes[:-1])).all():
-        raise DamagedFile(f"the order of {name} does not have each row once")
+    counts = np.bincount(codes, minlength=len(starts))
+    if not np.array_equal(counts, np.diff(starts, append=length)):
+        raise DamagedFile(f"the values of {name} do not divide its rows")
+    last = -1
+    for begin in range(0, length, _STRETCH):
+        rows = order[begin : begin + _STRETCH]
+        if int(rows.min()) < 0 or int(rows.max()) >= length:
+            raise DamagedFile(f"the order of {name} names rows that there are not")
+        ranks = codes.take(rows).astype(np.int64) << _ROW_BITS | rows
+        if int(ranks[0]) <= last or not (ranks[1:] > ranks[:-1]).all():
+            raise DamagedFile(f"the order of {name} is not that of its values")
+        last = int(ranks[-1])
 
 
 def _check_numbering(name: str, table: Table) -> None:
@@ -92,14 +97,20 @@ def _check_numbering(name: str, table: Table) -> None:
 
 
 def is_rising(texts: Texts) -> bool:
-    """Return whether each text is greater than the one before it, byte by byte.
+    """Return whether each text is greater than the one before it, byte by byte."""
+    data = texts.data if len(texts.data) >= _WORD else memoryview(bytes(texts.data).ljust(_WORD, b"\0"))
+    words = np.ndarray(len(data) - _WORD + 1, ">u8", data, strides=(1,))  # from every byte on
+    stretches = range(0, len(texts) - 1, _STRETCH)
+    return all(_is_rising(words, texts.offsets[begin : begin + _STRETCH + 2]) for begin in stretches)
+
+
+def _is_rising(words: NDArray[Any], offsets: NDArray[np.int64]) -> bool:
+    """Return whether each text between offsets is greater than the one before it.
 
     Neighbours are compared by words of 8 bytes, padded with NUL; pairs that are equal so far go on to the next words.
     """
-    data = texts.data if len(texts.data) >= _WORD else memoryview(bytes(texts.data).ljust(_WORD, b"\0"))
-    words = np.ndarray(len(data) - _WORD + 1, ">u8", data, strides=(1,))  # from every byte on
-    start, length = texts.offsets[:-1], np.diff(texts.offsets)
-    pairs, at = np.arange(max(len(start) - 1, 0)), 0
+    start, length = offsets[:-1], np.diff(offsets)
+    pairs, at = np.arange(len(start) - 1), 0
     while len(pairs):
         one, other = (_words(words, start[each] + at, length[each] - at) for each in (pairs, pairs + 1))
         if (one > other).any():
@@ -117,5 +128,5 @@ def _words(words: NDArray[Any], start: NDArray[np.int64], length: NDArray[np.int
     """Return the words at some places, the first byte the highest; bytes past a length are 0."""
     place = np.minimum(start, len(words) - 1)
     shift = (8 * np.minimum(start - place, _WORD - 1)).astype(np.uint64)
-    shifted: NDArray[np.uint64] = (words[place].astype(np.uint64) << shift) & _MASKS[length.clip(0, _WORD)]
+    shifted: NDArray[np.uint64] = (words[place].astype(np.uint64) << shift) & _MASKS.take(length.clip(0, _WORD))
     return shifted
