@@ -22,7 +22,7 @@ INSTANT_PATTERN: Final = re.compile(
 TRUE: Final = frozenset({"1", "t", "y", "on", "yes", "true"})
 FALSE: Final = frozenset({"0", "f", "n", "no", "off", "false"})
 
-# Python sorts the combining marks that follow each other by insertion, so that many would cost the square of their number.
+# Python sorts combining marks that follow each other by insertion: many of them would cost the square of their number.
 _LONG_RUN: Final = re.compile(r"[^\x00-\x7f]{100,}")
 
 # How many digits stand before the point of a number, as one character; what no character is left for is written out.
