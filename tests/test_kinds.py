@@ -85,7 +85,9 @@ def test_words_are_compared_after_nfkc_folding_nfkc_and_single_spaces(one: str, 
 
 
 # Marks of several combining classes, some of which decompose or fold to letters; letters that compose with them.
-MARKED = "\u0301\u0316\u0327\u0334\u0344\u0345\u05b0\u0f73\u302a\U0001d165eE\u00e9\u1fb3\u1100\u1161\uac00\ufdfa\uff76\uff9e 1"
+MARKED = (
+    "\u0301\u0316\u0327\u0334\u0344\u0345\u05b0\u0f73\u302a\U0001d165eE\u00e9\u1fb3\u1100\uac00\ufdfa\uff76\uff9e 1"
+)
 
 
 @given(st.text(st.sampled_from(MARKED), max_size=400), st.integers(0, 120), st.sampled_from(MARKED))
