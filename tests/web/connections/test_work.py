@@ -143,6 +143,14 @@ async def test_line_ends_before_a_request_line_are_borne_up_to_a_few_and_cost_no
     assert flooded.ended
 
 
+@pytest.mark.parametrize("segment", [b"/%41", b"/%", b"/a"])
+async def test_an_unknown_path_of_thousands_of_segments_is_not_decoded(segment: bytes) -> None:
+    short, long = [
+        await work_of(b"GET " + segment * count + b" HTTP/1.1\r\nHost: t\r\n\r\n", 8192) for count in (3, 2000)
+    ]
+    assert long.calls <= short.calls + 10
+
+
 async def test_many_small_chunks_end_the_connection_before_they_cost_much() -> None:
     work = await work_of(small_chunks(1_000_000), RECEIVE_BYTES)
     assert work.calls < 300_000
