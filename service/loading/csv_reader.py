@@ -105,11 +105,13 @@ def _missing(lacking: Sequence[str], unused: Sequence[str], resource: Resource) 
 
 def _batch(read: _Rows, numbers: Mapping[int, int], header: _Header, *, done: int, total: int) -> Batch:
     whole = [place for place in numbers if len(read.rows[place]) == header.width]
-    cells = list(zip(*[read.rows[place] for place in whole], strict=True)) or [()] * header.width
+    cells = list(zip(*[read.rows[place] for place in whole], strict=True))
     no_cells = (None,) * len(whole)
     return Batch(
         numbers=[numbers[place] for place in whole],
-        columns={name: no_cells if place is None else cells[place] for name, place in header.places.items()},
+        columns={
+            name: cells[place] if cells and place is not None else no_cells for name, place in header.places.items()
+        },
         lines=partial(_lines_of, read, whole),
         broken=_broken(read, numbers, header.width) if len(whole) < len(numbers) else [],
         unused=[Unused(name, header.line, len(whole)) for name in header.unused],

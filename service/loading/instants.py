@@ -47,9 +47,9 @@ def read_instants(texts: Sequence[str]) -> tuple[list[str], list[bytes]] | None:
 
 def _spread(texts: Sequence[str]) -> _Chars:
     """Return texts by character, 0 behind their ends. Raises ValueError where one is too long."""
-    cells = np.array(texts, np.bytes_)
-    if cells.itemsize > _WHOLE + _OFFSET or "\0" in "".join(texts):
+    if max(map(len, texts), default=0) > _WHOLE + _OFFSET or "\0" in "".join(texts):
         raise ValueError
+    cells = np.array(texts, np.bytes_)  # in which each takes as much room as the longest
     chars = np.zeros((_WHOLE + _OFFSET, len(cells)), np.uint8)
     chars[: cells.itemsize] = cells.view(np.uint8).reshape(len(cells), cells.itemsize).T
     return chars

@@ -16,7 +16,8 @@ from service.source.source import Rejected, Unavailable
 from service.source.thread import finished
 from service.source.validators import fingerprint, is_strong
 
-_CONTENT_RANGE: Final = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")  # RFC 9110, section 14.4
+# RFC 9110, section 14.4. No file is longer than these numbers, and Python reads only so many digits.
+_CONTENT_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)")
 
 
 class Download:

@@ -58,9 +58,9 @@ def shown_path(path: str) -> str:
     """Return a path as it may stand in a log: ASCII, of bounded length, with no key of ours in it, however written."""
     read = path
     for _ in range(_DECODINGS):
-        if "%" not in read:
+        if "%" not in read or (decoded := unquote(read, errors="surrogateescape")) == read:
             break
-        read = unquote(read, errors="surrogateescape")
+        read = decoded
     shown = masked(read) if KEY_PREFIX in read else path
     return shown[:_MAX_PATH].encode("ascii", "backslashreplace").decode()
 

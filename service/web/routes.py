@@ -58,13 +58,19 @@ class Routes:
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._routes: Mapping[tuple[str, ...], Route] = {_pattern(route.path): route for route in routes}
+        self._most_segments = max(map(len, self._routes), default=0)
         self._as_written: Mapping[str, Found] = {
             route.path: (route, "") for pattern, route in self._routes.items() if _ANY not in pattern
         }
 
     def find(self, path: str) -> Found:
         """Return the route of a raw path, and its decoded segment that stands for the parameter."""
-        return self._as_written.get(path) or self._decoded(path_segments(path))
+        found = self._as_written.get(path)
+        if found is not None:
+            return found
+        if path.count("/") > self._most_segments:  # thousands of them would take milliseconds to decode
+            return None, ""
+        return self._decoded(path_segments(path))
 
     def _decoded(self, segments: tuple[str, ...]) -> Found:
         route = self._routes.get(segments)
