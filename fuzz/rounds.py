@@ -1,9 +1,10 @@
-"""Rounds of trying: hypothesis against the model, mixed requests, or atheris on one target."""
+"""Rounds of trying: hypothesis against the model, mixed requests, growth of work, or atheris on one target."""
 
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +13,8 @@ from typing import Final
 
 import msgspec
 
+from fuzz.cpu_time import cpu_time
+from fuzz.growth import Reader, measure
 from fuzz.targets import Target
 from tests.composition.play import play
 from tests.composition.tally import Tally
@@ -27,7 +30,7 @@ _REACHED: Final = re.compile(r"\bcov: ([0-9]+) ft: ([0-9]+)")
 class Round(msgspec.Struct, frozen=True):
     """What was tried of one target, what code it reached where that is known, and what it said of what was found.
 
-    mixed  what requests and answers were mixed, in numbers
+    figures  more about what was tried, in lines
     """
 
     name: str
@@ -36,7 +39,7 @@ class Round(msgspec.Struct, frozen=True):
     coverage: int = 0
     features: int = 0
     finding: str = ""
-    mixed: str = ""
+    figures: str = ""
 
 
 def ask_model(cases: int) -> Round:
@@ -61,7 +64,22 @@ def compose(*, seed: int, seconds: int | None) -> Round:
         seed += 1
     if not finding and (lacking := mixed.lacking()):
         finding = f"too few of each: {lacking}\n"
-    return Round("composition", mixed["requests"], monotonic() - started, finding=finding, mixed=f"{mixed}\n")
+    return Round("composition", mixed["requests"], monotonic() - started, finding=finding, figures=f"{mixed}\n")
+
+
+def grow(readers: Mapping[str, Reader], *, seconds: float) -> Round:
+    """Measure the work of readers on longer and longer inputs of many shapes; what is superlinear is a finding."""
+    started = perf_counter()
+    for reader in readers.values():
+        reader.read(b"")  # once, as the first call makes what later ones use
+    shapes, figures, findings = 0, [], []
+    with cpu_time() as work:
+        for name, verdict in measure(readers, seconds, work):
+            shapes += verdict.shapes
+            figures.append(f"{name}: {verdict.worst or 'negligible'}\n")
+            findings += [f"{name} is superlinear: {growth}\n" for growth in verdict.superlinear]
+    took = perf_counter() - started
+    return Round("growth", shapes, took, finding="".join(findings), figures="".join(figures))
 
 
 def fuzz(name: str, target: Target, *, runs: int, seconds: int) -> Round:

@@ -1,16 +1,14 @@
 """The service in this process, from the query string of a request for stores to its answer."""
 
-import functools
 import gc
-from collections.abc import Callable
 from pathlib import Path
 from time import thread_time
 from typing import Any
 
 import msgspec
 
+from bench.caches import caches
 from service.baking.baked_file import load_baked
-from service.engine.bounded_cache import BoundedCache
 from service.engine.page import page
 from service.loading.acceptance import InvalidRecords, accept
 from service.loading.dataset import load
@@ -29,7 +27,7 @@ class Directory:
         dataset, _ = accept(load_baked(data) if data.is_file() else load(data), InvalidRecords.REFUSE)
         self._stores = dataset.stores
         self._reader = QueryParser(STORES)
-        self._caches = list(_caches())
+        self._caches = caches()
         if not self._caches:
             raise ValueError("the service has no cache that this bench knows how to empty")
         gc.freeze()
@@ -65,11 +63,3 @@ class Directory:
         started = thread_time()
         self.answer(query)
         return thread_time() - started
-
-
-def _caches() -> list[Callable[[], None]]:
-    """Return what empties each cache of the service: those of functions, and those of tables."""
-    objects = gc.get_objects()
-    functions = [each for each in objects if isinstance(each, functools._lru_cache_wrapper)]  # noqa: SLF001 - it has no other name
-    tables = [each.clear for each in objects if isinstance(each, BoundedCache)]
-    return [each.cache_clear for each in functions if each.__wrapped__.__module__.startswith("service.")] + tables

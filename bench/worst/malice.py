@@ -16,7 +16,7 @@ _ROOM: Final = _LONGEST - len("&sort_by=parent_company_id&sort_order=desc&page_n
 _BOUNDS: Final = (1, 2, 5, 20)
 _DENSE: Final = ("is_open", "country", "province", "city", "parent_company_id", "company_id")
 _DEEP: Final = 100
-# Two marks in the wrong order: each of the second kind is moved past all of the first (Unicode UAX 15, D108).
+# Two marks in the wrong order, in which folding does not leave them (Unicode UAX 15, D108).
 _ABOVE, _BELOW = "\u0315", "\u0316"
 # It becomes 18 characters when it is folded.
 _EIGHTEEN: Final = "\ufdfa"

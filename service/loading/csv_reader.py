@@ -105,11 +105,13 @@ def _describe_missing(missing: Sequence[str], unused: Sequence[str], resource: R
 
 def _batch(read: _Rows, numbers: Mapping[int, int], header: _Header, *, done: int, total: int) -> Batch:
     complete = [index for index in numbers if len(read.rows[index]) == header.width]
-    cells = list(zip(*[read.rows[index] for index in complete], strict=True)) or [()] * header.width
+    cells = list(zip(*[read.rows[index] for index in complete], strict=True))
     no_cells = (None,) * len(complete)
     return Batch(
         numbers=[numbers[index] for index in complete],
-        columns={name: no_cells if index is None else cells[index] for name, index in header.indexes.items()},
+        columns={
+            name: cells[index] if cells and index is not None else no_cells for name, index in header.indexes.items()
+        },
         lines=partial(_lines_of, read, complete),
         unreadable=_unreadable(read, numbers, header.width) if len(complete) < len(numbers) else [],
         unused=[UnusedName(name, header.line, len(complete)) for name in header.unused],

@@ -47,9 +47,9 @@ def parse_instants(texts: Sequence[str]) -> tuple[list[str], list[bytes]] | None
 
 def _to_chars(texts: Sequence[str]) -> _Chars:
     """Return texts as an array of characters, padded with 0. Raises ValueError if one is too long."""
-    cells = np.array(texts, np.bytes_)
-    if cells.itemsize > _WHOLE + _OFFSET or "\0" in "".join(texts):
+    if max(map(len, texts), default=0) > _WHOLE + _OFFSET or "\0" in "".join(texts):
         raise ValueError
+    cells = np.array(texts, np.bytes_)  # each cell takes as much room as the longest
     chars = np.zeros((_WHOLE + _OFFSET, len(cells)), np.uint8)
     chars[: cells.itemsize] = cells.view(np.uint8).reshape(len(cells), cells.itemsize).T
     return chars

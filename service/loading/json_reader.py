@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from io import BytesIO
 from itertools import islice
 from typing import Final, TypeVar
@@ -35,7 +35,8 @@ def read_json(text: bytes, resource: Resource) -> Iterator[Batch]:
     for start in range(0, len(elements), BATCH_SIZE):
         values = elements[start : start + BATCH_SIZE]
         done = start + len(values)
-        yield decoder.batch(values, partial(finder.lines, values), first=start + 1, done=done, total=len(elements))
+        lines = cache(partial(finder.lines, values))
+        yield decoder.batch(values, lines, first=start + 1, done=done, total=len(elements))
 
 
 def read_json_lines(text: bytes, resource: Resource) -> Iterator[Batch]:
@@ -88,8 +89,6 @@ class _LineFinder:
         return [self._line_at(_address(value) - self._start) for value in values]
 
     def _line_at(self, offset: int) -> int:
-        if offset < self._offset:
-            self._offset, self._line = 0, 1
         self._line += count_line_breaks(self._text, self._offset, offset)
         self._offset = offset
         return self._line

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import chain, groupby
 from typing import Final
 
 import msgspec
@@ -20,6 +21,9 @@ INSTANT_PATTERN: Final = re.compile(
 )
 TRUE: Final = frozenset({"1", "t", "y", "on", "yes", "true"})
 FALSE: Final = frozenset({"0", "f", "n", "no", "off", "false"})
+
+# Python sorts consecutive combining marks by insertion: many of them would cost the square of their number.
+_LONG_RUN: Final = re.compile(r"[^\x00-\x7f]{100,}")
 
 # The number of digits before the decimal point as one character; numbers outside this range spell it out.
 _SCALES: Final = {scale: chr(ord("P") + scale) for scale in range(-15, 16)}
@@ -55,7 +59,21 @@ def fold_case(text: str) -> str:
     """Return words folded, white space unchanged; the result for several lines is that for each line."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return _normalize(_normalize(text).casefold())
+
+
+def _normalize(text: str) -> str:
+    """Return text in NFKC, in time proportional to its length."""
+    if unicodedata.is_normalized("NFKC", text):
+        return text
+    return unicodedata.normalize("NFKC", _LONG_RUN.sub(_decompose, text))
+
+
+def _decompose(run: re.Match[str]) -> str:
+    """Return characters in NFKD: each decomposed, then combining marks sorted by class (Unicode TR15, D68 and D109)."""
+    decomposed = "".join([unicodedata.normalize("NFKD", character) for character in run[0]])
+    groups = groupby(decomposed, key=lambda character: unicodedata.combining(character) > 0)
+    return "".join(chain.from_iterable(sorted(group, key=unicodedata.combining) for _, group in groups))
 
 
 def fold_postal(text: str) -> str:

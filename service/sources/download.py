@@ -16,7 +16,8 @@ from service.sources.fetch_errors import unavailable
 from service.sources.origin_validators import fingerprint, is_strong
 from service.sources.source import Rejected, Unavailable
 
-_CONTENT_RANGE: Final = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")  # RFC 9110, section 14.4
+# RFC 9110, section 14.4. No file is longer than these numbers, and Python limits the digits of an integer.
+_CONTENT_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)")
 
 
 class Download:

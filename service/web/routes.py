@@ -62,13 +62,19 @@ class Routes:
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._routes: Mapping[tuple[str, ...], Route] = {_pattern(route.path): route for route in routes}
+        self._max_segments = max(map(len, self._routes), default=0)
         self._literal: Mapping[str, Match] = {
             route.path: (route, "") for pattern, route in self._routes.items() if _ANY not in pattern
         }
 
     def find(self, path: str) -> Match:
         """Return the route of a raw path, and the decoded value of its path parameter."""
-        return self._literal.get(path) or self._match(path_segments(path))
+        found = self._literal.get(path)
+        if found is not None:
+            return found
+        if path.count("/") > self._max_segments:  # decoding thousands of segments would take milliseconds
+            return None, ""
+        return self._match(path_segments(path))
 
     def _match(self, segments: tuple[str, ...]) -> Match:
         route = self._routes.get(segments)

@@ -76,8 +76,16 @@ def test_codes_too_narrow_for_the_number_of_values_are_refused(tmp_path: Path) -
     assert codes.max() > np.iinfo(np.uint8).max
     narrow = {"stores/name/codes": codes.astype(np.uint8)}  # in order still, but wrapped around
     write_file(tmp_path / "forged.baked", content.arrays | narrow, content.metadata)
-    why = "the codes of stores/name have the wrong type for its number of values; bake it again"
-    assert refusal(tmp_path / "forged.baked") == why
+    assert refusal(tmp_path / "forged.baked") == "the starts of stores/name do not partition its rows; bake it again"
+
+
+def test_a_large_code_is_rejected_before_memory_is_allocated(
+    arrays: dict[str, Array], forged: Callable[..., Path]
+) -> None:
+    codes = arrays["stores/name/codes"].astype(np.uint32)
+    codes[0] = np.iinfo(np.uint32).max  # counting up to it takes 32 GB
+    changed = {"stores/name/codes": codes}
+    assert refusal(forged(changed)) == "the starts of stores/name do not partition its rows; bake it again"
 
 
 @pytest.mark.parametrize("name", ["\x1b[2J", "a\nb", "\u202e"])

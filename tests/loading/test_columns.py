@@ -2,6 +2,7 @@
 
 import datetime as dt
 import sys
+import tracemalloc
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -136,3 +137,13 @@ def test_missing_date_times_keep_their_positions() -> None:
     assert plain is not None
     assert plain.values == [UNSET, "2024-05-31T10:00:00+02:00", UNSET]
     assert plain.keys == join_keys([None, "2024-05-31T08:00:00", None])
+
+
+def test_one_long_text_among_date_times_takes_no_room_for_each_of_them() -> None:
+    texts = ["5" * 100_000, *["2024-05-31"] * 1_000]
+    tracemalloc.start()
+    try:
+        assert parse_instants(texts) is None
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()

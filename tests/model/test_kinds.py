@@ -72,15 +72,32 @@ def test_different_words_do_not_match(one: str, other: str) -> None:
     assert not same(WORDS, one, other)
 
 
+def contract(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(unicodedata.normalize("NFKC", folded).split())
+
+
 @given(st.text(), st.text())
 @example("\u1e9e", "SS")
 def test_words_are_compared_after_nfkc_case_folding_nfkc_and_collapsed_white_space(one: str, other: str) -> None:
-    def contract(text: str) -> str:
-        folded = unicodedata.normalize("NFKC", text).casefold()
-        return " ".join(unicodedata.normalize("NFKC", folded).split())
-
     assert same(WORDS, one, other) == (contract(one) == contract(other))
     assert (WORDS.normalize(one) < WORDS.normalize(other)) == (contract(one) < contract(other))
+
+
+# Marks of several combining classes, some of which decompose or fold to letters; letters that compose with them.
+MARKED = (
+    "\u0301\u0316\u0327\u0334\u0344\u0345\u05b0\u0f73\u302a\U0001d165eE\u00e9\u1fb3\u1100\uac00\ufdfa\uff76\uff9e 1"
+)
+
+
+@given(st.text(st.sampled_from(MARKED), max_size=400), st.integers(0, 120), st.sampled_from(MARKED))
+def test_long_runs_of_combining_marks_fold_as_short_ones_do(text: str, count: int, mark: str) -> None:
+    assert WORDS.normalize(text + mark * count + text) == contract(text + mark * count + text)
+
+
+def test_a_text_of_combining_marks_folds_in_linear_time() -> None:
+    marks = 500_000  # the square of which would keep this test busy for minutes
+    assert WORDS.normalize("\u0301\u0316" * marks) == "\u0316" * marks + "\u0301" * marks
 
 
 @pytest.mark.parametrize(

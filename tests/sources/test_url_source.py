@@ -192,6 +192,8 @@ async def test_without_a_strong_entity_tag_a_broken_download_starts_again(
         part("bytes 99999-100000/100001"),
         part("bytes 100000-100001/7"),
         part("bytes 100000-/*"),
+        part(f"bytes {'9' * 5_000}-1/*"),
+        part(f"bytes 100000-100001/{'9' * 5_000}"),
         part("lines 100000-100001/100002"),
         status("416 Range Not Satisfiable"),
         status("503 Service Unavailable"),

@@ -74,7 +74,8 @@ class HeadReader:
 
     def _skip_line_ends(self, received: bytearray) -> bool:
         """Remove line ends in front of a head; return whether their number is within the limit."""
-        count = len(received) - len(received.lstrip(b"\r\n"))
+        start = received[: MAX_LINE_END_BYTES + 1]
+        count = len(start) - len(start.lstrip(b"\r\n"))
         del received[:count]
         self._line_end_bytes += count
         return self._line_end_bytes <= MAX_LINE_END_BYTES

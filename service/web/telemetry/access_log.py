@@ -58,9 +58,9 @@ def loggable_path(path: str) -> str:
     """Return a path for the log: ASCII, of bounded length, and with API keys masked, even percent-encoded ones."""
     decoded = path
     for _ in range(_MAX_DECODINGS):
-        if "%" not in decoded:
+        if "%" not in decoded or (once_more := unquote(decoded, errors="surrogateescape")) == decoded:
             break
-        decoded = unquote(decoded, errors="surrogateescape")
+        decoded = once_more
     safe = redacted(decoded) if KEY_PREFIX in decoded else path
     return safe[:_MAX_PATH].encode("ascii", "backslashreplace").decode()
 

@@ -49,10 +49,9 @@ class Wire(asyncio.Transport):
     unread  bytes sent while reading was paused
     """
 
-    def __init__(self, app: GatedApp | None = None, limits: Limits = LIMITS, *, room: float = float("inf")) -> None:
+    def __init__(self, app: App | None = None, limits: Limits = LIMITS, *, room: float = float("inf")) -> None:
         super().__init__({"peername": ("192.0.2.1", 5), "socket": SimpleNamespace(fileno=lambda: -1)})
-        self.gated = app or GatedApp()
-        self.app: App = self.gated
+        self.app = app or GatedApp()
         self.clock = 100.0
         self.loop: Any = SimpleNamespace(time=lambda: self.clock, create_task=asyncio.get_running_loop().create_task)
         self.timeouts = timeouts(limits)
@@ -70,6 +69,13 @@ class Wire(asyncio.Transport):
         for part in parts:
             self.unread += part
             self.deliver()
+            await settle()
+
+    async def finish(self) -> None:
+        """Let the server work until it has answered everything that arrived."""
+        before = -1
+        while len(self.received) > before:
+            before = len(self.received)
             await settle()
 
     async def half_close(self) -> None:
@@ -90,6 +96,12 @@ class Wire(asyncio.Transport):
         if not self.lost:
             self.connection.check_timeout(self.clock)
         await settle()
+
+    @property
+    def gate(self) -> asyncio.Event:
+        """The gate of the application, if that is a `GatedApp`."""
+        assert isinstance(self.app, GatedApp)
+        return self.app.gate
 
     @property
     def statuses(self) -> list[int]:

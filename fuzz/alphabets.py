@@ -1,0 +1,105 @@
+"""What has a meaning for each target of fuzzing: characters, and short texts."""
+
+import gzip
+from typing import Final
+
+from fuzz.seeds import packed
+from fuzz.shapes import SERIAL, Alphabet, characters
+from service.web.connections.limits import MAX_FIELD_BYTES, MAX_HEAD_BYTES
+from service.web.headers.list_fields import MAX_CHARACTERS
+
+_MARKS: Final = "\u0301\u0316".encode()  # combining marks, in another order than the canonical one
+_GZIPPED: Final = [gzip.compress(text, mtime=0) for text in (b"", b"a", b"a" * 1000)]
+_FRAME: Final = packed()[-1]  # of Zstandard
+_EMPTY_FRAME: Final = b"\x28\xb5\x2f\xfd\x20\0\1\0\0"
+_JSON: Final = (*characters(b'{}[],:"\\\n0'), b"\\u0301", b"\\ud800", b'"a":', b"{},", b"1,", b'"%b":1,' % SERIAL)
+_COLUMNS: Final = b"store_id,company_id,address_1,city,country,latitude,created_at"
+
+HEADS: Final = Alphabet(
+    (
+        *characters(b"a: \t\r\n\0\xff"),
+        *(b"GET / HTTP/1.1\r\nHost: t\r\n\r\n", b"a:b\r\n", b"Accept: a\r\n", b"accept:", b"\r\n"),
+    ),
+    (b"GET / HTTP/1.1\r\nHost: t\r\n", b"", b"GET /", b"BREW /", b"BREW / HTTP/1.1\r\n"),
+    (b"\r\n\r\n",),
+    MAX_HEAD_BYTES,
+)
+CHUNKS: Final = Alphabet(
+    (*characters(b'0a\r\n;"\\= '), b"1\r\na\r\n", b"\r\n", b";a=b", b';a="b"', b"a:b\r\n"),
+    (b"", b"0\r\n", b"1;a=", b'1;a="', b"5000\r\n"),
+)
+QUERY: Final = Alphabet(
+    (
+        *characters(b"&=+%;_.01\xff"),
+        *(b"%C3", b"%CC%81%CC%96", _MARKS, b"city=a&", b"x%b=&" % SERIAL, b"city=%b&" % SERIAL),
+    ),
+    (b"city=", b"limit=", b"latitude="),
+    (b"", b"!"),
+)
+PATH: Final = Alphabet((*characters(b"/%a?#"), b"%2F", b"%25", b"%C3", b"sd_", b"\xcc\x81"))
+FIELDS: Final = Alphabet(
+    (*characters(b',;"\\= \t0.*/\n'), b"q=", b";q=0.5", b"gzip,", b"handling"),
+    (b"", b'"', b"a;", b"handling=", b"handling"),
+    (b"", b"!"),
+    MAX_CHARACTERS,
+)
+TRACES: Final = Alphabet(
+    (*characters(b"-0a_% "), b"sd_", b"%25"),
+    (b"", b"00-", b"01-%b-%b-00-" % (b"a" * 32, b"b" * 16)),
+    (b"", b"!"),
+)
+CONDITIONS: Final = Alphabet(
+    (*characters(b'",* 1:-\n'), b"W/", b'W/"a",', b"Fri", b"GMT"),
+    (b"", b"\n\n", b"\n\nFri,", b"\n\nFri, 31 May", b"\n\nFri May"),
+)
+ORIGINS: Final = Alphabet(characters(b":./[a0-%"), (b"", b"http://", b"http://["), (b"", b"!"))
+RATES: Final = Alphabet(characters(b"01/s"), (b"", b"1/"))
+KEY_FILES: Final = Alphabet(
+    (*_JSON, b'{"name":"%b"},' % SERIAL, b"sd_"),
+    (b'{"format":1,"keys":[', b'{"format":1,"keys":[{"name":"', b'{"format":1,"keys":[{"rate":"'),
+)
+FORWARDED: Final = Alphabet(
+    (*characters(b'=;,"\\[]:.1 '), b"for", b"for=", b"a=b;", b'for="b",'),
+    (b"for=", b"\n", b'for="'),
+    (b"", b"!", b'"'),
+    MAX_FIELD_BYTES,
+)
+VALUES: Final = Alphabet(
+    (
+        *characters(b" \t\n01.-+e:a"),
+        *(text.encode() for text in ("\u00a0", "\u03a3", "\u0301", "\u1fb3\u0345", "\uac00\u11a8", "\ufdfa")),
+        _MARKS,
+    ),
+    (b"", b"1", b"2024-01-01T00:00:00."),
+    (b"", b"x"),
+)
+CSV: Final = Alphabet(
+    (
+        *characters(b',"\n\r \0a0\xff'),
+        *(b'""', b"\r\n", b"NULL", b'="', _MARKS, b",c%b" % SERIAL, b"\n%b,b,c,d,e,1," % SERIAL, b"\na,b,c,d,e,x,y"),
+    ),
+    [_COLUMNS + start for start in (b"", b'\n"', b"\na,b,c,", b"\na,b,c,d,e,", b"\na,b,c,d,e,1,")],
+    (b"", b",e,1,\n"),
+)
+JSON: Final = Alphabet(
+    (*_JSON, _MARKS, b'{"store_id":"%b"},' % SERIAL, b'{"%b":1},' % SERIAL), (b"[", b"", b'[{"city":"'), (b"", b'"}]')
+)
+JSON_LINES: Final = Alphabet(
+    (*characters(b'{"\\\n\r '), b"1\n", b"{}\n", b'{"store_id":"%b"}\n' % SERIAL, b'{"%b":1}\n' % SERIAL),
+    (b"", b'{"city":"'),
+    (b"", b'"}\n'),
+)
+GZIP: Final = Alphabet(
+    (b"\0", b"\xff", b"\x1f\x8b", _GZIPPED[0], _GZIPPED[2]), (b"", _GZIPPED[1], b"\x1f\x8b\x08\x08\0\0\0\0\0\0")
+)
+ZSTD: Final = Alphabet(
+    (b"\0", b"\xff", b"\x50\x2a\x4d\x18\0\0\0\0", _EMPTY_FRAME, _FRAME), (b"", _EMPTY_FRAME, _FRAME[:6])
+)
+MANIFESTS: Final = Alphabet(
+    (*_JSON, b'"%b.csv":{"sha256":""},' % SERIAL, b"/", b"\\u0000"), (b'{"files":{', b'{"generated_at":"')
+)
+BAKED: Final = Alphabet(characters(b'\0\xff {"'), (b"", b"\xf8\xff\x0f\0\0\0\0\0", b"\0\1\0\0\0\0\0\0"))
+HEADERS: Final = Alphabet(
+    (*_JSON, b'"%b":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},' % SERIAL),
+    (b"{", b'{"__metadata__":{},"header_crc32":{"dtype":"U8","shape":['),
+)

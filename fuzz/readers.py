@@ -1,0 +1,16 @@
+"""What growth is measured of: every target of fuzzing, and requests on a connection."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from fuzz.connection import PIECES, REQUESTS, sending
+from fuzz.growth import Reader
+from fuzz.targets import TARGETS
+from service.web.connections.limits import RECEIVE_BYTES
+
+_STEPS: Final = (1, 7, 64)  # bytes of a piece
+READERS: Final[Mapping[str, Reader]] = {
+    **{f"connection: {name}": Reader(sending(RECEIVE_BYTES), alphabet) for name, alphabet in REQUESTS.items()},
+    **{f"connection, {step} bytes at a time": Reader(sending(step), PIECES) for step in _STEPS},
+    **{name: Reader(target.work or target.read, target.alphabet) for name, target in TARGETS.items()},
+}

@@ -1,0 +1,63 @@
+"""Readers as their growth is measured: they read, and nothing that they have read is checked."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from service.loading.compiler import Compiler
+from service.loading.decompression import read_text
+from service.loading.diagnostics import FileError
+from service.loading.formats import FORMATS
+from service.model.errors import RequestError, UnprocessableContent
+from service.model.kinds import POSTAL, WORDS, number_key, parse_flag, parse_instant
+from service.model.query import QueryParser
+from service.model.records import STORES
+from service.web.connections.body import ChunkedBody
+from service.web.connections.heads import HeadReader
+from service.web.connections.parse_errors import RejectedHead
+from service.web.connections.request import read_request
+from service.web.parsed_query import ParsedQuery
+from service.web.request_target import query_pairs
+
+_PARSER: Final = QueryParser(STORES)
+
+
+def read_heads(given: bytes) -> None:
+    """Read the heads of requests."""
+    reader, received = HeadReader(), bytearray(given)
+    while (head := reader.read(received, ended=True)) is not None and not isinstance(head, RejectedHead):
+        read_request(head, bytearray(), None)
+
+
+def skip_chunks(given: bytes) -> None:
+    """Skip a body in chunks."""
+    with suppress(RequestError):
+        ChunkedBody().skip(bytearray(given))
+
+
+def read_query(given: bytes) -> None:
+    """Read a query of stores, and write the beginning and the links of its page."""
+    raw = given.translate(None, b"\r\n\0").decode("utf-8", "surrogateescape")
+    with suppress(UnprocessableContent):
+        ParsedQuery(raw, _PARSER.parse(query_pairs(raw), strict=True)).frame(1)
+
+
+def match_value(given: bytes) -> None:
+    """Read one value as each kind of field does."""
+    text = given.decode("utf-8", "replace")
+    for read in (WORDS.normalize, POSTAL.normalize, number_key, parse_flag, parse_instant):
+        read(text)
+
+
+def load_stores(form: str) -> Callable[[bytes], None]:
+    """Return what reads stores in a format, checks them and makes a table of them."""
+
+    def read(given: bytes) -> None:
+        compiler = Compiler(STORES, file="file", companies=None)
+        with suppress(FileError):
+            for batch in FORMATS[form].read(read_text(given, None), STORES):
+                compiler.add(batch)
+            compiler.close()
+            compiler.build()
+
+    return read

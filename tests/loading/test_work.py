@@ -1,0 +1,42 @@
+"""What a file costs to read is in proportion to its length, whatever is in it."""
+
+import tracemalloc
+from itertools import islice
+from typing import Any
+
+from service.loading.batch import BATCH_SIZE
+from service.loading.compiler import Compiler
+from service.loading.csv_reader import read_csv
+from service.loading.json_reader import read_json
+from service.model.records import STORES
+
+
+class Scanned(bytes):
+    """A text; knows how many of its bytes were looked at to count lines."""
+
+    scanned = 0
+
+    def count(self, sought: Any, start: Any = 0, stop: Any = None, /) -> int:
+        type(self).scanned += len(self[start:stop])
+        return super().count(sought, start, stop)
+
+
+def test_lines_are_counted_once_where_every_batch_has_errors_of_several_kinds() -> None:
+    text = Scanned(b"[" + b'1,{"unknown":2},\n' * 50_000 + b"{}]")
+    compiler = Compiler(STORES, file="stores.json", companies=None)
+    for batch in read_json(text, STORES):
+        compiler.add(batch)
+    assert compiler.errors[-1].line == 50_001
+    assert text.scanned <= 3 * len(text)  # for line feeds, carriage returns, and both
+
+
+def test_rows_without_cells_cost_nothing_for_the_columns_of_the_header() -> None:
+    header = "store_id,company_id,address_1,city,country," + ",".join(map(str, range(100_000)))
+    batches = read_csv(header.encode() + b"\n" * 3 * BATCH_SIZE, STORES)
+    next(batches)
+    tracemalloc.start()
+    try:
+        assert len(list(islice(batches, 1))) == 1
+        assert tracemalloc.get_traced_memory()[1] < 8 * 100_000
+    finally:
+        tracemalloc.stop()
