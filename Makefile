@@ -12,7 +12,7 @@ SPREAD := -n 4 --dist worksteal
 # The tests in process of the rooms that are held to all of their branches.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-replica hostile clean help
+.PHONY: serve test coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-reloads hostile clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -88,8 +88,8 @@ bench-growth: $(VENV)/installed ## what requests cost of 1,000,000 stores over 1
 bench-worst: $(VENV)/installed ## the requests that hold the event loop longest
 	$(BIN)/python -m bench.worst $(ARGS)
 
-bench-replica: $(VENV)/installed ## starts, reloads and several workers; ARGS=--large with 1,000,000 stores too
-	$(BIN)/python -m bench.replica $(ARGS)
+bench-reloads: $(VENV)/installed ## starts, reloads and several workers; ARGS=--large with 1,000,000 stores too
+	$(BIN)/python -m bench.reloads $(ARGS)
 
 hostile: $(VENV)/installed ## what thousands of slow connections cost the others, with slowhttptest
 	$(BIN)/python -m bench.hostile $(ARGS)

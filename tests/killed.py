@@ -1,4 +1,4 @@
-"""Work that is killed at each of its steps: `python -m tests.killed WORK FOLDER [ARGUMENT]…`.
+"""Kills work at each of its steps: `python -m tests.killed WORK FOLDER [ARGUMENT]...`.
 
 A step is an access to files of the folder, such as to open, rename or remove one; Python announces each as an audit
 event just before it happens. Points in time would depend on the machine's speed, steps do not.
@@ -20,7 +20,7 @@ _KILLED, _ENDED = "killed", "ended"
 
 
 def dies_at(step: int, folder: str) -> None:
-    """Let this process kill itself just before its access of that number, from 1, to files of a folder."""
+    """Make this process kill itself before its n-th access, from 1, to files of a folder."""
     steps = count(1)
 
     def hook(_: str, arguments: tuple[Any, ...]) -> None:
@@ -33,10 +33,10 @@ def dies_at(step: int, folder: str) -> None:
 
 @contextmanager
 def killable(work: str, folder: Path, *arguments: object) -> Iterator[Callable[[int], bool]]:
-    """Yield what runs some work and kills it at a step; it returns whether the work came that far.
+    """Yield a function that runs the work, kills it at a step, and returns whether the work reached that step.
 
-    `work` is a function, as `module:name`, of the folder and the arguments as texts. It has a new process for each
-    run, forked from one that has imported its module.
+    `work` is a function, as `module:name`, of the folder and the arguments as texts. Each run has a new process,
+    forked from one that has imported its module.
     """
     command = [sys.executable, "-m", "tests.killed", work, str(folder), *map(str, arguments)]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -56,7 +56,7 @@ def killable(work: str, folder: Path, *arguments: object) -> Iterator[Callable[[
 
 
 def main(work: Callable[..., object], folder: str, *arguments: str) -> None:
-    """Read step after step; tell of each whether the work was killed or ended before."""
+    """Read step after step; print for each whether the work was killed or had ended before."""
     for line in sys.stdin:
         if (child := os.fork()) == 0:
             dies_at(int(line), folder)

@@ -1,4 +1,4 @@
-"""A replica that serves a data set, with no source to follow."""
+"""A snapshot holder that serves a data set, without a source to follow."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +17,8 @@ def snapshot(folder: Path) -> Snapshot:
     return Snapshot(dataset=dataset, skipped=report.totals.skipped, loaded_at=now, modified=modified)
 
 
-async def serve(replica: SnapshotHolder, folder: Path) -> None:
-    """Let a replica serve the data set of a folder."""
+async def serve(holder: SnapshotHolder, folder: Path) -> None:
+    """Serve the data set of a folder."""
     current = snapshot(folder)
     loaded = Reload(current.loaded_at, ok=True)
-    await replica.swap(current, Publication(generation=1, confirmed_at=current.loaded_at, last_reload=loaded))
+    await holder.swap(current, Publication(generation=1, confirmed_at=current.loaded_at, last_reload=loaded))

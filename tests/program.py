@@ -1,4 +1,4 @@
-"""The program as its users run it: a process."""
+"""The program as a process, as users run it."""
 
 import os
 import re
@@ -21,30 +21,30 @@ from click.testing import CliRunner, Result
 from service.commands import main
 
 PROGRAM = (sys.executable, "-m", "service")
-# What a test waits for at most: a machine may be slow, and no test depends on how slow.
+# The timeout of tests: a machine may be slow, and no test depends on how slow.
 SECONDS = 60
-_LOOK_SECONDS = 0.02
+_PAUSE_SECONDS = 0.02
 _Found = TypeVar("_Found")
 
 
 def eventually(look: Callable[[], _Found]) -> _Found:
-    """Return the first true value of a look that is repeated until then; fail where none comes in a minute."""
+    """Repeat a call until its value is true, and return that; fail after a minute."""
     deadline = monotonic() + SECONDS
     while not (found := look()):
         assert monotonic() < deadline, f"after {SECONDS} s it is still {found!r}"
-        sleep(_LOOK_SECONDS)
+        sleep(_PAUSE_SECONDS)
     return found
 
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return this process's environment with no setting of the service but those given, and no cache of the user's.
+    """Return this process's environment with only these settings of the service, without the user's cache.
 
-    Nor with certificates: aiohttp reads all of the system's when it is imported, a tenth of a start, and no test needs
+    It has no certificates either: aiohttp reads all of the system's on import, a tenth of a start, and no test needs
     one.
     """
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("STORE_DIRECTORY_")}
+    others = {name: value for name, value in os.environ.items() if not name.startswith("STORE_DIRECTORY_")}
     cache = Path(gettempdir()) / "store-directory-tests"
-    return {**kept, "SSL_CERT_FILE": os.devnull, "XDG_CACHE_HOME": str(cache), **settings}
+    return {**others, "SSL_CERT_FILE": os.devnull, "XDG_CACHE_HOME": str(cache), **settings}
 
 
 def run(*arguments: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -56,9 +56,9 @@ def run(*arguments: str | Path, **settings: str) -> subprocess.CompletedProcess[
 
 
 def usage(*arguments: str | Path, **settings: str) -> Result:
-    """Run the program in this process, where it starts no service: a process for each way to call it takes long.
+    """Run the program in this process, for calls that start no service: starting a process takes long.
 
-    Raises what the program lets through.
+    Raises the exceptions that the program does not handle.
     """
     unset = dict.fromkeys(name for name in os.environ if name.startswith("STORE_DIRECTORY_"))
     runner = CliRunner(env={**unset, **settings})
@@ -66,20 +66,20 @@ def usage(*arguments: str | Path, **settings: str) -> Result:
 
 
 def run_here(*arguments: str | Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run the program in this process, as `usage` does, and tell of it as `run` does."""
-    told = usage(*arguments, **settings)
-    return subprocess.CompletedProcess(arguments, told.exit_code, told.stdout, told.stderr)
+    """Run the program in this process, as `usage` does; return what `run` returns."""
+    result = usage(*arguments, **settings)
+    return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What came back over HTTP."""
+    """A response."""
 
     status: int
     body: bytes
 
 
 class Running(msgspec.Struct, frozen=True):
-    """A running service: its process, what it printed until it was ready, where it listens, and its log, if kept."""
+    """A running service: its process, what it printed until it was ready, its address, and its log file, if any."""
 
     process: subprocess.Popen[str]
     printed: str
@@ -94,7 +94,7 @@ class Running(msgspec.Struct, frozen=True):
         return found[1]
 
     def get(self, target: str, key: str | None = None) -> Answer:
-        """Ask for a target, with a key if one is given."""
+        """Send a GET request, with a key if one is given."""
         headers = {} if key is None else {"x-api-key": key}
         try:
             with urlopen(Request(self.address + target, headers=headers), timeout=SECONDS) as response:  # noqa: S310 - an address of our own
@@ -103,17 +103,17 @@ class Running(msgspec.Struct, frozen=True):
             return Answer(error.code, error.read())
 
     def ready(self) -> dict[str, Any]:
-        """Return what /ready tells whoever has no key, or all of it where anybody is let in; its `status` always."""
-        told: dict[str, Any] = orjson.loads(self.get("/ready").body)
-        return told
+        """Return the body of /ready without a key: `status`, and everything with --no-auth."""
+        body: dict[str, Any] = orjson.loads(self.get("/ready").body)
+        return body
 
     def metrics(self) -> dict[str, float]:
-        """Return what /metrics tells, by name and labels."""
+        """Return the metrics by name and labels."""
         lines = (line for line in self.get("/metrics").body.decode().splitlines() if not line.startswith("#"))
         return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
 
     def workers(self) -> list[int]:
-        """Return its processes that answer, where there are several."""
+        """Return its worker processes if there are several."""
         return children(self.process.pid)
 
     def logged(self) -> list[str]:
@@ -121,7 +121,7 @@ class Running(msgspec.Struct, frozen=True):
         return Path(self.log).read_text().splitlines()
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Tell it to end, and return its exit code."""
+        """Send it a signal, and return its exit code."""
         self.process.send_signal(number)
         return self.process.wait(SECONDS)
 
@@ -133,7 +133,7 @@ def children(pid: int) -> list[int]:
 
 
 def has_ended(pid: int) -> bool:
-    """Return whether a process is not there, or only as one that nobody has waited for."""
+    """Return whether a process has ended; it may be a zombie."""
     return _status(pid)[:1] in ([], ["Z"], ["X"])
 
 
@@ -143,7 +143,7 @@ def compilers(pid: int) -> list[int]:
 
 
 def sockets(pid: int) -> set[int]:
-    """Return the inodes of the sockets that a process has open; none of one that ended."""
+    """Return the inodes of the sockets that a process has open; none if it has ended."""
     found = set()
     for link in Path(f"/proc/{pid}/fd").glob("*"):
         with suppress(OSError):  # it is closed meanwhile
@@ -153,12 +153,12 @@ def sockets(pid: int) -> set[int]:
 
 
 def command_line(pid: int) -> str:
-    """Return how a process was started; nothing of one that ended."""
+    """Return the command line of a process; empty if it has ended."""
     return _of_process(pid, "cmdline").replace("\0", " ")
 
 
 def _status(pid: int) -> list[str]:
-    """Return what Linux tells of a process behind its name, its state and its parent first (proc_pid_stat(5))."""
+    """Return the fields of /proc/PID/stat after the name, state and parent first (proc_pid_stat(5))."""
     return _of_process(pid, "stat").rpartition(")")[2].split()
 
 
@@ -169,18 +169,28 @@ def _of_process(pid: int, name: str) -> str:
         return ""
 
 
-def started(*arguments: str | Path, log: str | Path = "", **settings: str) -> subprocess.Popen[str]:
-    """Start the service on a free port, in a process group of its own, its log in a file where one is given."""
+@contextmanager
+def started(*arguments: str | Path, log: str | Path = "", **settings: str) -> Iterator[subprocess.Popen[str]]:
+    """Start the service on a free port, in a process group of its own, with its log in a file if one is named.
+
+    It is killed at the end: a test that fails does not wait for it.
+    """
     command = [*PROGRAM, "serve", "--port", "0", *map(str, arguments)]
-    with Path(log or os.devnull).open("a") as opened:
-        return subprocess.Popen(
+    with (
+        Path(log or os.devnull).open("a") as opened,
+        subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
             stderr=opened if log else subprocess.PIPE,
             text=True,
             env=environment(settings),
             process_group=0,
-        )
+        ) as process,
+    ):
+        try:
+            yield process
+        finally:
+            kill(process)
 
 
 def kill(process: subprocess.Popen[str]) -> None:

@@ -30,7 +30,7 @@ _WORK: Final = "import sys, tests.pythons as it; it.work(*sys.argv[1:])"
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What has to be the same: SHA-256 of the file, version of the data, number of requests, SHA-256 of the answers."""
+    """What must be equal: SHA-256 of the file, version of the data, number of requests, SHA-256 of the answers."""
 
     file: str
     version: str
@@ -64,7 +64,7 @@ def _with(python: str, *work: str | Path) -> str:
 
 
 def work(what: str, *files: str) -> None:
-    """Do with this Python: `bake DATA FILE`, `answer FILE` or `release`."""
+    """Run in this Python: `bake DATA FILE`, `answer FILE` or `release`."""
     match what:
         case "bake":
             ended = run("bake", *files, "--invalid", "skip", *_ALLOWED)

@@ -94,7 +94,7 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.rel
 
 
 def section(page: str, heading: str) -> str:
-    """Return what stands under a heading, up to the next one."""
+    """Return the text under a heading, up to the next one."""
     found = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL)
     assert found is not None, f"there is no heading {heading}"
     return found[1]
@@ -114,7 +114,7 @@ def rows(text: str, column: str) -> list[dict[str, str]]:
 
 
 def codes(text: str) -> list[str]:
-    """Return what stands in code spans."""
+    """Return the texts in code spans."""
     return re.findall(r"(?<!`)`([^`\n]+)`", text)
 
 
@@ -129,7 +129,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def first_texts(folder: Path, *names: str) -> set[str]:
-    """Return each text that stands first in a call of one of the names, in the code of a folder."""
+    """Return each text that is the first argument of a call of one of the names, in the code of a folder."""
     calls = (
         node.args[0]
         for file in folder.glob("*.py")
@@ -139,34 +139,36 @@ def first_texts(folder: Path, *names: str) -> set[str]:
     return {text.value for text in calls if isinstance(text, ast.Constant) and isinstance(text.value, str)}
 
 
-def test_every_operation_stands_in_the_interface_with_whether_it_needs_a_key() -> None:
+def test_every_operation_is_in_the_interface_with_whether_it_needs_a_key() -> None:
     document = orjson.loads(make_site(SnapshotHolder(), no_authentication, POLICY).openapi)
-    told = {codes(row["Request"])[0].removeprefix("GET "): row["Key"] for row in rows(INTERFACE, "Request")}
+    documented = {codes(row["Request"])[0].removeprefix("GET "): row["Key"] for row in rows(INTERFACE, "Request")}
     for path, operations in document["paths"].items():
-        assert told[path] == ("needed" if "security" in operations["get"] else "")
+        assert documented[path] == ("needed" if "security" in operations["get"] else "")
     assert f"Version {document['info']['version']}." in INTERFACE
 
 
 @each_resource
-def test_every_parameter_stands_in_the_interface_with_its_default(resource: Resource) -> None:
-    told = rows(section(INTERFACE, "Parameters"), "Parameter")
+def test_every_parameter_is_in_the_interface_with_its_default(resource: Resource) -> None:
+    documented = rows(section(INTERFACE, "Parameters"), "Parameter")
     defaults = {
-        row["Parameter"].strip("`"): row["Default"].strip("`") for row in told if row[f"`/{resource.name}`"] == "yes"
+        row["Parameter"].strip("`"): row["Default"].strip("`")
+        for row in documented
+        if row[f"`/{resource.name}`"] == "yes"
     }
     parameters = parameters_of(resource)
     assert defaults == {parameter.name: str(parameter.schema.get("default", "")) for parameter in parameters}
 
 
 @each_resource
-def test_every_filter_stands_in_the_interface_with_its_kind(resource: Resource) -> None:
-    told = {row["Parameter"].strip("`"): row["Takes"] for row in rows(INTERFACE, "Parameter")}
-    assert {field.name: told[field.name] for field in resource.filters} == {
+def test_every_filter_is_in_the_interface_with_its_kind(resource: Resource) -> None:
+    documented = {row["Parameter"].strip("`"): row["Takes"] for row in rows(INTERFACE, "Parameter")}
+    assert {field.name: documented[field.name] for field in resource.filters} == {
         field.name: field.kind.name for field in resource.filters
     }
 
 
 @each_resource
-def test_every_sort_key_stands_in_the_interface_in_order(resource: Resource) -> None:
+def test_every_sort_key_is_in_the_interface_in_order(resource: Resource) -> None:
     (item,) = re.findall(rf"^- on `/{resource.name}`: ([^.\n]*(?:\n  [^.\n]*)*)", INTERFACE, re.MULTILINE)
     assert codes(item) == list(resource.sort_keys)
 
@@ -184,21 +186,21 @@ def test_every_example_of_matching_is_true(kind: str, given: str, value: str, *,
 
 
 @pytest.mark.parametrize("page", [INTERFACE, DATA], ids=["interface", "data"])
-def test_every_spelling_of_a_flag_is_told(page: str) -> None:
+def test_every_spelling_of_a_flag_is_documented(page: str) -> None:
     assert set(codes(page)) >= TRUE | FALSE
 
 
-def test_every_status_of_an_error_stands_in_the_interface_with_its_headers() -> None:
-    told = {int(row["Status"]): row["Also"] for row in rows(INTERFACE, "Status")}
+def test_every_status_of_an_error_is_in_the_interface_with_its_headers() -> None:
+    documented = {int(row["Status"]): row["Also"] for row in rows(INTERFACE, "Status")}
     errors = RequestError.__subclasses__()
-    assert list(told) == sorted(error.status for error in errors)
+    assert list(documented) == sorted(error.status for error in errors)
     for error in errors:
         also = "closes the connection" if error.closes else ""
         headers = ", ".join(f"`{name}: {value}`" for name, value in error.headers.items())
-        assert told[error.status] == also + headers
+        assert documented[error.status] == also + headers
 
 
-def test_every_type_of_a_422_stands_in_the_interface() -> None:
+def test_every_type_of_a_422_is_in_the_interface() -> None:
     types = first_texts(ROOT / "service" / "model", "InvalidValue")
     assert {row["`type`"].strip("`") for row in rows(INTERFACE, "Given")} == types
     assert f"{MAX_DIGITS:,} digits" in section(INTERFACE, "422")
@@ -212,7 +214,7 @@ def examples_of_faults() -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("query", "kind", "msg"), list(examples_of_faults()))
-def test_every_example_of_a_422_is_answered_as_told(query: str, kind: str, msg: str) -> None:
+def test_every_example_of_a_422_is_answered_as_documented(query: str, kind: str, msg: str) -> None:
     with pytest.raises(UnprocessableContent) as raised:
         QueryParser(STORES).parse(query_pairs(query), strict=True)
     assert isinstance(raised.value.body, HTTPValidationError)
@@ -236,7 +238,7 @@ def encoded_again(wire: bytes, answer: Any) -> bytes | None:
         return None
 
 
-def test_every_field_of_the_envelope_and_of_ready_stands_in_the_interface() -> None:
+def test_every_field_of_the_envelope_and_of_ready_is_in_the_interface() -> None:
     assert set(named(INTERFACE, "Key of the answer")) == set(PaginatedResponse.__struct_fields__)
     assert named(INTERFACE, "Field") == list(Ready.__struct_fields__)
     assert set(Reload.__struct_fields__) <= set(codes(section(INTERFACE, "`/health` and `/ready`")))
@@ -248,69 +250,70 @@ def test_every_test_that_security_names_is_there() -> None:
     assert [each for each in named_tests if not (ROOT / each).exists()] == []
 
 
-def test_every_limit_stands_in_the_interface() -> None:
-    told = [row["Value"] for row in rows(INTERFACE, "Limit")]
+def test_every_limit_is_in_the_interface() -> None:
+    documented = [row["Value"] for row in rows(INTERFACE, "Limit")]
     sizes = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_HEAD_BYTES:,} bytes")
     limits = Limits()
     body = (f"{MAX_BODY_BYTES:,} bytes", f"{MAX_BODY_LINES:,}", f"{MAX_LINE_END_BYTES} bytes")
     times = (limits.head_seconds, limits.idle_seconds, limits.write_seconds, limits.discard_seconds)
     seconds = [f"{time:g} second{'' if time == 1 else 's'}" for time in times]
-    assert told == [*sizes, *body, f"{MAX_CHARACTERS:,} characters", *seconds, f"{limits.connections:,}"]
+    assert documented == [*sizes, *body, f"{MAX_CHARACTERS:,} characters", *seconds, f"{limits.connections:,}"]
 
 
-def test_what_a_client_that_does_not_read_costs_stands_among_what_hostile_clients_can_do() -> None:
-    told = section((ROOT / "docs/hostile.md").read_text(), "Clients that do not read")
-    assert f"up to {(MAX_HEAD_BYTES + RECEIVE_BYTES) >> 10} KiB of the requests" in told
-    assert f"holds {MAX_UNSENT_BYTES >> 20} MiB of such answers" in told
+def test_what_a_client_that_does_not_read_costs_is_documented() -> None:
+    documented = section((ROOT / "docs/hostile.md").read_text(), "Clients that do not read")
+    assert f"up to {(MAX_HEAD_BYTES + RECEIVE_BYTES) >> 10} KiB of the requests" in documented
+    assert f"holds {MAX_UNSENT_BYTES >> 20} MiB of such answers" in documented
 
 
-def test_every_field_of_the_access_log_is_told() -> None:
-    told = named((ROOT / "docs/observing.md").read_text(), "In the log")
-    assert told == list(AccessLogEntry.__struct_fields__)
+def test_every_field_of_the_access_log_is_documented() -> None:
+    documented = named((ROOT / "docs/observing.md").read_text(), "In the log")
+    assert documented == list(AccessLogEntry.__struct_fields__)
 
 
-def test_every_metric_stands_in_the_interface() -> None:
-    replica = SnapshotHolder()
-    traffic = Counters((), replica.slot)
-    answer = metrics_route(replica, traffic, key_file_ok=lambda: True).answer(Call("", ""))
+def test_every_metric_is_in_the_interface() -> None:
+    holder = SnapshotHolder()
+    traffic = Counters((), holder.slot)
+    answer = metrics_route(holder, traffic, key_file_ok=lambda: True).answer(Call("", ""))
     assert isinstance(answer, Answer)
     body = b"".join(answer.pieces).decode()
-    told = {row["Name"].strip("`"): row["Type"] for row in rows(INTERFACE, "Name")}
+    documented = {row["Name"].strip("`"): row["Type"] for row in rows(INTERFACE, "Name")}
     metrics = dict(re.findall(r"^# TYPE (\S+) (\S+)$", body, re.MULTILINE))
     # Those of the process are there on Linux only.
-    assert metrics == {name: kind for name, kind in told.items() if name in metrics or name.startswith("store_")}
+    assert metrics == {name: kind for name, kind in documented.items() if name in metrics or name.startswith("store_")}
 
 
 @each_resource
-def test_every_field_stands_in_the_data_format_with_its_kind(resource: Resource) -> None:
+def test_every_field_is_in_the_data_format_with_its_kind(resource: Resource) -> None:
     (text,) = re.findall(rf"^{resource.name.title()}:\n\n((?:\|.*\n)+)", DATA, re.MULTILINE)
-    told = [(row["Field"].strip("`"), row["Kind"], row["Required"]) for row in rows(text, "Field")]
-    assert told == [(field.name, field.kind.name, "yes" if field.required else "") for field in resource.fields]
+    documented = [(row["Field"].strip("`"), row["Kind"], row["Required"]) for row in rows(text, "Field")]
+    assert documented == [(field.name, field.kind.name, "yes" if field.required else "") for field in resource.fields]
 
 
-def test_every_format_and_bound_stands_in_the_data_format() -> None:
+def test_every_format_and_bound_is_in_the_data_format() -> None:
     endings = {ending for name in codes(section(DATA, "Files")) for ending in name.split(".")[1:]}
     assert endings >= {*FORMATS, *COMPRESSIONS}
     assert f"{MAX_SIZE // 2**20} MiB" in DATA
     assert f"{MAX_RATIO} times" in DATA
 
 
-def test_every_code_of_a_fault_or_warning_stands_in_the_data_format() -> None:
+def test_every_code_of_a_fault_or_warning_is_in_the_data_format() -> None:
     assert sorted(named(DATA, "Code")) == sorted((*get_args(ErrorCode), *get_args(WarningCode)))
 
 
-def test_every_placeholder_and_where_it_is_a_value_stands_in_the_data_format() -> None:
-    told = section(DATA, "Placeholders and formulas")
-    paragraph = told.partition("are\nserved unchanged")[0]
+def test_every_placeholder_and_where_it_is_a_value_is_in_the_data_format() -> None:
+    documented = section(DATA, "Placeholders and formulas")
+    paragraph = documented.partition("are\nserved unchanged")[0]
     assert {kinds.fold(text) for text in codes(paragraph)} == PLACEHOLDERS
     real = {
-        row["In"].strip("`"): {kinds.fold(text) for text in codes(row["These are values"])} for row in rows(told, "In")
+        row["In"].strip("`"): {kinds.fold(text) for text in codes(row["These are values"])}
+        for row in rows(documented, "In")
     }
     assert real.pop("identifiers") == set()
     assert real == REAL_VALUES
 
 
-def test_how_much_is_reported_stands_in_the_data_format() -> None:
+def test_how_much_is_reported_is_in_the_data_format() -> None:
     assert f"the first {MAX_LISTED:,} of one code" in section(DATA, "check")
     assert f"the first {MAX_UNUSED} names" in section(DATA, "Names that are not fields")
 
@@ -323,32 +326,32 @@ def examples_of_flaws() -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("kind", "code", "example"), list(examples_of_flaws()))
-def test_every_example_of_a_flaw_is_told_as_such(tmp_path: Path, kind: str, code: str, example: str) -> None:
+def test_every_example_of_an_invalid_record_is_reported(tmp_path: Path, kind: str, code: str, example: str) -> None:
     fields = orjson.loads(f"{{{example}}}")
     report = load(write_directory(tmp_path / "data", [store("s1", **fields)])).report
-    told = {"faults": report.errors, "warnings": report.warnings}
-    assert [flaw.code for flaw in told.pop(kind)] == [code]
-    assert list(told.values()) == [[]]
+    documented = {"faults": report.errors, "warnings": report.warnings}
+    assert [flaw.code for flaw in documented.pop(kind)] == [code]
+    assert list(documented.values()) == [[]]
 
 
-def test_the_report_of_check_has_the_shape_that_is_told() -> None:
+def test_the_report_of_check_has_the_documented_shape() -> None:
     (example,) = blocks(section(DATA, "check"), "json")
     wire = orjson.dumps(orjson.loads(example))
     assert encoded_again(wire, Report) == wire
-    told = set(codes(" ".join(f"{row['Key']} {row['Meaning']}" for row in rows(section(DATA, "check"), "Key"))))
-    assert told >= {
+    documented = set(codes(" ".join(f"{row['Key']} {row['Meaning']}" for row in rows(section(DATA, "check"), "Key"))))
+    assert documented >= {
         field.encode_name for kind in (Report, Diagnostic, Totals) for field in msgspec.structs.fields(kind)
     }
 
 
-def test_the_manifest_that_is_told_is_one() -> None:
+def test_the_manifest_in_the_docs_is_valid() -> None:
     (example,) = blocks(section(DATA, "The manifest"), "json")
     manifest = parse_manifest(example.encode())
     assert manifest.generated_at is not None
     assert all(listing.records for listing in manifest.files.values())
 
 
-def test_every_choice_of_invalid_stands_in_the_data_format() -> None:
+def test_every_choice_of_invalid_is_in_the_data_format() -> None:
     assert named(section(DATA, "`--invalid`"), "Value") == list(InvalidRecords)
 
 
@@ -383,12 +386,12 @@ def test_the_tables_of_options_say_what_help_says(heading: str, command: click.C
         assert all(variable in row["Effect"] for variable in re.findall(r"STORE_DIRECTORY_\w+", extra))
 
 
-def test_the_time_that_open_requests_get_stands_in_the_commands() -> None:
+def test_the_time_that_open_requests_get_is_in_the_commands() -> None:
     seconds = signature(runner).parameters["shutdown_seconds"].default
     assert f"up to {seconds} seconds" in " ".join(section(COMMANDS, "Signals").split())
 
 
-def test_every_command_stands_in_the_commands() -> None:
+def test_every_command_is_in_the_commands() -> None:
     assert set(commands()) <= set(re.findall(r"^## (\w+)$", COMMANDS, re.MULTILINE))
 
 
@@ -404,7 +407,7 @@ def test_the_example_of_a_settings_file_has_every_setting(tmp_path: Path) -> Non
     assert list(read_settings(tmp_path / "settings.toml")) == list(SETTINGS)
 
 
-def test_the_key_file_that_is_told_is_one_with_every_member() -> None:
+def test_the_key_file_in_the_docs_is_valid_with_every_member() -> None:
     (example,) = blocks(KEYS, "json")
     (entry,) = register.read_keys(example.encode())
     assert list(orjson.loads(example)["keys"][0]) == list(register.KeyEntry.__struct_fields__) == named(KEYS, "Member")
@@ -421,25 +424,25 @@ def baked(tmp_path: Path) -> BakedContent:
     return map_file(baked_file(tmp_path / "data", tmp_path / "stores.baked"))
 
 
-def test_every_array_of_a_baked_file_stands_in_its_layout_with_its_type(baked: BakedContent) -> None:
-    told = {codes(row["Array"])[0]: set(codes(row["Type"])) for row in rows(BAKED, "Array")}
-    alone = {name for name in told if "RESOURCE" not in name}
-    expected = {name: {NUMPY_NAMES[dtype] for dtype in told[name]} for name in alone}
-    for pattern in told.keys() - alone:
+def test_every_array_of_a_baked_file_is_in_the_layout_with_its_type(baked: BakedContent) -> None:
+    documented = {codes(row["Array"])[0]: set(codes(row["Type"])) for row in rows(BAKED, "Array")}
+    alone = {name for name in documented if "RESOURCE" not in name}
+    expected = {name: {NUMPY_NAMES[dtype] for dtype in documented[name]} for name in alone}
+    for pattern in documented.keys() - alone:
         for resource in (STORES, COMPANIES):
             fields = resource.filters if "/values/" in pattern else resource.fields
             names = {pattern.replace("RESOURCE", resource.name).replace("FIELD", field.name) for field in fields}
-            expected |= {name: {NUMPY_NAMES[dtype] for dtype in told[pattern]} for name in names}
+            expected |= {name: {NUMPY_NAMES[dtype] for dtype in documented[pattern]} for name in names}
     assert expected.keys() == {*baked.arrays, "header_crc32"}
     assert all(array.dtype.name in expected[name] for name, array in baked.arrays.items())
 
 
-def test_every_text_of_a_baked_file_stands_in_its_layout(baked: BakedContent) -> None:
+def test_every_text_of_a_baked_file_is_in_its_layout(baked: BakedContent) -> None:
     assert sorted(named(BAKED, "Text")) == sorted([*baked.metadata, "crc32:ARRAY"])
     assert f"of another format than `{FORMAT}`" in BAKED
 
 
-def test_numpy_alone_reads_a_baked_file_as_told(
+def test_numpy_alone_reads_a_baked_file_as_documented(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, baked: BakedContent
 ) -> None:
     (snippet,) = blocks(BAKED, "python")
@@ -474,7 +477,7 @@ def anchors(page: str) -> list[str]:
 
 
 @each_page
-def test_every_target_of_make_that_is_told_is_there(page: Path) -> None:
+def test_every_documented_target_of_make_exists(page: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"(?:^|`)make ([a-z-]+)", page.read_text(), re.MULTILINE)) <= targets
 
@@ -485,7 +488,7 @@ def test_every_module_that_the_architecture_names_exists() -> None:
     assert [name for name in named if not any((ROOT / base / name).exists() for base in ("service", "."))] == []
 
 
-def test_every_package_stands_in_the_architecture() -> None:
+def test_every_package_is_in_the_architecture() -> None:
     packages = {folder.parent.name for folder in (ROOT / "service").glob("*/__init__.py")}
     assert packages <= set(re.findall(r"(\w+)/ ", section(ARCHITECTURE, "The packages")))
 

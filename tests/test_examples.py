@@ -1,4 +1,4 @@
-"""The examples, run as they are."""
+"""The examples, run unchanged."""
 
 import os
 import re
@@ -33,21 +33,21 @@ def running(script: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def test_the_service_follows_the_process_beside_it() -> None:
+def test_the_service_follows_the_sidecar() -> None:
     generations: list[int] = []
     with running("sidecar/try.sh", f"{SECONDS}") as process:
         assert process.stdout is not None
         for line in process.stdout:
-            told = re.match(r"status:ready .*generation:(\d+) ", line)
-            assert told is not None, line
-            generations.append(int(told[1]))
+            state = re.match(r"status:ready .*generation:(\d+) ", line)
+            assert state is not None, line
+            generations.append(int(state[1]))
             if generations[-1] > generations[0]:
                 break
     assert generations == sorted(generations)
     assert len(set(generations)) > 1
 
 
-def test_the_pod_gives_options_that_there_are_and_time_to_drain() -> None:
+def test_the_pod_sets_existing_options_and_has_time_to_drain() -> None:
     pod = (EXAMPLES / "sidecar" / "pod.yaml").read_text()
     given = dict(re.findall(r"- --([a-z-]+)=(\S+)", pod))
     assert set(given) <= {name for option in serve.params if (name := option.name)}
@@ -55,16 +55,16 @@ def test_the_pod_gives_options_that_there_are_and_time_to_drain() -> None:
     assert int(grace) > int(given["drain"]) + 5
 
 
-def test_a_node_follows_its_origin_and_goes_on_without_it(unused_tcp_port: int) -> None:
+def test_a_node_follows_its_origin_and_keeps_serving_without_it(unused_tcp_port: int) -> None:
     with running("edge/try.sh", "python", str(unused_tcp_port)) as process:
         printed, _ = process.communicate(timeout=2 * SECONDS)
     assert process.returncode == 0, printed
-    told = dict(line.split(": ", 1) for line in printed.splitlines() if ": " in line)
-    assert {moment: re.findall(r"stores:(\d+)", state) for moment, state in told.items()} == {
+    states = dict(line.split(": ", 1) for line in printed.splitlines() if ": " in line)
+    assert {moment: re.findall(r"stores:(\d+)", state) for moment, state in states.items()} == {
         "the first file": ["1000"],
         "another file": ["2000"],
         "the origin is gone": ["2000"],
         "restarted without the origin": ["2000"],
         "the origin is back": ["1000"],
     }
-    assert all(state.startswith("status:ready ") for state in told.values())
+    assert all(state.startswith("status:ready ") for state in states.values())

@@ -1,4 +1,4 @@
-"""The rooms of the house: which may know which, and what only some of them may touch."""
+"""The packages of the service: which may import which, and what only some of them may use."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -72,7 +72,7 @@ def package() -> Modules:
 
 
 def imports(name: str, parsed: Modules) -> Iterator[str]:
-    """Yield the modules that a module imports, wherever in it the import stands."""
+    """Yield the modules that a module imports, anywhere in its code."""
     for node in ast.walk(parsed[name]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -95,7 +95,7 @@ def pairs(parsed: Modules) -> Iterator[tuple[str, str]]:
 
 
 def homeless(parsed: Modules) -> list[str]:
-    return [f"{name} stands in no layer" for name in parsed if layer(name) == len(LAYERS)]
+    return [f"{name} is in no layer" for name in parsed if layer(name) == len(LAYERS)]
 
 
 def relative(parsed: Modules) -> list[str]:
@@ -121,9 +121,11 @@ def trespassing(parsed: Modules) -> list[str]:
 def worldly(parsed: Modules) -> list[str]:
     engine = [name for name in parsed if room(name) == "engine"]
     known = [(name, each) for name in engine for each in imports(name, parsed)]
-    told = [f"{name} imports {each}" for name, each in known if each.split(".")[0] in NOT_IN_ENGINE]
+    imports = [f"{name} imports {each}" for name, each in known if each.split(".")[0] in NOT_IN_ENGINE]
     waiting = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)
-    return told + [f"{name} waits" for name in engine for node in ast.walk(parsed[name]) if isinstance(node, waiting)]
+    return imports + [
+        f"{name} waits" for name in engine for node in ast.walk(parsed[name]) if isinstance(node, waiting)
+    ]
 
 
 def called(node: ast.Call) -> str:
@@ -141,7 +143,7 @@ def opening(parsed: Modules) -> list[str]:
     ]
 
 
-def test_every_module_stands_in_a_layer() -> None:
+def test_every_module_is_in_a_layer() -> None:
     assert homeless(package()) == []
 
 
@@ -172,14 +174,14 @@ def test_only_the_rooms_of_files_open_files() -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "line", "told"),
+    ("file", "line", "violation"),
     [
         ("engine/page.py", "from service.web import app", "service.engine.page imports service.web.app, above it"),
         ("engine/page.py", "def f():\n import service.web", "service.engine.page imports service.web, above it"),
         ("loading/x.py", "import service.sampling.y", "service.loading.x imports service.sampling.y, beside it"),
         ("files/x.py", "from service.model import query", "service.files.x imports service.model.query, above it"),
         ("engine/page.py", "from ..web import app", "service.engine.page imports ..web, not by its full name"),
-        ("attic.py", "", "service.attic stands in no layer"),
+        ("attic.py", "", "service.attic is in no layer"),
         (
             "model/openapi.py",
             "import click.core",
@@ -195,10 +197,10 @@ def test_only_the_rooms_of_files_open_files() -> None:
         ),
     ],
 )
-def test_what_stands_in_the_wrong_room_is_named(tmp_path: Path, file: str, line: str, told: str) -> None:
+def test_code_in_the_wrong_package_is_reported(tmp_path: Path, file: str, line: str, violation: str) -> None:
     for name in ("web/app.py", "web/__init__.py", "sampling/y.py", "model/query.py", file):
         (tmp_path / "service" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "service" / name).write_text(line if name == file else "")
     parsed = modules(tmp_path / "service")
     checks = (homeless, relative, upward, trespassing, worldly, opening)
-    assert [each for check in checks for each in check(parsed)] == [told]
+    assert [each for check in checks for each in check(parsed)] == [violation]

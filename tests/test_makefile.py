@@ -1,4 +1,4 @@
-"""`.venv`: made with a Python that is new enough, and again where it was made with another, or that one is gone."""
+"""`.venv` is made with a Python that is new enough, and again if that Python changes or disappears."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ from tests.program import SECONDS
 
 ROOT = Path(__file__).parents[1]
 MADE = ".venv/pyvenv.cfg"
-# A program that says that it is a Python of some version, and makes environments in which it is the Python.
+# A program that claims to be some version of Python, and makes environments with itself as their Python.
 PYTHON = """#!/bin/sh
 if [ "$1" = -m ]; then
     rm -rf .venv && mkdir -p .venv/bin && cp "$0" .venv/bin/python && touch .venv/pyvenv.cfg
@@ -33,7 +33,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def python(checkout: Path, name: str, version: tuple[int, int, int] = (3, 12, 0), *, code: int = 0) -> str:
-    """Write a Python that ends with a code when it is told to make an environment; return what names it to make."""
+    """Write a fake Python whose `-m venv` exits with a code; return the argument that names it to make."""
     written = ".".join(map(str, version))
     program = checkout / name
     program.write_text(PYTHON.format(name=name, python=sys.executable, version=version, written=written, code=code))
@@ -42,7 +42,7 @@ def python(checkout: Path, name: str, version: tuple[int, int, int] = (3, 12, 0)
 
 
 def make(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run make with nothing in the environment that says which Python to take."""
+    """Run make without a Python named in the environment."""
     command = ["env", "-u", "PYTHON", "-u", "MAKEFLAGS", "make", "-C", str(checkout), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
 
@@ -57,17 +57,17 @@ def makes(checkout: Path, *arguments: str) -> bool:
     return not mark.exists()
 
 
-def test_it_is_made_once_and_again_where_another_python_is_named(checkout: Path) -> None:
+def test_it_is_made_once_and_again_for_another_python(checkout: Path) -> None:
     one, other = python(checkout, "one"), python(checkout, "other", (3, 13, 1))
     assert [makes(checkout, named) for named in (one, one, other, other, one)] == [True, False, True, False, True]
 
 
-def test_where_no_python_is_named_any_that_it_was_made_with_will_do(checkout: Path) -> None:
+def test_without_a_named_python_an_existing_one_is_used(checkout: Path) -> None:
     assert makes(checkout, python(checkout, "one"))
     assert not makes(checkout)
 
 
-def test_it_is_made_again_where_its_python_is_gone_or_too_old(checkout: Path) -> None:
+def test_it_is_made_again_if_its_python_is_gone_or_too_old(checkout: Path) -> None:
     one = python(checkout, "one")
     assert makes(checkout, one)
     (checkout / ".venv" / "bin" / "python").unlink()
@@ -76,7 +76,7 @@ def test_it_is_made_again_where_its_python_is_gone_or_too_old(checkout: Path) ->
     assert makes(checkout, one)
 
 
-def test_what_was_installed_is_installed_again_into_a_new_one(checkout: Path) -> None:
+def test_packages_are_installed_again_into_a_new_one(checkout: Path) -> None:
     one, other = python(checkout, "one"), python(checkout, "other")
     assert makes(checkout, one)
     (checkout / ".venv" / "developed").touch()
@@ -85,7 +85,7 @@ def test_what_was_installed_is_installed_again_into_a_new_one(checkout: Path) ->
 
 
 @pytest.mark.parametrize("target", ["serve", "test"])
-def test_a_python_that_is_too_old_is_one_clear_line_and_leaves_what_is_there(checkout: Path, target: str) -> None:
+def test_a_python_that_is_too_old_is_one_clear_error_and_changes_nothing(checkout: Path, target: str) -> None:
     old = python(checkout, "old", (3, 10, 13))
     ended = make(checkout, target, old)
     assert ended.returncode == 2
@@ -98,7 +98,7 @@ def test_a_python_that_is_too_old_is_one_clear_line_and_leaves_what_is_there(che
     assert (checkout / MADE).exists()
 
 
-def test_nothing_is_left_of_one_that_could_not_be_made(checkout: Path) -> None:
+def test_a_failed_attempt_leaves_nothing_behind(checkout: Path) -> None:
     assert make(checkout, MADE, python(checkout, "broken", code=1)).returncode == 2
     assert not (checkout / ".venv").exists()
 

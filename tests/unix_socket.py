@@ -1,4 +1,4 @@
-"""Questions over a Unix socket."""
+"""Requests over a Unix socket."""
 
 import socket
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class UnixConnection(HTTPConnection):
 
 
 def ask_socket(path: Path, target: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
-    """Ask once over the socket at a path."""
+    """Send one request over the socket at a path."""
     with closing(UnixConnection(path)) as connection:
         connection.request("GET", target, headers=dict(headers))
         response = connection.getresponse()

@@ -13,9 +13,9 @@ import msgspec
 import orjson
 
 from bench.markdown import table
-from bench.replica.editions import FORMS, Form, Place, editions, place
-from bench.replica.setting import several
-from bench.replica.workers import connected
+from bench.reloads.editions import FORMS, Form, Place, editions, place
+from bench.reloads.setting import several
+from bench.reloads.workers import connected
 from bench.soak.asks import Ledger, asks
 from bench.soak.clients import Client, Fresh, Keeper, Slow, at_rest
 from bench.soak.samples import History, look, markdown, members

@@ -1,4 +1,4 @@
-"""Rate limiting in Redis, shared by all processes and replicas."""
+"""Rate limiting in Redis, shared by all processes and instances."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable

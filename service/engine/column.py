@@ -61,7 +61,7 @@ class Column(msgspec.Struct, frozen=True, eq=False):
 
 
 def join_keys(keys: Sequence[str | None]) -> bytes:
-    """Return normalized keys concatenated, each followed by `KEY_END`; `NULL_KEY` stands for None."""
+    """Return normalized keys concatenated, each followed by `KEY_END`; `NULL_KEY` for None."""
     texts = [_NULL_KEY_TEXT if key is None else key for key in keys]
     return _KEY_END_TEXT.join([*texts, ""]).encode("utf-8", "surrogateescape")
 
@@ -109,7 +109,7 @@ def _rank_by_dictionary(keys: list[bytes]) -> tuple[NDArray[np.int32], list[byte
 
 
 def build_column(codes: NDArray[np.int32], distinct: Sequence[bytes], *, filters: bool) -> Column:
-    """Return a column of rows with codes; `filters` tells whether to store the values for lookups."""
+    """Return a column of rows with codes; `filters`: whether to store the values for lookups."""
     counts = np.bincount(codes, minlength=len(distinct) + 1)[: len(distinct)]
     narrow = codes.astype(np.min_scalar_type(len(distinct)))
     return Column(

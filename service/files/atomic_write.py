@@ -1,4 +1,4 @@
-"""Atomic writes: whoever opens a file finds the old content or the new, never a part of either."""
+"""Atomic writes: a reader sees the old content or the new, never a mix."""
 
 import os
 from collections.abc import Iterator

@@ -116,7 +116,7 @@ def access_log(name: str, lock_file: Path) -> Iterator[AccessLogFile | None]:
 def checked_access_log(name: str) -> Iterator[None]:
     """Check that the access log can be written, creating its file. Raises OSError if not, or if a pipe has no reader.
 
-    A pipe is kept open meanwhile: its reader would see its end once no process has it open for writing.
+    A pipe stays open meanwhile: its reader would see its end once no process has it open for writing.
     """
     file = _CLOSED if name in ("", STANDARD_OUTPUT) else _open(Path(name))
     if file != _CLOSED and not stat.S_ISFIFO(os.fstat(file).st_mode):

@@ -1,4 +1,4 @@
-"""The publication: what the leader of a run tells all processes to serve."""
+"""The publication: what the leader of a run publishes to all processes."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Final

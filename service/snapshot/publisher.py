@@ -21,7 +21,7 @@ from service.sources.source import Fetched, Rejected, Source, Unavailable
 # Exponential backoff after failures.
 _FIRST_RETRY_SECONDS: Final = 0.5
 _LAST_RETRY_SECONDS: Final = 60.0
-# So that many replicas do not poll one origin at the same moment.
+# Jitter: keeps instances from polling one origin at the same moment.
 _JITTER: Final = 0.1
 # Error messages of a source may be long, and have several lines.
 _MAX_MESSAGE: Final = 500

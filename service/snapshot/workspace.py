@@ -2,7 +2,7 @@
 
 leader            locked by the process that fetches the source
 publication.json  the publication
-*.baked           the published data, and that which is being fetched
+*.baked           the published data, and data sets that are being downloaded
 access-log        locked by the process that writes to the access log
 slot-N            the slot of a worker
 complete          exists once all workers had data at the same time

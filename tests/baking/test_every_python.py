@@ -19,7 +19,7 @@ from service.model.records import STORES
 from tests.baking.made_up import baked_file, loaded
 from tests.baking.scripts import PLACES, write_scripts
 
-# They follow from the format of the file: whoever changes that changes `FORMAT`, and these.
+# They follow from the format of the file: a change of the format changes `FORMAT` and these.
 VERSION = "02ca3e37d51c0821"
 FILE = "f7bb5b79070da6685f1daf594b479dff0b75550cd2437e60c92c06ca8d1f00be"
 ANSWERS = "7c283d6e4fc36fcb1c37eba1b46d7334bc3e6896e360d18d5564e29002779e66"

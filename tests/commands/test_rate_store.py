@@ -37,9 +37,9 @@ def test_an_unreachable_store_is_logged_at_the_start_and_does_not_prevent_it(
     log = tmp_path / "log"
     url = f"redis://user:the-secret@127.0.0.1:{unused_tcp_port}"
     with serving("--data", Generation(1).bake(tmp_path), "--rate-store", url, "--workers", "2", log=log) as service:
-        told = "the rate store does not respond (ConnectionError)"
-        eventually(lambda: told in log.read_text())
-        assert sum(told in line for line in service.logged()) == 1
+        message = "the rate store does not respond (ConnectionError)"
+        eventually(lambda: message in log.read_text())
+        assert sum(message in line for line in service.logged()) == 1
         assert service.get("/stores?limit=1", service.key).status == 200
         assert service.end() == 0
     assert "secret" not in service.printed + log.read_text()

@@ -11,7 +11,7 @@ from tests.web.live import KEY, Client
 if TYPE_CHECKING:  # it takes 0.4 s to import, in each process of a run of all tests
     from fastapi import FastAPI
 
-STRICT: Final = "/strict"  # what stands before the paths of requests that prefer it
+STRICT: Final = "/strict"  # the prefix of the paths of requests that prefer it
 _LENGTH: Final = re.compile(rb"\r\nContent-Length: ([0-9]+)\r\n")
 _STAYS_OPEN: Final = (200, 404, 422)
 
@@ -31,7 +31,7 @@ class Asker:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, path: str, query: bytes, *, strict: bool = False) -> Answered:
-        """Ask with a query that stands on the wire just as it is."""
+        """Send a query unchanged."""
         reader, writer = self._streams = self._streams or await self._connect()
         prefer = b"Prefer: handling=strict\r\n" if strict else b""
         writer.write(b"GET %b?%b HTTP/1.1\r\nHost: test\r\n%b" % (path.encode(), query, prefer))

@@ -42,9 +42,9 @@ def model() -> "FastAPI":
 
 @pytest.fixture
 async def asker(tmp_path: Path, aiohttp_client: AiohttpClient) -> AsyncIterator[Asker]:
-    replica = SnapshotHolder()
-    await serve(replica, MADE.write(tmp_path / "data"))
-    asking = Asker(await aiohttp_client(ServiceServer(make_site(replica, authentication([KEY]), POLICY).public)))
+    holder = SnapshotHolder()
+    await serve(holder, MADE.write(tmp_path / "data"))
+    asking = Asker(await aiohttp_client(ServiceServer(make_site(holder, authentication([KEY]), POLICY).public)))
     yield asking
     await asking.close()
 
@@ -76,10 +76,10 @@ async def test_any_bytes_in_a_query_are_answered_and_never_by_a_fault_of_ours(
     asker: Asker, path: str, query: bytes, *, strict: bool
 ) -> None:
     answered = await asker.ask(path, query, strict=strict)
-    told = json.loads(answered.body, parse_int=str)
+    answer = json.loads(answered.body, parse_int=str)
     assert answered.status in (200, 400, 404, 422)
     if answered.status == 422:
-        assert all(set(item) == {"loc", "msg", "type"} and item["loc"][0] == "query" for item in told["detail"])
-        assert told["detail"]
+        assert all(set(item) == {"loc", "msg", "type"} and item["loc"][0] == "query" for item in answer["detail"])
+        assert answer["detail"]
     elif answered.status != 200:
-        assert set(told) == {"detail"}
+        assert set(answer) == {"detail"}

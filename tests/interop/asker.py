@@ -1,4 +1,4 @@
-"""Asks a store of rates, as one process of several: `python -m tests.interop.asker URL REQUESTS`.
+"""Uses a rate store as one process of several: `python -m tests.interop.asker URL REQUESTS`.
 
 Prints how many requests passed.
 """
@@ -18,8 +18,8 @@ async def ask(url: str, requests: int) -> int:
     store = RedisLimiter(url, timeout_seconds=30)
     passed = 0
     for _ in range(requests // AT_ONCE):
-        told = await asyncio.gather(*(store.take("a", RATE) for _ in range(AT_ONCE)))
-        passed += sum(each.allowed for each in told)
+        decisions = await asyncio.gather(*(store.take("a", RATE) for _ in range(AT_ONCE)))
+        passed += sum(each.allowed for each in decisions)
     await store.close()
     return passed
 

@@ -19,7 +19,7 @@ SECOND: Final[Field] = ("x-api-key", "second-key")
 _ANSWERED: Final = re.compile(r'store_directory_http_requests_total\{.*route="/(?:stores|companies).*status="(\d+)"\}')
 
 
-class Told(msgspec.Struct, frozen=True):
+class Reply(msgspec.Struct, frozen=True):
     """What came back: the names of its header fields in lower case."""
 
     status: int
@@ -37,21 +37,21 @@ class Told(msgspec.Struct, frozen=True):
         return self.headers["x-dataset-version"]
 
 
-def ask(address: str, target: str, *fields: Field, method: str = "GET") -> Told:
+def ask(address: str, target: str, *fields: Field, method: str = "GET") -> Reply:
     """Ask once, on a connection of its own, with these header fields and no other but Host."""
     with closing(HTTPConnection(urlsplit(address).netloc, timeout=SECONDS)) as connection:
         connection.putrequest(method, target, skip_accept_encoding=True)
-        return told(connection, fields)
+        return exchange(connection, fields)
 
 
-def told(connection: HTTPConnection, fields: Iterable[Field]) -> Told:
+def exchange(connection: HTTPConnection, fields: Iterable[Field]) -> Reply:
     """Return the answer to the request that was begun on a connection, with these header fields."""
     for name, value in fields:
         connection.putheader(name, value)
     connection.endheaders()
     response = connection.getresponse()
     headers = {name.lower(): value for name, value in response.getheaders()}
-    return Told(response.status, headers, response.read())
+    return Reply(response.status, headers, response.read())
 
 
 def reached(service: Running) -> dict[int, int]:
@@ -69,11 +69,11 @@ class Stand(msgspec.Struct, frozen=True):
     service: Running
     front: Front
 
-    def ask(self, target: str, *fields: Field, method: str = "GET") -> Told:
+    def ask(self, target: str, *fields: Field, method: str = "GET") -> Reply:
         """Ask the cache."""
         return ask(self.front.address, target, *fields, method=method)
 
-    def ask_service(self, target: str, *fields: Field) -> Told:
+    def ask_service(self, target: str, *fields: Field) -> Reply:
         """Ask past the cache."""
         return ask(self.service.address, target, *fields)
 

@@ -1,4 +1,4 @@
-"""Chromium with a page that asks the service from another origin, and tells what it saw."""
+"""Chromium with a page that asks the service from another origin, and reports what it saw."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,11 +25,11 @@ _OPTIONS: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
-# It asks one thing after the other, and tells of all at the end.
+# It sends one request after the other, and reports all responses at the end.
 _PAGE: Final = """<!doctype html>
 <title>A page of another origin</title>
 <script>
-  async function tell(asked) {
+  async function send(asked) {
     try {
       const response = await fetch(asked.url, {headers: asked.headers});
       return {status: response.status, headers: Object.fromEntries(response.headers), body: await response.text()};
@@ -39,7 +39,7 @@ _PAGE: Final = """<!doctype html>
   }
   async function run() {
     const seen = [];
-    for (const asked of ASKED) seen.push(await tell(asked));
+    for (const asked of ASKED) seen.push(await send(asked));
     await fetch("/seen", {method: "POST", body: JSON.stringify(seen)});
   }
   run();

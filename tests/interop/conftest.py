@@ -14,7 +14,7 @@ from tests.program import eventually, serving
 from tests.run.generations import Generation
 
 KEYS = ("--api-key", FIRST[1], "--api-key", SECOND[1])
-# What caches are told: fresh for ten minutes, or for a second.
+# Cache-Control for shared caches: fresh for ten minutes, or for a second.
 FRESH = ("--cache-control", "max-age=0, s-maxage=600")
 BRIEF = ("--cache-control", "max-age=0, s-maxage=1")
 # Makes each answer long enough to be worth a coding.
@@ -28,7 +28,7 @@ class SetUp(Protocol):
 
 
 def write(folder: Path, number: int) -> Path:
-    """Write a data set, of seven stores or as many as its number tells, into a folder."""
+    """Write a data set, of seven stores or as many as its number says, into a folder."""
     return Generation(number, weight=WEIGHT).write(folder)
 
 

@@ -1,4 +1,4 @@
-"""Requests of which two programs may not see the same end, each with another request behind it."""
+"""Requests that two programs may frame differently, each followed by another request (request smuggling)."""
 
 import re
 from socket import create_connection
@@ -10,7 +10,7 @@ from tests.program import SECONDS
 _STATUS: Final = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 _LINE: Final = "GET /health HTTP/1.1"
 _CHUNKS: Final = "5\r\nhello\r\n0\r\n\r\n"
-# What is asked behind each case: only who knows where the case ends answers it, and with 404.
+# The request that follows each case: a server that sees the end of the case answers it with 404.
 MARKER: Final = "GET /marker HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n"
 
 

@@ -29,7 +29,7 @@ class Front(msgspec.Struct, frozen=True):
     folder: Path
 
     def purge(self, version: str) -> None:
-        """Let it forget all that is of another version of the data."""
+        """Purge all responses of other versions of the data."""
         self.kind.forget(self.folder, version)
 
 
@@ -52,12 +52,12 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
     @contextmanager
     def serving(self, service: str, folder: Path, port: int, *changes: tuple[str, str]) -> Iterator[Front]:
-        """Run it in front of a service, with some changes of its file: what stands there, and what instead."""
+        """Run it in front of a service, with changes of its file: a text, and what replaces it."""
         folder.mkdir()
         text = (EXAMPLES / self.file).read_text()
         ports = ((SERVICE_PORT, service.rpartition(":")[2]), (FRONT_PORT, str(port)))
         for here, instead in (*changes, *ports):
-            assert here in text, f"{here} does not stand in {self.file}"
+            assert here in text, f"{here} is not in {self.file}"
             text = text.replace(here, instead)
         (folder / self.file).write_text(text)
         command = [found(self.program, package=self.package), *self.options(folder, port)]
@@ -66,7 +66,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def listens(port: int) -> bool:
-    """Return whether somebody listens on a port."""
+    """Return whether a process listens on a port."""
     try:
         create_connection((HOST, port)).close()
     except ConnectionError:
@@ -86,7 +86,7 @@ def _nginx_forgets(folder: Path, _: str) -> None:
 
 
 def _varnish(folder: Path, port: int) -> Sequence[str | Path]:
-    # Likewise `-j none`: it goes on as whoever started it.
+    # Likewise `-j none`: it keeps running as the user that started it.
     listening = "-a", f"{HOST}:{port}", "-n", folder / "work"
     return "-F", "-j", "none", *listening, "-f", folder / "default.vcl", "-p", "http_gzip_support=off"
 

@@ -10,13 +10,13 @@ from typing import Final
 
 import msgspec
 
-from tests.interop.asking import Field, Told, told
+from tests.interop.asking import Field, Reply, exchange
 from tests.interop.fronts import HOST, listens, nginx_options
 from tests.interop.software import found, running
 from tests.program import SECONDS
 
 EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "proxy"
-# What stands in the files.
+# The socket and the port in the files.
 SOCKET, PORT = "/run/stores/service.sock", "8443"
 
 
@@ -26,12 +26,12 @@ class Proxy(msgspec.Struct, frozen=True):
     port: int
     certificate: Path
 
-    def ask(self, target: str, *fields: Field, method: str = "GET") -> Told:
+    def ask(self, target: str, *fields: Field, method: str = "GET") -> Reply:
         """Ask once, on a connection of its own, with these header fields."""
         context = ssl.create_default_context(cafile=str(self.certificate))
         with closing(HTTPSConnection(HOST, self.port, timeout=SECONDS, context=context)) as connection:
             connection.putrequest(method, target)
-            return told(connection, fields)
+            return exchange(connection, fields)
 
 
 class ProxyKind(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ class ProxyKind(msgspec.Struct, frozen=True, kw_only=True):
         folder.mkdir()
         text = (EXAMPLES / self.file).read_text()
         for here, instead in ((SOCKET, str(service)), (PORT, str(port))):
-            assert here in text, f"{here} does not stand in {self.file}"
+            assert here in text, f"{here} is not in {self.file}"
             text = text.replace(here, instead)
         (folder / self.file).write_text(text)
         certify(folder)
@@ -58,7 +58,7 @@ class ProxyKind(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def certify(folder: Path) -> None:
-    """Make a certificate and its key, as the README tells."""
+    """Make a certificate and its key, as the README describes."""
     names = ("-subj", "/CN=localhost", "-addext", f"subjectAltName=DNS:localhost,IP:{HOST}")
     key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "site.key")
     command = [found("openssl", package="openssl"), "req", "-x509", *key, "-out", "site.crt", "-days", "30", *names]

@@ -115,7 +115,7 @@ def test_the_browser_asks_again_for_what_it_has_and_a_304_is_enough(site: Site, 
 
 
 @pytest.mark.parametrize(("said", "answers"), [("private", {200: 1}), ("private, no-cache", {200: 1, 304: 1})])
-def test_of_data_that_tells_its_time_the_browser_asks_again_only_where_it_is_told_to(
+def test_the_browser_revalidates_dated_data_only_if_it_has_to(
     serve: Serve, visit: Visit, data: Path, said: str, answers: dict[int, int]
 ) -> None:
     manifest = data / "manifest.json"

@@ -32,9 +32,9 @@ def put(prometheus: str, expression: str) -> list[Any]:
     assert "$" not in expression
     address = f"{prometheus}/api/v1/query?{urlencode({'query': expression})}"
     with urlopen(address, timeout=SECONDS) as response:  # noqa: S310 - an address of our own
-        told = orjson.loads(response.read())
-    assert told["status"] == "success"
-    return [each for each in told["data"]["result"] if each["value"][1] != "NaN"]
+        reply = orjson.loads(response.read())
+    assert reply["status"] == "success"
+    return [each for each in reply["data"]["result"] if each["value"][1] != "NaN"]
 
 
 def is_ready(prometheus: str) -> bool:

@@ -1,4 +1,4 @@
-"""Where a request ends: nginx and the service must agree, or the service refuse."""
+"""Request smuggling: nginx and the service agree on where a request ends, or the service rejects it."""
 
 import os
 import pwd
@@ -37,27 +37,27 @@ http {{
 }}
 """
 _REQUESTS: Final = re.compile(r'store_directory_http_requests_total\{.*route="(?!/metrics)')
-_AS_TOLD: Final = "RFC 9112 ends lines with CR LF, and knows no other line end inside a message"
+_LINE_ENDS: Final = "RFC 9112 ends lines with CR LF, and allows no other line end inside a message"
 _IN_SIZE: Final = "RFC 9112, 7.1: no white space at the size of a chunk, and nothing but tokens in its extensions"
 # What the service refuses, or closes the connection after, though nginx goes on, and why.
 STRICTER: Final = {
-    "an upgrade": "declined; what stands behind it is not read",
-    "an upgrade to websocket": "declined; what stands behind it is not read",
+    "an upgrade": "declined; what follows it is not read",
+    "an upgrade to websocket": "declined; what follows it is not read",
     "an expectation": "answered without the body, so the client may send it or not",
     "a version of two digits": "RFC 9112, 2.3: one digit",
     "a space behind the version": "RFC 9112, 3: none",
-    "a trailer of a length": "RFC 9110, 6.5.1: framing does not stand in trailers",
+    "a trailer of a length": "RFC 9110, 6.5.1: no framing in trailers",
     "a trailer without a colon": "RFC 9112, 7.1.2: a trailer is a field",
-    **dict.fromkeys(("LF in front of a length", "CR CR LF", "LF for all", "LF at the end of the head"), _AS_TOLD),
-    **dict.fromkeys(("LF behind a size", "LF behind a chunk", "LF behind the last size", "LF at the end"), _AS_TOLD),
+    **dict.fromkeys(("LF in front of a length", "CR CR LF", "LF for all", "LF at the end of the head"), _LINE_ENDS),
+    **dict.fromkeys(("LF behind a size", "LF behind a chunk", "LF behind the last size", "LF at the end"), _LINE_ENDS),
     **{f"chunk size {size!r}": _IN_SIZE for size in ("5 ", "5\t", "5 ;a=b", "5;", "5;a\x01", "5;a\x0b", "5 5")},
     "last chunk size '0 '": _IN_SIZE,
 }
-# What the service answers though nginx refuses it, and why that shifts no request.
+# What the service answers though nginx refuses it, and why that smuggles no request.
 LAXER: Final = {
     "length '\\t5\\t'": "RFC 9110, 5.5: tabs around a value are no part of it",
     "coding '\\tchunked'": "RFC 9110, 5.5: tabs around a value are no part of it",
-    "RTSP": "read as HTTP of the same version: the parser does not tell",
+    "RTSP": "read as HTTP of the same version: the parser does not distinguish them",
 }
 
 
@@ -93,7 +93,7 @@ def refused(statuses: list[int]) -> bool:
     return statuses in ([], [400], [413], [414], [431], [501], [505])
 
 
-def test_wherever_nginx_and_the_service_see_other_requests_the_service_refuses(stand: Stand) -> None:
+def test_the_service_rejects_what_nginx_and_it_frame_differently(stand: Stand) -> None:
     found: dict[str, dict[str, object]] = {"stricter": {}, "laxer": {}, "other": {}}
     for name, case in CASES.items():
         theirs, ours = (answers(address, case)[1] for address in (stand.nginx, stand.service.address))
@@ -107,7 +107,7 @@ def test_wherever_nginx_and_the_service_see_other_requests_the_service_refuses(s
     assert found["stricter"].keys() == STRICTER.keys(), found["stricter"]
 
 
-def test_behind_nginx_as_many_requests_arrive_as_nginx_meant(stand: Stand) -> None:
+def test_nginx_forwards_as_many_requests_as_the_service_sees(stand: Stand) -> None:
     other = {}
     for name, case in CASES.items():
         before = stand.requests()

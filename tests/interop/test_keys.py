@@ -1,4 +1,4 @@
-"""Who gets what is stored: those alone who give a key that the service lets in."""
+"""Who gets stored responses: only clients with a valid key."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +12,7 @@ REFUSED: tuple[tuple[Field, ...], ...] = (
     (),
     (EMPTY,),
     (UNKNOWN,),
-    # Beside the key.
+    # The key and another one.
     (FIRST, FIRST),
     (FIRST, SECOND),
     (FIRST, UNKNOWN),
@@ -32,7 +32,7 @@ REFUSED: tuple[tuple[Field, ...], ...] = (
 )
 
 
-def test_who_gives_no_key_that_is_let_in_gets_nothing_of_what_is_stored(set_up: SetUp) -> None:
+def test_a_request_without_a_valid_key_gets_nothing_that_is_stored(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     tag, version = (stand.ask("/stores", FIRST).headers[name] for name in ("etag", "x-dataset-version"))
     conditions: tuple[tuple[Field, ...], ...] = (
@@ -47,15 +47,15 @@ def test_who_gives_no_key_that_is_let_in_gets_nothing_of_what_is_stored(set_up: 
         for method in ("GET", "HEAD"):
             for condition in conditions:
                 assert stand.ask("/stores", FIRST).cache == "HIT"
-                told = stand.ask("/stores", *key, *condition, method=method)
-                assert told.status in (400, 401), f"{key} was let in"
-                assert b"generation" not in told.body
-                assert "etag" not in told.headers
+                reply = stand.ask("/stores", *key, *condition, method=method)
+                assert reply.status in (400, 401), f"{key} is accepted"
+                assert b"generation" not in reply.body
+                assert "etag" not in reply.headers
     assert stand.reached().keys() == {200, 401}
     assert stand.reached()[200] == 1
 
 
-def test_each_key_has_answers_of_its_own(set_up: SetUp) -> None:
+def test_responses_are_stored_per_key(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     assert [stand.ask("/stores", FIRST).cache for _ in range(2)] == ["MISS", "HIT"]
     assert [stand.ask("/stores", SECOND).cache for _ in range(2)] == ["MISS", "HIT"]
@@ -63,19 +63,19 @@ def test_each_key_has_answers_of_its_own(set_up: SetUp) -> None:
     assert stand.reached() == {200: 2}
 
 
-def test_the_name_of_the_header_has_no_case_and_white_space_around_the_key_does_not_count(set_up: SetUp) -> None:
+def test_the_header_name_is_case_insensitive_and_white_space_around_the_key_is_ignored(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     stand.ask("/stores", FIRST)
     for same in (("X-API-KEY", KEY), ("X-Api-Key", f"  {KEY}  "), (NAME, f"{KEY}\t")):
         assert (stand.ask("/stores", same).status, stand.ask("/stores", same).cache) == (200, "HIT")
 
 
-def test_where_no_key_is_needed_all_share_what_is_stored(set_up: SetUp) -> None:
+def test_without_authentication_all_clients_share_stored_responses(set_up: SetUp) -> None:
     stand = set_up(*FRESH, "--no-auth", keys=())
     assert [stand.ask("/stores", *key).cache for key in ((), (FIRST,), (UNKNOWN,))] == ["MISS", "HIT", "HIT"]
 
 
-def test_a_key_that_is_withdrawn_is_answered_while_what_is_stored_for_it_is_fresh(set_up: SetUp, data: Path) -> None:
+def test_a_revoked_key_gets_stored_responses_while_they_are_fresh(set_up: SetUp, data: Path) -> None:
     stand = set_up(*FRESH)
     stand.ask("/stores", FIRST)
     with withdrawn(stand, data):
@@ -83,7 +83,7 @@ def test_a_key_that_is_withdrawn_is_answered_while_what_is_stored_for_it_is_fres
         assert stand.ask("/companies", FIRST).status == 401
 
 
-def test_and_refused_from_then_on_however_many_ask_at_once(set_up: SetUp, data: Path) -> None:
+def test_a_revoked_key_is_rejected_once_they_are_stale_even_in_concurrent_requests(set_up: SetUp, data: Path) -> None:
     stand = set_up(*BRIEF)
     stand.ask("/stores", FIRST)
     with withdrawn(stand, data):

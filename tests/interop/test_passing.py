@@ -35,7 +35,7 @@ def test_long_links_come_through(set_up: SetUp) -> None:
 def test_addresses_come_through_as_they_are_written(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     for target in ("/companies/%61cme", "/companies/a%2Fb", "//stores", "/stores%2F", "/stores?city=a%20b&city=+"):
-        direct, told = stand.ask_service(target, FIRST), stand.ask(target, FIRST)
-        assert (told.status, told.body) == (direct.status, direct.body)
+        direct, reply = stand.ask_service(target, FIRST), stand.ask(target, FIRST)
+        assert (reply.status, reply.body) == (direct.status, direct.body)
     redirect = stand.ask("/stores/?limit=2")
     assert (redirect.status, redirect.headers["location"]) == (307, "/stores?limit=2")

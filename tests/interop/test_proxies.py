@@ -48,8 +48,8 @@ def proxy(
 
 def test_answers_over_tls_are_those_of_the_service(proxy: Proxy, path: Path) -> None:
     for target in ("/stores?limit=2", "/companies/%61cme", "/companies/a%2Fb", "//stores", "/stores?city=a%20b&city=+"):
-        direct, told = ask_socket(path, target, dict([FIRST])), proxy.ask(target, FIRST)
-        assert (told.status, told.body) == (direct.status, direct.body)
+        direct, reply = ask_socket(path, target, dict([FIRST])), proxy.ask(target, FIRST)
+        assert (reply.status, reply.body) == (direct.status, direct.body)
     assert proxy.ask("/stores").status == 401
     assert proxy.ask("/stores/?limit=2").headers["location"] == "/stores?limit=2"
     long = proxy.ask(f"/stores?limit=1&page_num=2&padding={'x' * 900}", FIRST)
@@ -68,16 +68,16 @@ def test_the_log_has_the_address_of_the_client_its_identifier_and_its_trace(prox
     assert [(line["client"], line["request_id"]) for line in lines] == [("127.0.0.1", made)]
 
 
-def test_connections_to_the_service_are_kept_for_all_clients(proxy: Proxy, service: Running, kind: ProxyKind) -> None:
+def test_connections_to_the_service_are_reused_for_all_clients(proxy: Proxy, service: Running, kind: ProxyKind) -> None:
     proxy.ask("/stores?limit=1", FIRST)
     before = sockets(service.process.pid)
     for _ in range(50):
         assert proxy.ask("/stores?limit=1", FIRST).status == 200
     new = sockets(service.process.pid) - before
-    assert len(new) <= (0 if kind.name == "nginx" else 1)  # HAProxy looks after its server on one of its own
+    assert len(new) <= (0 if kind.name == "nginx" else 1)  # HAProxy has one for its health checks
 
 
-def test_a_service_that_is_gone_is_told_and_found_again(
+def test_a_stopped_service_is_reported_and_found_again(
     proxy: Proxy, service: Running, kind: ProxyKind, data: Path, path: Path
 ) -> None:
     assert service.end() == 0
@@ -86,7 +86,7 @@ def test_a_service_that_is_gone_is_told_and_found_again(
         eventually(lambda: proxy.ask("/stores").status == 200)
 
 
-def test_a_connection_that_ends_as_it_is_taken_up_again_fails_no_request(
+def test_a_connection_that_closes_on_reuse_fails_no_request(
     kind: ProxyKind, path: Path, tmp_path: Path, unused_tcp_port: int
 ) -> None:
     with Upstream(path).serving() as upstream, kind.serving(path, tmp_path / "proxy", unused_tcp_port) as proxy:
@@ -95,7 +95,9 @@ def test_a_connection_that_ends_as_it_is_taken_up_again_fails_no_request(
         assert upstream.ended >= 5
 
 
-def test_who_asks_is_told_by_the_proxy_alone(kind: ProxyKind, path: Path, tmp_path: Path, unused_tcp_port: int) -> None:
+def test_only_the_proxy_sets_the_client_address(
+    kind: ProxyKind, path: Path, tmp_path: Path, unused_tcp_port: int
+) -> None:
     with Upstream(path).serving() as upstream, kind.serving(path, tmp_path / "proxy", unused_tcp_port) as proxy:
         eventually(lambda: proxy.ask("/health").status == 200)
         proxy.ask("/stores", *SPOOFED)
@@ -105,7 +107,7 @@ def test_who_asks_is_told_by_the_proxy_alone(kind: ProxyKind, path: Path, tmp_pa
     assert "7.7.7.7" not in head
 
 
-def test_an_idle_connection_is_given_up_before_the_service_ends_it() -> None:
+def test_the_proxy_closes_idle_connections_before_the_service_does() -> None:
     nginx, haproxy = ((EXAMPLES / name).read_text() for name in ("nginx.conf", "haproxy.cfg"))
     (kept,) = re.findall(r"keepalive 16;\n *keepalive_timeout (\d+)s;", nginx)
     (purged,) = re.findall(r"pool-purge-delay (\d+)s", haproxy)

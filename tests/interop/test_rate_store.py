@@ -1,4 +1,4 @@
-"""Rates kept in a real Redis: exact for all who ask, and no harm where it is gone."""
+"""Rate limits in a real Redis: exact for all processes, and served without it if it fails."""
 
 import asyncio
 import logging
@@ -42,18 +42,18 @@ def server(tmp_path: Path, port: int) -> Iterator[Server]:
 def limiting(
     server: Server, *, failures: list[None] | None = None, seconds: float = SECONDS
 ) -> AbstractAsyncContextManager[RateLimiter]:
-    told = [] if failures is None else failures
-    return limited(RedisLimiter(server.url, timeout_seconds=seconds), told, probe=PAUSE)
+    noted = [] if failures is None else failures
+    return limited(RedisLimiter(server.url, timeout_seconds=seconds), noted, probe=PAUSE)
 
 
-def test_several_processes_let_through_the_burst_together_and_not_one_more(server: Server) -> None:
+def test_several_processes_together_accept_the_burst_and_no_more(server: Server) -> None:
     command = [sys.executable, "-m", "tests.interop.asker", server.url, "160"]
     processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     passed = [int(process.communicate(timeout=SECONDS)[0]) for process in processes]
     assert sum(passed) == RATE.burst
 
 
-async def test_a_crowd_of_one_key_gets_its_burst_and_turns_the_store_off_for_nobody(server: Server) -> None:
+async def test_many_requests_of_one_key_get_its_burst_and_do_not_disable_the_store(server: Server) -> None:
     failures: list[None] = []
     async with limiting(server, failures=failures) as limiter:
         asked = [limiter.take("a", Rate(10, 3600, 10)) for _ in range(20)]
@@ -65,15 +65,15 @@ async def test_a_crowd_of_one_key_gets_its_burst_and_turns_the_store_off_for_nob
     assert failures == []
 
 
-async def test_a_crowd_of_many_keys_waits_for_its_turn(server: Server) -> None:
+async def test_many_keys_at_once_are_all_decided_by_the_store(server: Server) -> None:
     failures: list[None] = []
     async with limiting(server, failures=failures) as limiter:
-        told = await asyncio.gather(*(decided(limiter.take(f"{n}", RATE)) for n in range(200)))
-        assert {each.remaining for each in told} == {RATE.burst - 1}
+        decisions = await asyncio.gather(*(decided(limiter.take(f"{n}", RATE)) for n in range(200)))
+        assert {each.remaining for each in decisions} == {RATE.burst - 1}
     assert failures == []
 
 
-async def test_a_process_that_was_held_up_itself_does_not_take_the_store_for_failed(server: Server) -> None:
+async def test_a_blocked_event_loop_does_not_count_as_a_failed_store(server: Server) -> None:
     failures: list[None] = []
     async with limiting(server, failures=failures) as limiter:
         asking = asyncio.ensure_future(decided(limiter.take("a", RATE)))
@@ -84,7 +84,7 @@ async def test_a_process_that_was_held_up_itself_does_not_take_the_store_for_fai
     assert failures == []
 
 
-async def test_over_time_two_replicas_let_through_the_rate(server: Server) -> None:
+async def test_two_instances_together_accept_the_rate(server: Server) -> None:
     rate = Rate(50, 1, 10)
     async with limiting(server) as first, limiting(server) as second:
         begins = monotonic()
@@ -97,7 +97,7 @@ async def test_over_time_two_replicas_let_through_the_rate(server: Server) -> No
     assert min(asked, 0.8 * (10 + 50 * spent)) <= passed <= 10 + 50 * spent + 1
 
 
-async def test_after_the_time_that_is_told_a_request_passes(server: Server) -> None:
+async def test_a_request_passes_after_the_reported_time(server: Server) -> None:
     rate = Rate(1, 1, 2)
     async with limiting(server) as limiter:
         *_, refused = [await decided(limiter.take("a", rate)) for _ in range(3)]
@@ -117,28 +117,28 @@ async def test_what_redis_holds_is_one_number_for_each_key_that_is_gone_when_its
         assert all(800 < seconds <= 900 for _, seconds in held.values())
 
 
-async def test_a_rate_that_changes_begins_anew(server: Server) -> None:
+async def test_a_changed_rate_starts_afresh(server: Server) -> None:
     async with limiting(server) as limiter:
         assert [(await decided(limiter.take("a", Rate(1, 60, 1)))).allowed for _ in range(2)] == [True, False]
         assert [(await decided(limiter.take("a", Rate(1, 60, 2)))).allowed for _ in range(3)] == [True, True, False]
 
 
-async def test_while_redis_is_silent_each_process_keeps_its_share_and_afterwards_redis_decides(
+async def test_while_redis_hangs_each_process_enforces_its_share_and_afterwards_redis_decides(
     server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
         async with limiting(server, seconds=1) as limiter:
             assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst - 1
             server.stop()
-            told = await asyncio.gather(*(decided(limiter.take("a", RATE)) for _ in range(50)))
-            assert min(each.remaining for each in told) == RATE.burst // 2 - 50
+            decisions = await asyncio.gather(*(decided(limiter.take("a", RATE)) for _ in range(50)))
+            assert min(each.remaining for each in decisions) == RATE.burst // 2 - 50
             server.go_on()
             await until_redis_decides(limiter)
-            # What it was asked for in vain counts at most as what it was asked for.
+            # Requests while it hung count at most once.
             left = (await decided(limiter.take("b", RATE))).remaining
             assert left == RATE.burst - 1
-    told_by_us = [record.getMessage() for record in caplog.records if record.name.startswith("service")]
-    assert [line.partition(" (")[0] for line in told_by_us] == [
+    messages = [record.getMessage() for record in caplog.records if record.name.startswith("service")]
+    assert [line.partition(" (")[0] for line in messages] == [
         "the rate store failed",
         "the rate store responds again",
     ]
@@ -146,7 +146,7 @@ async def test_while_redis_is_silent_each_process_keeps_its_share_and_afterwards
 
 
 async def until_redis_decides(limiter: RateLimiter) -> None:
-    """Ask until an answer comes from the store, of which a key that nobody used before tells by its burst."""
+    """Ask until the store decides: an unused key then has its whole burst."""
     deadline = monotonic() + SECONDS
     for number in range(1_000_000):
         await asyncio.sleep(PAUSE / 4)
@@ -166,7 +166,7 @@ async def test_a_redis_that_is_killed_and_started_anew_is_used_again(tmp_path: P
                 await until_redis_decides(limiter)
 
 
-async def test_a_socket_will_do(tmp_path: Path) -> None:
+async def test_a_unix_socket_works(tmp_path: Path) -> None:
     with TemporaryDirectory() as short:  # the path of a socket is bounded
         path = Path(short) / "socket"
         url = f"unix://:{PASSWORD}@{path}?db=1"
@@ -175,7 +175,7 @@ async def test_a_socket_will_do(tmp_path: Path) -> None:
                 assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst - 1
 
 
-async def test_a_store_is_there_where_it_answers_and_takes_the_password(server: Server) -> None:
+async def test_ping_succeeds_only_with_the_password(server: Server) -> None:
     store = RedisLimiter(server.url)
     await store.ping()
     await store.close()
@@ -185,7 +185,7 @@ async def test_a_store_is_there_where_it_answers_and_takes_the_password(server: 
     await wrong.close()
 
 
-async def test_a_wrong_password_leaves_each_process_its_share_and_stands_nowhere(
+async def test_with_a_wrong_password_each_process_enforces_its_share_and_the_password_is_not_logged(
     server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     wrong = Server(server.url.replace(PASSWORD, "guessed"), server.process)

@@ -5,7 +5,7 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.interop.asking import FIRST, SECOND, Stand, Told
+from tests.interop.asking import FIRST, SECOND, Reply, Stand
 from tests.interop.conftest import BRIEF, FRESH, SetUp, no_longer_fresh, write
 from tests.interop.fronts import NGINX, VARNISH, Kind
 from tests.program import eventually
@@ -13,18 +13,18 @@ from tests.program import eventually
 OF_THE_SERVICE = ("etag", "cache-control", "vary", "x-dataset-version", "link", "content-type", "content-length")
 
 
-def when(stand: Stand, cache: str) -> Told:
+def when(stand: Stand, cache: str) -> Reply:
     """Return the first answer of which the cache says that it did so."""
 
-    def look() -> list[Told]:
-        told = stand.ask("/stores", FIRST)
-        return [told] if told.cache == cache else []
+    def look() -> list[Reply]:
+        reply = stand.ask("/stores", FIRST)
+        return [reply] if reply.cache == cache else []
 
-    (told,) = eventually(look)
-    return told
+    (reply,) = eventually(look)
+    return reply
 
 
-def at_once(stand: Stand) -> list[Told]:
+def at_once(stand: Stand) -> list[Reply]:
     """Return the answers to eight who ask at once, while the service stands still."""
     os.kill(stand.service.process.pid, signal.SIGSTOP)
     with ThreadPoolExecutor(8) as clients:
@@ -40,9 +40,9 @@ def test_the_service_is_asked_once_for_what_is_asked_twice(set_up: SetUp) -> Non
     assert (again.status, again.cache) == (200, "HIT")
     assert stand.reached() == {200: 1}
     direct = stand.ask_service("/stores", FIRST)
-    for told in (first, again):
-        assert told.body == direct.body
-        assert {name: told.headers[name] for name in OF_THE_SERVICE} == {
+    for reply in (first, again):
+        assert reply.body == direct.body
+        assert {name: reply.headers[name] for name in OF_THE_SERVICE} == {
             name: direct.headers[name] for name in OF_THE_SERVICE
         }
 
@@ -61,9 +61,9 @@ def test_who_has_the_answer_gets_a_304_without_the_service(set_up: SetUp) -> Non
     stand = set_up(*FRESH)
     tag = stand.ask("/stores", FIRST).headers["etag"]
     for method in ("GET", "HEAD"):
-        told = stand.ask("/stores", FIRST, ("If-None-Match", tag), method=method)
-        assert (told.status, told.headers["etag"], told.body) == (304, tag, b"")
-        assert told.headers["vary"]
+        reply = stand.ask("/stores", FIRST, ("If-None-Match", tag), method=method)
+        assert (reply.status, reply.headers["etag"], reply.body) == (304, tag, b"")
+        assert reply.headers["vary"]
     assert stand.reached() == {200: 1}
 
 
@@ -87,24 +87,24 @@ def test_other_data_is_served_once_what_is_stored_is_no_longer_fresh(set_up: Set
     assert b"generation 6" in new.body
 
 
-def test_what_is_fresh_is_served_whatever_the_data_is_now_unless_the_cache_is_told(set_up: SetUp, data: Path) -> None:
+def test_fresh_responses_are_served_after_a_data_change_unless_the_cache_is_purged(set_up: SetUp, data: Path) -> None:
     stand = set_up(*FRESH)
     first = stand.ask("/stores", FIRST)
     write(data, 6)
-    new = eventually(lambda: (told := stand.ask_service("/stores", FIRST)).version != first.version and told)
+    new = eventually(lambda: (reply := stand.ask_service("/stores", FIRST)).version != first.version and reply)
     assert new
     old = stand.ask("/stores", FIRST)
     assert (old.cache, old.body) == ("HIT", first.body)
     stand.front.purge(new.version)
-    told = stand.ask("/stores", FIRST)
-    assert (told.cache, told.body) == ("MISS", new.body)
+    reply = stand.ask("/stores", FIRST)
+    assert (reply.cache, reply.body) == ("MISS", new.body)
     assert stand.ask("/stores", FIRST).cache == "HIT"
 
 
 def test_by_default_nothing_is_stored(set_up: SetUp, kind: Kind) -> None:
     stand = set_up()
     answers = [stand.ask("/stores", FIRST, method=method) for method in ("GET", "HEAD", "GET", "GET")]
-    assert [(told.status, told.cache) for told in answers] == [(200, "MISS")] * 4
+    assert [(reply.status, reply.cache) for reply in answers] == [(200, "MISS")] * 4
     assert stand.reached() == {200: 4}
     if kind is NGINX:
         assert list((stand.front.folder / "stored").iterdir()) == []
@@ -123,9 +123,9 @@ def test_no_error_is_stored(set_up: SetUp) -> None:
     for (target, fields), status in refused.items():
         for accept in ((), (("Accept", "application/problem+json"),)):
             answers = [stand.ask(target, *fields, *accept) for _ in range(2)]
-            assert [told.status for told in answers] == [status] * 2
-            assert [told.cache for told in answers] == ["MISS"] * 2
-            assert all(told.headers["content-type"].endswith("json") for told in answers)
+            assert [reply.status for reply in answers] == [status] * 2
+            assert [reply.cache for reply in answers] == ["MISS"] * 2
+            assert all(reply.headers["content-type"].endswith("json") for reply in answers)
     assert stand.reached() == {401: 8, 404: 4, 422: 4, 412: 4}
     assert [stand.ask("/stores", key).status for key in (FIRST, SECOND)] == [200, 200]
 
@@ -135,7 +135,7 @@ def test_of_many_who_ask_at_once_one_goes_to_the_service(set_up: SetUp, kind: Ki
     patient = (("proxy_cache_lock_timeout 20ms", "proxy_cache_lock_timeout 30s"),) if kind is NGINX else ()
     stand = set_up(*FRESH, changes=patient)
     answers = at_once(stand)
-    assert {(told.status, told.body) for told in answers} == {(200, answers[0].body)}
+    assert {(reply.status, reply.body) for reply in answers} == {(200, answers[0].body)}
     assert stand.reached() == {200: 1}
 
 
@@ -144,5 +144,5 @@ def test_of_many_who_ask_at_once_for_what_is_no_longer_fresh_varnish_sends_one(s
     first = stand.ask("/stores", FIRST)
     no_longer_fresh()
     answers = at_once(stand)
-    assert {(told.status, told.body) for told in answers} == {(200, first.body)}
+    assert {(reply.status, reply.body) for reply in answers} == {(200, first.body)}
     assert stand.reached()[304] in ([1] if kind is VARNISH else range(1, 9))

@@ -74,15 +74,15 @@ def test_nginx_sends_all_of_what_it_may_not_store_to_who_has_it_already(set_up: 
 def test_nginx_judges_the_other_conditions_itself(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     for condition in CONDITIONS:
-        told = stand.ask("/stores", FIRST, condition)
-        assert (told.status, told.headers["content-type"]) == (412, "text/html")
+        reply = stand.ask("/stores", FIRST, condition)
+        assert (reply.status, reply.headers["content-type"]) == (412, "text/html")
 
 
 @only_nginx
 def test_nginx_does_not_tell_the_age_of_what_it_stores(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     date = stand.ask("/stores", FIRST).headers["date"]
-    later = eventually(lambda: [told] if (told := stand.ask("/stores", FIRST)).headers["date"] != date else [])
+    later = eventually(lambda: [reply] if (reply := stand.ask("/stores", FIRST)).headers["date"] != date else [])
     assert later[0].cache == "HIT"
     assert "age" not in later[0].headers
 
@@ -91,8 +91,8 @@ def test_nginx_does_not_tell_the_age_of_what_it_stores(set_up: SetUp) -> None:
 def test_varnish_answers_a_range_with_a_part(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     stand.ask("/stores", FIRST)
-    told = stand.ask("/stores", FIRST, ("Range", "bytes=0-9"))
-    assert (told.status, len(told.body)) == (206, 10)
+    reply = stand.ask("/stores", FIRST, ("Range", "bytes=0-9"))
+    assert (reply.status, len(reply.body)) == (206, 10)
 
 
 @only_varnish
@@ -118,9 +118,7 @@ def test_varnish_stores_what_is_private_where_its_own_vcl_is_left_out(set_up: Se
 
 
 @only_varnish
-def test_varnish_serves_what_is_no_longer_fresh_for_ten_seconds_unless_told_otherwise(
-    set_up: SetUp, data: Path
-) -> None:
+def test_varnish_serves_what_is_no_longer_fresh_for_ten_seconds_by_default(set_up: SetUp, data: Path) -> None:
     stand = set_up(*BRIEF, changes=(("set beresp.grace = 0s;", ""),))
     stand.ask("/stores", FIRST)
     with withdrawn(stand, data):
@@ -131,23 +129,23 @@ def test_varnish_serves_what_is_no_longer_fresh_for_ten_seconds_unless_told_othe
 
 
 @only_varnish
-def test_varnish_asks_for_gzip_alone_unless_told_otherwise(set_up: SetUp) -> None:
+def test_varnish_accepts_only_gzip_by_default(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     administer(stand.front.folder, "param.set", "http_gzip_support", "on")
     plain = stand.ask_service("/stores", FIRST).body
     for _ in range(2):
         for accepted, coding in (("zstd", None), ("br", None), ("gzip", "gzip")):
-            told = stand.ask("/stores", FIRST, ("Accept-Encoding", accepted))
-            assert told.headers.get("content-encoding") == coding
-            assert told.headers["etag"].startswith('"' if coding else 'W/"')
-            assert (gzip.decompress(told.body) if coding else told.body) == plain
+            reply = stand.ask("/stores", FIRST, ("Accept-Encoding", accepted))
+            assert reply.headers.get("content-encoding") == coding
+            assert reply.headers["etag"].startswith('"' if coding else 'W/"')
+            assert (gzip.decompress(reply.body) if coding else reply.body) == plain
 
 
 def test_a_client_cannot_make_the_cache_ask_again(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     stand.ask("/stores", FIRST)
-    for told in (("Cache-Control", "no-cache"), ("Cache-Control", "max-age=0"), ("Pragma", "no-cache")):
-        assert stand.ask("/stores", FIRST, told).cache == "HIT"
+    for field in (("Cache-Control", "no-cache"), ("Cache-Control", "max-age=0"), ("Pragma", "no-cache")):
+        assert stand.ask("/stores", FIRST, field).cache == "HIT"
 
 
 @pytest.mark.parametrize("said", ["public", "max-age=0", "max-age=60, no-cache", "max-age=60, private"])

@@ -1,4 +1,4 @@
-"""What else an answer depends on: codings, what a request prefers, the version of the data that it means."""
+"""What else a response varies by: content codings, preferences, the version that a request names."""
 
 import subprocess
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.program import SECONDS, eventually
 
 STRICT = ("Prefer", "handling=strict")
 CODINGS = ("zstd", "br", "gzip")
-# What stands in the lines of Accept-Encoding, and the coding that is best for it.
+# Lines of Accept-Encoding -> the coding that is best for them.
 BEST_OF = {
     ("gzip, deflate, br, zstd",): "zstd",
     ("GZIP, Br",): "br",
@@ -50,33 +50,31 @@ def test_curl_decodes_each_coding_to_the_same_bytes_stored_or_not(set_up: SetUp)
         assert curl(f"{address}/stores", "-H", "Accept-Encoding:") == ("", plain)
 
 
-def test_each_coding_is_stored_for_itself_with_a_tag_of_its_own(set_up: SetUp) -> None:
+def test_each_coding_is_stored_separately_with_its_own_tag(set_up: SetUp) -> None:
     stand, codings, tags = set_up(*FRESH), (*CODINGS, "identity"), set()
     for expected in ("MISS", "HIT"):
         for coding in codings:
-            told = stand.ask("/stores", FIRST, *accepting(coding))
-            assert told.cache == expected
-            assert told.headers.get("content-encoding", "identity") == coding
-            tag = told.headers["etag"]
+            reply = stand.ask("/stores", FIRST, *accepting(coding))
+            assert reply.cache == expected
+            assert reply.headers.get("content-encoding", "identity") == coding
+            tag = reply.headers["etag"]
             tags.add(tag)
             assert stand.ask("/stores", FIRST, *accepting(coding), ("If-None-Match", tag)).status == 304
     assert len(tags) == len(codings)
     assert stand.reached() == {200: 4}
 
 
-def test_nobody_gets_a_coding_that_is_not_accepted(set_up: SetUp) -> None:
+def test_no_response_has_a_coding_that_is_not_accepted(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     for coding in CODINGS:
         stand.ask("/stores", FIRST, *accepting(coding))
     for accepted, coding in BEST_OF.items():
         answers = [stand.ask("/stores", FIRST, *accepting(*accepted)) for _ in range(2)]
-        assert [told.headers.get("content-encoding", "") for told in answers] == [coding] * 2, accepted
+        assert [reply.headers.get("content-encoding", "") for reply in answers] == [coding] * 2, accepted
         assert answers[1].cache == "HIT"
 
 
-def test_nginx_has_a_copy_for_each_way_to_accept_codings_and_varnish_one_for_each_coding(
-    set_up: SetUp, kind: Kind
-) -> None:
+def test_nginx_stores_a_copy_per_accept_encoding_value_and_varnish_one_per_coding(set_up: SetUp, kind: Kind) -> None:
     stand = set_up(*FRESH)
     ways = ("gzip, br", "gzip,br", "br, gzip")
     seen = [stand.ask("/stores", FIRST, *accepting(way)).cache for way in ways]
@@ -88,13 +86,13 @@ def test_each_origin_gets_a_copy_that_names_it(set_up: SetUp) -> None:
     stand = set_up(*FRESH, *(text for origin in origins for text in ("--cors-origin", origin)))
     for expected in ("MISS", "HIT"):
         for origin in origins:
-            told = stand.ask("/stores", FIRST, ("Origin", origin))
-            assert (told.cache, told.headers["access-control-allow-origin"]) == (expected, origin)
+            reply = stand.ask("/stores", FIRST, ("Origin", origin))
+            assert (reply.cache, reply.headers["access-control-allow-origin"]) == (expected, origin)
         other = stand.ask("/stores", FIRST, ("Origin", "http://other.example"))
         assert (other.cache, other.headers.get("access-control-allow-origin")) == (expected, None)
 
 
-def test_who_is_strict_gets_no_answer_of_who_is_not(set_up: SetUp) -> None:
+def test_strict_and_lenient_requests_share_no_response(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     target = "/stores?colour=red"
     waiting = ("Prefer", "wait=1")
@@ -104,23 +102,23 @@ def test_who_is_strict_gets_no_answer_of_who_is_not(set_up: SetUp) -> None:
         assert stand.ask(target, FIRST, *strict).status == 422
     assert stand.ask(target, FIRST).cache == "HIT"
     strict_answers = [stand.ask("/stores", FIRST, STRICT) for _ in range(2)]
-    assert [told.cache for told in strict_answers] == ["MISS", "HIT"]
-    assert {told.headers["preference-applied"] for told in strict_answers} == {"handling=strict"}
+    assert [reply.cache for reply in strict_answers] == ["MISS", "HIT"]
+    assert {reply.headers["preference-applied"] for reply in strict_answers} == {"handling=strict"}
     assert "preference-applied" not in stand.ask("/stores", FIRST).headers
 
 
-def test_who_means_another_version_is_refused_whatever_is_stored(set_up: SetUp) -> None:
+def test_a_request_for_another_version_gets_412_whatever_is_stored(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     version = stand.ask("/stores", FIRST).version
     meant, unlike = (("X-Dataset-Version", each) for each in (version, "another"))
     assert [stand.ask("/stores", FIRST, meant).cache for _ in range(2)] == ["MISS", "HIT"]
     for refused in ((unlike,), (meant, unlike), (unlike, meant)):
-        told = stand.ask("/stores", FIRST, *refused)
-        assert (told.status, told.version) == (412, version)
+        reply = stand.ask("/stores", FIRST, *refused)
+        assert (reply.status, reply.version) == (412, version)
     assert stand.ask("/stores", SECOND, unlike).status == 412
 
 
-def test_a_walk_ends_with_a_412_and_starts_again_with_the_version_that_it_tells(set_up: SetUp, data: Path) -> None:
+def test_paging_ends_with_a_412_and_restarts_with_the_version_in_it(set_up: SetUp, data: Path) -> None:
     stand = set_up(*FRESH)
     one, two = "/stores?limit=1", "/stores?limit=1&page_num=2"
     old = stand.ask(one, FIRST)
@@ -128,7 +126,7 @@ def test_a_walk_ends_with_a_412_and_starts_again_with_the_version_that_it_tells(
     eventually(lambda: stand.ask_service(one, FIRST).version != old.version)
     refused = stand.ask(two, FIRST, ("X-Dataset-Version", old.version))
     assert refused.status == 412
-    # The first page is still that of old: whoever starts again without a version is refused again.
+    # The cached first page is still the old one: restarting without a version would fail again.
     assert stand.ask(one, FIRST).version == old.version
     meant = ("X-Dataset-Version", refused.version)
     assert [stand.ask(page, FIRST, meant).status for page in (one, two)] == [200, 200]

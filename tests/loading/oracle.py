@@ -9,7 +9,7 @@ from decimal import Decimal
 from tests.engine.oracle import words
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, Record
 
-Told = tuple[str, int, str | None, str | None]  # code, record, field, value
+Reported = tuple[str, int, str | None, str | None]  # code, record, field, value
 REQUIRED = {
     "stores": ["store_id", "company_id", "address_1", "city", "country"],
     "companies": ["company_id", "name"],
@@ -49,8 +49,8 @@ class Oracle:
 
     def __init__(self, kind: str, companies: Sequence[str], *, typed: bool) -> None:
         self.kind, self.companies, self.typed = kind, companies, typed
-        self.errors: list[Told] = []
-        self.warnings: list[Told] = []
+        self.errors: list[Reported] = []
+        self.warnings: list[Reported] = []
         self.served: dict[str, Record] = {}
 
     def check(self, records: Sequence[Record]) -> None:
@@ -62,8 +62,8 @@ class Oracle:
 
     def _check_record(self, number: int, record: Record) -> None:
         values: Record = {}
-        errors: list[Told] = []
-        warnings: list[Told] = []
+        errors: list[Reported] = []
+        warnings: list[Reported] = []
         for field in FIELDS[self.kind]:
             try:
                 values[field] = self._value(field, record.get(field))
@@ -77,7 +77,7 @@ class Oracle:
                 errors.append(("company", number, field, str(values[field])))
         self._compare(number, values, errors, warnings)
 
-    def _compare(self, number: int, values: Record, errors: list[Told], warnings: list[Told]) -> None:
+    def _compare(self, number: int, values: Record, errors: list[Reported], warnings: list[Reported]) -> None:
         key = "store_id" if self.kind == "stores" else "company_id"
         identifier = values.get(key)
         answer = {field: value for field, value in values.items() if field not in ("created_at", "updated_at") or value}

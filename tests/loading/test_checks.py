@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from service.loading.dataset import Loaded
 from service.loading.diagnostics import Diagnostic
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, Record, as_csv, as_json, as_lines, load_files, rows
-from tests.loading.oracle import Oracle, Told
+from tests.loading.oracle import Oracle, Reported
 
 FLAWS = [None, "", "  ", "a\x00", "\x7f", "\x1c"]
 ODD = ["N/A", "NA", "None", " NULL ", "-", "\uff0d", "() -", '="08001"', '="1" &"2"', "null and void"]
@@ -44,7 +44,7 @@ def records(fields: Sequence[str], *, typed: bool) -> st.SearchStrategy[list[Rec
     return st.lists(changes.map(lambda change: valid | change), max_size=12)
 
 
-def reported(errors: Sequence[Diagnostic], kind: str) -> list[Told]:
+def reported(errors: Sequence[Diagnostic], kind: str) -> list[Reported]:
     assert all(error.line == (error.record or 0) + 1 for error in errors if error.file.endswith("csv"))
     assert all(error.line == error.record for error in errors if error.file.endswith("jsonl"))
     return [

@@ -22,10 +22,10 @@ from tests.loading.data_files import (
     store,
 )
 
-Told = tuple[str, int | None, int | None, str | None, str | None]
+Reported = tuple[str, int | None, int | None, str | None, str | None]
 
 
-def reported(errors: list[Diagnostic], file: str) -> list[Told]:
+def reported(errors: list[Diagnostic], file: str) -> list[Reported]:
     assert all(error.why and error.file == file for error in errors)
     return [(error.code, error.line, error.record, error.field, error.value) for error in errors]
 

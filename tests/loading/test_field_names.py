@@ -25,10 +25,10 @@ from tests.loading.data_files import (
 )
 
 REQUIRED = ["store_id", "company_id", "address_1", "city", "country"]
-Told = tuple[int | None, str | None, str]
+Reported = tuple[int | None, str | None, str]
 
 
-def unused(loaded: Loaded) -> list[Told]:
+def unused(loaded: Loaded) -> list[Reported]:
     """Return the line, the name and the reason of each warning of a name that is not a field."""
     found = [each for each in loaded.report.warnings if each.code == "unused"]
     assert all((each.record, each.value) == (None, None) for each in found)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from bench.markdown import table
-from bench.replica.editions import FORMS, Form
-from bench.replica.setting import Setting, told
+from bench.reloads.editions import FORMS, Form
+from bench.reloads.setting import Setting, told
 from bench.wire.contender import Contender
 from bench.wire.measure import Spread
 from bench.wire.sample import make_baked

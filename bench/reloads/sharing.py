@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from bench.markdown import table
-from bench.replica.setting import Setting, several
-from bench.replica.workers import connected, spread
+from bench.reloads.setting import Setting, several
+from bench.reloads.workers import connected, spread
 from bench.wire.contender import Contender
 from bench.wire.load import Questions, drive
 from bench.wire.measure import Contest, contest

@@ -1,4 +1,4 @@
-"""Measure starts, reloads and several workers: `python -m bench.replica`."""
+"""Measure starts, reloads and several workers: `python -m bench.reloads`."""
 
 import signal
 import sys
@@ -9,12 +9,12 @@ from typing import Final, Literal, TypeVar
 import click
 
 from bench.markdown import keep
-from bench.replica.footprints import BOUND_STORES, footprints
-from bench.replica.reloads import reloads
-from bench.replica.report import Report, markdown
-from bench.replica.setting import Setting
-from bench.replica.sharing import sharings
-from bench.replica.starts import starts
+from bench.reloads.footprints import BOUND_STORES, footprints
+from bench.reloads.latency import reloads
+from bench.reloads.report import Report, markdown
+from bench.reloads.setting import Setting
+from bench.reloads.sharing import sharings
+from bench.reloads.starts import starts
 from bench.wire.cores import split_cores
 from bench.wire.load import Driver
 from bench.wire.machine import surroundings
@@ -59,7 +59,7 @@ def main(  # noqa: PLR0913 - one for each option
         raise click.ClickException(str(failed)) from failed
     print(markdown(report))
     if not stores and not parts:
-        keep("replica", found=report, tables=markdown(report), page=_PAGE)
+        keep("reloads", found=report, tables=markdown(report), page=_PAGE)
     sys.exit(bool(report.missed))
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from bench.replica.workers import Connection
+from bench.reloads.workers import Connection
 from bench.wire import processes
 
 _SHARE: Final = 0.999

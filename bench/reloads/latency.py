@@ -7,11 +7,11 @@ from typing import Final
 import msgspec
 
 from bench.markdown import table
-from bench.replica.editions import FORMS, Form, Place, editions, place
-from bench.replica.reload import Reload, quiet, reload
-from bench.replica.setting import Setting, several, told
-from bench.replica.watch import Waits, waits
-from bench.replica.workers import Connection, connected
+from bench.reloads.editions import FORMS, Form, Place, editions, place
+from bench.reloads.observed import Reload, quiet, reload
+from bench.reloads.setting import Setting, several, told
+from bench.reloads.watch import Waits, waits
+from bench.reloads.workers import Connection, connected
 from bench.wire.measure import Spread
 from bench.wire.servers import Server, running
 

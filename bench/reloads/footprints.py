@@ -6,10 +6,10 @@ from typing import Final
 import msgspec
 
 from bench.markdown import table
-from bench.replica.editions import editions, place
-from bench.replica.reload import reload
-from bench.replica.setting import Setting, megabytes, several
-from bench.replica.workers import connected, workers
+from bench.reloads.editions import editions, place
+from bench.reloads.observed import reload
+from bench.reloads.setting import Setting, megabytes, several
+from bench.reloads.workers import connected, workers
 from bench.wire import processes
 from bench.wire.load import Questions, drive
 from bench.wire.servers import Server, running

@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from bench.replica.editions import Place
-from bench.replica.watch import Answered, answers, uncollected
-from bench.replica.workers import Connection
+from bench.reloads.editions import Place
+from bench.reloads.watch import Answered, answers, uncollected
+from bench.reloads.workers import Connection
 from bench.wire import processes
 from bench.wire.servers import Failed, Server
 from bench.wire.shapes import KEY

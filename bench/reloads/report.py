@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from bench.replica import footprints, reloads, sharing, starts
-from bench.replica.footprints import Footprint
-from bench.replica.reloads import Reloads
-from bench.replica.sharing import Sharing
-from bench.replica.starts import Start
+from bench.reloads import footprints, latency, sharing, starts
+from bench.reloads.footprints import Footprint
+from bench.reloads.latency import Reloads
+from bench.reloads.sharing import Sharing
+from bench.reloads.starts import Start
 from bench.wire.machine import Surroundings
 
 
@@ -32,7 +32,7 @@ def markdown(report: Report) -> str:
     """Return the surroundings, then the tables of the parts."""
     tables = (
         report.starts and starts.markdown(report.starts),
-        report.reloads and reloads.markdown(report.reloads),
+        report.reloads and latency.markdown(report.reloads),
         report.footprints and footprints.markdown(report.footprints),
         report.sharings and sharing.markdown(report.sharings),
     )
