@@ -45,7 +45,7 @@ from service.web.answer import Answer
 from service.web.auth import anybody
 from service.web.connections.limits import (
     MAX_BODY_BYTES,
-    MAX_BODY_LINES,
+    MAX_BODY_PARTS,
     MAX_FIELD_BYTES,
     MAX_FIELDS,
     MAX_HEAD_BYTES,
@@ -247,7 +247,7 @@ def test_every_limit_stands_in_the_interface() -> None:
     told = [row["Value"] for row in rows(INTERFACE, "Limit")]
     sizes = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_HEAD_BYTES:,} bytes")
     limits = Limits()
-    body = (f"{MAX_BODY_BYTES:,} bytes", f"{MAX_BODY_LINES:,}", f"{MAX_LINE_END_BYTES} bytes")
+    body = (f"{MAX_BODY_BYTES:,} bytes", f"{MAX_BODY_PARTS:,}", f"{MAX_LINE_END_BYTES} bytes")
     times = (limits.head_seconds, limits.idle_seconds, limits.write_seconds, limits.discard_seconds)
     seconds = [f"{time:g} second{'' if time == 1 else 's'}" for time in times]
     assert told == [*sizes, *body, f"{MAX_CHARACTERS:,} characters", *seconds, f"{limits.connections:,}"]

@@ -56,7 +56,7 @@ def line(entry: Entry) -> bytes:
 
 def shown_path(path: str) -> str:
     """Return a path as it may stand in a log: ASCII, of bounded length, with no key of ours in it, however written."""
-    read = path
+    read = path = path[:_MAX_PATH]  # a key is masked though it is cut
     for _ in range(_DECODINGS):
         if "%" not in read:
             break

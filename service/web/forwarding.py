@@ -16,13 +16,13 @@ UNIX: Final = "unix"
 # So many proxies are passed at most: nobody has more, and what stands before them may be made up, and long.
 MAX_PROXIES: Final = 32
 # A longer Forwarded is not believed: to know where its quotes are it is read from its beginning, which a client writes.
-MAX_FORWARDED: Final = 8190
+MAX_FORWARDED: Final = 2048
 
-_WORD: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-_PAIR: Final = rf"({_WORD})=({_WORD}|{QUOTED})"
-_ELEMENT: Final = rf"{_PAIR}(?:;{_PAIR})*"
-_ELEMENTS: Final = re.compile(rf"[ \t]*{_ELEMENT}(?:[ \t]*,[ \t]*{_ELEMENT})*[ \t]*")
-_PAIR_OR_COMMA: Final = re.compile(rf"{_PAIR}|,")
+_WORD: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
+_VALUE: Final = rf"{_WORD}|{QUOTED}"
+_PAIR: Final = re.compile(rf"({_WORD})=({_VALUE})")
+_ELEMENT: Final = re.compile(rf"{_WORD}=(?:{_VALUE})(?:;{_WORD}=(?:{_VALUE}))*+")
+_ELEMENTS: Final = re.compile(rf"[ \t]*{_ELEMENT.pattern}(?:[ \t]*,[ \t]*{_ELEMENT.pattern})*+[ \t]*")
 # An address, with or without a port; one of IPv6 that has a port stands in brackets. A zone means nothing elsewhere.
 _NODE: Final = re.compile(r"([0-9.]+)(?::[0-9]{1,5})?|\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?|([0-9A-Fa-f:.]+)")
 
@@ -98,13 +98,12 @@ def _forwarded(fields: Sequence[str]) -> list[str]:
     text = ",".join(fields)
     if len(text) > MAX_FORWARDED or not _ELEMENTS.fullmatch(text):
         return []
-    elements: list[list[str]] = [[]]
-    for pair in _PAIR_OR_COMMA.finditer(text):
-        if pair[1] is None:
-            elements.append([])
-        elif pair[1].lower() == "for":
-            elements[-1].append(pair[2].strip('"'))
-    return [each[0] if len(each) == 1 else "" for each in elements[: -MAX_PROXIES - 1 : -1]]
+    return [_for(element) for element in reversed(_ELEMENT.findall(text)[-MAX_PROXIES:])]
+
+
+def _for(element: str) -> str:
+    addresses = [value for name, value in _PAIR.findall(element) if name.lower() == "for"]
+    return addresses[0].strip('"') if len(addresses) == 1 else ""
 
 
 def _address(text: str) -> Address | None:

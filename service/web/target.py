@@ -1,20 +1,14 @@
-"""The target of a request: the segments of its path and the pairs of its query (RFC 9112 section 3.2)."""
+"""The target of a request: its path, and the pairs of its query (RFC 9112 section 3.2)."""
 
 import re
 from typing import Final
-from urllib.parse import parse_qsl, quote, unquote, unquote_plus
+from urllib.parse import parse_qsl, quote, unquote_plus
 
 # Everything that may stand in a target as it is; what is left are bytes beyond ASCII.
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 # What of it a query of a URI takes, beside letters and digits (RFC 3986 section 3.4), and escapes that stand already.
 _QUERY: Final = "-._~!$&'()*+,;=:@/?%"
 _STRAY: Final = re.compile("%(?![0-9A-Fa-f]{2})")
-
-
-def path_segments(path: str) -> tuple[str, ...]:
-    """Return the segments of a raw path, each percent-decoded, so that `%2F` is part of one."""
-    segments = path.removeprefix("/").split("/")
-    return tuple(map(unquote, segments) if "%" in path else segments)
 
 
 def query_pairs(query: str) -> list[tuple[str, str]]:

@@ -8,14 +8,18 @@ MAX_FIELD_BYTES: Final = 8190
 MAX_FIELDS: Final = 100
 # Another number than that for a header field: the parser's error tells which limit was passed by its value alone.
 MAX_LINE_BYTES: Final = 8192
+# The host in a target, as a client of a proxy writes it. Names of hosts have no more (RFC 1035 section 3.1).
+MAX_HOST_CHARACTERS: Final = 255
 # The whole head of a request. No more than this is read ahead while an earlier request is answered.
 MAX_HEAD_BYTES: Final = 32_768
 # CR and LF before a request line. RFC 9112 section 2.2 has a server ignore at least one empty line.
 MAX_LINE_END_BYTES: Final = 64
 # No operation reads a body. One up to this size, framing included, is skipped, so that the connection can be reused.
 MAX_BODY_BYTES: Final = 1 << 20
-# Chunks and trailer fields of one body: each costs a step in Python, however few bytes it has.
-MAX_BODY_LINES: Final = 16_384
+# Chunks and trailer fields of one body, and the bytes of their lines: each part costs steps in Python, however few bytes it
+# has, and a line more than data.
+MAX_BODY_PARTS: Final = 64
+MAX_BODY_LINE_BYTES: Final = 4096
 # Read from a socket at a time. With MAX_HEAD_BYTES it bounds what a connection holds of unread requests.
 RECEIVE_BYTES: Final = 32_768
 # Memory of responses that the clients of a listener have not taken to their end. The system's own buffers are not among

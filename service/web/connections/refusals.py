@@ -20,7 +20,7 @@ class Refusal(msgspec.Struct, frozen=True):
     """A head that is not a request.
 
     error   what is wrong with it
-    accept  its Accept fields, as far as it was received
+    accept  its Accept fields, as far as it was received, if the response depends on them
     target  of a request that is refused for its method alone
     """
 
@@ -29,9 +29,10 @@ class Refusal(msgspec.Struct, frozen=True):
     target: str | None = None
 
 
-def refusal(error: RequestError, head: bytes) -> Refusal:
-    """Return the refusal of a head, or of what was received of one, for an error that the parser did not find."""
-    return Refusal(error, [field.decode("latin-1") for field in _ACCEPT.findall(head)])
+def refusal(error: RequestError, head: bytes, target: str | None = None) -> Refusal:
+    """Return the refusal of a head, or of what was received of one."""
+    accept = _ACCEPT.findall(head) if error.may_be_problem or target is not None else ()
+    return Refusal(error, [field.decode("latin-1") for field in accept], target)
 
 
 class ParserRefusal:
@@ -58,9 +59,8 @@ class ParserRefusal:
 
     def refusal(self, head: bytes) -> Refusal:
         """Return the refusal, for what is received of the head."""
-        refused = refusal(_error(self._exc), head)
         line = _REQUEST_LINE.match(head, 0, MAX_LINE_BYTES) if self._of_method else None
-        return refused if line is None else msgspec.structs.replace(refused, target=line[1].decode())
+        return refusal(_error(self._exc), head, None if line is None else line[1].decode())
 
 
 def _error(exc: HttpProcessingError) -> RequestError:

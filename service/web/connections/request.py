@@ -8,7 +8,7 @@ from yarl import URL
 from service.errors import BadRequest, ContentTooLarge, RequestError
 from service.web.connections.aiohttp_names import RawRequestMessage
 from service.web.connections.body import Body, ChunkedBody, SizedBody
-from service.web.connections.limits import MAX_BODY_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_HOST_CHARACTERS
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -62,7 +62,9 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
 
 
 def _check_host(url: URL) -> None:
-    """Raise `BadRequest` for a target with a host that is none, such as `xn--`."""
+    """Raise `BadRequest` for a target with a host that is none, such as `xn--`, or too long to be one."""
+    if len(url.raw_host or "") > MAX_HOST_CHARACTERS:  # to decode it takes time that grows with its square
+        raise BadRequest
     try:
         _ = url.host
     except ValueError as error:
