@@ -8,7 +8,7 @@ import re
 from contextlib import suppress
 from ipaddress import ip_address
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from aiohttp import hdrs
 from multidict import CIMultiDict, CIMultiDictProxy
@@ -33,11 +33,13 @@ from service.web.parsed_query import ParsedQuery
 from service.web.policy import read_origin
 from service.web.prefer import is_strict
 from service.web.problem import refusal
-from service.web.target import path_segments, query_pairs, without_slash
+from service.web.routes import Route, Routes
+from service.web.target import query_pairs, without_slash
 from service.web.tracing import RequestIds, trace_id
 
 _READERS: Final = (Reader(STORES), Reader(COMPANIES), Reader())
 _CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH, hdrs.IF_MODIFIED_SINCE, hdrs.IF_UNMODIFIED_SINCE)
+_ROUTES: Final = Routes(Route(path, lambda _: NotFound()) for path in ("/stores", "/docs/page.js", "/companies/{id}"))
 _MODIFIED: Final = 1_717_149_600
 _ROWS: Final = 2_000
 _TRACE_BYTES: Final = 16
@@ -67,9 +69,10 @@ def _check(parsed: ParsedQuery) -> None:
 def read_path(given: bytes) -> None:
     """Read a path, and write where it leads."""
     raw = _text(given)
-    segments = path_segments(f"/{raw}")
+    route, segment = _ROUTES.find(f"/{raw}")
     if raw.isascii():
-        assert path_segments("/" + "/".join(quote(segment, safe="") for segment in segments)) == segments
+        again, same = _ROUTES.find("/" + "/".join(quote(unquote(each), safe="") for each in raw.split("/")))
+        assert (again, unquote(same)) == (route, unquote(segment))
     location = without_slash(f"/{raw}/", raw)
     assert location.isascii()
     assert location.isprintable()

@@ -66,15 +66,10 @@ class App:
         route, segment = self._routes.find(request.rel_url.raw_path)
         request_id = self._request_ids.of(request.headers.get(REQUEST_ID))
         exchange = Exchange(request_id, UNMATCHED if route is None else route.path)
-        closes = self._replica.draining  # whoever keeps the connection is to take another one
+        # While the service drains, whoever keeps the connection is to take another one.
+        closes = self._replica.draining or (request.error is not None and request.error.closes)
         try:
-            if request.error is not None:
-                raise request.error  # noqa: TRY301 - all that is refused is answered below
-            told = (
-                self._elsewhere(request.rel_url.raw_path, request.rel_url.raw_query_string)
-                if route is None
-                else self._answer(exchange, request, route, segment)
-            )
+            told = self._judged(exchange, request, route, segment)
             answer = told if isinstance(told, Answer) else await told
         except RequestError as error:
             answer, closes = self._refusal(error, request, route), closes or error.closes
@@ -90,7 +85,7 @@ class App:
             lines += f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}\r\n"
         if prefer.PREFER in request.headers and route is not None and route.protected:
             lines += prefer.applied(request.headers.getall(prefer.PREFER), answer.status)
-        return Response(answer, lines, closes=closes)
+        return Response(answer, lines, closes=closes, authenticated=exchange.principal is not None)
 
     def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
         """Answer what HTTP parsing refused, of which only what it accepts is known, and who sent it."""
@@ -137,6 +132,16 @@ class App:
             raise UnknownPath
         location = header_lines({"Location": without_slash(path, query)})
         return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)
+
+    def _judged(
+        self, exchange: Exchange, request: Request, route: Route | None, segment: str
+    ) -> Answer | Awaitable[Answer]:
+        """Return the answer to a request; what is wrong with its framing is not raised, as it would keep the frames."""
+        if request.error is not None:
+            return self._refusal(request.error, request, route)
+        if route is None:
+            return self._elsewhere(request.rel_url.raw_path, request.rel_url.raw_query_string)
+        return self._answer(exchange, request, route, segment)
 
     def _answer(self, exchange: Exchange, request: Request, route: Route, segment: str) -> Answer | Awaitable[Answer]:
         if request.method not in _METHODS:

@@ -23,11 +23,16 @@ Pieces: TypeAlias = Sequence[bytes | memoryview]
 
 
 class Response(msgspec.Struct, frozen=True):
-    """An answer with further header lines; `closes` tells whether it is the last one on its connection."""
+    """An answer with further header lines.
+
+    closes         whether it is the last one on its connection
+    authenticated  whether the request had a valid key
+    """
 
     answer: Answer
     more: str = ""
     closes: bool = False
+    authenticated: bool = False
 
     def encode(self, method: str, version: HttpVersion, *, keep_alive: bool) -> Pieces:
         """Return the response to a request of a method and version, in pieces: a long body is not copied."""

@@ -16,6 +16,7 @@ from service.web.connections.log_throttling import LogThrottle
 from service.web.connections.refusals import Refusal
 from service.web.connections.request import Request, read_request
 from service.web.connections.timeouts import TIMEOUT_EVENTS, State, unsent_bytes
+from service.web.connections.turns import Turns
 from service.web.connections.unsent import UnsentResponses
 from service.web.event import Event
 from service.web.forwarding import UNIX
@@ -34,6 +35,7 @@ class Listener(Protocol):
     loop: asyncio.AbstractEventLoop
     timeouts: dict[State, float]
     malformed: LogThrottle
+    turns: Turns
     unsent: UnsentResponses
 
     def connected(self, connection: "Connection") -> None:
@@ -51,16 +53,19 @@ class Connection(asyncio.BufferedProtocol):
 
     WRITING is left out where the system takes the response at once; BODY, where the request has none or all of it is
     there. A body is skipped in whatever state it comes. While ANSWERING and WRITING the next requests wait as bytes, up
-    to MAX_HEAD_BYTES + RECEIVE_BYTES.
+    to MAX_HEAD_BYTES + RECEIVE_BYTES; so does all that is received, until it is the turn of the connection, unless its
+    last request had a valid key.
     """
 
     __slots__ = (
+        "_authenticated",
         "_body",
         "_closes",
         "_half_closed",
         "_heads",
         "_lingers",
         "_listener",
+        "_queued",
         "_reading_paused",
         "_received",
         "_remote",
@@ -81,6 +86,8 @@ class Connection(asyncio.BufferedProtocol):
         self._body: Body | None = None  # of the last request, where more of it is to come
         self._task: asyncio.Task[None] | None = None
         self._remote: str | None = None
+        self._authenticated = False  # by the last request
+        self._queued = False  # for a turn
         self._reading_paused = False
         self._half_closed = False  # by the client
         self._closes = False  # with the response that is under way
@@ -108,14 +115,14 @@ class Connection(asyncio.BufferedProtocol):
         return _RECEIVE
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Read what was received."""
+        """Use what was received, now or when it is this connection's turn."""
         self._received += _RECEIVE[:nbytes]
-        self._read()
+        self._go_on()
 
     def eof_received(self) -> bool:
         """Stay open until all requests have their responses that the client sent before it closed its side."""
         self._half_closed = True
-        self._read()
+        self._go_on()
         return not self._transport.is_closing()
 
     def pause_writing(self) -> None:
@@ -127,6 +134,12 @@ class Connection(asyncio.BufferedProtocol):
         """Go on, as the system has taken all of the response."""
         self._listener.unsent.remove(self)
         self._next()
+
+    def take_turn(self) -> None:
+        """Use what is received."""
+        self._queued = False
+        if not self._transport.is_closing():
+            self._read()
 
     def check_timeout(self, now: float) -> None:
         """End the connection if its state has lasted too long; WRITING, if the client took nothing for too long."""
@@ -145,7 +158,9 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.abort()
 
     def finish(self) -> None:
-        """Close after the response that is under way, or now if there is none."""
+        """Close after the response that is under way, or that to a request received already; now if there is none."""
+        if self._queued:
+            self._read()
         self._closes = True
         if self.state not in (State.ANSWERING, State.WRITING):
             self._transport.close()
@@ -160,24 +175,33 @@ class Connection(asyncio.BufferedProtocol):
     def _enter(self, state: State) -> None:
         self.state, self.since = state, self._listener.loop.time()
 
+    def _go_on(self) -> None:
+        """Use what is received: at once if the client is authenticated, else when it is this connection's turn."""
+        if self._authenticated or not self._received:
+            self._read()
+            return
+        if not self._queued and (self._body is not None or self.state not in (State.ANSWERING, State.WRITING)):
+            self._queued = True
+            self._listener.turns.add(self)
+        self._bound_received()
+
     def _read(self) -> None:
         """Use what is received, as far as that is possible now."""
         if self.state is State.CLOSING:
             self._discard()
-            return
-        if self._body is not None:
+        elif self._body is not None:
             self._skip(self._body)
         if self.state in (State.HEAD, State.IDLE):
             self._read_head()
         if self._half_closed and self.state in (State.HEAD, State.IDLE, State.BODY):
             self._transport.close()  # what is missing will not come
-        if self._reading_paused != (len(self._received) > MAX_HEAD_BYTES) and not self._transport.is_closing():
-            self._turn_reading()
+        self._bound_received()
 
-    def _turn_reading(self) -> None:
-        """Pause reading, or resume it if it is paused."""
-        self._reading_paused = not self._reading_paused
-        (self._transport.pause_reading if self._reading_paused else self._transport.resume_reading)()
+    def _bound_received(self) -> None:
+        """Read no more from the client while much is received and not used."""
+        if self._reading_paused != (len(self._received) > MAX_HEAD_BYTES) and not self._transport.is_closing():
+            self._reading_paused = not self._reading_paused
+            (self._transport.pause_reading if self._reading_paused else self._transport.resume_reading)()
 
     def _skip(self, body: Body) -> None:
         """Skip what there is of a body; where it turns out to be malformed or too large, its response is the last."""
@@ -222,13 +246,17 @@ class Connection(asyncio.BufferedProtocol):
     def _start(self, message: RawRequestMessage) -> None:
         request, self._body = read_request(message, self._received, self._remote)
         self._closes = not request.keep_alive
+        if self._authenticated:
+            self._listener.turns.count_authenticated()
         self.state = State.ANSWERING
         self._task = self._listener.loop.create_task(self._answer(request))
 
     async def _answer(self, request: Request) -> None:
         app = self._listener.app
         try:
-            pieces = self._encode(await app(request), request.method, request.version)
+            response = await app(request)
+            self._authenticated = response.authenticated
+            pieces = self._encode(response, request.method, request.version)
         except Exception:  # noqa: BLE001 - whatever it is, the client gets a response and the log the traceback
             _log.exception("a connection failed")
             pieces = self._encode(app.malformed(InternalServerError(), (), self._remote))
@@ -256,7 +284,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._enter(State.IDLE if self._body is None else State.BODY)
         if self._received or self._half_closed:
-            self._read()
+            self._go_on()
 
     def _close(self) -> None:
         """Close, but not before the client has read the response: to close on what it still sends would reset that."""
@@ -266,5 +294,4 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.write_eof()
         self._enter(State.CLOSING)
         self._discard()
-        if self._reading_paused:
-            self._turn_reading()
+        self._bound_received()

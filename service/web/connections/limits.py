@@ -16,8 +16,8 @@ MAX_HEAD_BYTES: Final = 32_768
 MAX_LINE_END_BYTES: Final = 64
 # No operation reads a body. One up to this size, framing included, is skipped, so that the connection can be reused.
 MAX_BODY_BYTES: Final = 1 << 20
-# Chunks and trailer fields of one body, and the bytes of their lines: each part costs steps in Python, however few bytes it
-# has, and a line more than data.
+# Chunks and trailer fields of one body, and the bytes of their lines: each part costs steps in Python, however short it
+# is, and a line costs more than data.
 MAX_BODY_PARTS: Final = 64
 MAX_BODY_LINE_BYTES: Final = 4096
 # Read from a socket at a time. With MAX_HEAD_BYTES it bounds what a connection holds of unread requests.

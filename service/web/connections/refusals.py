@@ -42,9 +42,10 @@ class ParserRefusal:
     """
 
     def __init__(self, exc: HttpProcessingError) -> None:
-        self._exc = exc
+        """Keep nothing of the exception, whose traceback would keep what keeps this until the garbage is collected."""
+        self._error = _error(exc)
         self._of_method = isinstance(exc, BadHttpMethod)
-        self._is_request = _error(exc).may_be_problem
+        self._is_request = self._error.may_be_problem
         self._scanned = 0
 
     def is_final(self, head: bytearray) -> bool:
@@ -60,7 +61,7 @@ class ParserRefusal:
     def refusal(self, head: bytes) -> Refusal:
         """Return the refusal, for what is received of the head."""
         line = _REQUEST_LINE.match(head, 0, MAX_LINE_BYTES) if self._of_method else None
-        return refusal(_error(self._exc), head, None if line is None else line[1].decode())
+        return refusal(self._error, head, None if line is None else line[1].decode())
 
 
 def _error(exc: HttpProcessingError) -> RequestError:

@@ -39,14 +39,14 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
     keep_alive = not (message.should_close or message.upgrade)  # an upgrade is declined; what follows may not be HTTP
     body, error = None, None
     try:
-        if url.absolute:
-            _check_host(url)
+        if url.absolute and not _has_host(url):
+            raise BadRequest  # noqa: TRY301 - as what is wrong with a body is
         body = _body(message)
         if body is not None:
             keep_alive = keep_alive and hdrs.EXPECT not in headers  # the body may come now, or never
             body.skip(received)
     except RequestError as refused:
-        body, error = None, refused
+        body, error = None, refused.with_traceback(None)  # which would keep this frame, and that the error
         if version != HttpVersion10:  # RFC 9110 section 2.5: the highest version that the server speaks
             version = HttpVersion11
     request = Request(
@@ -61,14 +61,15 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
     return request, None if body is None or body.ended else body
 
 
-def _check_host(url: URL) -> None:
-    """Raise `BadRequest` for a target with a host that is none, such as `xn--`, or too long to be one."""
+def _has_host(url: URL) -> bool:
+    """Return whether the host of a target can be one: `xn--` cannot, nor can what is too long."""
     if len(url.raw_host or "") > MAX_HOST_CHARACTERS:  # to decode it takes time that grows with its square
-        raise BadRequest
+        return False
     try:
         _ = url.host
-    except ValueError as error:
-        raise BadRequest from error
+    except ValueError:
+        return False
+    return True
 
 
 def _body(message: RawRequestMessage) -> Body | None:

@@ -78,11 +78,12 @@ async def test_a_connection_whose_client_sends_requests_stays_open() -> None:
 
 
 async def test_an_application_that_takes_long_is_waited_for() -> None:
-    wire = harness.Wire()
-    wire.gated.gate.clear()
+    app = harness.GatedApp()
+    wire = harness.Wire(app)
+    app.gate.clear()
     await wire.send(GET)
     await wire.wait(3600)
-    wire.gated.gate.set()
+    app.gate.set()
     await harness.settle()
     assert (wire.statuses, wire.lost) == ([200], False)
 
@@ -101,11 +102,12 @@ async def test_a_response_that_is_not_read_has_a_timeout_which_each_byte_that_is
 
 
 async def test_the_rest_of_a_body_has_its_time_from_the_response() -> None:
-    wire = harness.Wire()
-    wire.gated.gate.clear()
+    app = harness.GatedApp()
+    wire = harness.Wire(app)
+    app.gate.clear()
     await wire.send(GET[:-2] + b"Content-Length: 1000\r\n\r\n")
     await wire.wait(100)
-    wire.gated.gate.set()
+    app.gate.set()
     await wire.send(b"a")
     await wire.wait(BODY / 2)
     await wire.send(b"a")
