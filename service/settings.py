@@ -38,7 +38,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     cache_control  that of answers from the data
     cors_origin    whose pages may read answers
-    encoded_cache  up to how many MiB of compressed answers each process keeps
+    encoded_cache  up to how many MiB of compressed answers from the data each process keeps
 
     access_log     the file that tells of each request, "-" for standard output; none where it is empty
     log_format     how the lines of the log are written

@@ -120,7 +120,7 @@ from service.web.policy import Policy, read_origin
     "--encoded-cache",
     metavar="MIB",
     type=click.IntRange(0, MOST_MEBIBYTES),
-    help=f"Keep so much of compressed answers, each process; 0 keeps none.  [default: {Settings().encoded_cache}]",
+    help=f"Compressed answers from the data that each process keeps; 0 is none.  [default: {Settings().encoded_cache}]",
 )
 @option("--access-log", metavar="FILE", help="Write a line of JSON for each request; - is standard output.")
 @option("--log-format", type=click.Choice(["text", "json"]), help=f"Of the log.  [default: {Settings().log_format}]")

@@ -24,7 +24,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     cache_control  of answers from the data
     origins        whose pages may read the answers; `*` is everybody's
     needs_key      whether answers from the data depend on `x-api-key`
-    encoded_bytes  how much is kept of compressed answers; 0 is nothing
+    encoded_bytes  how much is kept of compressed answers from the data; 0 is nothing
     server_timing  whether answers tell how long they took
     rates          whether a key may have a rate: those of a key file do
     rate_fields    whether they tell what is left of the rate of a key

@@ -17,6 +17,8 @@ from service.web.event import Event
 from service.web.fields import readable
 from service.web.identity import Identity, entity_tag
 
+# Encoded documents: anybody may ask for them, so each is encoded once whatever is cached of the data.
+_DOCUMENT_BYTES: Final = 8 << 20
 # Of its own, so that a reload does not wait behind long bodies.
 _THREADS: Final = 2
 
@@ -52,12 +54,14 @@ class Representation(msgspec.Struct, frozen=True):
     identity  decides the content: nothing else does
     content   computes the content
     links     returns the Link header line for a `total_count`; it depends on how the query string was written, too
+    document  whether it is one of the service's own documents
     """
 
     identity: Identity
     common: Common
     content: Callable[[], Content]
     links: Callable[[int], str] | None = None
+    document: bool = False
 
     def whole(self, content: Content, coding: Coding = IDENTITY) -> Answer:
         """Return the answer with content in a coding."""
@@ -78,7 +82,10 @@ class Sender:
     def __init__(self, encoded_bytes: int, count: Callable[[Event], None]) -> None:
         self._count = count
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="encoding")
-        self._encoded = BoundedCache[tuple[Identity, Coding], Content](encoded_bytes)
+        self._caches = {
+            document: BoundedCache[tuple[Identity, Coding], Content](size)
+            for document, size in ((False, encoded_bytes), (True, _DOCUMENT_BYTES))
+        }
 
     def answer(self, asked: Representation, headers: Headers) -> Answer | Awaitable[Answer]:
         """Answer a GET request with its header fields, at once unless much is to be encoded.
@@ -93,7 +100,7 @@ class Sender:
                 return asked.not_modified(tag or tags[codings.index(_coding_of(asked, codings))])
         if codings[0] is IDENTITY:
             return asked.whole(asked.content())
-        encoded = self._encoded.get((asked.identity, codings[0]))
+        encoded = self._caches[asked.document].get((asked.identity, codings[0]))
         if encoded is None:
             return self._encoded_answer(asked, codings)
         self._count(Event.ENCODED_HIT)
@@ -109,17 +116,18 @@ class Sender:
             return self._encoded_meanwhile(asked, content, coding)
         encoded = _encoded(content, coding)
         if content.length >= MIN_BYTES:  # a shorter one is encoded only for clients that refuse identity: few
-            self._cache(asked.identity, coding, encoded)
+            self._cache(asked, coding, encoded)
         return asked.whole(encoded, coding)
 
     async def _encoded_meanwhile(self, asked: Representation, content: Content, coding: Coding) -> Answer:
         encoded = await asyncio.get_running_loop().run_in_executor(self._threads, _encoded, content, coding)
-        self._cache(asked.identity, coding, encoded)
+        self._cache(asked, coding, encoded)
         return asked.whole(encoded, coding)
 
-    def _cache(self, identity: Identity, coding: Coding, encoded: Content) -> None:
-        if (identity, coding) not in self._encoded:  # no other request was faster
-            self._encoded.put((identity, coding), encoded, encoded.length + identity.nbytes)
+    def _cache(self, asked: Representation, coding: Coding, encoded: Content) -> None:
+        key, cache = (asked.identity, coding), self._caches[asked.document]
+        if key not in cache:  # no other request was faster
+            cache.put(key, encoded, encoded.length + asked.identity.nbytes)
 
 
 def _coding_of(asked: Representation, codings: Sequence[Coding]) -> Coding:

@@ -1,6 +1,6 @@
 """An answer as HTTP: its head and body as they are sent."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
@@ -48,6 +48,13 @@ class Response(msgspec.Struct, frozen=True):
         if method == hdrs.METH_HEAD:
             return (head,)
         return (b"".join((head, *pieces)),) if length < _SHORT else (head, *pieces)
+
+
+def parts(pieces: Pieces, size: int) -> Iterator[memoryview]:
+    """Yield pieces in parts of at most so many bytes, which are not copied."""
+    for piece in pieces:
+        for start in range(0, len(piece), size):
+            yield memoryview(piece)[start : start + size]
 
 
 def _connection(version: HttpVersion, *, keep_alive: bool) -> str:

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.fields import MAX_CHARACTERS, readable, weights
+from service.web.fields import MAX_CHARACTERS, MAX_MEMBERS, members, readable, weights
 
 
 @pytest.mark.parametrize("code_point", [0x1C, 0x1F, 0x0B, 0x85, 0xA0, 0x3000], ids=hex)
@@ -36,3 +36,15 @@ def test_the_weight_of_a_member_is_its_first_and_that_of_a_repeated_member_the_h
 @given(st.lists(st.text(max_size=600)))
 def test_long_fields_are_read_as_none_and_nobody_keeps_them(fields: list[str]) -> None:
     assert list(readable(fields)) == (fields if len("".join(fields)) <= MAX_CHARACTERS else [])
+
+
+@pytest.mark.parametrize(
+    "fields", [["a," * 500], ["a"] * 500, ["a,b", ",".join("c" * 100)]], ids=["one", "many", "two"]
+)
+def test_no_more_members_are_read_than_anybody_has(fields: list[str]) -> None:
+    assert len(list(members(fields))) == MAX_MEMBERS
+
+
+def test_members_behind_those_that_are_read_weigh_nothing() -> None:
+    names = [f"a{number}" for number in range(MAX_MEMBERS + 1)]
+    assert list(weights([",".join(names)])) == names[:-1]

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import deque
 from typing import Final, Protocol, cast
 
 from aiohttp import HttpVersion, HttpVersion11
@@ -11,7 +12,7 @@ from service.web.app import App
 from service.web.connections.aiohttp_names import RawRequestMessage
 from service.web.connections.body import Body
 from service.web.connections.heads import HeadReader
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, TURN_BYTES
 from service.web.connections.log_throttling import LogThrottle
 from service.web.connections.refusals import Refusal
 from service.web.connections.request import Request, read_request
@@ -20,7 +21,7 @@ from service.web.connections.turns import Turns
 from service.web.connections.unsent import UnsentResponses
 from service.web.event import Event
 from service.web.forwarding import UNIX
-from service.web.response import Pieces, Response
+from service.web.response import Pieces, Response, parts
 
 # All connections receive into the same memory: what came is taken from it before anything else can be received.
 _RECEIVE: Final = memoryview(bytearray(RECEIVE_BYTES))
@@ -54,7 +55,7 @@ class Connection(asyncio.BufferedProtocol):
     WRITING is left out where the system takes the response at once; BODY, where the request has none or all of it is
     there. A body is skipped in whatever state it comes. While ANSWERING and WRITING the next requests wait as bytes, up
     to MAX_HEAD_BYTES + RECEIVE_BYTES; so does all that is received, until it is the turn of the connection, unless its
-    last request had a valid key.
+    last request had a valid key. Without one, a long response is sent in parts, each at a turn.
     """
 
     __slots__ = (
@@ -69,6 +70,7 @@ class Connection(asyncio.BufferedProtocol):
         "_reading_paused",
         "_received",
         "_remote",
+        "_rest",
         "_skipped",
         "_task",
         "_transport",
@@ -85,6 +87,7 @@ class Connection(asyncio.BufferedProtocol):
         self._received = bytearray()  # and not used yet
         self._body: Body | None = None  # of the last request, where more of it is to come
         self._task: asyncio.Task[None] | None = None
+        self._rest: deque[memoryview] = deque()  # of the response, to be sent in further turns
         self._remote: str | None = None
         self._authenticated = False  # by the last request
         self._queued = False  # for a turn
@@ -107,6 +110,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the reason changes nothing
         """Drop what was received. A response that is being made is made, but not sent."""
         self._received.clear()
+        self._rest.clear()
         self._listener.unsent.remove(self)
         self._listener.disconnected(self)
 
@@ -136,9 +140,13 @@ class Connection(asyncio.BufferedProtocol):
         self._next()
 
     def take_turn(self) -> None:
-        """Use what is received."""
+        """Send the next part of a response, or use what is received."""
         self._queued = False
-        if not self._transport.is_closing():
+        if self._transport.is_closing():
+            return
+        if self._rest:
+            self._write((self._rest.popleft(),))
+        else:
             self._read()
 
     def check_timeout(self, now: float) -> None:
@@ -180,10 +188,15 @@ class Connection(asyncio.BufferedProtocol):
         if self._authenticated or not self._received:
             self._read()
             return
-        if not self._queued and (self._body is not None or self.state not in (State.ANSWERING, State.WRITING)):
+        if self._body is not None or self.state not in (State.ANSWERING, State.WRITING):
+            self._queue()
+        self._bound_received()
+
+    def _queue(self) -> None:
+        """Wait for a turn, unless this connection does already."""
+        if not self._queued:
             self._queued = True
             self._listener.turns.add(self)
-        self._bound_received()
 
     def _read(self) -> None:
         """Use what is received, as far as that is possible now."""
@@ -271,6 +284,12 @@ class Connection(asyncio.BufferedProtocol):
         """Send a response, unless the client is gone."""
         if self._transport.is_closing():
             return
+        if not self._authenticated and sum(map(len, pieces)) > TURN_BYTES:
+            self._rest.extend(parts(pieces, TURN_BYTES))
+            pieces = (self._rest.popleft(),)
+        self._write(pieces)
+
+    def _write(self, pieces: Pieces) -> None:
         self._transport.writelines(pieces)
         if self.state is State.WRITING:  # pieces that are no `bytes` are mapped from a file
             self._listener.unsent.add(self, sum(len(piece) for piece in pieces if isinstance(piece, bytes)))
@@ -278,7 +297,11 @@ class Connection(asyncio.BufferedProtocol):
             self._next()
 
     def _next(self) -> None:
-        """Go on once the system has taken a response, or the client's body is skipped after that."""
+        """Go on once the system has taken a response or a part of it, or the client's body is skipped after that."""
+        if self._rest:
+            self.state = State.ANSWERING
+            self._queue()
+            return
         if self._closes:
             self._close()
             return

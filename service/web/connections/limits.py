@@ -22,6 +22,8 @@ MAX_BODY_PARTS: Final = 64
 MAX_BODY_LINE_BYTES: Final = 4096
 # Read from a socket at a time. With MAX_HEAD_BYTES it bounds what a connection holds of unread requests.
 RECEIVE_BYTES: Final = 32_768
+# Sent in one turn of a client that is not authenticated: a long response takes several.
+TURN_BYTES: Final = 65_536
 # Memory of responses that the clients of a listener have not taken to their end. The system's own buffers are not among
 # it, nor are rows that are sent from the mapped file.
 MAX_UNSENT_BYTES: Final = 1 << 28

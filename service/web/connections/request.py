@@ -40,7 +40,7 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
     body, error = None, None
     try:
         if url.absolute and not _has_host(url):
-            raise BadRequest  # noqa: TRY301 - as what is wrong with a body is
+            raise BadRequest
         body = _body(message)
         if body is not None:
             keep_alive = keep_alive and hdrs.EXPECT not in headers  # the body may come now, or never

@@ -1,5 +1,7 @@
 """Fair queueing: clients without a valid key wait for their turn, those with one do not wait for many of them."""
 
+import asyncio
+import re
 from collections import deque
 from typing import Any
 
@@ -8,8 +10,9 @@ import pytest
 from service.replica.replica import Replica
 from service.web.app import App
 from service.web.auth import keyring
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, TURN_BYTES, Limits
 from service.web.connections.request import Request
+from service.web.connections.timeouts import State
 from service.web.connections.turns import Turns
 from service.web.response import Response
 from service.web.site import make_site
@@ -18,6 +21,7 @@ from tests.web.live import KEY, POLICY
 
 REFUSED = b"GET /stores HTTP/1.1\r\nHost: t\r\n\r\n"
 KEYED = REFUSED[:-2] + b"x-api-key: " + KEY.encode() + b"\r\n\r\n"
+DOCUMENT = REFUSED.replace(b"/stores", b"/docs/swagger-ui-bundle.js")
 CROWD = 50
 
 
@@ -124,6 +128,14 @@ def crowd(app: RecordingApp) -> list[Wire]:
     return wires
 
 
+async def begun(wire: Wire) -> None:
+    """Wait until a response has begun to arrive, and no longer."""
+    for _ in range(100):
+        if wire.received:
+            return
+        await asyncio.sleep(0)
+
+
 async def test_a_client_with_a_key_waits_for_no_crowd_without_one() -> None:
     app = RecordingApp()
     keyed, *others = crowd(app)
@@ -172,6 +184,46 @@ async def test_who_waits_is_not_read_on_beyond_a_bound(sent: bytes) -> None:
     for _ in range(10):
         await settle()
     assert (wire.statuses, len(wire.unread)) == ([405, 401], 0)
+
+
+async def test_a_long_response_without_a_key_takes_turns_with_others_and_arrives_whole() -> None:
+    reading, other = crowd(RecordingApp())[:2]
+    reading.unread += DOCUMENT
+    reading.deliver()
+    await begun(reading)
+    other.unread += REFUSED
+    other.deliver()
+    await begun(other)
+    assert 0 < len(reading.received) <= 10 * TURN_BYTES
+    await reading.send(REFUSED)
+    assert reading.statuses == [200, 401]
+    length = re.search(rb"Content-Length: (\d+)\r\n", reading.received)
+    body = reading.received.partition(b"\r\n\r\n")[2].partition(b"HTTP/1.1 401 ")[0]
+    assert length is not None
+    assert len(body) == int(length[1]) > 20 * TURN_BYTES
+
+
+async def test_a_long_response_is_read_slowly_behind_a_body_and_at_the_end_and_arrives_whole() -> None:
+    whole, slow = Wire(RecordingApp()), Wire(RecordingApp(), room=10)
+    await whole.send(DOCUMENT)
+    await slow.send(DOCUMENT[:-2] + b"Content-Length: 100000\r\n\r\n" + bytes(100_000))
+    slow.connection.finish()
+    while not slow.lost:
+        assert slow.connection.state is State.WRITING
+        await slow.take(100_000)
+        await slow.wait(Limits().write_seconds - 1)
+    assert slow.answers.replace(b"Connection: close\r\n", b"") == whole.answers
+
+
+async def test_of_a_long_response_nothing_is_kept_when_the_client_is_gone() -> None:
+    wire = Wire(RecordingApp())
+    wire.unread += DOCUMENT
+    wire.deliver()
+    await begun(wire)
+    wire.abort()
+    received = len(wire.received)
+    await settle()
+    assert (len(wire.received), wire.lost) == (received, True)
 
 
 async def test_a_request_that_waits_at_the_end_is_answered() -> None:
