@@ -91,7 +91,7 @@ bench-worst: $(VENV)/installed ## the requests that hold the event loop longest
 bench-reloads: $(VENV)/installed ## starts, reloads and several workers; ARGS=--large with 1,000,000 stores too
 	$(BIN)/python -m bench.reloads $(ARGS)
 
-hostile: $(VENV)/installed ## what thousands of slow connections cost the others, with slowhttptest
+hostile: $(VENV)/installed ## what slow connections, dear requests and floods cost the others; ARGS='--part costs' for some of it
 	$(BIN)/python -m bench.hostile $(ARGS)
 
 # The peers' packages stand apart from the project's. Without them the bench says which peers are missing.

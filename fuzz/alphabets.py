@@ -59,9 +59,9 @@ KEY_FILES: Final = Alphabet(
     (b'{"format":1,"keys":[', b'{"format":1,"keys":[{"name":"', b'{"format":1,"keys":[{"rate":"'),
 )
 FORWARDED: Final = Alphabet(
-    (*characters(b'=;,"\\[]:.1 '), b"for", b"for=", b"a=b;", b'for="b",'),
-    (b"for=", b"\n", b'for="'),
-    (b"", b"!", b'"'),
+    (*characters(b",[]:.1 \t%"), b"10.1.1.1", b"10.1.1.1,", b"::1"),
+    (b"",),
+    (b"", b"!"),
     MAX_FIELD_BYTES,
 )
 VALUES: Final = Alphabet(

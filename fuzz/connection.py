@@ -80,7 +80,6 @@ _FIELDS: Final = {
     b"If-None-Match": msgspec.structs.replace(CONDITIONS, starts=(b"",)),
     b"If-Modified-Since": _DATES,
     b"If-Unmodified-Since": _DATES,
-    b"Forwarded": FORWARDED,
     b"X-Forwarded-For": FORWARDED,
     b"X-Request-Id": TRACES,
     b"traceparent": TRACES,

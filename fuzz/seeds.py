@@ -46,8 +46,8 @@ DATES = (b"Fri, 31 May 2024 10:00:00 GMT", b"Friday, 31-May-24 10:00:00 GMT", b"
 ORIGINS = (b"https://shop.example", b"http://localhost:3000", b"https://[::1]:443", b"*", b"HTTPS://SHOP.example:443")
 RATES = (b"100/s", b"1/min", b"999999999/h", b"5/d")
 FORWARDED = (
-    b'for=192.0.2.60;proto=http;by=203.0.113.43, for="[2001:db8::1]:4711"\n192.0.2.60, 2001:db8::1',
-    b'For="_gazonk", for=unknown\n10.0.0.1',
+    b"192.0.2.60, 2001:db8::1",
+    b"[2001:db8::1]:4711\n10.0.0.1:80",
 )
 MANIFESTS = (
     b'{"generated_at": "2024-05-31T10:00:00Z", "files": {"stores.csv": {"sha256": "%b", "records": 3}}}' % (b"0" * 64),

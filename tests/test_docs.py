@@ -45,20 +45,23 @@ from service.web.answer import Answer
 from service.web.auth import no_authentication
 from service.web.connections.limits import (
     MAX_BODY_BYTES,
-    MAX_BODY_LINES,
+    MAX_BODY_LINE_BYTES,
+    MAX_BODY_PARTS,
     MAX_FIELD_BYTES,
     MAX_FIELDS,
     MAX_HEAD_BYTES,
+    MAX_HOST_CHARACTERS,
     MAX_LINE_BYTES,
     MAX_LINE_END_BYTES,
     MAX_UNSENT_BYTES,
     RECEIVE_BYTES,
+    TURN_BYTES,
     Limits,
 )
 from service.web.connections.server import runner
 from service.web.endpoints.metrics import metrics_route
 from service.web.endpoints.probes import Health, Ready, Unready
-from service.web.headers.list_fields import MAX_CHARACTERS
+from service.web.headers.list_fields import MAX_CHARACTERS, MAX_MEMBERS
 from service.web.request_target import query_pairs
 from service.web.routes import Call
 from service.web.site import make_site
@@ -252,18 +255,34 @@ def test_every_test_that_security_names_is_there() -> None:
 
 def test_every_limit_is_in_the_interface() -> None:
     documented = [row["Value"] for row in rows(INTERFACE, "Limit")]
-    sizes = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_HEAD_BYTES:,} bytes")
+    line = (f"{MAX_LINE_BYTES:,} bytes", f"{MAX_HOST_CHARACTERS} characters")
+    head = (f"{MAX_FIELD_BYTES:,} bytes", f"{MAX_FIELDS}", f"{MAX_HEAD_BYTES:,} bytes")
     limits = Limits()
-    body = (f"{MAX_BODY_BYTES:,} bytes", f"{MAX_BODY_LINES:,}", f"{MAX_LINE_END_BYTES} bytes")
+    parts = (f"{MAX_BODY_PARTS}", f"{MAX_BODY_LINE_BYTES:,} bytes")
+    body = (f"{MAX_BODY_BYTES:,} bytes", *parts, f"{MAX_LINE_END_BYTES} bytes")
+    lists = (f"{MAX_CHARACTERS:,} characters", f"{MAX_MEMBERS}")
     times = (limits.head_seconds, limits.idle_seconds, limits.write_seconds, limits.discard_seconds)
     seconds = [f"{time:g} second{'' if time == 1 else 's'}" for time in times]
-    assert documented == [*sizes, *body, f"{MAX_CHARACTERS:,} characters", *seconds, f"{limits.connections:,}"]
+    assert documented == [*line, *head, *body, *lists, *seconds, f"{limits.connections:,}"]
 
 
 def test_what_a_client_that_does_not_read_costs_is_documented() -> None:
     documented = section((ROOT / "docs/hostile.md").read_text(), "Clients that do not read")
     assert f"up to {(MAX_HEAD_BYTES + RECEIVE_BYTES) >> 10} KiB of the requests" in documented
     assert f"holds {MAX_UNSENT_BYTES >> 20} MiB of such answers" in documented
+
+
+def test_the_bounds_on_the_cost_of_a_request_are_documented() -> None:
+    page = (ROOT / "docs/hostile.md").read_text()
+    cost = " ".join(section(page, "What a request without a key costs").split())
+    assert f"`Accept-Encoding` {MAX_MEMBERS} members are read" in cost
+    assert f"{MAX_BODY_PARTS} chunks, and {MAX_BODY_LINE_BYTES:,} bytes of their lines" in cost
+    floods = " ".join(section(page, "Floods").split())
+    sent = TURN_BYTES >> 10
+    assert (
+        f"{(MAX_HEAD_BYTES + RECEIVE_BYTES) >> 10} KiB of a body skipped, or {sent} KiB of a long response sent"
+        in floods
+    )
 
 
 def test_every_field_of_the_access_log_is_documented() -> None:

@@ -79,7 +79,7 @@ def _ask(port: int, target: str, key: str) -> Answer:
 @contextmanager
 def running(contender: Contender, *cores: int) -> Iterator[Server]:
     """Give a contender's server, ready and on the cores it may use; stop it at the end. Raises `Failed`."""
-    port = _free_port()
+    port = free_port()
     log = HOME / "logs" / f"{contender.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
@@ -95,7 +95,8 @@ def running(contender: Contender, *cores: int) -> Iterator[Server]:
             _stop(process)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody listens on."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

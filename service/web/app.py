@@ -66,15 +66,10 @@ class App:
         route, segment = self._routes.find(request.rel_url.raw_path)
         request_id = self._request_ids.of(request.headers.get(REQUEST_ID))
         exchange = Exchange(request_id, UNMATCHED if route is None else route.path)
-        closes = self._snapshots.draining  # so that keep-alive clients reconnect to another instance
+        # While the service drains, keep-alive clients are to reconnect to another instance.
+        closes = self._snapshots.draining or (request.error is not None and request.error.closes)
         try:
-            if request.error is not None:
-                raise request.error  # noqa: TRY301 - every error is answered below
-            result = (
-                self._redirect(request.rel_url.raw_path, request.rel_url.raw_query_string)
-                if route is None
-                else self._answer(exchange, request, route, segment)
-            )
+            result = self._route(exchange, request, route, segment)
             answer = result if isinstance(result, Answer) else await result
         except RequestError as error:
             answer, closes = self._error_answer(error, request, route), closes or error.closes
@@ -90,7 +85,7 @@ class App:
             lines += f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}\r\n"
         if prefer.PREFER in request.headers and route is not None and route.protected:
             lines += prefer.applied_line(request.headers.getall(prefer.PREFER), answer.status)
-        return Response(answer, lines, closes=closes)
+        return Response(answer, lines, closes=closes, authenticated=exchange.principal is not None)
 
     def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
         """Answer a request that HTTP parsing rejected. Only its Accept fields and its client's address are known."""
@@ -137,6 +132,16 @@ class App:
             raise UnknownPath
         location = header_lines({"Location": without_trailing_slash(path, query)})
         return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)
+
+    def _route(
+        self, exchange: Exchange, request: Request, route: Route | None, segment: str
+    ) -> Answer | Awaitable[Answer]:
+        """Answer a request. An error in its framing is not raised: the traceback would make a cycle."""
+        if request.error is not None:
+            return self._error_answer(request.error, request, route)
+        if route is None:
+            return self._redirect(request.rel_url.raw_path, request.rel_url.raw_query_string)
+        return self._answer(exchange, request, route, segment)
 
     def _answer(self, exchange: Exchange, request: Request, route: Route, segment: str) -> Answer | Awaitable[Answer]:
         if request.method not in _METHODS:

@@ -24,7 +24,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     cache_control    value of Cache-Control on responses with data
     origins          origins whose pages may read responses (CORS); `*` is any
     needs_key        whether responses with data depend on `x-api-key`
-    encoded_bytes    size of the cache of encoded bodies; 0 turns it off
+    encoded_bytes    size of the cache of encoded bodies of data; 0 turns it off
     server_timing    whether responses have a Server-Timing field
     rates            whether keys can have a rate limit, as those of a key file can
     rate_fields      whether responses have the RateLimit fields

@@ -17,6 +17,8 @@ from service.web.headers.list_fields import bounded_fields
 from service.web.identity import Identity, entity_tag
 from service.web.telemetry.events import Event
 
+# The cache of encoded documents: anyone may request them, so each is encoded once, whatever is cached of the data.
+_DOCUMENT_BYTES: Final = 8 << 20
 # A pool of its own, so that encoding long bodies does not delay a reload.
 _THREADS: Final = 2
 
@@ -52,12 +54,14 @@ class Representation(msgspec.Struct, frozen=True):
     identity  determines the content
     content   computes the content
     links     returns the Link line for a `total_count`; it also depends on the raw query string
+    document  whether it is a document of the service, not data
     """
 
     identity: Identity
     common: CommonHeaders
     content: Callable[[], Content]
     links: Callable[[int], str] | None = None
+    document: bool = False
 
     def ok(self, content: Content, coding: Coding = IDENTITY) -> Answer:
         """Return the 200 with content in a coding."""
@@ -78,7 +82,10 @@ class Sender:
     def __init__(self, encoded_bytes: int, count: Callable[[Event], None]) -> None:
         self._count = count
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="encoding")
-        self._encoded = BoundedCache[tuple[Identity, Coding], Content](encoded_bytes)
+        self._caches = {
+            document: BoundedCache[tuple[Identity, Coding], Content](size)
+            for document, size in ((False, encoded_bytes), (True, _DOCUMENT_BYTES))
+        }
 
     def answer(self, representation: Representation, headers: Headers) -> Answer | Awaitable[Answer]:
         """Answer a GET with these header fields; return an awaitable if a long body is encoded in a thread.
@@ -93,7 +100,7 @@ class Sender:
                 return representation.not_modified(tag or tags[codings.index(_ok_coding(representation, codings))])
         if codings[0] is IDENTITY:
             return representation.ok(representation.content())
-        encoded = self._encoded.get((representation.identity, codings[0]))
+        encoded = self._caches[representation.document].get((representation.identity, codings[0]))
         if encoded is None:
             return self._encoded_answer(representation, codings)
         self._count(Event.ENCODED_HIT)
@@ -109,17 +116,18 @@ class Sender:
             return self._encode_in_thread(representation, content, coding)
         encoded = _encode(content, coding)
         if content.length >= MIN_BYTES:  # a shorter one is encoded only for the rare client that refuses identity
-            self._cache(representation.identity, coding, encoded)
+            self._cache(representation, coding, encoded)
         return representation.ok(encoded, coding)
 
     async def _encode_in_thread(self, representation: Representation, content: Content, coding: Coding) -> Answer:
         encoded = await asyncio.get_running_loop().run_in_executor(self._threads, _encode, content, coding)
-        self._cache(representation.identity, coding, encoded)
+        self._cache(representation, coding, encoded)
         return representation.ok(encoded, coding)
 
-    def _cache(self, identity: Identity, coding: Coding, encoded: Content) -> None:
-        if (identity, coding) not in self._encoded:  # no other request was faster
-            self._encoded.put((identity, coding), encoded, encoded.length + identity.nbytes)
+    def _cache(self, representation: Representation, coding: Coding, encoded: Content) -> None:
+        key, cache = (representation.identity, coding), self._caches[representation.document]
+        if key not in cache:  # no other request was faster
+            cache.put(key, encoded, encoded.length + representation.identity.nbytes)
 
 
 def _ok_coding(representation: Representation, codings: Sequence[Coding]) -> Coding:

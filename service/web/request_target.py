@@ -2,19 +2,13 @@
 
 import re
 from typing import Final
-from urllib.parse import parse_qsl, quote, unquote, unquote_plus
+from urllib.parse import parse_qsl, quote, unquote_plus
 
 # The characters of a target that need no escape; the others are bytes beyond ASCII.
 _ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 # Those of a URI's query beside letters and digits (RFC 3986 section 3.4), and the % of existing escapes.
 _QUERY: Final = "-._~!$&'()*+,;=:@/?%"
 _STRAY_PERCENT: Final = re.compile("%(?![0-9A-Fa-f]{2})")
-
-
-def path_segments(path: str) -> tuple[str, ...]:
-    """Return the segments of a raw path, each percent-decoded: `%2F` does not separate segments."""
-    segments = path.removeprefix("/").split("/")
-    return tuple(map(unquote, segments) if "%" in path else segments)
 
 
 def query_pairs(query: str) -> list[tuple[str, str]]:

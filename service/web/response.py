@@ -1,6 +1,6 @@
 """A response: an answer encoded as HTTP/1.1, head and body."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
@@ -23,11 +23,16 @@ Pieces: TypeAlias = Sequence[bytes | memoryview]
 
 
 class Response(msgspec.Struct, frozen=True):
-    """An answer with further header lines; `closes` if the server closes the connection after it."""
+    """An answer with further header lines.
+
+    closes         whether the server closes the connection after it
+    authenticated  whether the request had a valid key
+    """
 
     answer: Answer
     more: str = ""
     closes: bool = False
+    authenticated: bool = False
 
     def encode(self, method: str, version: HttpVersion, *, keep_alive: bool) -> Pieces:
         """Encode the response to a request of a method and version, in pieces: a long body is not copied."""
@@ -43,6 +48,13 @@ class Response(msgspec.Struct, frozen=True):
         if method == hdrs.METH_HEAD:
             return (head,)
         return (b"".join((head, *pieces)),) if length < _SHORT_BYTES else (head, *pieces)
+
+
+def split(pieces: Pieces, size: int) -> Iterator[memoryview]:
+    """Yield pieces in parts of at most `size` bytes, without a copy."""
+    for piece in pieces:
+        for start in range(0, len(piece), size):
+            yield memoryview(piece)[start : start + size]
 
 
 def _connection(version: HttpVersion, *, keep_alive: bool) -> str:

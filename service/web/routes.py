@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
+from urllib.parse import unquote
 
 import msgspec
 
@@ -9,7 +10,6 @@ from service.model.errors import RequestError
 from service.model.operation import Operation
 from service.web.answer import Answer
 from service.web.representation import Representation
-from service.web.request_target import path_segments
 
 _ANY: Final = "{}"
 
@@ -17,7 +17,7 @@ _ANY: Final = "{}"
 class Call(msgspec.Struct, frozen=True):
     """A request to a route.
 
-    segment        value of the route's path parameter
+    segment        raw value of the route's path parameter: it is not decoded for clients without a key
     query          raw query string
     strict         whether unknown parameters are errors
     authenticated  whether the request has a valid key, on a route that needs none
@@ -53,35 +53,44 @@ def operation_route(operation: Operation, answer: Callable[[Call], Outcome]) -> 
     return Route(operation.path, answer, operation, operation.protected)
 
 
-# A route, or None, and the value of its path parameter.
+# A route, or None, and the raw value of its path parameter.
 Match = tuple[Route | None, str]
+
+_MAX_SEGMENTS: Final = 2
+# The characters that one character of a name can take: `%2F`.
+_ESCAPE: Final = 3
 
 
 class Routes:
-    """Finds the route of a path; a path has at most two segments, of which the second may be a parameter."""
+    """Finds the route of a path; a path has at most two segments, of which the second may be a parameter.
+
+    Anyone may request any path: no more of it is split or decoded than a name of a route can have.
+    """
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._routes: Mapping[tuple[str, ...], Route] = {_pattern(route.path): route for route in routes}
-        self._max_segments = max(map(len, self._routes), default=0)
+        self._longest = max((_ESCAPE * len(name) for pattern in self._routes for name in pattern), default=0)
         self._literal: Mapping[str, Match] = {
             route.path: (route, "") for pattern, route in self._routes.items() if _ANY not in pattern
         }
 
     def find(self, path: str) -> Match:
-        """Return the route of a raw path, and the decoded value of its path parameter."""
-        found = self._literal.get(path)
-        if found is not None:
-            return found
-        if path.count("/") > self._max_segments:  # decoding thousands of segments would take milliseconds
-            return None, ""
-        return self._match(path_segments(path))
+        """Return the route of a raw path, and the raw value of its path parameter."""
+        return self._literal.get(path) or self._match(path.removeprefix("/").split("/", _MAX_SEGMENTS))
 
-    def _match(self, segments: tuple[str, ...]) -> Match:
-        route = self._routes.get(segments)
-        if route is not None and _ANY not in segments:
+    def _match(self, segments: list[str]) -> Match:
+        if len(segments) > _MAX_SEGMENTS:
+            return None, ""
+        names = tuple(map(self._name, segments))
+        route = self._routes.get(names)
+        if route is not None and _ANY not in names:
             return route, ""
-        *above, last = segments
-        return (self._routes.get((*above, _ANY)) if last else None), last
+        last = segments[-1]
+        return (self._routes.get((*names[:-1], _ANY)) if last else None), last
+
+    def _name(self, segment: str) -> str:
+        """Return a segment percent-decoded, so that `%2F` is part of it, unless it is too long for a name."""
+        return unquote(segment) if len(segment) <= self._longest else segment
 
 
 def _pattern(path: str) -> tuple[Any, ...]:

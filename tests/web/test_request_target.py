@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.request_target import path_segments, query_pairs, without_trailing_slash
+from service.web.request_target import query_pairs, without_trailing_slash
 
 
 @given(st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E)))
@@ -26,10 +26,6 @@ def test_a_query_is_decoded_as_parse_qsl_does(query: str) -> None:
 )
 def test_bytes_that_are_not_utf_8_are_replaced(query: str, pairs: list[tuple[str, str]]) -> None:
     assert query_pairs(query) == pairs
-
-
-def test_an_escaped_slash_is_part_of_its_segment() -> None:
-    assert path_segments("/companies/a%2Fb") == ("companies", "a/b")
 
 
 def test_a_location_is_ascii_whatever_the_target() -> None:

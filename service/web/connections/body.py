@@ -5,7 +5,7 @@ from enum import Enum, auto
 from typing import Final, Protocol
 
 from service.model.errors import BadRequest, ContentTooLarge
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_LINES, MAX_LINE_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_LINE_BYTES, MAX_BODY_PARTS
 
 _LINE_END: Final = b"\r\n"
 _TOKEN: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
@@ -48,11 +48,11 @@ class SizedBody:
         del received[:count]
 
 
-class _Line(Enum):
-    """What the next line of a chunked body is."""
+class _Next(Enum):
+    """What comes next in a chunked body."""
 
     SIZE = auto()
-    END_OF_CHUNK = auto()
+    DATA = auto()
     TRAILER = auto()
 
 
@@ -61,45 +61,59 @@ class ChunkedBody:
 
     def __init__(self) -> None:
         self.ended = False
-        self._next = _Line.SIZE
+        self._next = _Next.SIZE
         self._left = 0  # bytes of a chunk's data still to come
         self._scanned = 0  # bytes of an incomplete line
-        self._lines = self._bytes = 0
+        self._parts = 0  # chunks and trailer fields
+        self._bytes = self._line_bytes = 0
 
     def skip(self, received: bytearray) -> None:
         """Remove the received part of the body. Raises `BadRequest`, `ContentTooLarge`."""
-        start = 0
-        while not self.ended:
-            count = min(self._left, len(received) - start)
-            start, self._left = start + count, self._left - count
-            if self._left:
-                break
-            end = received.find(_LINE_END, start + self._scanned)
-            if end < 0:
-                self._scanned = max(0, len(received) - start - 1)  # the last byte may be the first of a line end
-                break
-            self._read(bytes(received[start:end]))
-            start, self._scanned = end + len(_LINE_END), 0
+        start, moved = 0, True
+        while moved and not self.ended:
+            end = (self._skip_data if self._next is _Next.DATA else self._skip_line)(received, start)
+            start, moved = end, end > start
+            if self._bytes + start + self._left > MAX_BODY_BYTES or self._parts > MAX_BODY_PARTS:
+                raise ContentTooLarge
         self._bytes += start
-        if self._bytes + self._left > MAX_BODY_BYTES or self._lines > MAX_BODY_LINES:
-            raise ContentTooLarge
         del received[:start]
-        if not self.ended and not self._left and len(received) > MAX_LINE_BYTES:
+
+    def _skip_data(self, received: bytearray, start: int) -> int:
+        """Return the end of the received part of a chunk's data and of the line end after it."""
+        count = min(self._left, len(received) - start)
+        start, self._left = start + count, self._left - count
+        end = start + len(_LINE_END)
+        if self._left or len(received) < end:
+            return start
+        if received[start:end] != _LINE_END:
             raise BadRequest
+        self._next = _Next.SIZE
+        return end
+
+    def _skip_line(self, received: bytearray, start: int) -> int:
+        """Parse a line and return its end; return its start if it is incomplete."""
+        found = received.find(_LINE_END, start + self._scanned)
+        end = len(received) if found < 0 else found + len(_LINE_END)
+        if self._line_bytes + end - start > MAX_BODY_LINE_BYTES:
+            raise ContentTooLarge
+        if found < 0:
+            self._scanned = max(0, end - start - 1)  # the last byte may be the first of a line end
+            return start
+        self._read(bytes(received[start:found]))
+        self._line_bytes, self._scanned = self._line_bytes + end - start, 0
+        return end
 
     def _read(self, line: bytes) -> None:
-        self._lines += 1
-        if self._next is _Line.SIZE:
+        if self._next is _Next.SIZE:
             size = _SIZE.fullmatch(line)
             if size is None:
                 raise BadRequest
             self._left = int(size[1], 16)
-            self._next = _Line.END_OF_CHUNK if self._left else _Line.TRAILER
-        elif self._next is _Line.END_OF_CHUNK:
-            if line:
-                raise BadRequest
-            self._next = _Line.SIZE
+            self._next = _Next.DATA if self._left else _Next.TRAILER
+            self._parts += self._left > 0
         elif not line:
             self.ended = True
         elif _TRAILER.fullmatch(line) is None:
             raise BadRequest
+        else:
+            self._parts += 1

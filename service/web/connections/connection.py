@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import deque
 from typing import Final, Protocol, cast
 
 from aiohttp import HttpVersion, HttpVersion11
@@ -12,13 +13,14 @@ from service.web.connections.aiohttp_names import RawRequestMessage
 from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.body import Body
 from service.web.connections.heads import HeadReader
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, TURN_BYTES
 from service.web.connections.log_throttling import LogThrottle
 from service.web.connections.parse_errors import RejectedHead
 from service.web.connections.request import Request, read_request
 from service.web.connections.timeouts import TIMEOUT_EVENTS, State, unsent_bytes
+from service.web.connections.turns import Turns
 from service.web.headers.forwarded import UNIX
-from service.web.response import Pieces, Response
+from service.web.response import Pieces, Response, split
 from service.web.telemetry.events import Event
 
 # All connections receive into the same buffer. Each copies its bytes out before the event loop reads again.
@@ -34,6 +36,7 @@ class ConnectionObserver(Protocol):
     loop: asyncio.AbstractEventLoop
     timeouts: dict[State, float]
     malformed: LogThrottle
+    turns: Turns
     unsent: UnsentResponses
 
     def connected(self, connection: "Connection") -> None:
@@ -51,19 +54,23 @@ class Connection(asyncio.BufferedProtocol):
 
     WRITING is skipped if the system accepts the whole response at once; BODY, if the request has no body or all of it
     is received. A body is discarded in any state. While ANSWERING and WRITING, further requests wait as bytes, up to
-    MAX_HEAD_BYTES + RECEIVE_BYTES.
+    MAX_HEAD_BYTES + RECEIVE_BYTES. Unless the last request had a valid key, everything received waits until it is the
+    connection's turn, and a long response is sent in parts, one per turn.
     """
 
     __slots__ = (
+        "_authenticated",
         "_body",
         "_closes",
         "_half_closed",
         "_heads",
         "_lingers",
         "_listener",
+        "_queued",
         "_reading_paused",
         "_received",
         "_remote",
+        "_rest",
         "_skipped",
         "_task",
         "_transport",
@@ -80,7 +87,10 @@ class Connection(asyncio.BufferedProtocol):
         self._received = bytearray()  # and not parsed yet
         self._body: Body | None = None  # of the last request, if more of it is to come
         self._task: asyncio.Task[None] | None = None
+        self._rest: deque[memoryview] = deque()  # of the response, for further turns
         self._remote: str | None = None
+        self._authenticated = False  # by the last request
+        self._queued = False  # for a turn
         self._reading_paused = False
         self._half_closed = False  # by the client
         self._closes = False  # after the current response
@@ -100,6 +110,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the reason changes nothing
         """Discard the received bytes. The current response is completed, but not sent."""
         self._received.clear()
+        self._rest.clear()
         self._listener.unsent.remove(self)
         self._listener.disconnected(self)
 
@@ -108,14 +119,14 @@ class Connection(asyncio.BufferedProtocol):
         return _RECEIVE
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Read what was received."""
+        """Process what was received, now or when it is this connection's turn."""
         self._received += _RECEIVE[:nbytes]
-        self._read()
+        self._continue()
 
     def eof_received(self) -> bool:
         """Stay open until all requests that the client sent before it closed its side have their responses."""
         self._half_closed = True
-        self._read()
+        self._continue()
         return not self._transport.is_closing()
 
     def pause_writing(self) -> None:
@@ -127,6 +138,16 @@ class Connection(asyncio.BufferedProtocol):
         """Go on: the system has accepted all of the response."""
         self._listener.unsent.remove(self)
         self._next()
+
+    def take_turn(self) -> None:
+        """Send the next part of a response, or process the received bytes."""
+        self._queued = False
+        if self._transport.is_closing():
+            return
+        if self._rest:
+            self._write((self._rest.popleft(),))
+        else:
+            self._read()
 
     def check_timeout(self, now: float) -> None:
         """Abort the connection if its state has timed out; in WRITING, if the client has received nothing meanwhile."""
@@ -145,7 +166,9 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.abort()
 
     def finish(self) -> None:
-        """Close after the current response, or now if there is none."""
+        """Close after the current response, or that to a request received already, or now if there is none."""
+        if self._queued:
+            self._read()
         self._closes = True
         if self.state not in (State.ANSWERING, State.WRITING):
             self._transport.close()
@@ -160,24 +183,38 @@ class Connection(asyncio.BufferedProtocol):
     def _enter(self, state: State) -> None:
         self.state, self.since = state, self._listener.loop.time()
 
+    def _continue(self) -> None:
+        """Process the received bytes: now if the client is authenticated, else when it is this connection's turn."""
+        if self._authenticated or not self._received:
+            self._read()
+            return
+        if self._body is not None or self.state not in (State.ANSWERING, State.WRITING):
+            self._queue()
+        self._bound_received()
+
+    def _queue(self) -> None:
+        """Wait for a turn, unless this connection already does."""
+        if not self._queued:
+            self._queued = True
+            self._listener.turns.add(self)
+
     def _read(self) -> None:
         """Process the received bytes as far as the state allows."""
         if self.state is State.CLOSING:
             self._discard()
-            return
-        if self._body is not None:
+        elif self._body is not None:
             self._skip(self._body)
         if self.state in (State.HEAD, State.IDLE):
             self._read_head()
         if self._half_closed and self.state in (State.HEAD, State.IDLE, State.BODY):
             self._transport.close()  # the rest will not come
-        if self._reading_paused != (len(self._received) > MAX_HEAD_BYTES) and not self._transport.is_closing():
-            self._toggle_reading()
+        self._bound_received()
 
-    def _toggle_reading(self) -> None:
-        """Pause reading, or resume it if it is paused."""
-        self._reading_paused = not self._reading_paused
-        (self._transport.pause_reading if self._reading_paused else self._transport.resume_reading)()
+    def _bound_received(self) -> None:
+        """Pause reading from the client while many bytes wait to be processed."""
+        if self._reading_paused != (len(self._received) > MAX_HEAD_BYTES) and not self._transport.is_closing():
+            self._reading_paused = not self._reading_paused
+            (self._transport.pause_reading if self._reading_paused else self._transport.resume_reading)()
 
     def _skip(self, body: Body) -> None:
         """Skip the received part of a body. If it is malformed or too large, the connection closes afterwards."""
@@ -222,13 +259,17 @@ class Connection(asyncio.BufferedProtocol):
     def _start(self, message: RawRequestMessage) -> None:
         request, self._body = read_request(message, self._received, self._remote)
         self._closes = not request.keep_alive
+        if self._authenticated:
+            self._listener.turns.count_authenticated()
         self.state = State.ANSWERING
         self._task = self._listener.loop.create_task(self._answer(request))
 
     async def _answer(self, request: Request) -> None:
         app = self._listener.app
         try:
-            pieces = self._encode(await app(request), request.method, request.version)
+            response = await app(request)
+            self._authenticated = response.authenticated
+            pieces = self._encode(response, request.method, request.version)
         except Exception:  # noqa: BLE001 - the client gets a 500 and the log the traceback
             _log.exception("unexpected error on a connection")
             pieces = self._encode(app.malformed(InternalServerError(), (), self._remote))
@@ -243,6 +284,12 @@ class Connection(asyncio.BufferedProtocol):
         """Send a response, unless the client is gone."""
         if self._transport.is_closing():
             return
+        if not self._authenticated and sum(map(len, pieces)) > TURN_BYTES:
+            self._rest.extend(split(pieces, TURN_BYTES))
+            pieces = (self._rest.popleft(),)
+        self._write(pieces)
+
+    def _write(self, pieces: Pieces) -> None:
         self._transport.writelines(pieces)
         if self.state is State.WRITING:  # pieces that are not `bytes` are mapped from a file
             self._listener.unsent.add(self, sum(len(piece) for piece in pieces if isinstance(piece, bytes)))
@@ -250,13 +297,17 @@ class Connection(asyncio.BufferedProtocol):
             self._next()
 
     def _next(self) -> None:
-        """Go on after the system has accepted a response, and again after the rest of the request's body."""
+        """Go on after the system has accepted a response or a part of it, and after the rest of the request's body."""
+        if self._rest:
+            self.state = State.ANSWERING
+            self._queue()
+            return
         if self._closes:
             self._close()
             return
         self._enter(State.IDLE if self._body is None else State.BODY)
         if self._received or self._half_closed:
-            self._read()
+            self._continue()
 
     def _close(self) -> None:
         """Close once the client has read the response: closing while it still sends would reset the connection."""
@@ -266,5 +317,4 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.write_eof()
         self._enter(State.CLOSING)
         self._discard()
-        if self._reading_paused:
-            self._toggle_reading()
+        self._bound_received()

@@ -20,7 +20,7 @@ class RejectedHead(msgspec.Struct, frozen=True):
     """A rejected head.
 
     error   the error to respond with
-    accept  its Accept fields, as far as they were received
+    accept  its Accept fields, as far as they were received, if the response depends on them
     target  the target of a request that is rejected only for its method
     """
 
@@ -29,9 +29,10 @@ class RejectedHead(msgspec.Struct, frozen=True):
     target: str | None = None
 
 
-def reject(error: RequestError, head: bytes) -> RejectedHead:
-    """Reject a head, or the received part of one, for an error that the parser did not find."""
-    return RejectedHead(error, [field.decode("latin-1") for field in _ACCEPT.findall(head)])
+def reject(error: RequestError, head: bytes, target: str | None = None) -> RejectedHead:
+    """Reject a head, or the received part of one."""
+    accept = _ACCEPT.findall(head) if error.may_be_problem or target is not None else ()
+    return RejectedHead(error, [field.decode("latin-1") for field in accept], target)
 
 
 class ParserRejection:
@@ -41,9 +42,10 @@ class ParserRejection:
     """
 
     def __init__(self, exc: HttpProcessingError) -> None:
-        self._exc = exc
+        """Keep no reference to the exception: its traceback would make a cycle for the garbage collector."""
+        self._error = _error(exc)
         self._of_method = isinstance(exc, BadHttpMethod)
-        self._is_request = _error(exc).may_be_problem
+        self._is_request = self._error.may_be_problem
         self._scanned = 0
 
     def is_final(self, head: bytearray) -> bool:
@@ -58,9 +60,8 @@ class ParserRejection:
 
     def reject(self, head: bytes) -> RejectedHead:
         """Reject the received part of the head."""
-        rejected = reject(_error(self._exc), head)
         line = _REQUEST_LINE.match(head, 0, MAX_LINE_BYTES) if self._of_method else None
-        return rejected if line is None else msgspec.structs.replace(rejected, target=line[1].decode())
+        return reject(self._error, head, None if line is None else line[1].decode())
 
 
 def _error(exc: HttpProcessingError) -> RequestError:

@@ -8,7 +8,7 @@ from yarl import URL
 from service.model.errors import BadRequest, ContentTooLarge, RequestError
 from service.web.connections.aiohttp_names import RawRequestMessage
 from service.web.connections.body import Body, ChunkedBody, SizedBody
-from service.web.connections.limits import MAX_BODY_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_HOST_CHARACTERS
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -39,14 +39,14 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
     keep_alive = not (message.should_close or message.upgrade)  # an upgrade is declined; what follows may not be HTTP
     body, error = None, None
     try:
-        if url.absolute:
-            _check_host(url)
+        if url.absolute and not _has_valid_host(url):
+            raise BadRequest
         body = _body(message)
         if body is not None:
             keep_alive = keep_alive and hdrs.EXPECT not in headers  # the body may come now, or never
             body.skip(received)
     except RequestError as exc:
-        body, error = None, exc
+        body, error = None, exc.with_traceback(None)  # which would make a cycle with this frame
         if version != HttpVersion10:  # RFC 9110 section 2.5: the highest version that the server speaks
             version = HttpVersion11
     request = Request(
@@ -61,12 +61,15 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
     return request, None if body is None or body.ended else body
 
 
-def _check_host(url: URL) -> None:
-    """Raise `BadRequest` for a target with an invalid host, such as `xn--`."""
+def _has_valid_host(url: URL) -> bool:
+    """Return whether the host of a target is valid, unlike `xn--`, and not too long."""
+    if len(url.raw_host or "") > MAX_HOST_CHARACTERS:  # decoding it takes quadratic time
+        return False
     try:
         _ = url.host
-    except ValueError as error:
-        raise BadRequest from error
+    except ValueError:
+        return False
+    return True
 
 
 def _body(message: RawRequestMessage) -> Body | None:

@@ -15,6 +15,7 @@ from service.web.connections.limits import Limits
 from service.web.connections.load_shedding import ShedConnection
 from service.web.connections.log_throttling import THROTTLE_SECONDS, LogThrottle
 from service.web.connections.timeouts import TimeoutSweep, timeouts
+from service.web.connections.turns import Turns
 from service.web.telemetry.events import Event
 
 
@@ -27,6 +28,7 @@ class Server:
         self.malformed = LogThrottle(THROTTLE_SECONDS)
         self.unsent = UnsentResponses()
         self.loop = asyncio.get_running_loop()
+        self.turns = Turns(self.loop.call_soon)
         self._limit = limits.connections
         self._overload = ShedConnection(limits.connections)
         self._open = 0

@@ -47,5 +47,5 @@ def document_routes(openapi: bytes) -> tuple[Route, ...]:
 def _document(path: str, body: bytes, media_type: str) -> Route:
     identity = Identity(path, "", sha256(body).hexdigest(), media_type)
     common = CommonHeaders(headers=_POLICY, vary=hdrs.ACCEPT_ENCODING)
-    document = Representation(identity, common, lambda: Content((body,)))
+    document = Representation(identity, common, lambda: Content((body,)), document=True)
     return Route(path, lambda _: document)

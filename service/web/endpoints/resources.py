@@ -6,6 +6,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from operator import attrgetter
 from typing import Any, Final
+from urllib.parse import unquote
 
 from aiohttp import hdrs
 
@@ -119,10 +120,10 @@ def _company_route(data: _ServedData) -> Route:
         if isinstance(parsed, UnprocessableContent):
             return parsed
         dataset, common = data.for_call(call)
-        row = dataset.companies.find(call.segment)
+        row = dataset.companies.find(company_id := unquote(call.segment))
         if row is None:
             return NotFound("Company not found")
-        return Representation(Identity(path, call.segment, dataset.version), common, lambda: Content((row,)))
+        return Representation(Identity(path, company_id, dataset.version), common, lambda: Content((row,)))
 
     operation = Operation(
         path=path,

@@ -56,7 +56,7 @@ def encode_line(entry: AccessLogEntry) -> bytes:
 
 def loggable_path(path: str) -> str:
     """Return a path for the log: ASCII, of bounded length, and with API keys masked, even percent-encoded ones."""
-    decoded = path
+    decoded = path = path[:_MAX_PATH]  # a key is masked even if it is truncated
     for _ in range(_MAX_DECODINGS):
         if "%" not in decoded or (once_more := unquote(decoded, errors="surrogateescape")) == decoded:
             break

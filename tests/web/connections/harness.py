@@ -14,6 +14,7 @@ from service.web.connections.limits import RECEIVE_BYTES, Limits
 from service.web.connections.log_throttling import LogThrottle
 from service.web.connections.request import Request
 from service.web.connections.timeouts import timeouts
+from service.web.connections.turns import Turns
 from service.web.endpoints.probes import probe_routes
 from service.web.response import Response
 from service.web.telemetry.counters import UNMATCHED, Counters
@@ -53,7 +54,9 @@ class Wire(asyncio.Transport):
         super().__init__({"peername": ("192.0.2.1", 5), "socket": SimpleNamespace(fileno=lambda: -1)})
         self.app = app or GatedApp()
         self.clock = 100.0
-        self.loop: Any = SimpleNamespace(time=lambda: self.clock, create_task=asyncio.get_running_loop().create_task)
+        loop = asyncio.get_running_loop()
+        self.loop: Any = SimpleNamespace(time=lambda: self.clock, create_task=loop.create_task)
+        self.turns = Turns(loop.call_soon)
         self.timeouts = timeouts(limits)
         self.malformed, self.unsent = LogThrottle(60), UnsentResponses()
         self.room, self.received, self.unread = room, bytearray(), bytearray()
@@ -69,6 +72,13 @@ class Wire(asyncio.Transport):
         for part in parts:
             self.unread += part
             self.deliver()
+            await self._settle()
+
+    async def _settle(self) -> None:
+        """Let the loop turn until nothing more is read or sent."""
+        before: object = None
+        while before != (now := (len(self.unread), len(self.received), self.connection.state, self.lost)):
+            before = now
             await settle()
 
     async def finish(self) -> None:

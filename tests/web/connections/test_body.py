@@ -7,9 +7,16 @@ from hypothesis import given, strategies as st
 
 from service.model.errors import BadRequest, ContentTooLarge, RequestError
 from service.web.connections.body import Body, ChunkedBody, SizedBody
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_LINES, MAX_LINE_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_LINE_BYTES, MAX_BODY_PARTS
 
 NEXT = b"GET / HTTP/1.1\r\n\r\n"
+CHUNK = b"1\r\na\r\n"
+END = b"0\r\n\r\n"
+
+
+def longest(more: bytes = b"") -> bytes:
+    """Return a line that is as long as all of a body may be, or longer."""
+    return b"1;a=".ljust(MAX_BODY_LINE_BYTES - 2, b"b") + more + b"\r\n"
 
 
 def rest_after(body: Body, sent: bytes, step: int) -> bytes:
@@ -74,7 +81,6 @@ def test_a_sized_body_ends_at_the_same_byte_however_it_is_split(sent: bytes, ste
             b"0\r\nContent-Length: 1\r\n",
             b"0\r\ntransfer-encoding: chunked\r\n",
             b"0\n\r\n",
-            b"1" * (MAX_LINE_BYTES + 1),
         ),
     ],
 )
@@ -89,16 +95,44 @@ def test_a_malformed_chunked_body_is_rejected(sent: bytes, step: int) -> None:
     [
         b"%x\r\n" % MAX_BODY_BYTES,
         b"f" * 17 + b"\r\n",
-        b"1\r\na\r\n" * (MAX_BODY_LINES // 2) + b"1\r\na",
-        b"0\r\n" + b"a:\r\n" * MAX_BODY_LINES,
+        CHUNK * (MAX_BODY_PARTS + 1),
+        CHUNK + b"0\r\n" + b"a:\r\n" * MAX_BODY_PARTS,
         (b"10000\r\n" + bytes(1 << 16) + b"\r\n") * 16,
+        b"1" * (MAX_BODY_LINE_BYTES + 1),
+        longest(b"a"),
+        longest() + b"a\r\n1",
+        b"0\r\n" + b"a:" + b"b" * (MAX_BODY_LINE_BYTES // 2) + b"\r\na:" + b"b" * (MAX_BODY_LINE_BYTES // 2),
     ],
-    ids=["a chunk", "a size of more than 64 bits", "chunks", "trailers", "all of it"],
+    ids=[
+        *("a chunk", "a size of more than 64 bits", "chunks", "chunks and trailers", "all of it"),
+        *("a line without an end", "an extension", "lines together", "trailers together"),
+    ],
 )
-@pytest.mark.parametrize("step", [100, 1 << 20])
+@pytest.mark.parametrize("step", [1, 100, 1 << 20])
 def test_a_chunked_body_over_a_limit_is_rejected(sent: bytes, step: int) -> None:
     with pytest.raises(ContentTooLarge):
         rest_after(ChunkedBody(), sent, step)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        CHUNK * MAX_BODY_PARTS + END,
+        CHUNK + b"0\r\n" + b"a:\r\n" * (MAX_BODY_PARTS - 1) + b"\r\n",
+        longest()[: -len(END) - 2] + b"\r\na\r\n" + END,
+    ],
+    ids=["chunks", "chunks and trailers", "lines together"],
+)
+@pytest.mark.parametrize("step", [1, 100, 1 << 20])
+def test_a_chunked_body_at_its_limits_is_skipped(sent: bytes, step: int) -> None:
+    assert rest_after(ChunkedBody(), sent + NEXT, step) == NEXT
+
+
+@pytest.mark.parametrize("malformed", [b"x\r\n", b"1;\r\n"])
+def test_a_body_over_a_limit_is_a_413_even_if_it_is_malformed_after_it(malformed: bytes) -> None:
+    for step in (1, 100, 1 << 20):
+        with pytest.raises(ContentTooLarge):
+            rest_after(ChunkedBody(), CHUNK * (MAX_BODY_PARTS + 1) + malformed, step)
 
 
 @given(st.binary(max_size=60), st.integers(1, 10))

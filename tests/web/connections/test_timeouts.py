@@ -78,11 +78,12 @@ async def test_a_connection_with_regular_requests_stays_open() -> None:
 
 
 async def test_the_application_has_no_timeout() -> None:
-    wire = harness.Wire()
-    wire.gate.clear()
+    app = harness.GatedApp()
+    wire = harness.Wire(app)
+    app.gate.clear()
     await wire.send(GET)
     await wire.wait(3600)
-    wire.gate.set()
+    app.gate.set()
     await harness.settle()
     assert (wire.statuses, wire.lost) == ([200], False)
 
@@ -101,11 +102,12 @@ async def test_each_byte_that_the_client_reads_restarts_the_write_timeout() -> N
 
 
 async def test_the_timeout_of_the_rest_of_a_body_starts_with_the_response() -> None:
-    wire = harness.Wire()
-    wire.gate.clear()
+    app = harness.GatedApp()
+    wire = harness.Wire(app)
+    app.gate.clear()
     await wire.send(GET[:-2] + b"Content-Length: 1000\r\n\r\n")
     await wire.wait(100)
-    wire.gate.set()
+    app.gate.set()
     await wire.send(b"a")
     await wire.wait(BODY / 2)
     await wire.send(b"a")

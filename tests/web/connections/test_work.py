@@ -5,14 +5,45 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+import msgspec
 import pytest
 
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.app import App
 from service.web.connections.heads import HeadReader
-from service.web.connections.limits import MAX_BODY_BYTES, MAX_LINE_END_BYTES, RECEIVE_BYTES
+from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_PARTS, MAX_LINE_END_BYTES, RECEIVE_BYTES
+from service.web.connections.turns import Turns
+from service.web.headers.forwarded import parse_trusted_proxies
+from service.web.site import make_site
 from tests.web.connections.harness import GET, Wire
+from tests.web.live import KEY, POLICY, authentication
 
 POST = b"POST /health HTTP/1.1\r\nHost: t\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+TRACING = (b"Forwarded", b"X-Forwarded-For", b"X-Request-Id", b"traceparent", b"Origin")
+
+
+def ask(target: bytes, *fields: bytes, method: bytes = b"GET") -> bytes:
+    return b"\r\n".join((method + b" " + target + b" HTTP/1.1", b"Host: t", *fields, b"", b""))
+
+
+def site() -> App:
+    """Return an application that needs a key and reads as much of a request as it ever does."""
+    policy = msgspec.structs.replace(
+        POLICY,
+        trusted_proxies=parse_trusted_proxies(["192.0.2.1", "127.0.0.0/8"]),
+        origins=frozenset({"https://shop.example"}),
+    )
+    return make_site(SnapshotHolder(), authentication([KEY]), policy, log=Dropped()).public
+
+
+class Dropped:
+    """An access log that nobody reads."""
+
+    def write(self, line: bytes) -> bool:
+        return bool(line)
 
 
 class Received(bytearray):
@@ -49,9 +80,10 @@ class Work:
             self.parsed += len(frame.f_locals["new"])
 
 
-async def work_of(sent: bytes, packet: int) -> Work:
+async def work_of(sent: bytes, packet: int, app: App | None = None) -> Work:
     """Return the work of a connection that receives bytes in packets; its client reads the responses."""
-    wire, work = Wire(), Work()
+    wire, work = Wire(app), Work()
+    wire.turns = Turns(lambda turn: turn())  # each packet is processed before the next one is received
     received = wire.connection._received = Received()  # noqa: SLF001 - its only buffer
     sys.setprofile(work.profile)
     try:
@@ -143,12 +175,41 @@ async def test_a_few_line_ends_before_a_request_line_are_accepted_at_no_cost(pac
     assert flooded.ended
 
 
-@pytest.mark.parametrize("segment", [b"/%41", b"/%", b"/a"])
-async def test_an_unknown_path_of_thousands_of_segments_is_not_decoded(segment: bytes) -> None:
-    short, long = [
-        await work_of(b"GET " + segment * count + b" HTTP/1.1\r\nHost: t\r\n\r\n", 8192) for count in (3, 2000)
-    ]
-    assert long.calls <= short.calls + 10
+def long(start: bytes, unit: bytes, size: int) -> bytes:
+    return start + unit * ((size - len(start)) // len(unit))
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        *(ask(long(b"/", unit, 8000)) for unit in (b"a", b"/", b"%41", b"/%41", b"%2541", b"sd_")),
+        *(ask(long(b"/companies/", unit, 8000)) for unit in (b"%41", b"%2541", b"%252525252541", b"%73%64%5f")),
+        ask(long(b"/", b"/%41", 8000), method=b"BREW"),
+        *(ask(long(b"/stores?", unit, 8000)) for unit in (b"a=1&", b"%61=%62&", b"&", b"city=a&")),
+        ask(long(b"/stores/?", b"%ff", 8000)),
+        ask(long(b"http://xn--", b"a", 8000) + b"/"),
+        *(
+            ask(b"/stores", long(b"Accept: #", unit, 1000))
+            for unit in (b"a,", b"a;q=1,", b"a;b,", b";", b'"",', b'\\"')
+        ),
+        ask(b"/stores", *[b"Accept: #"] * 95),
+        ask(b"/stores", b"Prefer: handling=" + b" " * 1000 + b"x y"),
+        ask(b"/openapi.json", *[long(b"If-None-Match: ", b'"a",', 8000)] * 4),
+        ask(b"/stores", *[b"x-api-key: a"] * 95),
+        ask(b"/stores", *(b"a%d: b" % number for number in range(95))),
+        *(ask(b"/stores", long(name + b": ", unit, 8000)) for name in TRACING for unit in (b"a", b"a=b,", b"1.1.1.1,")),
+        long(b"", b"\r\n", 65_536),
+        POST + b"Content-Length: 30000\r\n\r\n" + b"\r\n" * 15_000,
+        CHUNKED + b"1\r\na\r\n" * MAX_BODY_PARTS + b"0\r\n\r\n",
+        CHUNKED + b"1\r\na\r\n" * 5_000,
+        CHUNKED + b"0\r\n" + b"a:\r\n" * 5_000,
+    ],
+)
+async def test_a_request_without_a_key_costs_at_most_a_few_401s(sent: bytes) -> None:
+    await work_of(sent, RECEIVE_BYTES, site())  # warm up caches
+    others = (b"", ask(b"/stores"), sent.replace(b"#", b"1"))
+    nothing, refused, work = [await work_of(each, RECEIVE_BYTES, site()) for each in others]
+    assert work.calls - nothing.calls <= 8 * (refused.calls - nothing.calls)
 
 
 async def test_many_small_chunks_end_the_connection_early() -> None:

@@ -165,6 +165,15 @@ async def test_without_a_cache_a_body_is_encoded_each_time(site_client: SiteClie
     assert codec.bodies == 2 * len(first)
 
 
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs/swagger-ui-bundle.js"])
+async def test_a_document_is_encoded_once_whatever_the_cache_size(
+    site_client: SiteClient, codec: Codec, path: str
+) -> None:
+    client = await site_client(encoded_bytes=0)
+    replies = [await ask(client, path, f"Accept-Encoding: {accepted}") for accepted in 3 * CODINGS]
+    assert len({reply.body for reply in replies}) == codec.bodies == len(CODINGS)
+
+
 async def test_the_cache_does_not_exceed_its_limit(site_client: SiteClient, codec: Codec) -> None:
     client = await site_client(encoded_bytes=MIB)
     first = await pages(client)

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.headers.list_fields import MAX_CHARACTERS, bounded_fields, weights
+from service.web.headers.list_fields import MAX_CHARACTERS, MAX_MEMBERS, bounded_fields, members, weights
 
 
 @pytest.mark.parametrize("code_point", [0x1C, 0x1F, 0x0B, 0x85, 0xA0, 0x3000], ids=hex)
@@ -34,3 +34,15 @@ def test_the_first_q_of_a_member_counts_and_the_highest_of_a_repeated_member(fie
 @given(st.lists(st.text(max_size=600)))
 def test_long_fields_are_ignored_and_not_cached(fields: list[str]) -> None:
     assert list(bounded_fields(fields)) == (fields if len("".join(fields)) <= MAX_CHARACTERS else [])
+
+
+@pytest.mark.parametrize(
+    "fields", [["a," * 500], ["a"] * 500, ["a,b", ",".join("c" * 100)]], ids=["one", "many", "two"]
+)
+def test_the_number_of_members_is_limited(fields: list[str]) -> None:
+    assert len(list(members(fields))) == MAX_MEMBERS
+
+
+def test_members_after_the_limit_are_ignored() -> None:
+    names = [f"a{number}" for number in range(MAX_MEMBERS + 1)]
+    assert list(weights([",".join(names)])) == names[:-1]

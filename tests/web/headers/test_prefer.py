@@ -26,8 +26,11 @@ STRICT = {**HEADERS, "Prefer": "handling=strict"}
         (["handling=stricter"], False),
         (["handling=strict;x=1, handling=lenient"], True),
         (["strict"], False),
-        (["x," * 504 + "handling=strict"], True),
-        (["x," * 505 + "handling=strict"], False),
+        (["x" * 1008 + ",handling=strict"], True),
+        (["x" * 1009 + ",handling=strict"], False),
+        (["x," * 63 + "handling=strict"], True),
+        (["x," * 64 + "handling=strict"], False),
+        (["x," * 32, "x," * 32, "handling=strict"], False),
         (["handling=strict", "x" * 1010], False),
     ],
 )

@@ -1,0 +1,57 @@
+"""Fair queueing: connections whose client has not shown a valid key take turns.
+
+However many they are and whatever they send, a client with a key waits for few of them.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+
+class Waiting(Protocol):
+    """A connection that has received something."""
+
+    def take_turn(self) -> None:
+        """Use what is received, as far as that is possible now: one request at most."""
+
+
+class Turns:
+    """The connections of a listener that wait for their turn, first come, first served.
+
+    In each pass of the event loop one of them has its turn, and one more for each request of an authenticated client:
+    of two requests one may be theirs.
+    """
+
+    def __init__(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
+        """Let connections have their turns in calls that the event loop makes soon."""
+        self._call_soon = call_soon
+        self._waiting: deque[Waiting] = deque()
+        self._scheduled = self._postponed = False
+        self._authenticated = 0
+
+    def add(self, connection: Waiting) -> None:
+        """Let a connection have a turn."""
+        self._waiting.append(connection)
+        self._schedule()
+
+    def count_authenticated(self) -> None:
+        """Count a request of an authenticated client, which is about to be answered."""
+        self._authenticated += 1
+
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            self._call_soon(self._pass)
+
+    def _pass(self) -> None:
+        self._scheduled = False
+        # Those of authenticated clients come first that came in this pass, but no others.
+        self._postponed = self._authenticated > 0 and not self._postponed
+        try:
+            if not self._postponed:
+                turns, self._authenticated = 1 + self._authenticated, 0
+                for _ in range(min(turns, len(self._waiting))):
+                    self._waiting.popleft().take_turn()
+        finally:
+            if self._waiting:
+                self._schedule()

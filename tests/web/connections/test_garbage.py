@@ -1,0 +1,53 @@
+"""A connection that is closed leaves nothing behind that has to be collected: a collection holds up every client."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.connections.connection import Connection
+from tests.web.connections.listening import GET, listening, until_closed
+
+HEAD = GET[:-2]
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """Collect what there is, and nothing from then on."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize(
+    "sent",
+    [
+        HEAD + b"Connection: close\r\n\r\n",
+        GET.replace(b"/health", b"/nope") + HEAD + b"Connection: close\r\n\r\n",
+        b"NONSENSE\r\n\r\n",
+        b"\r\n" * 50,
+        GET.replace(b"GET", b"BREW"),
+        GET.replace(b"1.1", b"2.0"),
+        GET.replace(b"/health", b"http://xn--/health"),
+        HEAD + b"a: b\r\n" * 200 + b"\r\n",
+        HEAD + b"a: " + b"b" * 9000 + b"\r\n\r\n",
+        HEAD + b"Content-Length: 2000000\r\n\r\n",
+        CHUNKED + b"x\r\n",
+        CHUNKED + b"1\r\na\r\n" * 10_000,
+    ],
+    ids=[
+        *("a request", "an unknown path", "no HTTP", "line ends", "an unknown method", "another version", "no host"),
+        *("too many fields", "too long a field", "too long a body", "a malformed body", "too many chunks"),
+    ],
+)
+async def test_a_closed_connection_is_gone_without_a_collection(sent: bytes, replica: SnapshotHolder) -> None:
+    async with listening(replica) as dial:
+        reader, writer = await dial()
+        writer.write(sent)
+        assert await until_closed(reader)
+        writer.close()
+    assert not [each for each in gc.get_objects() if isinstance(each, Connection)]

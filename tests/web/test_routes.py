@@ -1,0 +1,79 @@
+"""Which route a path leads to."""
+
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given, strategies as st
+
+from service.model.errors import NotFound
+from service.web.routes import Match, Route, Routes
+
+PATHS = ("/stores", "/companies", "/companies/{company_id}", "/docs", "/docs/page.js")
+ROUTES = Routes(Route(path, lambda _: NotFound()) for path in PATHS)
+
+
+def found(path: str) -> tuple[str | None, str]:
+    """Return the path of the route that a path leads to, and the parameter, decoded."""
+    route, segment = ROUTES.find(path)
+    return (None if route is None else route.path), unquote(segment)
+
+
+@given(st.sampled_from(PATHS), st.lists(st.booleans(), min_size=30, max_size=30))
+def test_a_name_is_found_however_much_of_it_is_percent_encoded(path: str, escaped: list[bool]) -> None:
+    written = (
+        f"%{ord(sign):02x}" if sign != "/" and escape else sign for sign, escape in zip(path, escaped, strict=False)
+    )
+    route, _ = found("".join(written))
+    assert route == path
+
+
+@pytest.mark.parametrize(
+    ("path", "company_id"),
+    [
+        ("/companies/acme", "acme"),
+        ("/companies/a%2Fb", "a/b"),
+        ("/%63ompanies/a%2Fb", "a/b"),
+        ("/companies/{company_id}", "{company_id}"),
+        ("/companies/{}", "{}"),
+        ("/companies/%7B%7D", "{}"),
+        (f"/companies/{'%41' * 2000}", "A" * 2000),
+    ],
+)
+def test_an_escaped_slash_is_part_of_the_parameter_which_may_be_anything(path: str, company_id: str) -> None:
+    assert found(path) == ("/companies/{company_id}", company_id)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            "",
+            "/",
+            "/nope",
+            "stores/",
+            "//stores",
+            "/stores/",
+            "/stores%2F",
+            "/companies/",
+            "/companies/a/",
+            "/docs/{}",
+        ),
+        *(
+            "/companies/a/b",
+            "/companies//a",
+            "/" * 8000,
+            "/a" * 4000,
+            "/%41" * 2000,
+            "/" + "%41" * 2700,
+            "/{}",
+            "/{}/a",
+        ),
+    ],
+)
+def test_other_paths_lead_nowhere(path: str) -> None:
+    assert found(path)[0] is None
+
+
+def test_where_there_are_no_routes_no_path_leads_anywhere() -> None:
+    nowhere: Match = Routes(()).find("/stores")
+    assert nowhere[0] is None
