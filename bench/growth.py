@@ -10,7 +10,7 @@ from typing import Final
 import click
 import msgspec
 
-from bench.markdown import keep, table
+from bench.markdown import save, table
 from bench.wire.contender import Contender, same_targets
 from bench.wire.cores import split_cores
 from bench.wire.load import Driver
@@ -62,7 +62,7 @@ def main(*, small: int, large: int, seed: int, slug: str, pairs: int, seconds: i
     growth = Growth(small, large, counts, surroundings(), found, _BOUND)
     print(_markdown(growth))
     if (small, large) == _SIZES and slug == "city":
-        keep("growth", found=growth, tables=_markdown(growth))
+        save("growth", results=growth, tables=_markdown(growth))
     sys.exit(not growth.kept)
 
 

@@ -15,7 +15,7 @@ from typing import Final
 import click
 import msgspec
 
-from bench.markdown import keep, table
+from bench.markdown import save, table
 from bench.wire.cores import pinned, split_cores
 from bench.wire.machine import Surroundings, surroundings
 from bench.wire.measure import Spread
@@ -28,7 +28,7 @@ _BOUND: Final = 1.5
 _STORES: Final = 10_000
 _SHARE: Final = 0.99
 _PAUSE_SECONDS: Final = 0.001
-_PATIENCE_SECONDS: Final = 60
+_TIMEOUT_SECONDS: Final = 60
 _LOOK_SECONDS: Final = 0.2
 # To connect and to ask is a load as any other: what is measured is what comes then.
 _SETTLE_SECONDS: Final = 1
@@ -91,7 +91,7 @@ def main(*, connections: int, pairs: int, seconds: int) -> None:
                     found.append(Pair(without, _percentile(server, seconds)))
     report = Report(connections, surroundings(), attacks)
     print(_markdown(report))
-    keep("hostile", found=report, tables=_markdown(report), page=_PAGE)
+    save("hostile", results=report, tables=_markdown(report), page=_PAGE)
     sys.exit(bool(report.missed))
 
 
@@ -129,16 +129,16 @@ def _percentile(server: Server, seconds: float) -> float:
 
 def _await(server: Server, metric: str, enough: Callable[[int], bool]) -> None:
     """Wait until the server counts as many connections as is enough. Raises `Failed`."""
-    end = time.monotonic() + _PATIENCE_SECONDS
+    end = time.monotonic() + _TIMEOUT_SECONDS
     while not enough(count := _count(server, metric)):
         if time.monotonic() > end:
-            raise Failed(f"after {_PATIENCE_SECONDS} s {metric} is {count}")
+            raise Failed(f"after {_TIMEOUT_SECONDS} s {metric} is {count}")
         time.sleep(_LOOK_SECONDS)
 
 
 def _count(server: Server, metric: str) -> int:
-    told = server.ask("/metrics", KEY).body.decode()
-    (count,) = re.findall(rf"^store_directory_http_connections{re.escape(metric)} (\d+)", told, re.MULTILINE)
+    metrics = server.ask("/metrics", KEY).body.decode()
+    (count,) = re.findall(rf"^store_directory_http_connections{re.escape(metric)} (\d+)", metrics, re.MULTILINE)
     return int(count)
 
 

@@ -79,7 +79,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Running(msgspec.Struct, frozen=True):
-    """A running service: its process, what it printed until it was ready, where it listens, and its log file, if any."""
+    """A running service: its process, what it printed until it was ready, its address, and its log file, if any."""
 
     process: subprocess.Popen[str]
     printed: str

@@ -149,7 +149,7 @@ def test_every_operation_is_in_the_interface_with_whether_it_needs_a_key() -> No
 
 @each_resource
 def test_every_parameter_is_in_the_interface_with_its_default(resource: Resource) -> None:
-    documented = rows(section(INTERFACE, "Parameters"), "Parameter")
+    listed = rows(section(INTERFACE, "Parameters"), "Parameter")
     defaults = {
         row["Parameter"].strip("`"): row["Default"].strip("`")
         for row in documented
@@ -302,8 +302,8 @@ def test_every_code_of_a_fault_or_warning_is_in_the_data_format() -> None:
 
 
 def test_every_placeholder_and_where_it_is_a_value_is_in_the_data_format() -> None:
-    documented = section(DATA, "Placeholders and formulas")
-    paragraph = documented.partition("are\nserved unchanged")[0]
+    text = section(DATA, "Placeholders and formulas")
+    paragraph = text.partition("are\nserved unchanged")[0]
     assert {kinds.fold(text) for text in codes(paragraph)} == PLACEHOLDERS
     real = {
         row["In"].strip("`"): {kinds.fold(text) for text in codes(row["These are values"])}

@@ -121,7 +121,7 @@ def trespassing(parsed: Modules) -> list[str]:
 def worldly(parsed: Modules) -> list[str]:
     engine = [name for name in parsed if room(name) == "engine"]
     known = [(name, each) for name in engine for each in imports(name, parsed)]
-    imports = [f"{name} imports {each}" for name, each in known if each.split(".")[0] in NOT_IN_ENGINE]
+    found = [f"{name} imports {each}" for name, each in known if each.split(".")[0] in NOT_IN_ENGINE]
     waiting = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)
     return imports + [
         f"{name} waits" for name in engine for node in ast.walk(parsed[name]) if isinstance(node, waiting)

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from bench.engine.report import Report, markdown
-from bench.markdown import keep
+from bench.markdown import save
 from bench.wire.contender import HOME
 
 
@@ -24,7 +24,7 @@ def main(*arguments: str) -> int:
         report = msgspec.json.decode(file.read_bytes(), type=Report)
         print(markdown(report))
         if not set(arguments) - {"--large"}:
-            keep("engine", found=report, tables=markdown(report))
+            save("engine", results=report, tables=markdown(report))
     return int(status)
 
 

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeVar
 
 import click
 
-from bench.markdown import keep
+from bench.markdown import save
 from bench.reloads.footprints import BOUND_STORES, footprints
 from bench.reloads.latency import reloads
 from bench.reloads.report import Report, markdown
@@ -59,7 +59,7 @@ def main(  # noqa: PLR0913 - one for each option
         raise click.ClickException(str(failed)) from failed
     print(markdown(report))
     if not stores and not parts:
-        keep("reloads", found=report, tables=markdown(report), page=_PAGE)
+        save("reloads", results=report, tables=markdown(report), page=_PAGE)
     sys.exit(bool(report.missed))
 
 

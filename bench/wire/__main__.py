@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from bench.markdown import keep
+from bench.markdown import save
 from bench.wire.bench import PEERS, Bench, Found, tell
 from bench.wire.cores import split_cores
 from bench.wire.load import Driver
@@ -62,7 +62,7 @@ def main(  # noqa: PLR0913 - one for each option
     report = _measured(bench, slugs, [name for name in peers or PEERS if name != _NO_PEER])
     print(markdown(report))
     if not peers and not slugs:
-        keep(str(stores), found=report, tables=markdown(report))
+        save(str(stores), results=report, tables=markdown(report))
     sys.exit(bool(report.missed))
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from bench.markdown import keep
+from bench.markdown import save
 from bench.wire.machine import surroundings
 from bench.wire.sample import Sample, make_baked
 from bench.worst.chance import by_chance
@@ -39,7 +39,7 @@ def main(*, data: Path | None, stores: int, requests: int, malice: bool, seed: i
     report = _report(directory, requests, seed=seed, malice=malice)
     print(markdown(report))
     if len(directory) == _STORES and malice:
-        keep("worst", found=report, tables=markdown(report))
+        save("worst", results=report, tables=markdown(report))
     sys.exit(not report.kept)
 
 
