@@ -114,7 +114,7 @@ def _look(run: Run, at: float) -> None:
 def _reload(run: Run) -> None:
     """Put the other edition in place and wait until it is served."""
     before, until = _generation(run), time.monotonic() + _RELOAD_SECONDS
-    run.place.turn()
+    run.place.publish()
     while _generation(run) == before:
         if time.monotonic() > until:
             run.ledger.fail(f"no new data after {_RELOAD_SECONDS} s")
