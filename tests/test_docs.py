@@ -151,9 +151,7 @@ def test_every_operation_is_in_the_interface_with_whether_it_needs_a_key() -> No
 def test_every_parameter_is_in_the_interface_with_its_default(resource: Resource) -> None:
     listed = rows(section(INTERFACE, "Parameters"), "Parameter")
     defaults = {
-        row["Parameter"].strip("`"): row["Default"].strip("`")
-        for row in documented
-        if row[f"`/{resource.name}`"] == "yes"
+        row["Parameter"].strip("`"): row["Default"].strip("`") for row in listed if row[f"`/{resource.name}`"] == "yes"
     }
     parameters = parameters_of(resource)
     assert defaults == {parameter.name: str(parameter.schema.get("default", "")) for parameter in parameters}
@@ -306,8 +304,7 @@ def test_every_placeholder_and_where_it_is_a_value_is_in_the_data_format() -> No
     paragraph = text.partition("are\nserved unchanged")[0]
     assert {kinds.fold(text) for text in codes(paragraph)} == PLACEHOLDERS
     real = {
-        row["In"].strip("`"): {kinds.fold(text) for text in codes(row["These are values"])}
-        for row in rows(documented, "In")
+        row["In"].strip("`"): {kinds.fold(text) for text in codes(row["These are values"])} for row in rows(text, "In")
     }
     assert real.pop("identifiers") == set()
     assert real == REAL_VALUES

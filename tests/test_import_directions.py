@@ -123,9 +123,7 @@ def worldly(parsed: Modules) -> list[str]:
     known = [(name, each) for name in engine for each in imports(name, parsed)]
     found = [f"{name} imports {each}" for name, each in known if each.split(".")[0] in NOT_IN_ENGINE]
     waiting = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)
-    return imports + [
-        f"{name} waits" for name in engine for node in ast.walk(parsed[name]) if isinstance(node, waiting)
-    ]
+    return found + [f"{name} waits" for name in engine for node in ast.walk(parsed[name]) if isinstance(node, waiting)]
 
 
 def called(node: ast.Call) -> str:

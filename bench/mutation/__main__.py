@@ -1,6 +1,6 @@
 """Mutate the engine and the parser of queries, and check that a test fails for each mutant: `make mutation`.
 
-The modules and the tests are listed in pyproject.toml under `tool.mutmut`. The mutants run in a copy of the project with
+pyproject.toml lists the modules and the tests under `tool.mutmut`. The mutants run in a copy of the project with
 the privileges of the user: do not run them as root.
 """
 

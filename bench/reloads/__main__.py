@@ -48,7 +48,7 @@ def main(  # noqa: PLR0913 - one for each option
     connections: int,
     seconds: int,
 ) -> None:
-    """Print the tables; exit with 1 if a bound is exceeded. A run of all parts at the default sizes updates the docs."""
+    """Print the tables; exit with 1 if a bound is exceeded. A run of all parts and sizes updates the docs."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
     core, load = split_cores()
     setting = Setting(seed, repeats, core, Driver(load, connections, seconds))

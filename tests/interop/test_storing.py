@@ -5,7 +5,7 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.interop.asking import FIRST, SECOND, Stand, Reply
+from tests.interop.asking import FIRST, SECOND, Reply, Stand
 from tests.interop.conftest import BRIEF, FRESH, SetUp, no_longer_fresh, write
 from tests.interop.fronts import NGINX, VARNISH, Kind
 from tests.program import eventually

@@ -111,8 +111,6 @@ def test_settings_of_the_environment_and_of_a_file_are_limits_too(cache: Path, t
     reason = (
         "1 stores, at least 2 needed; 1 of 3 records skipped, 33.3 %; --min-stores 1 --max-skipped 0.34 allows that"
     )
-        "1 stores, at least 2 needed; 1 of 3 records skipped, 33.3 %; --min-stores 1 --max-skipped 0.34 allows that"
-    )
     assert ended.stderr == f"Error: the data set in {faulty} is rejected: {reason}\n"
 
 
