@@ -26,7 +26,7 @@ class Questions(msgspec.Struct, frozen=True):
 
 
 def read_questions(baked: Path, sample: Sample) -> dict[str, Questions]:
-    """Return the queries of each shape on a synthetic, baked data set."""
+    """Return the queries of each shape on a synthetic, baked data set. Raises `Refused`."""
     dataset, _ = accept(load_baked(baked), InvalidRecords.REFUSE)
     shapes = {shape.slug: shape for shape in read_shapes(sample.folder, sample.seed)}
     return {slug: _questions(dataset.stores, shapes[slug].requests) for slug in SHAPES}

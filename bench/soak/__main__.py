@@ -76,7 +76,6 @@ def _loaded(sample: Sample, form: Form, workers: int, cores: tuple[int, int], ga
         name = f"{form}, {workers} worker{'s' * (workers > 1)}"
         company = orjson.loads(server.ask("/companies?limit=1", KEY).body)["data"][0]["company_id"]
         ledger, requests = Ledger(), every_request(company)
-        kinds = enumerate(_KINDS)
         clients = [
             kind(server.port, requests, ledger, place=7 * number, gate=gate) for number, kind in enumerate(_KINDS)
         ]

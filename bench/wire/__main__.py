@@ -35,7 +35,7 @@ _NO_PEER: Final = "none"
 @click.option(
     "--peer", "peers", multiple=True, type=click.Choice([*PEERS, _NO_PEER]), help="Run only this; repeatable."
 )
-@click.option("--shape", "slugs", multiple=True, help="Run only this; repeatable.")
+@click.option("--shape", "slugs", multiple=True, help="Only this; repeatable.")
 def main(  # noqa: PLR0913 - one for each option
     *,
     stores: int,

@@ -19,9 +19,7 @@ def split_cores() -> tuple[int, int]:
             raise click.ClickException(f"{tool} is missing: install it, on Debian with `apt-get install {package}`")
     load, *others = sorted(os.sched_getaffinity(0))
     if not others:
-        raise click.ClickException(
-            "there is only one core: a benchmark needs two, one for the servers, one for the load"
-        )
+        raise click.ClickException("there is only one core: one is needed for the servers, one for the load")
     os.sched_setaffinity(0, {load})
     return others[-1], load
 

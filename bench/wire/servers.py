@@ -61,8 +61,8 @@ def _ask(port: int, target: str, key: str) -> Answer:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ASK_SECONDS)
     try:
         path, body, *fields = [*target.split(CELL), ""]
-        fields_sent = {"x-api-key": key, **dict(field.split(": ", 1) for field in fields if field)}
-        connection.request("POST" if body else "GET", path, body.encode() or None, headers)
+        sent = {"x-api-key": key, **dict(field.split(": ", 1) for field in fields if field)}
+        connection.request("POST" if body else "GET", path, body.encode() or None, sent)
         response = connection.getresponse()
         headers = response.headers
         return Answer(

@@ -28,9 +28,7 @@ _SHOWN: Final = 10
 
 
 @click.command()
-@click.option(
-    "--data", type=click.Path(exists=True, path_type=Path), help="Use this data set.  [default: a generated one]"
-)
+@click.option("--data", type=click.Path(exists=True, path_type=Path), help="A data set.  [default: a generated one]")
 @click.option("--stores", default=_STORES, show_default=True, help="Number of stores to generate.")
 @click.option("--requests", default=4000, show_default=True, help="Number of random requests.")
 @click.option("--malice/--no-malice", default=True, show_default=True, help="Add adversarial requests.")
@@ -42,7 +40,7 @@ def main(*, data: Path | None, stores: int, requests: int, malice: bool, seed: i
     print(markdown(report))
     if len(directory) == _STORES and malice:
         save("worst", results=report, tables=markdown(report))
-    sys.exit(not report.kept)
+    sys.exit(not report.within_bound)
 
 
 def _report(directory: Directory, requests: int, *, seed: int, malice: bool) -> Report:

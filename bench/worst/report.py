@@ -40,7 +40,7 @@ class Report(msgspec.Struct, frozen=True):
     bound: float
 
     @property
-    def kept(self) -> bool:
+    def within_bound(self) -> bool:
         """Whether no request exceeded the bound."""
         return self.slowest[0].cold_seconds <= self.bound
 
@@ -62,7 +62,7 @@ def markdown(report: Report) -> str:
             _milliseconds(each.cold_seconds),
             _milliseconds(each.warm_seconds),
             f"{each.total_count:,}",
-            _readable(each.query),
+            _shown(each.query),
         )
         for each in report.slowest
     )
@@ -79,7 +79,7 @@ def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:,.2f} ms"
 
 
-def _readable(query: str) -> str:
+def _shown(query: str) -> str:
     """Return a query in readable form, with counts instead of long and repeated values."""
     params = parse_qsl(query, keep_blank_values=True)
     counts = Counter(name for name, _ in params)
