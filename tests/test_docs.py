@@ -223,13 +223,13 @@ def test_every_example_of_a_422_is_answered_as_documented(query: str, kind: str,
 
 
 @pytest.mark.parametrize("example", blocks(INTERFACE, "json"))
-def test_every_answer_in_the_interface_has_the_shape_of_one(example: str) -> None:
+def test_every_response_in_the_interface_has_a_valid_shape(example: str) -> None:
     wire = orjson.dumps(orjson.loads(example))
     assert wire in [encoded_again(wire, answer) for answer in ANSWERS]
 
 
 def encoded_again(wire: bytes, answer: Any) -> bytes | None:
-    """Return what is left of JSON when it is read as an answer: the same, where it is one."""
+    """Return JSON after a round trip through the type of a response: unchanged if it is valid."""
     try:
         return msgspec.json.encode(msgspec.json.decode(wire, type=answer))
     except msgspec.ValidationError:
@@ -242,7 +242,7 @@ def test_every_field_of_the_envelope_and_of_ready_is_in_the_interface() -> None:
     assert set(Reload.__struct_fields__) <= set(codes(section(INTERFACE, "`/health` and `/ready`")))
 
 
-def test_every_test_that_security_names_is_there() -> None:
+def test_every_test_that_security_names_exists() -> None:
     named_tests = re.findall(r"`(tests/[^`]*)`", (ROOT / "SECURITY.md").read_text())
     assert named_tests
     assert [each for each in named_tests if not (ROOT / each).exists()] == []
@@ -392,7 +392,7 @@ def test_every_command_is_in_the_commands() -> None:
     assert set(commands()) <= set(re.findall(r"^## (\w+)$", COMMANDS, re.MULTILINE))
 
 
-def test_the_exit_codes_of_every_command_stand_in_the_commands() -> None:
+def test_the_exit_codes_of_every_command_are_in_the_commands() -> None:
     for row in rows(section(COMMANDS, "Exit codes"), "Code"):
         assert {code for column in row for code in codes(column)} == set(commands())
         assert all(row.values())
@@ -460,7 +460,7 @@ def test_numpy_alone_reads_a_baked_file_as_documented(
 
 
 @each_page
-def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
+def test_every_link_leads_to_an_existing_file_and_heading(page: Path) -> None:
     for path, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", page.read_text()):
         target = page.parent / path if path else page
         assert target.exists(), f"{path} is not there"
