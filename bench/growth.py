@@ -1,6 +1,6 @@
-"""Check that requests cost little more of a large data set than of a small one: `python -m bench.growth`.
+"""Check that requests on a large data set cost little more than on a small one: `python -m bench.growth`.
 
-Two services stand on the one core, each is asked for the cities of its own data, in turn.
+Two services share one core; each gets requests for the cities of its own data, in turn.
 """
 
 import sys
@@ -10,7 +10,7 @@ from typing import Final
 import click
 import msgspec
 
-from bench.markdown import keep, table
+from bench.markdown import save, table
 from bench.wire.contender import Contender, same_targets
 from bench.wire.cores import split_cores
 from bench.wire.load import Driver
@@ -26,7 +26,7 @@ _SIZES: Final = (10_000, 1_000_000)
 
 
 class Growth(msgspec.Struct, frozen=True):
-    """What requests cost at two numbers of stores; `found` holds the larger over the smaller, pair by pair."""
+    """The cost of requests at two numbers of stores; `found` has the larger over the smaller, pair by pair."""
 
     small: int
     large: int
@@ -36,7 +36,7 @@ class Growth(msgspec.Struct, frozen=True):
     bound: float
 
     @property
-    def kept(self) -> bool:
+    def within_bound(self) -> bool:
         """Whether the median of the pairs is within the bound."""
         return self.found.cpu_ratio.median <= self.bound
 
@@ -50,7 +50,7 @@ class Growth(msgspec.Struct, frozen=True):
 @click.option("--seconds", default=3, show_default=True)
 @click.option("--connections", default=16, show_default=True)
 def main(*, small: int, large: int, seed: int, slug: str, pairs: int, seconds: int, connections: int) -> None:  # noqa: PLR0913 - one for each option
-    """Print the table; end with 1 where the bound is passed. The standard sizes and shape are kept in README.md."""
+    """Print the table; exit with 1 if the bound is exceeded. The default sizes and shape update README.md."""
     core, load = split_cores()
     samples = [Sample.of(stores, seed=seed) for stores in (small, large)]
     baked = [make_baked(sample) for sample in samples]
@@ -62,8 +62,8 @@ def main(*, small: int, large: int, seed: int, slug: str, pairs: int, seconds: i
     growth = Growth(small, large, counts, surroundings(), found, _BOUND)
     print(_markdown(growth))
     if (small, large) == _SIZES and slug == "city":
-        keep("growth", found=growth, tables=_markdown(growth))
-    sys.exit(not growth.kept)
+        save("growth", results=growth, tables=_markdown(growth))
+    sys.exit(not growth.within_bound)
 
 
 def _shape(sample: Sample, slug: str) -> Shape:
@@ -74,7 +74,7 @@ def _shape(sample: Sample, slug: str) -> Shape:
 
 
 def _contender(data: Path, shape: Shape) -> Contender:
-    """Return the service over a data set, whatever it is asked for put to it as the requests of its own shape."""
+    """Return the service over a data set; it gets the requests of its own shape, whichever shape is measured."""
     targets = same_targets(shape)
     name = f"store-directory, {data.parent.name}"
     return msgspec.structs.replace(service(data), name=name, targets=lambda _: targets)

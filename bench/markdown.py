@@ -1,4 +1,4 @@
-"""Markdown tables, and the marked places of pages that benches fill in."""
+"""Markdown tables, and the marked sections of pages that benchmarks write."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,15 +17,15 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def fill(text: str, name: str, tables: str) -> str:
-    """Return a text with what stands between the marks of a name replaced; without the marks it stays as it is."""
+    """Replace the text between the marks of a name; without the marks the text is unchanged."""
     mark, end = f"<!-- table:{name} -->", f"<!-- end:{name} -->"
     between = re.compile(f"{re.escape(mark)}.*{re.escape(end)}", re.DOTALL)
     return between.sub(lambda _: f"{mark}\n{tables}{end}", text)
 
 
-def keep(name: str, *, found: object, tables: str, page: Path = _ROOM / "README.md") -> None:
-    """Write what a bench found into `results/`, as JSON, and its tables into the marked place of a page."""
-    results = _ROOM / "results"
-    results.mkdir(exist_ok=True)
-    (results / f"{name}.json").write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
+def save(name: str, *, results: object, tables: str, page: Path = _ROOM / "README.md") -> None:
+    """Write the results of a benchmark to `results/`, as JSON, and its tables into the marked section of a page."""
+    folder = _ROOM / "results"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.json").write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
     page.write_text(fill(page.read_text("utf-8"), name, tables), "utf-8")

@@ -45,11 +45,11 @@ def main(*, names: Sequence[str], cases: int, runs: int, seconds: int | None, se
         },
     }
     print(_ROW.format("target", "runs", "seconds", "coverage", "features", "findings"))
-    found = [_told(rounds[name]()) for name in names or rounds]
+    found = [_printed(rounds[name]()) for name in names or rounds]
     sys.exit(any(each.finding for each in found))
 
 
-def _told(each: Round) -> Round:
+def _printed(each: Round) -> Round:
     reached = (each.coverage or "", each.features or "")
     print(_ROW.format(each.name, each.runs, f"{each.seconds:.0f}", *reached, int(bool(each.finding))), flush=True)
     print(each.figures, each.finding, sep="", end="", flush=True)

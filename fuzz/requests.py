@@ -1,4 +1,4 @@
-"""Readers of what stands in requests and settings. Each takes any bytes; what it raises is a finding.
+"""Readers of parts of requests and settings. Each takes any bytes; an exception is a finding.
 
 The errors that a reader promises are caught, and what must hold of what it read is asserted.
 """
@@ -88,7 +88,7 @@ def read_fields(given: bytes) -> None:
 
 
 def read_tracing(given: bytes) -> None:
-    """Read what tells one request from another, and write it and a path as they stand in a log."""
+    """Read the identity of a request, and escape it and a path as in the log."""
     raw = _text(given)
     identifier, trace = RequestIds().of(raw), trace_id(raw)
     assert identifier.isascii()

@@ -152,11 +152,9 @@ def test_every_operation_is_in_the_interface_with_whether_it_needs_a_key() -> No
 
 @each_resource
 def test_every_parameter_is_in_the_interface_with_its_default(resource: Resource) -> None:
-    documented = rows(section(INTERFACE, "Parameters"), "Parameter")
+    listed = rows(section(INTERFACE, "Parameters"), "Parameter")
     defaults = {
-        row["Parameter"].strip("`"): row["Default"].strip("`")
-        for row in documented
-        if row[f"`/{resource.name}`"] == "yes"
+        row["Parameter"].strip("`"): row["Default"].strip("`") for row in listed if row[f"`/{resource.name}`"] == "yes"
     }
     parameters = parameters_of(resource)
     assert defaults == {parameter.name: str(parameter.schema.get("default", "")) for parameter in parameters}
@@ -228,13 +226,13 @@ def test_every_example_of_a_422_is_answered_as_documented(query: str, kind: str,
 
 
 @pytest.mark.parametrize("example", blocks(INTERFACE, "json"))
-def test_every_answer_in_the_interface_has_the_shape_of_one(example: str) -> None:
+def test_every_response_in_the_interface_has_a_valid_shape(example: str) -> None:
     wire = orjson.dumps(orjson.loads(example))
     assert wire in [encoded_again(wire, answer) for answer in ANSWERS]
 
 
 def encoded_again(wire: bytes, answer: Any) -> bytes | None:
-    """Return what is left of JSON when it is read as an answer: the same, where it is one."""
+    """Return JSON after a round trip through the type of a response: unchanged if it is valid."""
     try:
         return msgspec.json.encode(msgspec.json.decode(wire, type=answer))
     except msgspec.ValidationError:
@@ -247,7 +245,7 @@ def test_every_field_of_the_envelope_and_of_ready_is_in_the_interface() -> None:
     assert set(Reload.__struct_fields__) <= set(codes(section(INTERFACE, "`/health` and `/ready`")))
 
 
-def test_every_test_that_security_names_is_there() -> None:
+def test_every_test_that_security_names_exists() -> None:
     named_tests = re.findall(r"`(tests/[^`]*)`", (ROOT / "SECURITY.md").read_text())
     assert named_tests
     assert [each for each in named_tests if not (ROOT / each).exists()] == []
@@ -321,12 +319,11 @@ def test_every_code_of_a_fault_or_warning_is_in_the_data_format() -> None:
 
 
 def test_every_placeholder_and_where_it_is_a_value_is_in_the_data_format() -> None:
-    documented = section(DATA, "Placeholders and formulas")
-    paragraph = documented.partition("are\nserved unchanged")[0]
+    text = section(DATA, "Placeholders and formulas")
+    paragraph = text.partition("are\nserved unchanged")[0]
     assert {kinds.fold(text) for text in codes(paragraph)} == PLACEHOLDERS
     real = {
-        row["In"].strip("`"): {kinds.fold(text) for text in codes(row["These are values"])}
-        for row in rows(documented, "In")
+        row["In"].strip("`"): {kinds.fold(text) for text in codes(row["These are values"])} for row in rows(text, "In")
     }
     assert real.pop("identifiers") == set()
     assert real == REAL_VALUES
@@ -414,7 +411,7 @@ def test_every_command_is_in_the_commands() -> None:
     assert set(commands()) <= set(re.findall(r"^## (\w+)$", COMMANDS, re.MULTILINE))
 
 
-def test_the_exit_codes_of_every_command_stand_in_the_commands() -> None:
+def test_the_exit_codes_of_every_command_are_in_the_commands() -> None:
     for row in rows(section(COMMANDS, "Exit codes"), "Code"):
         assert {code for column in row for code in codes(column)} == set(commands())
         assert all(row.values())
@@ -482,7 +479,7 @@ def test_numpy_alone_reads_a_baked_file_as_documented(
 
 
 @each_page
-def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
+def test_every_link_leads_to_an_existing_file_and_heading(page: Path) -> None:
     for path, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", page.read_text()):
         target = page.parent / path if path else page
         assert target.exists(), f"{path} is not there"

@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE: Final = Path(__file__).parents[1] / "service"
 
-# From top to bottom. A room imports from the layers below its own; the rooms of one layer do not know each other.
+# From top to bottom. A package imports from the layers below its own, and not from other packages of its layer.
 LAYERS: Final = (
     {"__main__"},
     {"commands"},
@@ -27,7 +27,7 @@ LAYERS: Final = (
     {"files", "progress", "setting"},
     {""},  # the package itself: its version
 )
-# Libraries that belong to some rooms alone.
+# Libraries that only some packages may import.
 RESERVED: Final = {
     "aiohttp": {"web", "server", "sources"},
     "gunicorn": {"server"},
@@ -39,10 +39,10 @@ RESERVED: Final = {
     "throttled": {"access"},
     "redis": {"access"},
 }
-# The engine computes: no files, no HTTP, no clock, no await.
+# The engine only computes: no files, no HTTP, no clock, no await.
 NOT_IN_ENGINE: Final = {"aiohttp", "asyncio", "datetime", "http", "io", "mmap", "os", "pathlib", "socket", "time"}
 OPENING: Final = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "fdopen", "mkstemp", "mmap"}
-# Where files are opened: those of data, keys, what the processes of a run share, settings, and the docs page.
+# Packages that open files: data, keys, the workspace of a run, settings, and the docs page.
 OPENERS: Final = (
     "service.access.key_file",
     "service.baking",
@@ -121,11 +121,9 @@ def trespassing(parsed: Modules) -> list[str]:
 def worldly(parsed: Modules) -> list[str]:
     engine = [name for name in parsed if room(name) == "engine"]
     known = [(name, each) for name in engine for each in imports(name, parsed)]
-    imports = [f"{name} imports {each}" for name, each in known if each.split(".")[0] in NOT_IN_ENGINE]
+    found = [f"{name} imports {each}" for name, each in known if each.split(".")[0] in NOT_IN_ENGINE]
     waiting = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)
-    return imports + [
-        f"{name} waits" for name in engine for node in ast.walk(parsed[name]) if isinstance(node, waiting)
-    ]
+    return found + [f"{name} waits" for name in engine for node in ast.walk(parsed[name]) if isinstance(node, waiting)]
 
 
 def called(node: ast.Call) -> str:
@@ -155,21 +153,21 @@ def test_modules_are_imported_by_their_full_names() -> None:
     assert relative(package()) == []
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
+def test_imports_have_no_cycles() -> None:
     parsed = package()
     graph = {name: set(imports(name, parsed)) & parsed.keys() for name in parsed}
     assert set(TopologicalSorter(graph).static_order()) == parsed.keys()
 
 
-def test_libraries_stay_in_their_rooms() -> None:
+def test_libraries_are_imported_only_by_their_packages() -> None:
     assert trespassing(package()) == []
 
 
-def test_the_engine_knows_no_files_no_http_no_clock_and_never_waits() -> None:
+def test_the_engine_uses_no_files_no_http_no_clock_and_no_await() -> None:
     assert worldly(package()) == []
 
 
-def test_only_the_rooms_of_files_open_files() -> None:
+def test_only_listed_packages_open_files() -> None:
     assert opening(package()) == []
 
 

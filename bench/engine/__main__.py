@@ -1,6 +1,6 @@
-"""Measure the steps of an answer in this process: `python -m bench.engine`, with `--large` on 1,000,000 stores too.
+"""Measure the steps of a request in this process: `python -m bench.engine`, `--large` for 1,000,000 stores too.
 
-What else is given goes to pytest: `-k 'select and city'`.
+Other arguments go to pytest: `-k 'select and city'`.
 """
 
 import sys
@@ -10,12 +10,12 @@ import msgspec
 import pytest
 
 from bench.engine.report import Report, markdown
-from bench.markdown import keep
+from bench.markdown import save
 from bench.wire.contender import HOME
 
 
 def main(*arguments: str) -> int:
-    """Print the table; where everything was measured, keep it in README.md. Return pytest's exit status."""
+    """Print the table, and write it to README.md if nothing was deselected. Return pytest's exit status."""
     file = HOME / "engine.json"
     HOME.mkdir(exist_ok=True)
     own = ["--benchmark-quiet", f"--benchmark-json={file}", "--override-ini=addopts=--import-mode=importlib"]
@@ -24,7 +24,7 @@ def main(*arguments: str) -> int:
         report = msgspec.json.decode(file.read_bytes(), type=Report)
         print(markdown(report))
         if not set(arguments) - {"--large"}:
-            keep("engine", found=report, tables=markdown(report))
+            save("engine", results=report, tables=markdown(report))
     return int(status)
 
 

@@ -1,4 +1,4 @@
-"""What the benches of the engine are run on: data sets of several sizes, and distinct questions of each shape."""
+"""Fixtures of the engine benchmarks: data sets of several sizes, and distinct queries of each shape."""
 
 from typing import Any
 
@@ -14,12 +14,12 @@ _LARGE = 1_000_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option of the largest size, which takes minutes to make."""
+    """Add the option for the largest size, which takes minutes to generate."""
     parser.addoption("--large", action="store_true", help=f"Measure {_LARGE:,} stores too.")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Repeat each bench for each size, and those that ask for a shape for each shape."""
+    """Repeat each benchmark for each size and shape."""
     sizes = [*_SIZES, _LARGE] if metafunc.config.getoption("--large") else _SIZES
     metafunc.parametrize("stores", sizes, scope="session")
     metafunc.parametrize("shape", SHAPES)
@@ -27,18 +27,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def every_question(stores: int) -> dict[str, Questions]:
-    """Return the questions of each shape on a made-up data set of a size."""
+    """Return the queries of each shape on a synthetic data set of a size."""
     sample = Sample.of(stores, seed=1)
     return read_questions(make_baked(sample), sample)
 
 
 @pytest.fixture
 def questions(every_question: dict[str, Questions], shape: str) -> Questions:
-    """Return the questions of one shape."""
+    """Return the queries of one shape."""
     return every_question[shape]
 
 
 def pytest_benchmark_update_machine_info(machine_info: dict[str, Any]) -> None:
-    """Tell what the other benches tell of the machine, and not its name."""
+    """Report what the other benchmarks report about the machine, without its name."""
     machine_info.clear()
     machine_info.update(msgspec.structs.asdict(surroundings()))

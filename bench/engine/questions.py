@@ -1,4 +1,4 @@
-"""Distinct questions of the shapes that are measured over HTTP, for the parts of the service."""
+"""Distinct queries of the shapes of the HTTP benchmark, for the parts of the service."""
 
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,7 @@ SHAPES: Final = ("city", "city-open", "page", "dense", "scattered")
 
 
 class Questions(msgspec.Struct, frozen=True):
-    """A table and what it is asked: query strings, and what they ask for."""
+    """A table, query strings, and the parsed queries."""
 
     table: Table
     texts: list[str]
@@ -26,13 +26,13 @@ class Questions(msgspec.Struct, frozen=True):
 
 
 def read_questions(baked: Path, sample: Sample) -> dict[str, Questions]:
-    """Return the questions of each shape on a made-up data set that is baked. Raises `Refused`."""
+    """Return the queries of each shape on a synthetic, baked data set. Raises `Refused`."""
     dataset, _ = accept(load_baked(baked), InvalidRecords.REFUSE)
     shapes = {shape.slug: shape for shape in read_shapes(sample.folder, sample.seed)}
     return {slug: _questions(dataset.stores, shapes[slug].requests) for slug in SHAPES}
 
 
 def _questions(table: Table, requests: tuple[Request, ...]) -> Questions:
-    reader = QueryParser(STORES)
+    parser = QueryParser(STORES)
     texts = [request.target.partition("?")[2] for request in requests]
-    return Questions(table, texts, [reader.parse(query_pairs(text), strict=False) for text in texts])
+    return Questions(table, texts, [parser.parse(query_pairs(text), strict=False) for text in texts])

@@ -1,4 +1,4 @@
-"""What pytest-benchmark found, as one table: steps and shapes by sizes."""
+"""The results of pytest-benchmark as one table: steps and shapes by sizes."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ _STEPS: Final = {
 
 
 class Case(msgspec.Struct, frozen=True):
-    """What a bench was run on: how many stores, and the shape of the questions."""
+    """The parameters of a benchmark: the number of stores, and the shape of the queries."""
 
     stores: int
     shape: str
@@ -35,7 +35,7 @@ class Stats(msgspec.Struct, frozen=True):
 
 
 class Bench(msgspec.Struct, frozen=True):
-    """A bench: a step on a case."""
+    """A benchmark: a step on a case."""
 
     name: str
     params: Case
@@ -48,7 +48,7 @@ class Bench(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """The parts of pytest-benchmark's report that are kept."""
+    """The used parts of pytest-benchmark's report."""
 
     machine_info: Surroundings
     benchmarks: list[Bench]

@@ -1,4 +1,4 @@
-"""The steps of an answer, each by itself; every round asks another question."""
+"""The steps of a request, each by itself; every round uses another query."""
 
 from collections.abc import Callable, Iterable
 
@@ -25,7 +25,7 @@ def time_each(
     asked: Iterable[tuple[object, ...]],
     forget: Callable[[], object] = lambda: None,
 ) -> None:
-    """Time a step on some arguments, each once; neither making them ready nor what is to `forget` before is timed."""
+    """Time a step on each of some arguments, once; generating them and calling `forget` before is not timed."""
     rounds = list(asked)[:_MOST_ROUNDS]
     each = iter(rounds)
 
@@ -37,13 +37,13 @@ def time_each(
 
 
 def test_parse(benchmark: BenchmarkFixture, questions: Questions) -> None:
-    """Read a query string for the first time."""
+    """Parse a query string."""
     reader = QueryParser(STORES)
     time_each(benchmark, lambda text: reader.parse(query_pairs(text), strict=False), zip(questions.texts))
 
 
 def test_parse_again(benchmark: BenchmarkFixture, questions: Questions) -> None:
-    """Find what was read of a query string before."""
+    """Get a parsed query string from the cache."""
     parse = parser(QueryParser(STORES))
     for text in questions.texts:
         parse(text, False)
@@ -51,14 +51,14 @@ def test_parse_again(benchmark: BenchmarkFixture, questions: Questions) -> None:
 
 
 def test_select(benchmark: BenchmarkFixture, questions: Questions) -> None:
-    """Work out the rows that pass the filters; bits of single values are there."""
+    """Compute the rows that match the filters; the bitmaps of single values are cached."""
     asked = ((query.filters, query.sort_by) for query in questions.queries)
     table = questions.table
     time_each(benchmark, lambda filters, sort_by: select(table, filters, sort_by), asked, table.selections.clear)
 
 
 def test_select_again(benchmark: BenchmarkFixture, questions: Questions) -> None:
-    """Find the rows that were worked out before."""
+    """Get a selection from the cache."""
     asked = [(query.filters, query.sort_by) for query in questions.queries]
     for filters, sort_by in asked:
         select(questions.table, filters, sort_by)
@@ -66,13 +66,13 @@ def test_select_again(benchmark: BenchmarkFixture, questions: Questions) -> None
 
 
 def test_sort(benchmark: BenchmarkFixture, questions: Questions) -> None:
-    """Take the rows of a page, in order, out of what was selected."""
+    """Take the rows of a page, in order, from a selection."""
     asked = (_sorted(questions.table, query) for query in questions.queries)
     time_each(benchmark, lambda found, span, descending: slice_rows(found, span, descending=descending), asked)
 
 
 def test_page(benchmark: BenchmarkFixture, questions: Questions) -> None:
-    """Select rows that were worked out before, sort, and slice the rows' bytes."""
+    """Get a selection from the cache, sort, and slice the bytes of the rows."""
     for query in questions.queries:
         page(questions.table, query)
     time_each(benchmark, page, ((questions.table, query) for query in questions.queries))
@@ -85,7 +85,7 @@ def test_encode(benchmark: BenchmarkFixture, questions: Questions) -> None:
 
 
 def _sorted(table: Table, query: Query) -> tuple[Selection, range, bool]:
-    """Return what `slice_rows` is given for a query that has hits on its page."""
+    """Return the arguments of `slice_rows` for a query whose page is not empty."""
     found = select(table, query.filters, query.sort_by)
     first = (query.page_num - 1) * query.limit
     return found, range(first, min(first + query.limit, len(found.rows))), query.descending

@@ -1,7 +1,7 @@
-"""Change the engine and the reading of queries in every small way, and see whether a test fails: `make mutation`.
+"""Mutate the engine and the parser of queries, and check that a test fails for each mutant: `make mutation`.
 
-What is changed, and which tests are run, stands in pyproject.toml under `tool.mutmut`. The changed code runs in a copy
-of the project, by nobody's privileges but those of who started it: not as root where anything is at stake.
+pyproject.toml lists the modules and the tests under `tool.mutmut`. The mutants run in a copy of the project with
+the privileges of the user: do not run them as root.
 """
 
 import os
@@ -22,21 +22,21 @@ _COPIED: Final = ("service", "tests", "datasets", "pyproject.toml")
 _MUTMUT: Final = (sys.executable, "-m", "mutmut")
 _BOUND: Final = 90
 _GENTLE: Final = 19
-# A change after which the tests hang is noticed by whoever waits for them.
-_NOTICED: Final = ("killed", "timeout", "segfault")
+# A mutant with which the tests hang is detected, too.
+_DETECTED: Final = ("killed", "timeout", "segfault")
 _SURVIVED: Final = ("survived", "no tests", "suspicious")
 
 
 @click.command()
-@click.option("--processes", default=1, show_default=True, help="How many mutants are tried at once.")
+@click.option("--processes", default=1, show_default=True, help="Mutants tested in parallel.")
 def main(processes: int) -> None:
-    """Print how many mutants each module had and how many were noticed; end with 1 below 90 percent."""
+    """Print how many mutants each module had and how many were detected; exit with 1 below 90 percent."""
     os.nice(_GENTLE)
     _copy()
     subprocess.run([*_MUTMUT, "run", "--max-children", str(processes)], cwd=_COPY, check=True)  # noqa: S603 - our own
-    told = subprocess.run([*_MUTMUT, "results", "--all", "true"], cwd=_COPY, check=True, text=True, stdout=-1)  # noqa: S603 - as above
-    found = dict(line.strip().rsplit(": ", 1) for line in told.stdout.splitlines() if "__mutmut_" in line)
-    survivors = [f"{name}: {status}" for name, status in found.items() if status not in _NOTICED]
+    results = subprocess.run([*_MUTMUT, "results", "--all", "true"], cwd=_COPY, check=True, text=True, stdout=-1)  # noqa: S603 - as above
+    found = dict(line.strip().rsplit(": ", 1) for line in results.stdout.splitlines() if "__mutmut_" in line)
+    survivors = [f"{name}: {status}" for name, status in found.items() if status not in _DETECTED]
     print("\n".join(["", *survivors, "", markdown(found), f"A survivor: cd {_COPY}; python -m mutmut show NAME"]))
     sys.exit(score(found.values()) < _BOUND)
 
@@ -52,9 +52,9 @@ def _copy() -> None:
 
 
 def score(statuses: Iterable[str]) -> float:
-    """Return how many mutants of a hundred were noticed."""
+    """Return the percentage of mutants that were detected."""
     counts = Counter(statuses)
-    return 100 * sum(counts[status] for status in _NOTICED) / max(counts.total(), 1)
+    return 100 * sum(counts[status] for status in _DETECTED) / max(counts.total(), 1)
 
 
 def markdown(found: Mapping[str, str]) -> str:

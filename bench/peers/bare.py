@@ -1,4 +1,4 @@
-"""The ceiling's program: one aiohttp handler that answers a fresh copy of bytes from a random place of a large buffer.
+"""The program of the upper bound: an aiohttp handler that sends a copy of bytes from a random place of a large buffer.
 
 `python -m bench.peers.bare PORT PLAN`; PLAN is a JSON file, a `Plan`.
 """
@@ -19,7 +19,7 @@ _PLACES: Final = 100_000
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What is answered: on which route, with which status and header fields, bodies of which sizes."""
+    """The responses: their route, status, header fields, and sizes of bodies."""
 
     route: str
     status: int
@@ -31,7 +31,7 @@ def application(plan: Plan) -> web.Application:
     """Return an application of one route."""
     buffer = os.urandom(_BUFFER_BYTES)
     random = Random(1)
-    # Drawn beforehand, so that a request pays for the copy alone.
+    # Drawn in advance, so that a request costs only the copy.
     starts = [(random.randrange(_BUFFER_BYTES - size), size) for size in random.choices(plan.sizes, k=_PLACES)]
     places = cycle([slice(start, start + size) for start, size in starts])
     status, fields = plan.status, plan.fields

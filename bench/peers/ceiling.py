@@ -1,4 +1,4 @@
-"""The ceiling: a bare aiohttp and uvloop handler that is sent the very same requests."""
+"""The upper bound: a bare aiohttp and uvloop handler that gets the same requests."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,7 @@ def ceiling(shape: Shape, answers: Answers, folder: Path) -> Contender:
     route = f"{COMPANY_PATH}{{company_id}}" if by_id else STORES_PATH
     file = folder / f"plan-{shape.slug}.json"
     fields = {"Content-Type": answers.media_type, "Content-Encoding": answers.coding}
-    plan = Plan(route, answers.status, {name: told for name, told in fields.items() if told}, answers.sizes)
+    plan = Plan(route, answers.status, {name: value for name, value in fields.items() if value}, answers.sizes)
     file.write_bytes(msgspec.json.encode(plan))
     return Contender(
         name="bare aiohttp",

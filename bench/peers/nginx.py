@@ -67,5 +67,5 @@ def nginx(answers: Mapping[str, Answers], *, root: Path, work: Path) -> Contende
 
 
 def _version(program: str) -> str:
-    told = subprocess.run([program, "-v"], capture_output=True, text=True, check=True)  # noqa: S603 - found above
-    return told.stderr.rpartition("/")[2].strip()
+    version = subprocess.run([program, "-v"], capture_output=True, text=True, check=True)  # noqa: S603 - found above
+    return version.stderr.rpartition("/")[2].strip()

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeVar
 
 import click
 
-from bench.markdown import keep
+from bench.markdown import save
 from bench.reloads.footprints import BOUND_STORES, footprints
 from bench.reloads.latency import reloads
 from bench.reloads.report import Report, markdown
@@ -31,12 +31,12 @@ _Found = TypeVar("_Found")
 
 
 @click.command()
-@click.option("--stores", type=int, multiple=True, help=f"A size; repeatable.  [default: {_SIZES}]")
-@click.option("--large", is_flag=True, help=f"And {_LARGE:,} stores.")
-@click.option("--part", "parts", type=click.Choice(_PARTS), multiple=True, help="Only this; repeatable.")
+@click.option("--stores", type=int, multiple=True, help=f"Number of stores; repeatable.  [default: {_SIZES}]")
+@click.option("--large", is_flag=True, help=f"Add {_LARGE:,} stores.")
+@click.option("--part", "parts", type=click.Choice(_PARTS), multiple=True, help="Run only this part; repeatable.")
 @click.option("--seed", default=1, show_default=True)
-@click.option("--repeats", default=5, show_default=True, help="Starts, reloads or pairs of runs of a kind.")
-@click.option("--connections", default=32, show_default=True, help="How many connections wrk keeps busy.")
+@click.option("--repeats", default=5, show_default=True, help="Starts, reloads or pairs of runs per case.")
+@click.option("--connections", default=32, show_default=True, help="Connections of wrk.")
 @click.option("--seconds", default=2, show_default=True, help="Length of a run of wrk.")
 def main(  # noqa: PLR0913 - one for each option
     *,
@@ -48,7 +48,7 @@ def main(  # noqa: PLR0913 - one for each option
     connections: int,
     seconds: int,
 ) -> None:
-    """Print the tables; end with 1 where a bound is passed. All parts at the standard sizes stand in the docs."""
+    """Print the tables; exit with 1 if a bound is exceeded. A run of all parts and sizes updates the docs."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
     core, load = split_cores()
     setting = Setting(seed, repeats, core, Driver(load, connections, seconds))
@@ -59,7 +59,7 @@ def main(  # noqa: PLR0913 - one for each option
         raise click.ClickException(str(failed)) from failed
     print(markdown(report))
     if not stores and not parts:
-        keep("reloads", found=report, tables=markdown(report), page=_PAGE)
+        save("reloads", results=report, tables=markdown(report), page=_PAGE)
     sys.exit(bool(report.missed))
 
 

@@ -1,4 +1,4 @@
-"""Two data sets that differ in one name, and the place where one is put after the other."""
+"""Two data sets that differ in one name, and the place where they are published in turn."""
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ class Edition(msgspec.Struct, frozen=True):
 
 
 def editions(sample: Sample) -> tuple[Edition, Edition]:
-    """Return a made-up data set and another like it. The files are made once; they are compiled anew."""
+    """Return a synthetic data set and a variant of it. The files are generated once; they are compiled each time."""
     make(sample)
     made = tuple(_edition(sample, name, change) for name, change in (("first", bytes), ("second", _renamed)))
     return made[0], made[1]
@@ -58,16 +58,16 @@ def _renamed(stores: bytes) -> bytes:
 
 
 class Place:
-    """Where the editions are put, one after the other, in one of the forms; `data` is what is served."""
+    """A place where the editions are published in turn, in one of the forms; `data` is the path to serve."""
 
     def __init__(self, folder: Path, pair: Sequence[Edition], form: Form) -> None:
         self._editions = cycle(pair)
         self._folder, self._form = folder, form
         self.data = folder if form == "files" else folder / "stores.baked"
-        self.turn()
+        self.publish()
 
-    def turn(self) -> None:
-        """Put the other edition in place: each file beside its name, then all renamed, the manifest last."""
+    def publish(self) -> None:
+        """Publish the other edition: link each file to a temporary name, then rename all, the manifest last."""
         edition = next(self._editions)
         if self._form == "baked":
             names = {edition.baked: self.data}
@@ -81,6 +81,6 @@ class Place:
 
 @contextmanager
 def place(sample: Sample, pair: Sequence[Edition], form: Form) -> Iterator[Place]:
-    """Give a place with the first edition in it."""
+    """Yield a place with the first edition in it."""
     with TemporaryDirectory(dir=sample.work, prefix="place-") as folder:
         yield Place(Path(folder), pair, form)

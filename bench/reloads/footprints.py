@@ -1,4 +1,4 @@
-"""How much memory workers take."""
+"""The memory of workers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -17,9 +17,9 @@ from bench.wire.shapes import read_shapes
 
 _WORKERS: Final = (1, 2, 4)
 _BOUND_BYTES: Final = 120_000_000
-# The bound holds for so many stores; fewer take less.
+# The bound applies to this number of stores and fewer.
 BOUND_STORES: Final = 200_000
-# With rows that are copied, and selections that are kept.
+# They fill the caches of selections and copy rows.
 _SHAPES: Final = ("city", "page", "dense", "scattered")
 _PAUSE_SECONDS: Final = 0.05
 
@@ -27,11 +27,11 @@ _PAUSE_SECONDS: Final = 0.05
 class Footprint(msgspec.Struct, frozen=True):
     """Bytes of memory.
 
-    above     own anonymous memory of the process above the workers; 0 where there is none
-    ready     that of each worker when all serve
+    above     private anonymous memory of the parent of the workers; 0 without one
+    ready     that of each worker when all are ready
     driven    after requests
     reloaded  after reloads, too
-    resident  then, with what is shared shared out
+    resident  then, with the share of shared pages
     """
 
     stores: int
@@ -43,7 +43,7 @@ class Footprint(msgspec.Struct, frozen=True):
 
     @property
     def missed(self) -> list[str]:
-        """Where a worker takes as much as the bound, or more."""
+        """The memory of the largest worker, if it is not below the bound."""
         most = max((*self.ready, *self.driven, *self.reloaded))
         if self.stores > BOUND_STORES or most < _BOUND_BYTES:
             return []

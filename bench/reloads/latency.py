@@ -1,4 +1,4 @@
-"""How long reloads take, and what clients wait meanwhile."""
+"""The time of reloads, and the latency of requests during them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -9,7 +9,7 @@ import msgspec
 from bench.markdown import table
 from bench.reloads.editions import FORMS, Form, Place, editions, place
 from bench.reloads.observed import Reload, quiet, reload
-from bench.reloads.setting import Setting, several, told
+from bench.reloads.setting import Setting, median_and_highest, several
 from bench.reloads.watch import Waits, waits
 from bench.reloads.workers import Connection, connected
 from bench.wire.measure import Spread
@@ -17,12 +17,12 @@ from bench.wire.servers import Server, running
 
 _WORKERS: Final = (1, 2)
 _SKEW_SECONDS: Final = 0.2
-# Between the rounds in which workers are asked for the version of their data: times are as exact as that.
+# The pause between the requests that read the version of each worker: the resolution of the times.
 _PAUSE_SECONDS: Final = 0.005
 
 
 class Reloads(msgspec.Struct, frozen=True):
-    """Reloads of one kind, and what a client waited that asked without pause, during others and for as long without."""
+    """Reloads of one kind, and the latency of requests without pause, during other reloads and as long without one."""
 
     stores: int
     form: Form
@@ -33,13 +33,13 @@ class Reloads(msgspec.Struct, frozen=True):
 
     @property
     def missed(self) -> list[str]:
-        """Where the skew is not below its bound."""
+        """The skew, if it is not below its bound."""
         skew = max(each.skew for each in self.reloads)
         return [] if skew < _SKEW_SECONDS else [f"{self.stores:,} stores, {self.form}: a skew of {skew * 1e3:.0f} ms"]
 
 
 def reloads(setting: Setting, stores: int) -> Iterator[Reloads]:
-    """Change the data again and again: first asked now and then, then without pause."""
+    """Reload repeatedly: first with a request now and then, then with requests without pause."""
     pair = editions(setting.sample(stores))
     for form, workers in product(FORMS, _WORKERS):
         with (
@@ -54,14 +54,14 @@ def reloads(setting: Setting, stores: int) -> Iterator[Reloads]:
 
 
 def _waits(server: Server, connections: Mapping[int, Connection], home: Place) -> tuple[Waits, Waits]:
-    """Return what a client waits during a reload, and for as long after it."""
+    """Return the latency during a reload, and for the same time after it."""
     during = reload(server, connections, home, pause=0).answers
     without = quiet(connections, during[-1].at - during[0].at)
     return waits(during), waits(without)
 
 
 def markdown(found: Sequence[Reloads]) -> str:
-    """Return the times of reloads, then what clients waited, as tables."""
+    """Return the times of reloads, then the latencies, as tables."""
     return f"{_times(found)}\n{_waited(found)}"
 
 
@@ -103,4 +103,4 @@ def _waits_of(each: Reloads) -> Iterator[str]:
 
 
 def _milliseconds(spread: Spread, digits: int = 0) -> str:
-    return told(spread, scale=1e3, digits=digits)
+    return median_and_highest(spread, scale=1e3, digits=digits)

@@ -1,4 +1,4 @@
-"""A reload as its clients see it."""
+"""A reload as its clients observe it."""
 
 import time
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ from service.sources import compiler_process as compiler
 
 _AFTER_SECONDS: Final = 1
 _LONGEST_SECONDS: Final = 120
-# How often it is looked whether a compilation began: that takes a moment, in which nobody asks.
-_LOOK_SECONDS: Final = 0.05
+# The pause between searches for a compiler process: each takes a moment, in which no request is sent.
+_SEARCH_SECONDS: Final = 0.05
 
 
 class Reload(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ class Reload(msgspec.Struct, frozen=True):
     last       from the last rename to the last worker's first new answer
     skew       between the first worker's first new answer and the last one's
     published  from the last rename until the data was published to the workers
-    compiled   how long the process that compiled lived; 0 where there was none
+    compiled   the lifetime of the compiler process; 0 without one
     """
 
     last: float
@@ -38,32 +38,32 @@ class Reload(msgspec.Struct, frozen=True):
 
 
 class _Confirmed(msgspec.Struct, frozen=True):
-    """What /ready tells of the last load."""
+    """The fields of /ready about the last load."""
 
     loaded_at: datetime
 
 
 class Seen(NamedTuple):
-    """A reload and the answers meanwhile, up to a second after it."""
+    """A reload and the responses until a second after it."""
 
     reload: Reload
     answers: list[Answered]
 
 
 class _Compilation:
-    """Watches for the process that compiles under a server."""
+    """Watches the compiler process of a server."""
 
     def __init__(self, server: Server) -> None:
         self._server, self._next = server, 0.0
         self._pid: int | None = None
         self._began = self.seconds = 0.0
 
-    def look(self) -> None:
-        """See whether it began, and then whether it ended."""
+    def check(self) -> None:
+        """Check whether the process has started, then whether it has ended."""
         now = time.monotonic()
         if self._pid is None:
             if now >= self._next:
-                self._next = now + _LOOK_SECONDS
+                self._next = now + _SEARCH_SECONDS
                 self._find()
         elif not self.seconds and not processes.is_alive(self._pid):
             self.seconds = now - self._began
@@ -75,42 +75,42 @@ class _Compilation:
 
 
 def reload(server: Server, connections: Mapping[int, Connection], place: Place, *, pause: float) -> Seen:
-    """Put the other edition in place and ask until a second after all workers answer from it. Raises `Failed`."""
+    """Publish the other edition and send requests until a second after all workers serve it. Raises `Failed`."""
     versions = {worker: connection.ask() for worker, connection in connections.items()}
     compilation = _Compilation(server)
-    turned_at, turned = _turn(place)
+    published_at, published = _publish(place)
     seen: list[Answered] = []
     new: dict[int, float] = {}
     with uncollected():
         for answer in answers(connections, pause=pause):
             seen.append(answer)
             if pause:
-                compilation.look()
+                compilation.check()
             if answer.version != versions[answer.worker]:
                 new.setdefault(answer.worker, answer.at)
             if len(new) == len(versions) and answer.at > max(new.values()) + _AFTER_SECONDS:
                 break
-            if answer.at > turned + _LONGEST_SECONDS:
+            if answer.at > published + _LONGEST_SECONDS:
                 raise Failed(f"{len(new)} of {len(versions)} workers had new data after {_LONGEST_SECONDS} s")
     found = Reload(
-        last=max(new.values()) - turned,
+        last=max(new.values()) - published,
         skew=max(new.values()) - min(new.values()),
-        published=_loaded_at(server) - turned_at,
+        published=_loaded_at(server) - published_at,
         compiled=compilation.seconds,
     )
     return Seen(found, seen)
 
 
 def quiet(connections: Mapping[int, Connection], seconds: float) -> list[Answered]:
-    """Ask without pause for so long while nothing changes."""
+    """Send requests without pause for some seconds while the data does not change."""
     until = time.monotonic() + seconds
     with uncollected():
         return list(takewhile(lambda answer: answer.at < until, answers(connections, pause=0)))
 
 
-def _turn(place: Place) -> tuple[float, float]:
-    """Put the other edition in place; return when that was, by the calendar and by the monotonic clock."""
-    place.turn()
+def _publish(place: Place) -> tuple[float, float]:
+    """Publish the other edition; return the time by the system clock and by the monotonic clock."""
+    place.publish()
     return time.time(), time.monotonic()
 
 

@@ -1,4 +1,4 @@
-"""Everything that was found of reloads and workers."""
+"""The results of the benchmark of reloads and workers."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from bench.wire.machine import Surroundings
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What was found, part by part; a part that was not asked for is empty."""
+    """The results by part; a part that did not run is empty."""
 
     surroundings: Surroundings
     starts: Sequence[Start]
@@ -23,9 +23,9 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def missed(self) -> list[str]:
-        """Which bounds are not kept."""
-        found: tuple[Reloads | Footprint | Sharing, ...] = (*self.reloads, *self.footprints, *self.sharings)
-        return [miss for each in found for miss in each.missed]
+        """The bounds that are exceeded."""
+        results: tuple[Reloads | Footprint | Sharing, ...] = (*self.reloads, *self.footprints, *self.sharings)
+        return [miss for each in results for miss in each.missed]
 
 
 def markdown(report: Report) -> str:
@@ -36,5 +36,5 @@ def markdown(report: Report) -> str:
         report.footprints and footprints.markdown(report.footprints),
         report.sharings and sharing.markdown(report.sharings),
     )
-    missed = "".join(f"- Not kept: {miss}.\n" for miss in report.missed)
+    missed = "".join(f"- Exceeded: {miss}.\n" for miss in report.missed)
     return "\n".join(part for part in (f"{report.surroundings}\n", *tables, missed) if isinstance(part, str) and part)

@@ -1,4 +1,4 @@
-"""How the parts of the bench are measured, and what they share."""
+"""Settings and helpers that the parts of the benchmark share."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +13,7 @@ from bench.wire.service import service
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """With which data, how often, on which core servers stand where they are bound to one, and how they are driven."""
+    """The seed of the data, the number of repeats, the core of servers that are bound to one, and the load."""
 
     seed: int
     repeats: int
@@ -22,25 +22,25 @@ class Setting(msgspec.Struct, frozen=True):
 
     @property
     def both_cores(self) -> tuple[int, int]:
-        """The cores of a server that is not bound to one: clients and load take from the first."""
+        """The cores of a server that is not bound to one; clients and load share the first."""
         return self.driver.core, self.core
 
     def sample(self, stores: int) -> Sample:
-        """Return the made-up data set of so many stores."""
+        """Return the synthetic data set of a number of stores."""
         return Sample.of(stores, seed=self.seed)
 
 
 def several(data: Path, workers: int) -> Contender:
-    """Return the service with so many workers."""
+    """Return the service with a number of workers."""
     return service(data, "--workers", str(workers))
 
 
-def told(spread: Spread, *, scale: float = 1, digits: int = 2) -> str:
-    """Return the median of some figures and the highest."""
+def median_and_highest(spread: Spread, *, scale: float = 1, digits: int = 2) -> str:
+    """Return the median of some figures, and the maximum in brackets."""
     return f"{spread.median * scale:,.{digits}f} ({spread.highest * scale:,.{digits}f})"
 
 
 def megabytes(sizes: Iterable[int]) -> str:
-    """Return sizes in bytes as MB, the least and the most."""
+    """Return sizes in bytes as MB, the minimum and the maximum."""
     ordered = [f"{size / 1e6:,.0f}" for size in sorted(sizes)]
     return ordered[0] if ordered[0] == ordered[-1] else f"{ordered[0]} to {ordered[-1]}"

@@ -1,4 +1,4 @@
-"""What a request costs of two workers over one, and how connections are spread over two."""
+"""The cost of a request with two workers compared to one, and how connections are distributed over two."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,11 +21,11 @@ from bench.wire.shapes import Shape, read_shapes
 _WORKERS: Final = 2
 _BOUND: Final = 1.1
 _SHAPES: Final = ("company", "city", "page")
-_LOOK_SECONDS: Final = 0.05
+_PAUSE_SECONDS: Final = 0.05
 
 
 class Sharing(msgspec.Struct, frozen=True):
-    """One worker and two on a shape; `busiest` is the most connections that one of the two had, run by run."""
+    """One worker and two on a shape; `busiest` is the number of connections of the busier worker, run by run."""
 
     contest: Contest
     connections: int
@@ -33,13 +33,13 @@ class Sharing(msgspec.Struct, frozen=True):
 
     @property
     def missed(self) -> list[str]:
-        """Where the median of the pairs is above the bound."""
+        """The median of the pairs, if it is above the bound."""
         ratio = self.contest.cpu_ratio.median
         return [] if ratio <= _BOUND else [f"{self.contest.shape}: two workers cost {ratio:.2f} times as much as one"]
 
 
 def sharings(setting: Setting, stores: int) -> Iterator[Sharing]:
-    """Drive one worker and two in turn, all on one core, then two on both."""
+    """Send load to one worker and to two in turn, all on one core, then to two on both."""
     sample = setting.sample(stores)
     data = make_baked(sample)
     shapes = [shape for shape in read_shapes(sample.folder, setting.seed) if shape.slug in _SHAPES]
@@ -54,7 +54,7 @@ def sharings(setting: Setting, stores: int) -> Iterator[Sharing]:
 
 @contextmanager
 def _both(contender: Contender, *cores: int) -> Iterator[Server]:
-    """Give a server once both of its workers answer."""
+    """Yield a server once both of its workers respond."""
     with running(contender, *cores) as server:
         with connected(server, _WORKERS):
             pass
@@ -62,12 +62,12 @@ def _both(contender: Contender, *cores: int) -> Iterator[Server]:
 
 
 def _busiest(setting: Setting, server: Server, shape: Shape) -> int:
-    """Return the most connections that a worker has once all of a run stand. Raises `Failed`."""
+    """Return the connections of the busier worker once all of a run are open. Raises `Failed`."""
     questions = Questions.of(shape, server)
     with ThreadPoolExecutor() as pool:
         driving = pool.submit(drive, setting.driver, server, questions)
         while (found := spread(server)).total() < setting.driver.connections and not driving.done():
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_PAUSE_SECONDS)
         driving.result()
     return max(found.values(), default=0)
 

@@ -1,4 +1,4 @@
-"""How long a start takes."""
+"""The time of a start."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,7 +6,7 @@ import msgspec
 
 from bench.markdown import table
 from bench.reloads.editions import FORMS, Form
-from bench.reloads.setting import Setting, told
+from bench.reloads.setting import Setting, median_and_highest
 from bench.wire.contender import Contender
 from bench.wire.measure import Spread
 from bench.wire.sample import make_baked
@@ -23,7 +23,7 @@ class Start(msgspec.Struct, frozen=True):
 
 
 def starts(setting: Setting, stores: int) -> Iterator[Start]:
-    """Start the service again and again."""
+    """Start the service repeatedly."""
     sample = setting.sample(stores)
     baked = make_baked(sample)
     for form, data in zip(FORMS, (sample.folder, baked), strict=True):
@@ -38,4 +38,4 @@ def _ready(setting: Setting, contender: Contender) -> float:
 def markdown(found: Iterable[Start]) -> str:
     """Return the times as a table."""
     head = ("stores", "from", "start to ready, s")
-    return table(head, ((f"{start.stores:,}", start.form, told(start.ready)) for start in found))
+    return table(head, ((f"{start.stores:,}", start.form, median_and_highest(start.ready)) for start in found))

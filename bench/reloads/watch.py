@@ -1,4 +1,4 @@
-"""Asking workers again and again, and what came of it."""
+"""Repeated requests to each worker, and their latencies."""
 
 import gc
 import time
@@ -15,9 +15,9 @@ _SHARE: Final = 0.999
 
 
 class Answered(msgspec.Struct, frozen=True, gc=False):
-    """An answer: of which worker, when it was there, how long it took and how much of that was waiting for a core.
+    """A response: the worker, the time it arrived, its latency, and the part of that spent waiting for a core.
 
-    Moments and times are in seconds, of the monotonic clock.
+    Times are in seconds of the monotonic clock.
     """
 
     worker: int
@@ -28,13 +28,13 @@ class Answered(msgspec.Struct, frozen=True, gc=False):
 
 
 class Waits(msgspec.Struct, frozen=True):
-    """How long answers took, in seconds.
+    """Latencies in seconds.
 
-    number      of answers
-    share       within which 99.9 % of them came
-    longest     the longest
-    held        the longest without the time in which worker or client were ready to run and had no core: the most
-                that the event loop can have stood still
+    number      of responses
+    share       the 99.9th percentile
+    longest     the maximum
+    held        the maximum without the time in which worker or client were ready to run but had no core: an upper
+                bound for how long the event loop was blocked
     """
 
     number: int
@@ -44,14 +44,14 @@ class Waits(msgspec.Struct, frozen=True):
 
 
 def waits(answers: Sequence[Answered]) -> Waits:
-    """Return how long answers took."""
+    """Return the latencies of responses."""
     ordered = sorted(answer.seconds for answer in answers)
     held = max(answer.seconds - answer.waited for answer in answers)
     return Waits(len(ordered), ordered[int(_SHARE * (len(ordered) - 1))], ordered[-1], held)
 
 
 def answers(connections: Mapping[int, Connection], *, pause: float) -> Iterator[Answered]:
-    """Ask each worker in turn, without end, and pause between the rounds for some seconds."""
+    """Send a request to each worker in turn, endlessly, with a pause in seconds between the rounds."""
     while True:
         for worker, connection in connections.items():
             yield _answered(worker, connection)
@@ -73,7 +73,7 @@ def _core_waits(worker: int) -> float:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Let Python collect no garbage, which would look like a slow answer."""
+    """Disable garbage collection, which would look like a slow response."""
     gc.collect()
     gc.disable()
     try:

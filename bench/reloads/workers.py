@@ -1,4 +1,4 @@
-"""The processes of a run that answer, and a connection to each of them."""
+"""The worker processes of a run, and a connection to each."""
 
 import socket
 import time
@@ -15,32 +15,32 @@ from bench.wire.shapes import KEY
 _REQUEST: Final = f"GET /stores?limit=1 HTTP/1.1\r\nHost: bench\r\nx-api-key: {KEY}\r\n\r\n".encode()
 _VERSION: Final = b"\r\nX-Dataset-Version: "
 _LENGTH: Final = b"\r\nContent-Length: "
-_UNTIL_ALL_ANSWER: Final = 30
-_BETWEEN_SECONDS: Final = 0.01
-_ASK_SECONDS: Final = 60
-_MOST_BYTES: Final = 1 << 16
+_CONNECT_SECONDS: Final = 30
+_PAUSE_SECONDS: Final = 0.01
+_TIMEOUT_SECONDS: Final = 60
+_MAX_BYTES: Final = 1 << 16
 _ESTABLISHED: Final = "01"
 
 
 class Connection:
-    """A connection that stays open, all of whose requests one process answers."""
+    """A persistent connection: one process serves all of its requests."""
 
     def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=_ASK_SECONDS)
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port: int = self._socket.getsockname()[1]
 
     def ask(self) -> bytes:
-        """Ask for one store; return the version of the data that the answer is from. Raises `Failed`."""
+        """Request one store; return the version of the data. Raises `Failed`."""
         self._socket.sendall(_REQUEST)
-        answer = self._socket.recv(_MOST_BYTES)
+        answer = self._socket.recv(_MAX_BYTES)
         head, _, body = answer.partition(b"\r\n\r\n")
         if not answer.startswith(b"HTTP/1.1 200 ") or len(body) != int(_field(head, _LENGTH)):
             raise Failed(f"the service answered {answer[:200]!r}")
         return _field(head, _VERSION)
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._socket.close()
 
 
@@ -49,7 +49,7 @@ def _field(head: bytes, name: bytes) -> bytes:
 
 
 def workers(server: Server) -> list[int]:
-    """Return the processes that answer: those under the one that was started, or itself where it is alone."""
+    """Return the serving processes: the children of the one that was started, or itself if it has none."""
     _, *children = processes.family(server.pid)
     return children or [server.pid]
 
@@ -62,19 +62,19 @@ def spread(server: Server) -> Counter[int]:
 
 @contextmanager
 def connected(server: Server, count: int) -> Iterator[dict[int, Connection]]:
-    """Give a connection to each of so many workers, by the process. Raises `Failed` where some never answer."""
+    """Yield a connection to each worker by its process. Raises `Failed` if some never respond."""
     opened: dict[int, Connection] = {}
     spare: list[Connection] = []
-    until = time.monotonic() + _UNTIL_ALL_ANSWER
+    until = time.monotonic() + _CONNECT_SECONDS
     try:
         while len(opened) < count:
             if time.monotonic() > until:
-                raise Failed(f"{len(opened)} of {count} workers answered in {_UNTIL_ALL_ANSWER} s")
+                raise Failed(f"{len(opened)} of {count} workers answered in {_CONNECT_SECONDS} s")
             spare.append(Connection(server.port))
-            with suppress(Failed):  # of a worker that has no data yet
+            with suppress(Failed):  # a worker without data yet
                 spare[-1].ask()
                 opened.setdefault(_worker_of(server, spare[-1]), spare[-1])
-            time.sleep(_BETWEEN_SECONDS)
+            time.sleep(_PAUSE_SECONDS)
         yield opened
     finally:
         for connection in spare:
@@ -99,7 +99,7 @@ def _sockets(pid: int) -> set[str]:
     """Return the inodes of a process's sockets."""
     found = set()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
-        with suppress(OSError):  # it was closed meanwhile
+        with suppress(OSError):  # closed meanwhile
             target = str(descriptor.readlink())
             found.add(target.removeprefix("socket:[").removesuffix("]"))
     return found

@@ -1,4 +1,4 @@
-"""Load the service with everything for an hour and look for what grows or fails: `python -m bench.soak`."""
+"""Run an hour of mixed load against the service, and fail on leaks and wrong responses: `python -m bench.soak`."""
 
 import signal
 import sys
@@ -16,22 +16,22 @@ from bench.markdown import table
 from bench.reloads.editions import FORMS, Form, Place, editions, place
 from bench.reloads.setting import several
 from bench.reloads.workers import connected
-from bench.soak.asks import Ledger, asks
-from bench.soak.clients import Client, Fresh, Keeper, Slow, at_rest
-from bench.soak.samples import History, look, markdown, members
+from bench.soak.clients import Client, Persistent, Reconnecting, SlowReader, at_rest
+from bench.soak.requests import Ledger, every_request
+from bench.soak.samples import History, markdown, members, sample
 from bench.wire.cores import split_cores
 from bench.wire.machine import surroundings
 from bench.wire.sample import Sample
 from bench.wire.servers import Failed, Server, running
 from bench.wire.shapes import KEY
 
-_KINDS: Final[tuple[type[Client], ...]] = (Keeper, Keeper, Keeper, Fresh, Slow)
+_KINDS: Final[tuple[type[Client], ...]] = (Persistent, Persistent, Persistent, Reconnecting, SlowReader)
 _RELOAD_SECONDS: Final = 60
-_LOOK_SECONDS: Final = 0.2
+_PAUSE_SECONDS: Final = 0.2
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A service under load: what it serves, who asks, what came of it."""
+    """A service under load: its data, its clients, and its results."""
 
     name: str
     server: Server
@@ -42,15 +42,15 @@ class Run(msgspec.Struct, frozen=True):
 
 
 @click.command()
-@click.option("--minutes", default=60.0, show_default=True, help="How long.")
-@click.option("--every", default=60.0, show_default=True, help="Seconds between reloads, and between looks.")
+@click.option("--minutes", default=60.0, show_default=True, help="Length of the run.")
+@click.option("--every", default=60.0, show_default=True, help="Seconds between reloads, and between samples.")
 @click.option("--stores", default=20_000, show_default=True)
 @click.option("--seed", default=1, show_default=True)
-@click.option("--workers", default=(2, 1), multiple=True, help="Of a service; repeatable.  [default: 2 and 1]")
+@click.option("--workers", default=(2, 1), multiple=True, help="Workers of a service; repeatable.  [default: 2 and 1]")
 def main(*, minutes: float, every: float, stores: int, seed: int, workers: tuple[int, ...]) -> None:
-    """Print what each process held and what was answered; end with 1 where something grew or failed.
+    """Print the memory of each process and the counts of responses; exit with 1 if something grew or failed.
 
-    The services are loaded at once. The first serves files, the next a baked file, and so on in turn.
+    The services run at the same time. The first serves files, the next a baked file, and so on in turn.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
     cores, gate = split_cores(), Event()
@@ -64,7 +64,7 @@ def main(*, minutes: float, every: float, stores: int, seed: int, workers: tuple
             reloads = _soak(runs, gate, minutes * 60, every)
     except Failed as failed:
         raise click.ClickException(str(failed)) from failed
-    _tell(runs, minutes, reloads)
+    _report(runs, minutes, reloads)
 
 
 @contextmanager
@@ -75,8 +75,10 @@ def _loaded(sample: Sample, form: Form, workers: int, cores: tuple[int, int], ga
             pids = members(server.pid)
         name = f"{form}, {workers} worker{'s' * (workers > 1)}"
         company = orjson.loads(server.ask("/companies?limit=1", KEY).body)["data"][0]["company_id"]
-        ledger, asked = Ledger(), asks(company)
-        clients = [kind(server.port, asked, ledger, place=7 * number, gate=gate) for number, kind in enumerate(_KINDS)]
+        ledger, requests = Ledger(), every_request(company)
+        clients = [
+            kind(server.port, requests, ledger, place=7 * number, gate=gate) for number, kind in enumerate(_KINDS)
+        ]
         for client in clients:
             client.start()
         yield Run(name, server, home, ledger, clients, [History(f"{name}: {pid}", pid, []) for pid in pids])
@@ -85,48 +87,48 @@ def _loaded(sample: Sample, form: Form, workers: int, cores: tuple[int, int], ga
 
 
 def _soak(runs: Sequence[Run], gate: Event, seconds: float, every: float) -> int:
-    """Look at each process and then replace the data, again and again; return how often."""
+    """Sample each process and replace the data, repeatedly; return the number of reloads."""
     began = time.monotonic()
     everyone = [client for run in runs for client in run.clients]
     rounds = 0
     while (at := time.monotonic() - began) < seconds:
         with at_rest(everyone, gate):
             for run in runs:
-                _look(run, at)
+                _sample(run, at)
         for run in runs:
             _reload(run)
         rounds += 1
         time.sleep(max(0.0, min(rounds * every, seconds) - (time.monotonic() - began)))
     with at_rest(everyone, gate):
         for run in runs:
-            _look(run, time.monotonic() - began)
+            _sample(run, time.monotonic() - began)
     return rounds
 
 
-def _look(run: Run, at: float) -> None:
+def _sample(run: Run, at: float) -> None:
     if members(run.server.pid) != [history.pid for history in run.histories]:
         run.ledger.fail("a process ended or was started")
         return
     for history in run.histories:
-        history.samples.append(look(history.pid, at))
+        history.samples.append(sample(history.pid, at))
 
 
 def _reload(run: Run) -> None:
-    """Put the other edition in place and wait until it is served."""
+    """Publish the other edition and wait until it is served."""
     before, until = _generation(run), time.monotonic() + _RELOAD_SECONDS
-    run.place.turn()
+    run.place.publish()
     while _generation(run) == before:
         if time.monotonic() > until:
             run.ledger.fail(f"no new data after {_RELOAD_SECONDS} s")
             return
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _generation(run: Run) -> int:
     return int(orjson.loads(run.server.ask("/ready", KEY).body)["generation"])
 
 
-def _tell(runs: Sequence[Run], minutes: float, reloads: int) -> None:
+def _report(runs: Sequence[Run], minutes: float, reloads: int) -> None:
     statuses = sorted({status for run in runs for status in run.ledger.statuses})
     rows = [
         (run.name, str(reloads), *(f"{run.ledger.statuses[status]:,}" for status in statuses), str(run.ledger.failed))
@@ -138,7 +140,7 @@ def _tell(runs: Sequence[Run], minutes: float, reloads: int) -> None:
     print(markdown(histories))
     missed = [miss for history in histories for miss in history.missed]
     missed += [f"{run.name}: {why}" for run in runs for why in run.ledger.failures]
-    print("\n".join(f"- Not kept: {miss}." for miss in missed) or "Nothing grew and nothing failed.")
+    print("\n".join(f"- Failed: {miss}." for miss in missed) or "Nothing grew and nothing failed.")
     sys.exit(bool(missed))
 
 

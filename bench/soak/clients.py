@@ -1,4 +1,4 @@
-"""Clients of each kind: that keep their connection, that open one each time, and that read slowly."""
+"""Clients of each kind: with a persistent connection, with a connection per request, and one that reads slowly."""
 
 import socket
 import time
@@ -9,101 +9,101 @@ from itertools import cycle
 from threading import Event, Thread
 from typing import Final
 
-from bench.soak.asks import Ask, Ledger
+from bench.soak.requests import Ledger, Request
 from bench.wire.shapes import KEY
 
 _SECONDS: Final = 60
-_SLOW: Final = Ask("/stores?limit=1000")
+_SLOW: Final = Request("/stores?limit=1000")
 _PIECE: Final = 16 << 10
 _PIECE_SECONDS: Final = 0.02
 _STEP_SECONDS: Final = 0.01
 
 
 class Client(Thread):
-    """Asks one thing after the other, from another place in their round than its neighbours, while the gate is open."""
+    """Sends one request after the other, each client from another place in the list, while the gate is open."""
 
-    def __init__(self, port: int, asks: Sequence[Ask], ledger: Ledger, *, place: int, gate: Event) -> None:
+    def __init__(self, port: int, requests: Sequence[Request], ledger: Ledger, *, place: int, gate: Event) -> None:
         super().__init__(daemon=True)
         self.port, self.ledger = port, ledger
-        self._asks = cycle([*asks[place:], *asks[:place]])
+        self._requests = cycle([*requests[place:], *requests[:place]])
         self._gate, self._over = gate, Event()
         self.resting = Event()
 
     def run(self) -> None:
-        """Ask until told to end; what fails is told to the ledger, and the next thing is asked."""
+        """Send requests until stopped; count errors in the ledger and continue."""
         while not self._over.is_set():
             if not self._gate.is_set():
                 self.resting.set()
                 self._gate.wait()
                 self.resting.clear()
                 self.rested()
-            ask = next(self._asks)
+            request = next(self._requests)
             try:
-                self.ask(ask)
+                self.send(request)
             except (OSError, HTTPException) as error:
-                self.ledger.fail(f"{ask.method} {ask.target}: {error!r}")
+                self.ledger.fail(f"{request.method} {request.target}: {error!r}")
                 time.sleep(_STEP_SECONDS)
 
     def rested(self) -> None:
-        """Begin anew after a rest."""
+        """Prepare to continue after a pause."""
 
     def end(self) -> None:
-        """End after the answer that is under way."""
+        """Stop after the response in progress."""
         self._over.set()
         self.join(_SECONDS)
 
-    def ask(self, ask: Ask) -> None:
-        """Ask once, and tell the ledger what came."""
+    def send(self, request: Request) -> None:
+        """Send a request, and record the response in the ledger."""
         raise NotImplementedError
 
 
-class Keeper(Client):
-    """Keeps its connection, and the tags of what it was answered."""
+class Persistent(Client):
+    """Reuses its connection, and sends the entity tags of earlier responses."""
 
     _connection: HTTPConnection | None = None
     _tags: dict[str, str] | None = None
 
     def rested(self) -> None:
-        """Open another connection with the next request: the service may have closed this one, idle as it was."""
+        """Reconnect for the next request: the service may have closed the idle connection."""
         if self._connection is not None:
             self._connection.close()
 
-    def ask(self, ask: Ask) -> None:
-        """Ask on the one connection."""
+    def send(self, request: Request) -> None:
+        """Send the request on the one connection."""
         self._connection = self._connection or HTTPConnection("127.0.0.1", self.port, timeout=_SECONDS)
         self._tags = {} if self._tags is None else self._tags
-        tag = self._tags.get(ask.target) if ask.conditional else None
+        tag = self._tags.get(request.target) if request.conditional else None
         try:
-            self._connection.request(ask.method, ask.target, headers={**ask.fields, **_if_none(tag)})
+            self._connection.request(request.method, request.target, headers={**request.fields, **_if_none(tag)})
             answer = self._connection.getresponse()
             body = answer.read()
         except (OSError, HTTPException):
             self._connection.close()
             raise
-        if ask.conditional:
-            self._tags[ask.target] = answer.headers.get("ETag", "")
-        self.ledger.told(ask, answer.status, dict(answer.headers), body)
+        if request.conditional:
+            self._tags[request.target] = answer.headers.get("ETag", "")
+        self.ledger.record(request, answer.status, dict(answer.headers), body)
 
 
-class Fresh(Client):
-    """Opens a connection for each request."""
+class Reconnecting(Client):
+    """Opens a connection per request."""
 
-    def ask(self, ask: Ask) -> None:
-        """Ask on a connection of its own."""
+    def send(self, request: Request) -> None:
+        """Send the request on a new connection."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=_SECONDS)
         try:
-            connection.request(ask.method, ask.target, headers=dict(ask.fields))
+            connection.request(request.method, request.target, headers=dict(request.fields))
             answer = connection.getresponse()
-            self.ledger.told(ask, answer.status, dict(answer.headers), answer.read())
+            self.ledger.record(request, answer.status, dict(answer.headers), answer.read())
         finally:
             connection.close()
 
 
-class Slow(Client):
-    """Asks for a long answer on a connection of little room, and reads it in pieces with pauses."""
+class SlowReader(Client):
+    """Requests a long response over a small receive buffer, and reads it in pieces with pauses."""
 
-    def ask(self, ask: Ask) -> None:  # noqa: ARG002 - it always asks for the same
-        """Ask for a long answer."""
+    def send(self, request: Request) -> None:  # noqa: ARG002 - it always sends the same request
+        """Request the long response."""
         with socket.socket() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _PIECE)
             client.settimeout(_SECONDS)
@@ -115,7 +115,7 @@ class Slow(Client):
         fields = dict(line.split(": ", 1) for line in lines)
         if int(fields.get("Content-Length", -1)) != len(body):
             raise HTTPException(f"{len(body)} bytes of {fields.get('Content-Length')}")
-        self.ledger.told(_SLOW, int(start.split(" ")[1]), fields, body)
+        self.ledger.record(_SLOW, int(start.split(" ")[1]), fields, body)
 
 
 def _slowly(client: socket.socket) -> Iterator[bytes]:
@@ -130,7 +130,7 @@ def _if_none(tag: str | None) -> dict[str, str]:
 
 @contextmanager
 def at_rest(clients: Sequence[Client], gate: Event) -> Iterator[None]:
-    """Let all clients rest, each behind an answer."""
+    """Pause all clients, each after a response."""
     gate.clear()
     for client in clients:
         client.resting.wait(_SECONDS)

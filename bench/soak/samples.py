@@ -1,4 +1,4 @@
-"""What the processes of a service hold, minute by minute, and whether it grows."""
+"""The memory, descriptors and threads of the processes of a service over time, and whether they grow."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
@@ -12,16 +12,16 @@ from bench.markdown import table
 from bench.wire import processes
 from service.sources import compiler_process as compiler
 
-# Less than what a worker takes for kept answers and selections, and than what a leak of 10 bytes a request would be.
+# Less than the caches of a worker, and less than a leak of 10 bytes a request.
 MOST_GROWTH: Final = 8e6  # bytes an hour
 MOST_MORE: Final = 4  # descriptors or threads
-# A slope over less time says more of the allocator than of a leak.
+# A slope over less time shows the allocator, not a leak.
 _SHORTEST_SECONDS: Final = 1200
 WARM_UP: Final = 1 / 6  # of the time
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """What a process holds at a moment, in seconds: bytes of its own memory, open descriptors, threads."""
+    """The state of a process at a time in seconds: bytes of private memory, open descriptors, threads."""
 
     at: float
     memory: int
@@ -30,7 +30,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class History(msgspec.Struct, frozen=True):
-    """The samples of a process that is called by its service and place in it."""
+    """The samples of a process."""
 
     name: str
     pid: int
@@ -51,7 +51,7 @@ class History(msgspec.Struct, frozen=True):
 
     @property
     def missed(self) -> Iterator[str]:
-        """What grows."""
+        """What grows too much."""
         warm = self.warm
         if warm[-1].at - warm[0].at >= _SHORTEST_SECONDS and self.growth > MOST_GROWTH:
             yield f"{self.name}: its memory grows by {self.growth / 1e6:.1f} MB an hour"
@@ -61,15 +61,15 @@ class History(msgspec.Struct, frozen=True):
                 yield f"{self.name}: it has {max(counts)} {what}, and had {counts[0]}"
 
 
-def look(pid: int, at: float) -> Sample:
-    """Return what a process holds now. Raises OSError where it ended."""
+def sample(pid: int, at: float) -> Sample:
+    """Return the state of a process now. Raises OSError if it has ended."""
     home = Path(f"/proc/{pid}")
     held = [len(list((home / name).iterdir())) for name in ("fd", "task")]
     return Sample(at, processes.memory_of(pid).anonymous, *held)
 
 
 def members(pid: int) -> list[int]:
-    """Return the processes of a service that last: not those that compile."""
+    """Return the permanent processes of a service: all but compilers."""
     return [each for each in processes.family(pid) if compiler.__name__ not in processes.command(each)]
 
 
@@ -81,7 +81,7 @@ def markdown(histories: Iterable[History]) -> str:
 
 def _row(each: History) -> Sequence[str]:
     warm = each.warm
-    sizes = (warm[0].memory, max(sample.memory for sample in warm), warm[-1].memory)
-    counts = [[getattr(sample, what) for sample in warm] for what in ("descriptors", "threads")]
+    sizes = (warm[0].memory, max(each.memory for each in warm), warm[-1].memory)
+    counts = [[getattr(one, what) for one in warm] for what in ("descriptors", "threads")]
     spans = [str(bound) for count in counts for bound in (min(count), max(count))]
     return (each.name, *(f"{size / 1e6:.1f}" for size in sizes), f"{each.growth / 1e6:+.1f}", *spans)

@@ -1,4 +1,4 @@
-"""Measure the service over HTTP, beside its ceiling and its peers: `python -m bench.wire --stores 100000`."""
+"""Measure the service over HTTP, with its upper bound and its peers: `python -m bench.wire --stores 100000`."""
 
 import signal
 import sys
@@ -8,8 +8,8 @@ from typing import Final
 
 import click
 
-from bench.markdown import keep
-from bench.wire.bench import PEERS, Bench, Found, tell
+from bench.markdown import save
+from bench.wire.bench import PEERS, Bench, Found, log
 from bench.wire.cores import split_cores
 from bench.wire.load import Driver
 from bench.wire.machine import surroundings
@@ -24,15 +24,17 @@ _NO_PEER: Final = "none"
 
 @click.command()
 @click.option("--stores", default=100_000, show_default=True)
-@click.option("--companies", type=int, help="[default: one for 50 stores]")
+@click.option("--companies", type=int, help="[default: one per 50 stores]")
 @click.option("--seed", default=1, show_default=True)
 @click.option("--data", type=click.Path(exists=True, path_type=Path), help="Serve this form of the same data set.")
 @click.option("--baked", is_flag=True, help="Bake the data set and serve the file.")
 @click.option("--seconds", default=3, show_default=True, help="Length of a run.")
-@click.option("--pairs", default=5, show_default=True, help="Pairs of runs with the bare handler, for each shape.")
-@click.option("--peer-pairs", default=2, show_default=True, help="Pairs of runs with a peer, for each shape.")
-@click.option("--connections", default=16, show_default=True, help="How many connections wrk keeps busy.")
-@click.option("--peer", "peers", multiple=True, type=click.Choice([*PEERS, _NO_PEER]), help="Only this; repeatable.")
+@click.option("--pairs", default=5, show_default=True, help="Pairs of runs with the bare handler per shape.")
+@click.option("--peer-pairs", default=2, show_default=True, help="Pairs of runs with a peer per shape.")
+@click.option("--connections", default=16, show_default=True, help="Connections of wrk.")
+@click.option(
+    "--peer", "peers", multiple=True, type=click.Choice([*PEERS, _NO_PEER]), help="Run only this; repeatable."
+)
 @click.option("--shape", "slugs", multiple=True, help="Only this; repeatable.")
 def main(  # noqa: PLR0913 - one for each option
     *,
@@ -48,11 +50,11 @@ def main(  # noqa: PLR0913 - one for each option
     peers: tuple[str, ...],
     slugs: tuple[str, ...],
 ) -> None:
-    """Print the tables; end with 1 where a bound is missed. All shapes and peers are kept in results/ and README.md."""
+    """Print the tables; exit with 1 if a bound is missed. A run with all shapes and peers updates README.md."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
     core, load = split_cores()
     sample = Sample.of(stores, companies=companies, seed=seed)
-    tell(f"make {sample.stores:,} stores of {sample.companies:,} companies in {sample.folder}, or take those there")
+    log(f"generate {sample.stores:,} stores of {sample.companies:,} companies in {sample.folder}, or reuse them")
     make(sample)
     if baked:
         bake(sample)
@@ -62,7 +64,7 @@ def main(  # noqa: PLR0913 - one for each option
     report = _measured(bench, slugs, [name for name in peers or PEERS if name != _NO_PEER])
     print(markdown(report))
     if not peers and not slugs:
-        keep(str(stores), found=report, tables=markdown(report))
+        save(str(stores), results=report, tables=markdown(report))
     sys.exit(bool(report.missed))
 
 

@@ -1,4 +1,4 @@
-"""The service's answers to a shape: how large they are, and their bytes as files."""
+"""The service's responses to a shape: their sizes, and their bodies as files."""
 
 import shutil
 from pathlib import Path
@@ -10,12 +10,12 @@ from bench.wire.load import Questions
 from bench.wire.servers import Server
 from bench.wire.shapes import Shape
 
-# What is kept of a shape: more than a processor's cache holds.
+# The limit per shape: more than the processor's cache.
 _MOST_BYTES: Final = 64 << 20
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """The answers to the first requests of a shape, in their order: sizes in bytes, media type, coding, files."""
+    """The responses to the first requests of a shape, in order: sizes in bytes, media type, coding, files."""
 
     status: int
     media_type: str
@@ -30,9 +30,9 @@ class Answers(msgspec.Struct, frozen=True):
 
 
 def collect(server: Server, shape: Shape, folder: Path) -> Answers:
-    """Ask the first requests of a shape once each and keep the bodies in `folder`, emptied before.
+    """Send the first requests of a shape once each and write the bodies to `folder`, emptied before.
 
-    Raises `Failed` where an answer has another status or content coding than the shape's.
+    Raises `Failed` if a response has another status or content coding than the shape.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""A bench: the service, its ceiling and its peers, shape by shape."""
+"""A benchmark over HTTP: the service, its upper bound and its peers, shape by shape."""
 
 import sys
 import time
@@ -28,13 +28,13 @@ from bench.wire.variants import check_kept, tagged
 PEERS: Final = ("roapi", "roapi-offset", "fastapi", "nginx", "datasette")
 
 
-def tell(text: str) -> None:
-    """Say on standard error what is being done."""
+def log(text: str) -> None:
+    """Print progress to standard error."""
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What a bench found: the answers, how each server came up, the contests, and what could not be measured."""
+    """The results: responses, start-up of each server, contests, and what could not be measured."""
 
     answers: dict[str, Answers]
     loadings: list[Loading]
@@ -44,9 +44,9 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Bench(msgspec.Struct, frozen=True):
-    """What to measure and how: the data set, what the service serves of it, the servers' core, the load, the pairs.
+    """What to measure and how: the data set, the form to serve, the servers' core, the load, the pairs.
 
-    `others` are further forms of the data set, which are loaded only.
+    `others` are further forms of the data set; only their loading is measured.
     """
 
     sample: Sample
@@ -58,7 +58,7 @@ class Bench(msgspec.Struct, frozen=True):
     peer_pairs: int
 
     def run(self, shapes: Sequence[Shape], peers: Sequence[str]) -> Found:
-        """Measure everything, peers on plain shapes. Raises `Failed` where the service or the bare handler fails."""
+        """Measure everything, peers on plain shapes. Raises `Failed` if the service or the bare handler fails."""
         found = Found({}, [], [], [], [])
         for other in self.others:
             with self._started(service(other), found):
@@ -72,7 +72,7 @@ class Bench(msgspec.Struct, frozen=True):
                     with self._started(self._peer(name, found.answers), found) as theirs:
                         self._against(ours, theirs, [shape for shape in asked if shape.plain], found)
                 except (NotInstalled, Failed) as lack:
-                    tell(str(lack))
+                    log(str(lack))
                     found.lacks.append(f"{lack}.")
             spared = [shape.title for shape in asked if not shape.plain]
             if peers and spared:
@@ -81,19 +81,19 @@ class Bench(msgspec.Struct, frozen=True):
 
     @contextmanager
     def _started(self, contender: Contender, found: Found) -> Iterator[Server]:
-        tell(f"start {contender.name}")
+        log(f"start {contender.name}")
         with running(contender, self.core) as server:
-            tell(f"{contender.name} was ready after {server.ready_seconds:.2f} s")
+            log(f"{contender.name} was ready after {server.ready_seconds:.2f} s")
             found.loadings.append(
                 Loading(contender.name, contender.version, server.ready_seconds, server.loaded, contender.notes)
             )
             yield server
 
     def _beside_ceiling(self, ours: Server, shape: Shape, found: Found) -> None:
-        """Measure the service, or one with the options of the shape, after each of its answers was looked at."""
+        """Measure the service, or one with the options of the shape, after checking each response."""
         own = running(service(self.data, *shape.options), self.core) if shape.options else nullcontext(ours)
         with own as asked:
-            tell(f"bare handler: {shape.slug}")
+            log(f"bare handler: {shape.slug}")
             answers = collect(asked, shape, self._answers / shape.slug)
             check_kept(shape, answers)
             with running(ceiling(shape, answers, self.sample.work), self.core) as bare:
@@ -101,9 +101,9 @@ class Bench(msgspec.Struct, frozen=True):
         found.answers[shape.slug] = answers
 
     def _peer(self, name: str, answers: Mapping[str, Answers]) -> Contender:
-        """Return a peer by its name, its data made ready. Raises `NotInstalled`."""
+        """Prepare the data of a peer and return the peer. Raises `NotInstalled`."""
         data, work = self.sample.folder, self.sample.work
-        tell(f"make the data of {name} ready")
+        log(f"prepare the data of {name}")
         return {
             "roapi": lambda: roapi(data, work),
             "roapi-offset": lambda: roapi_by_offset(data, work),
@@ -113,10 +113,10 @@ class Bench(msgspec.Struct, frozen=True):
         }[name]()
 
     def _against(self, ours: Server, theirs: Server, shapes: Sequence[Shape], found: Found) -> None:
-        """Measure the service against a peer on each shape that the peer can do."""
+        """Measure the service and a peer on each shape that the peer supports."""
         only = theirs.contender.only
         for shape in shapes if not only else [shape for shape in shapes if shape.slug in only]:
-            tell(f"{theirs.contender.name}: {shape.slug}")
+            log(f"{theirs.contender.name}: {shape.slug}")
             try:
                 found.peers.append(contest(self.driver, shape, ours=ours, theirs=theirs, pairs=self.peer_pairs))
             except Cannot as cannot:

@@ -1,4 +1,4 @@
-"""A contender: a server that is measured, and how each shape of request is put to it."""
+"""A contender: a server that is measured, and how it expresses each shape of request."""
 
 import importlib.metadata
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from bench.wire.shapes import Params, Shape
 
 ROOT: Final = Path(__file__).parents[2]
 HOME: Final = ROOT / "bench" / "data"
-# The peers' own packages, beside which the project's stand alone.
+# The environment of the peers, separate from that of the project.
 PEERS: Final = HOME / "peers"
 
 
-# Between a target, the body that is sent with it and its header fields, in none of which it stands.
+# Separates a target, its body and its header fields, none of which contains it.
 CELL: Final = "\t"
 
 
@@ -24,7 +24,7 @@ class Cannot(Exception):
 
 
 class NotInstalled(Exception):
-    """A contender is not on this machine; the message says what is missing."""
+    """A contender is not installed; the message says what is missing."""
 
 
 class Contender(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class Contender(msgspec.Struct, frozen=True):
 
 
 def same_targets(shape: Shape) -> list[str]:
-    """Return the targets for a contender that speaks the service's own interface."""
+    """Return the targets for a contender with the interface of the service."""
     return [with_fields(request.target, request.fields) for request in shape.requests]
 
 

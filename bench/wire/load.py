@@ -12,13 +12,13 @@ from bench.wire.servers import Answer, Failed, Server
 from bench.wire.shapes import Shape
 
 _WALK: Final = str(Path(__file__).with_name("walk.lua"))
-_PATIENCE_SECONDS: Final = 60
+_TIMEOUT_SECONDS: Final = 60
 _OK: Final = 200
 _FIRST_ERROR: Final = 400
 
 
 class Questions(msgspec.Struct, frozen=True):
-    """What a server is asked: targets, the key they carry, and the status and content coding of every answer."""
+    """The requests to a server: targets, the key, and the expected status and content coding."""
 
     targets: list[str]
     key: str
@@ -27,29 +27,29 @@ class Questions(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, shape: Shape, server: Server) -> "Questions":
-        """Return what a server is asked of a shape. Raises `Cannot`."""
+        """Return the requests of a shape to a server. Raises `Cannot`."""
         return cls(server.contender.targets(shape), shape.key, shape.status, shape.coding)
 
     @property
     def watched(self) -> bool:
-        """Whether the load looks at each answer, which takes it time: wrk itself tells errors from the rest only."""
+        """Whether the load checks each response, which takes it time: wrk itself only counts errors."""
         return bool(self.coding) or _OK < self.status < _FIRST_ERROR
 
     def ask(self, server: Server, target: str) -> Answer:
-        """Return a server's answer to one of the targets; raise `Failed` at another status or coding."""
+        """Return the response to one of the targets. Raises `Failed` for another status or coding."""
         answer = server.ask(target, self.key)
         if (answer.status, answer.coding) != (self.status, self.coding):
-            told = _told(answer.status, answer.coding)
-            raise Failed(f"{server.contender.name} answered {told} to {target!r}: {answer.body[:200]!r}")
+            description = _description(answer.status, answer.coding)
+            raise Failed(f"{server.contender.name} answered {description} to {target!r}: {answer.body[:200]!r}")
         return answer
 
 
-def _told(status: int, coding: str) -> str:
+def _description(status: int, coding: str) -> str:
     return f"{status} in {coding}" if coding else str(status)
 
 
 class Driver(msgspec.Struct, frozen=True):
-    """How servers are driven: from which core, over how many connections, for how many seconds at a time."""
+    """The load: its core, the number of connections, the seconds of a run."""
 
     core: int
     connections: int
@@ -57,7 +57,7 @@ class Driver(msgspec.Struct, frozen=True):
 
 
 class _Summary(msgspec.Struct, frozen=True):
-    """What walk.lua prints at the end."""
+    """The output of walk.lua."""
 
     requests: int
     microseconds: int
@@ -69,7 +69,7 @@ class _Summary(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """One run against one server: microseconds of its CPU for a request, and what it served."""
+    """One run against one server: microseconds of CPU time per request, and what it served."""
 
     cpu_microseconds: float
     requests_per_second: float
@@ -78,7 +78,7 @@ class Run(msgspec.Struct, frozen=True):
 
 
 def drive(driver: Driver, server: Server, questions: Questions) -> Run:
-    """Drive a server and return what it did. Raises `Failed` where it broke off or answered another status."""
+    """Run the load against a server. Raises `Failed` if a connection breaks or a status is wrong."""
     before = server.cpu_seconds()
     summary = _wrk(driver, server, questions)
     taken = server.cpu_seconds() - before
@@ -92,7 +92,7 @@ def drive(driver: Driver, server: Server, questions: Questions) -> Run:
 
 
 def _wrk(driver: Driver, server: Server, questions: Questions) -> _Summary:
-    options = ["-t1", f"-c{driver.connections}", f"-d{driver.seconds}s", f"--timeout={_PATIENCE_SECONDS}s"]
+    options = ["-t1", f"-c{driver.connections}", f"-d{driver.seconds}s", f"--timeout={_TIMEOUT_SECONDS}s"]
     with TemporaryDirectory() as folder:
         targets = Path(folder) / "targets"
         targets.write_text("".join(f"{target}\n" for target in questions.targets), "utf-8")
@@ -101,7 +101,7 @@ def _wrk(driver: Driver, server: Server, questions: Questions) -> _Summary:
         finished = subprocess.run(  # noqa: S603 - the command is this bench's own
             pinned(["wrk", *options, "-s", _WALK, *arguments], driver.core),
             capture_output=True,
-            timeout=driver.seconds + _PATIENCE_SECONDS,
+            timeout=driver.seconds + _TIMEOUT_SECONDS,
             check=True,
         )
     return msgspec.json.decode(finished.stdout.splitlines()[-1], type=_Summary)
@@ -114,5 +114,5 @@ def _check(name: str, questions: Questions, summary: _Summary) -> None:
     if summary.broken or summary.refused != expected:
         raise Failed(f"{name} broke {summary.broken} and refused {summary.refused} of {summary.requests} requests")
     if summary.strange:
-        wanted = _told(questions.status, questions.coding)
+        wanted = _description(questions.status, questions.coding)
         raise Failed(f"{name} did not answer {wanted} to {summary.strange} of {summary.requests} requests")

@@ -1,4 +1,4 @@
-"""Where and with what a bench was made."""
+"""The machine and the versions of a benchmark."""
 
 import os
 import platform
@@ -20,7 +20,7 @@ _PACKAGES: Final = ("aiohttp", "uvloop", "msgspec", "orjson", "numpy", "promethe
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """The time, the commit, the machine and the versions of what was measured with."""
+    """The time, the commit, the machine and the versions of a measurement."""
 
     made_at: str
     commit: str
@@ -33,7 +33,7 @@ class Surroundings(msgspec.Struct, frozen=True):
 
 
 def surroundings() -> Surroundings:
-    """Return what there is now."""
+    """Return the current ones."""
     own = {"store-directory": __version__, "Python": platform.python_version()}
     packages = {name: version(name) for name in _PACKAGES}
     codings = {coding.token: coding.release for coding in CODINGS}
@@ -66,8 +66,8 @@ def _commit() -> str:
 
 
 def _first_line(*command: str) -> str:
-    """Return the first line that a command prints; nothing where it fails or is missing."""
+    """Return the first line that a command prints; empty if it fails or is missing."""
     if shutil.which(command[0]) is None:
         return ""
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own
-    return told.stdout.partition("\n")[0]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    return result.stdout.partition("\n")[0]

@@ -21,7 +21,7 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 class Spread(msgspec.Struct, frozen=True):
-    """The lowest, the median and the highest of some figures."""
+    """The minimum, the median and the maximum of some figures."""
 
     lowest: float
     median: float
@@ -43,7 +43,7 @@ class Side(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, mean_bytes: float, runs: Sequence[Run]) -> "Side":
-        """Return what runs come to."""
+        """Return the summary of runs."""
         cpu = Spread.of(run.cpu_microseconds for run in runs)
         return cls(mean_bytes, cpu, Spread.of(run.requests_per_second for run in runs))
 
@@ -64,9 +64,9 @@ class Contest(msgspec.Struct, frozen=True):
 
 
 def contest(driver: Driver, shape: Shape, *, ours: Server, theirs: Server, pairs: int) -> Contest:
-    """Run the service and another server in turn on a shape, after a look at and a run to warm up each.
+    """Run the service and another server in turn on a shape, after checking some responses and warming up each.
 
-    Raises `Cannot` where the other cannot do the shape, `Failed` where a server fails.
+    Raises `Cannot` if the other does not support the shape, `Failed` if a server fails.
     """
     our_questions, their_questions = (Questions.of(shape, server) for server in (ours, theirs))
     our_bytes, their_bytes = _mean_bytes(ours, our_questions), _mean_bytes(theirs, their_questions)
@@ -86,5 +86,5 @@ def contest(driver: Driver, shape: Shape, *, ours: Server, theirs: Server, pairs
 
 
 def _mean_bytes(server: Server, questions: Questions) -> float:
-    """Return the mean size of the first bodies; raise `Failed` at an answer that is not as asked for."""
+    """Return the mean size of the first bodies. Raises `Failed` for an unexpected response."""
     return fmean(len(questions.ask(server, target).body) for target in questions.targets[:_PROBES])

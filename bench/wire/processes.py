@@ -1,4 +1,4 @@
-"""What Linux tells of a process and its children: processor time and memory."""
+"""CPU time and memory of a process and its children, from /proc."""
 
 import os
 import time
@@ -12,13 +12,13 @@ import msgspec
 
 _TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
 _KIB: Final = 1024
-# Places in /proc/PID/stat behind the name in brackets, from 0 (proc_pid_stat(5)).
+# Indexes of /proc/PID/stat after the name in brackets, from 0 (proc_pid_stat(5)).
 _STATE, _PARENT, _USER, _SYSTEM, _BEGAN = 0, 1, 11, 12, 19
 _ENDED: Final = "ZX"
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """Bytes of memory: the most ever resident, resident now with shared pages shared out, and private to no file."""
+    """Bytes of memory: peak resident, resident with a share of shared pages, and anonymous."""
 
     peak: int
     resident: int
@@ -26,7 +26,7 @@ class Memory(msgspec.Struct, frozen=True):
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the user and system time that a process and its living descendants have taken, to a tick of 10 ms."""
+    """Return the user and system time of a process and its living descendants, to a tick of 10 ms."""
     stats = (_stat(each) for each in family(pid))
     return sum(int(stat[_USER]) + int(stat[_SYSTEM]) for stat in stats) / _TICKS_PER_SECOND
 
@@ -44,7 +44,7 @@ def memory_of(pid: int) -> Memory:
 
 
 def command(pid: int) -> list[str]:
-    """Return the words of the command of a process; none where it ended."""
+    """Return the command line of a process; empty if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
     except OSError:
@@ -58,7 +58,7 @@ def began(pid: int) -> float:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process lives: not whether it ended and nobody took notice."""
+    """Return whether a process is alive, not a zombie."""
     try:
         return _stat(pid)[_STATE] not in _ENDED
     except OSError:
@@ -66,7 +66,7 @@ def is_alive(pid: int) -> bool:
 
 
 def core_wait(pid: int | str) -> float:
-    """Return for how many seconds the first thread of a process was ready to run and had no core."""
+    """Return the seconds that the first thread of a process was ready to run but had no core."""
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
 
 

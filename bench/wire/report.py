@@ -1,4 +1,4 @@
-"""The report of a bench over HTTP, and its tables."""
+"""The report of a benchmark over HTTP, and its tables."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +14,7 @@ _MIB: Final = 1 << 20
 
 
 class Loading(msgspec.Struct, frozen=True):
-    """How a server came up: seconds from the start of its process until it was ready, and its memory then."""
+    """The start of a server: seconds from the start of its process until it was ready, and its memory then."""
 
     name: str
     version: str
@@ -24,9 +24,9 @@ class Loading(msgspec.Struct, frozen=True):
 
 
 class ShapeFacts(msgspec.Struct, frozen=True):
-    """What a shape is: its title, how many distinct requests, the mean size of the bodies in bytes.
+    """A shape: its title, its number of distinct requests, the mean size of the bodies in bytes.
 
-    `least` is what the median of bare over service may come to, 0 where there is no bound.
+    `least` is the lower bound for the median of bare over service, 0 if there is none.
     """
 
     slug: str
@@ -37,7 +37,7 @@ class ShapeFacts(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """Everything that one bench found."""
+    """All results of a run."""
 
     stores: int
     companies: int
@@ -53,7 +53,7 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def missed(self) -> list[str]:
-        """Which bounds are not kept."""
+        """The bounds that are missed."""
         found = {each.shape: each.cpu_ratio.median for each in self.ceilings}
         return [
             f"{shape.title}: bare over service is {found[shape.slug]:.2f}"
@@ -66,7 +66,7 @@ def markdown(report: Report) -> str:
     """Return the report as Markdown: the surroundings, then a table each of ceiling, peers and loading."""
     parts = [_surroundings(report), _ceilings(report), _peers(report), _loadings(report)]
     notes = [f"{loading.name}: {loading.notes}" for loading in report.loadings if loading.notes]
-    missed = [f"Too dear: {miss}." for miss in report.missed]
+    missed = [f"Bound missed: {miss}." for miss in report.missed]
     parts.append("".join(f"- {line}\n" for line in [*notes, *report.lacks, *missed]))
     return "\n".join(part for part in parts if part)
 
@@ -105,7 +105,7 @@ def _ceiling(report: Report, found: Contest) -> Sequence[str]:
 
 
 def _peers(report: Report) -> str:
-    """Return a table of shapes by peers: requests per second, and how many times that the service answers."""
+    """Return a table of shapes by peers: requests per second, and the ratio of the service to that."""
     names = list(dict.fromkeys(found.other for found in report.peers))
     if not names:
         return ""

@@ -1,4 +1,4 @@
-"""The data sets that are served: made once with `store-directory sample`, then used again."""
+"""The data sets of the benchmarks: generated once with `store-directory sample`, then reused."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ _STORES_PER_COMPANY: Final = 50
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """The numbers that a made-up data set follows from."""
+    """The parameters of a synthetic data set."""
 
     stores: int
     companies: int
@@ -22,12 +22,12 @@ class Sample(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, stores: int, *, seed: int, companies: int | None = None) -> "Sample":
-        """Return a data set of so many stores, of the usual number of companies unless told."""
+        """Return a data set of a number of stores; by default with one company per 50 stores."""
         return cls(stores, companies or max(stores // _STORES_PER_COMPANY, 1), seed)
 
     @property
     def work(self) -> Path:
-        """The folder of everything that is made for this data set."""
+        """The folder of everything generated for this data set."""
         return HOME / f"{self.stores}-{self.companies}-{self.seed}"
 
     @property
@@ -47,38 +47,38 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 def make(sample: Sample) -> None:
-    """Write the JSON files where there are none."""
+    """Write the JSON files if there are none."""
     if not (sample.folder / "stores.json").exists():
         _sample(sample, sample.folder, "json")
 
 
 def make_csv(sample: Sample) -> None:
-    """Write the CSV files where there are none."""
+    """Write the CSV files if there are none."""
     if not (sample.csv / "stores.csv").exists():
         _sample(sample, sample.csv, "csv")
 
 
 def bake(sample: Sample) -> None:
-    """Compile the data set anew, as the code that bakes may have changed."""
+    """Compile the data set again, because the code of `bake` may have changed."""
     bake_folder(sample.folder, sample.baked)
 
 
 def bake_folder(folder: Path, file: Path) -> None:
-    """Compile the data set of a folder into a file, which is replaced."""
+    """Compile the data set of a folder into a file, replacing it."""
     file.unlink(missing_ok=True)
     _run("bake", str(folder), str(file))
 
 
 def make_baked(sample: Sample) -> Path:
-    """Make the data set and return it compiled."""
+    """Generate the data set, compile it, and return the baked file."""
     make(sample)
     bake(sample)
     return sample.baked
 
 
 def _sample(sample: Sample, folder: Path, form: str) -> None:
-    given = {"stores": sample.stores, "companies": sample.companies, "seed": sample.seed, "format": form}
-    _run("sample", str(folder), *(word for name, value in given.items() for word in (f"--{name}", str(value))))
+    options = {"stores": sample.stores, "companies": sample.companies, "seed": sample.seed, "format": form}
+    _run("sample", str(folder), *(word for name, value in options.items() for word in (f"--{name}", str(value))))
 
 
 def _run(*arguments: str) -> None:

@@ -1,4 +1,4 @@
-"""Servers: started on their cores, waited for, asked over HTTP, read from /proc, stopped."""
+"""Servers: started on their cores, polled until ready, measured by /proc, stopped."""
 
 import http.client
 import os
@@ -19,7 +19,7 @@ from bench.wire.cores import pinned
 
 _LOADING_SECONDS: Final = 600
 _STOPPING_SECONDS: Final = 15
-# Asking costs a server that is loading some of its time: seldom, to a hundredth of the time that it has taken so far.
+# Polls cost a loading server time: the pause is 1 % of the time since the start.
 _FIRST_POLL_SECONDS: Final = 0.005
 _POLL_SHARE: Final = 0.01
 _ASK_SECONDS: Final = 60
@@ -30,7 +30,7 @@ class Failed(Exception):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a server answered; what it did not tell is empty."""
+    """A response; missing header fields are empty."""
 
     status: int
     media_type: str
@@ -40,7 +40,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Server(msgspec.Struct, frozen=True):
-    """A server that is ready, and how long that took from the start of its process, in seconds."""
+    """A server that is ready; `ready_seconds` is the time since the start of its process."""
 
     contender: Contender
     pid: int
@@ -49,11 +49,11 @@ class Server(msgspec.Struct, frozen=True):
     loaded: processes.Memory
 
     def ask(self, target: str, key: str) -> Answer:
-        """Return the answer to one request on a connection of its own."""
+        """Send one request on a new connection."""
         return _ask(self.port, target, key)
 
     def cpu_seconds(self) -> float:
-        """Return the processor time taken so far."""
+        """Return the CPU time so far."""
         return processes.cpu_seconds(self.pid)
 
 
@@ -61,15 +61,15 @@ def _ask(port: int, target: str, key: str) -> Answer:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ASK_SECONDS)
     try:
         path, body, *fields = [*target.split(CELL), ""]
-        headers = {"x-api-key": key, **dict(field.split(": ", 1) for field in fields if field)}
-        connection.request("POST" if body else "GET", path, body.encode() or None, headers)
+        sent = {"x-api-key": key, **dict(field.split(": ", 1) for field in fields if field)}
+        connection.request("POST" if body else "GET", path, body.encode() or None, sent)
         response = connection.getresponse()
-        told = response.headers
+        headers = response.headers
         return Answer(
             status=response.status,
-            media_type=told.get("Content-Type", ""),
-            coding=told.get("Content-Encoding", ""),
-            tag=told.get("ETag", ""),
+            media_type=headers.get("Content-Type", ""),
+            coding=headers.get("Content-Encoding", ""),
+            tag=headers.get("ETag", ""),
             body=response.read(),
         )
     finally:
@@ -78,7 +78,7 @@ def _ask(port: int, target: str, key: str) -> Answer:
 
 @contextmanager
 def running(contender: Contender, *cores: int) -> Iterator[Server]:
-    """Give a contender's server, ready and on the cores it may use; stop it at the end. Raises `Failed`."""
+    """Yield a contender's server, ready and on its cores; stop it at the end. Raises `Failed`."""
     port = free_port()
     log = HOME / "logs" / f"{contender.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ def _is_ready(port: int, path: str) -> bool:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End a server and whatever it started, which are one session."""
+    """Stop a server and its descendants, which are one session."""
     process.terminate()
     with suppress(subprocess.TimeoutExpired):
         process.wait(_STOPPING_SECONDS)

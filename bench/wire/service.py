@@ -9,7 +9,7 @@ from service import __version__
 
 
 def service(data: Path, *options: str) -> Contender:
-    """Return the service over a data set: a folder, or whatever else `serve --data` takes; with more options."""
+    """Return the service over a data set: anything that `serve --data` accepts; with more options."""
     serve = [sys.executable, "-m", "service", "serve", "--data", str(data), "--api-key", KEY, "--host", "127.0.0.1"]
     serve += ["--cache", str(HOME / "cache")]
     return Contender(

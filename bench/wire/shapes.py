@@ -1,4 +1,4 @@
-"""The shapes of requests that are measured, each thousands of distinct requests drawn from the data set by a seed."""
+"""The shapes of requests to measure: each is thousands of distinct requests, a random sample with a seed."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ ACCEPT_ENCODING: Final = "Accept-Encoding"
 
 _MOST_REQUESTS: Final = 4000
 _ORDERS: Final = ("asc", "desc")
-# Limits of about 50 and about 1,000: there are only so many pages of exactly so many, and requests are to be distinct.
+# Limits of about 50 and about 1,000: there are not enough pages of exactly so many for distinct requests.
 _SHORT_PAGES: Final = (48, 49, 50)
 _LONG_PAGES: Final = range(951, 1001)
 _FAULTS: Final = (
@@ -34,7 +34,7 @@ Params = tuple[tuple[str, str], ...]
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A GET request: its path, its decoded parameters and the header fields that it has beside the key."""
+    """A GET request: its path, its decoded parameters, and its header fields except the key."""
 
     path: str
     params: Params = ()
@@ -42,7 +42,7 @@ class Request(msgspec.Struct, frozen=True):
 
     @property
     def target(self) -> str:
-        """The request target as it stands in the request line."""
+        """The request target."""
         return f"{self.path}?{urlencode(self.params)}" if self.params else self.path
 
     @property
@@ -52,9 +52,9 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """Requests of one kind in random order, the key they carry and the status they are answered with.
+    """Requests of one kind in random order, their key and their expected status.
 
-    `options` are those that the service is started with for them. `least` is what bare over service may come to.
+    `options` are for the service. `least` is the lower bound for bare over service.
     """
 
     slug: str
@@ -67,12 +67,12 @@ class Shape(msgspec.Struct, frozen=True):
 
     @property
     def coding(self) -> str:
-        """The content coding that the requests ask for, empty for none."""
+        """The content coding of Accept-Encoding, empty for none."""
         return dict(self.requests[0].fields).get(ACCEPT_ENCODING, "")
 
     @property
     def plain(self) -> bool:
-        """Whether the requests are what peers are asked, too: without header fields or options of their own."""
+        """Whether peers are measured on the shape, too: it has no header fields or options."""
         return not self.options and not any(request.fields for request in self.requests)
 
 
@@ -104,7 +104,7 @@ def _draw(shapes: list[Shape], random: Random) -> tuple[Shape, ...]:
 
 
 def _universes(stores: list[_Store], ids: list[Request]) -> list[Shape]:
-    """Return the shapes, each with all the requests that it may be drawn from."""
+    """Return the shapes, each with all possible requests."""
     cities = _cities(store.city for store in stores)
     open_cities = _cities((store.city for store in stores if store.is_open), ("is_open", "true"))
     open_countries = (store.country for store in stores if store.is_open)
@@ -167,6 +167,6 @@ def _page(limit: int, page: int) -> Params:
 
 
 def _faults(asked: Iterable[Request]) -> tuple[Request, ...]:
-    """Return requests with a fault put into each, every one once."""
+    """Return requests with one invalid parameter each, without duplicates."""
     made = (Request(each.path, tuple({**dict(each.params), **fault}.items())) for each in asked for fault in _FAULTS)
     return tuple(dict.fromkeys(made))

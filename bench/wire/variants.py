@@ -1,4 +1,4 @@
-"""Variants of shapes: their requests with header fields, for answers that are compressed, not sent again, or logged."""
+"""Variants of shapes, for responses that are compressed, not modified, or logged."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -16,16 +16,16 @@ _NOT_MODIFIED: Final = 304
 _LEAST_NOT_MODIFIED: Final = 0.85
 _CODINGS: Final = [coding.token for coding in CODINGS]
 _NOTHING_KEPT: Final = ("--encoded-cache", "0")
-# Some of it goes to the heads of the answers.
+# The heads of responses take a part of it.
 _KEPT_BYTES: Final = (Settings().encoded_cache << 20) * 3 // 4
-# Pages of 1,000 are large, compressed too: so many are kept.
+# Pages of 1,000 are large even when compressed: this many fit into the cache.
 _MOST_PAGES: Final = 200
 
 
 def variants(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     """Return the variants of `company`, `city` and `page`.
 
-    What is kept is sent alike whatever its coding, so one coding shows it.
+    Cached bodies cost the same in every coding, so one coding is enough.
     """
     drawn = {shape.slug: shape for shape in shapes}
     company, city, page = drawn["company"], drawn["city"], drawn["page"]
@@ -37,7 +37,7 @@ def variants(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
 
 
 def _logged(shape: Shape) -> Shape:
-    """Return a shape that is told to an access log, too."""
+    """Return a shape for a service with an access log."""
     options = ("--access-log", str(HOME / "access.log"))
     return msgspec.structs.replace(
         shape, slug=f"{shape.slug}-logged", title=f"{shape.title}, with an access log", options=options, least=0.0
@@ -45,7 +45,7 @@ def _logged(shape: Shape) -> Shape:
 
 
 def _again(shape: Shape) -> Shape:
-    """Return a shape that is `tagged` before it is asked."""
+    """Return a shape of 304; `tagged` adds the entity tags."""
     title = f"{_NOT_MODIFIED}: {shape.title}, asked again"
     return msgspec.structs.replace(
         shape, slug="unchanged", title=title, status=_NOT_MODIFIED, least=_LEAST_NOT_MODIFIED
@@ -65,14 +65,14 @@ def _coded(shape: Shape, coding: str, *, kept: bool) -> Shape:
 
 
 def check_kept(shape: Shape, answers: Answers) -> None:
-    """Raise `Failed` where the answers to a shape are to be kept compressed and are more than the service keeps."""
+    """Raise `Failed` if the compressed bodies of a shape should be cached but do not fit into the cache."""
     taken = sum(answers.sizes)
     if shape.coding and not shape.options and taken > _KEPT_BYTES:
-        raise Failed(f"the answers to {shape.slug} take {taken:,} bytes, of which {_KEPT_BYTES:,} are sure to be kept")
+        raise Failed(f"the answers to {shape.slug} take {taken:,} bytes, but only {_KEPT_BYTES:,} fit into the cache")
 
 
 def tagged(server: Server, shape: Shape) -> Shape:
-    """Return a shape of 304 with the tags of the service's own answers in its requests; any other as it is."""
+    """Return a shape of 304 with the entity tags of the service in its requests; any other unchanged."""
     if shape.status != _NOT_MODIFIED:
         return shape
     tags = (server.ask(target, shape.key).tag for target in same_targets(shape))

@@ -1,6 +1,6 @@
-"""Find the request that holds the event loop longest: `python -m bench.worst`.
+"""Find the request that blocks the event loop longest: `python -m bench.worst`.
 
-Nothing else is answered while an answer is composed, so the slowest one bounds everybody's wait.
+No other request is served while a response is composed, so the slowest one bounds the latency of all others.
 """
 
 import sys
@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from bench.markdown import keep
+from bench.markdown import save
 from bench.wire.machine import surroundings
 from bench.wire.sample import Sample, make_baked
 from bench.worst.chance import by_chance
@@ -22,25 +22,25 @@ from bench.worst.values import draw_values
 
 _BOUND_SECONDS: Final = 0.015
 _STORES: Final = 1_000_000
-# Other work of the machine only adds to a time: all requests are asked so often, in turn, and the least times count.
+# Other load on the machine only adds time: all requests run this often, interleaved, and the minimum counts.
 _PASSES: Final = 3
 _SHOWN: Final = 10
 
 
 @click.command()
-@click.option("--data", type=click.Path(exists=True, path_type=Path), help="This data set.  [default: one made up]")
-@click.option("--stores", default=_STORES, show_default=True, help="How many stores are made up.")
-@click.option("--requests", default=4000, show_default=True, help="How many requests are drawn by chance.")
-@click.option("--malice/--no-malice", default=True, show_default=True, help="Add those that are made to be slow.")
+@click.option("--data", type=click.Path(exists=True, path_type=Path), help="A data set.  [default: a generated one]")
+@click.option("--stores", default=_STORES, show_default=True, help="Number of stores to generate.")
+@click.option("--requests", default=4000, show_default=True, help="Number of random requests.")
+@click.option("--malice/--no-malice", default=True, show_default=True, help="Add adversarial requests.")
 @click.option("--seed", default=1, show_default=True)
 def main(*, data: Path | None, stores: int, requests: int, malice: bool, seed: int) -> None:
-    """Print the slowest requests; end with 1 where one is over the bound. A full size is kept in README.md."""
+    """Print the slowest requests; exit with 1 if one exceeds the bound. A run at full size updates README.md."""
     directory = Directory(data or make_baked(Sample.of(stores, seed=seed)))
     report = _report(directory, requests, seed=seed, malice=malice)
     print(markdown(report))
     if len(directory) == _STORES and malice:
-        keep("worst", found=report, tables=markdown(report))
-    sys.exit(not report.kept)
+        save("worst", results=report, tables=markdown(report))
+    sys.exit(not report.within_bound)
 
 
 def _report(directory: Directory, requests: int, *, seed: int, malice: bool) -> Report:

@@ -1,4 +1,4 @@
-"""Requests by chance: some filters with some values, any order, any page."""
+"""Random requests: some filters with some values, any order, any page."""
 
 from collections.abc import Callable, Iterator
 from random import Random
@@ -17,7 +17,7 @@ _COMMONEST: Final = 3
 
 
 def by_chance(directory: Directory, values: Values, random: Random) -> Iterator[str]:
-    """Yield query strings without end."""
+    """Yield query strings endlessly."""
     while True:
         params = [*_filters(values, random), *_order(random)]
         limit = random.choice(_LIMITS)
@@ -27,7 +27,7 @@ def by_chance(directory: Directory, values: Values, random: Random) -> Iterator[
 
 
 def _filters(values: Values, random: Random) -> Params:
-    """Return filters whose values are each chosen in one of several ways."""
+    """Return filters, each with values chosen in one of several ways."""
     store = random.choice(values.stores)
     chosen = random.sample(FILTERS, random.choice(_FILTERED))
     ways: tuple[Callable[[str], list[str]], ...] = (

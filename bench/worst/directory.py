@@ -1,4 +1,4 @@
-"""The service in this process, from the query string of a request for stores to its answer."""
+"""The service in this process, from the query string of a request for stores to the body."""
 
 import gc
 from pathlib import Path
@@ -20,30 +20,30 @@ from service.web.request_target import query_pairs
 
 
 class Directory:
-    """A loaded data set, asked for stores; the time of an answer is the processor's, in seconds."""
+    """A loaded data set of stores; times are CPU times in seconds."""
 
     def __init__(self, data: Path) -> None:
-        """Load a data set: a folder or a baked file. Raises `Refused`, or ValueError where no cache can be emptied."""
+        """Load a data set: a folder or a baked file. Raises `Refused`, or ValueError if it finds no cache to clear."""
         dataset, _ = accept(load_baked(data) if data.is_file() else load(data), InvalidRecords.REFUSE)
         self._stores = dataset.stores
-        self._reader = QueryParser(STORES)
+        self._parser = QueryParser(STORES)
         self._caches = caches()
         if not self._caches:
-            raise ValueError("the service has no cache that this bench knows how to empty")
+            raise ValueError("this bench finds no cache of the service to clear")
         gc.freeze()
 
     def __len__(self) -> int:
         return len(self._stores)
 
     def answer(self, query: str) -> int:
-        """Compose an answer as for a request; return how many stores match."""
+        """Compose a response as for a request; return the number of matching stores."""
         try:
-            asked = self._reader.parse(query_pairs(query), strict=False)
+            parsed = self._parser.parse(query_pairs(query), strict=False)
         except UnprocessableContent as error:
             msgspec.json.encode(error.body)
             return 0
-        found = page(self._stores, asked)
-        wrap(opening(asked, found.total_count), found.rows)
+        found = page(self._stores, parsed)
+        wrap(opening(parsed, found.total_count), found.rows)
         return found.total_count
 
     def records(self, *, limit: int, page_num: int) -> list[dict[str, Any]]:
@@ -53,13 +53,13 @@ class Directory:
         return records
 
     def cold_seconds(self, query: str) -> float:
-        """Return the time of an answer of which nothing is remembered."""
-        for forget in self._caches:
-            forget()
+        """Return the time of a response with cold caches."""
+        for clear in self._caches:
+            clear()
         return self.warm_seconds(query)
 
     def warm_seconds(self, query: str) -> float:
-        """Return the time of an answer after whatever was asked before."""
+        """Return the time of a response with the caches as they are."""
         started = thread_time()
         self.answer(query)
         return thread_time() - started

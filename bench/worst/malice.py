@@ -1,4 +1,4 @@
-"""Requests by malice: as much work as a request line can ask for."""
+"""Adversarial requests: as much work as a request line can hold."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -10,7 +10,7 @@ from bench.worst.values import FILTERS, Values
 from service.model.parameters import MAX_DIGITS, SORT_ORDERS
 from service.model.records import STORES
 
-# What a request line of 8,190 bytes leaves to a query behind `/stores?`; an order and a page take some of it.
+# What a request line of 8,190 bytes leaves for a query after `/stores?`; an order and a page take some of it.
 _LONGEST: Final = 8190 - len("/stores?")
 _ROOM: Final = _LONGEST - len("&sort_by=parent_company_id&sort_order=desc&page_num=100")
 _BOUNDS: Final = (1, 2, 5, 20)
@@ -18,7 +18,7 @@ _DENSE: Final = ("is_open", "country", "province", "city", "parent_company_id", 
 _DEEP: Final = 100
 # Two marks in the wrong order, in which folding does not leave them (Unicode UAX 15, D108).
 _ABOVE, _BELOW = "\u0315", "\u0316"
-# It becomes 18 characters when it is folded.
+# Normalization turns it into 18 characters.
 _EIGHTEEN: Final = "\ufdfa"
 
 
@@ -47,7 +47,7 @@ def _filters(values: Values, random: Random) -> Iterator[str]:
 
 
 def _packed(choice: Mapping[str, Sequence[str]]) -> str:
-    """Return filters in turn, with as many values as there is room for."""
+    """Return the filters, round robin, with as many values as fit."""
     lists = {name: iter(given) for name, given in choice.items()}
     parts: list[str] = []
     room = _ROOM
@@ -64,7 +64,7 @@ def _packed(choice: Mapping[str, Sequence[str]]) -> str:
 
 
 def _texts() -> Iterator[str]:
-    """Yield queries that are long to read, percent-encoded: aiohttp's parser in C refuses bytes beyond ASCII."""
+    """Yield queries that are long to read, percent-encoded: aiohttp's parser in C rejects bytes beyond ASCII."""
     for name in FILTERS:
         room = _LONGEST - len(f"{name}=")
         marks = room // len(quote_plus(_ABOVE))

@@ -1,4 +1,4 @@
-"""What was found: how long requests hold the loop, and the slowest of them."""
+"""The results: how long requests block the event loop, and the slowest of them."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _NAMED: Final = 12
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A query string, how many stores match it, and the seconds of its answer, cold and asked again."""
+    """A query string, the number of matching stores, and the seconds with cold and with warm caches."""
 
     query: str
     total_count: int
@@ -26,9 +26,9 @@ class Held(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """How many requests were asked, within how many seconds each share of them was answered, the slowest, the bound.
+    """The number of requests, the percentiles of their seconds, the slowest ones, the bound.
 
-    Of requests that are alike only the slowest one is among the slowest.
+    Only the slowest request of each group is among the slowest.
     """
 
     stores: int
@@ -40,32 +40,37 @@ class Report(msgspec.Struct, frozen=True):
     bound: float
 
     @property
-    def kept(self) -> bool:
-        """Whether no request held the loop longer than the bound."""
+    def within_bound(self) -> bool:
+        """Whether no request exceeded the bound."""
         return self.slowest[0].cold_seconds <= self.bound
 
 
 def shares(seconds: Iterable[float]) -> dict[float, float]:
-    """Return within how many seconds the shares of some times lie."""
+    """Return percentiles of some times."""
     ordered = sorted(seconds)
     return {share: ordered[int(share * (len(ordered) - 1))] for share in _SHARES}
 
 
 def markdown(report: Report) -> str:
     """Return the distribution and the slowest requests."""
-    told = f"{report.stores:,} stores, seed {report.seed}. {report.surroundings}\n"
+    head = f"{report.stores:,} stores, seed {report.seed}. {report.surroundings}\n"
     names = [f"{share:.1%} within" for share in report.within]
     times = map(_milliseconds, (*report.within.values(), report.slowest[0].cold_seconds, report.bound))
     spread = table(("requests", *names, "the slowest", "bound"), [(f"{report.requests:,}", *times)])
     rows = (
-        (_milliseconds(each.cold_seconds), _milliseconds(each.warm_seconds), f"{each.total_count:,}", _told(each.query))
+        (
+            _milliseconds(each.cold_seconds),
+            _milliseconds(each.warm_seconds),
+            f"{each.total_count:,}",
+            _shown(each.query),
+        )
         for each in report.slowest
     )
-    return "\n".join((told, spread, table(("cold", "asked again", "stores that match", "request"), rows)))
+    return "\n".join((head, spread, table(("cold", "asked again", "stores that match", "request"), rows)))
 
 
 def parts(query: str) -> frozenset[tuple[str, int]]:
-    """Return how often each filter stands in a query; requests with the same are alike."""
+    """Return how often each filter is in a query: the group of the query."""
     counts = Counter(name for name, _ in parse_qsl(query, keep_blank_values=True))
     return frozenset((name, count) for name, count in counts.items() if name in FILTERS)
 
@@ -74,14 +79,14 @@ def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:,.2f} ms"
 
 
-def _told(query: str) -> str:
-    """Return a query for people: long and repeated values are counted."""
+def _shown(query: str) -> str:
+    """Return a query in readable form, with counts instead of long and repeated values."""
     params = parse_qsl(query, keep_blank_values=True)
     counts = Counter(name for name, _ in params)
-    told = {
+    shown = {
         name: _short(name, value) if counts[name] == 1 else f"{name} {counts[name]} times" for name, value in params
     }
-    return ", ".join(f"`{part}`" for part in list(told.values())[:_NAMED])
+    return ", ".join(f"`{part}`" for part in list(shown.values())[:_NAMED])
 
 
 def _short(name: str, value: str) -> str:

@@ -1,4 +1,4 @@
-"""What stores may be filtered by, drawn from the data set itself."""
+"""The filter values of stores, from the data set itself."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ Params = list[tuple[str, str]]
 
 
 class Values(msgspec.Struct, frozen=True):
-    """Some stores' values of each filter as one writes them, and of each filter all of them, the commonest first."""
+    """The filter values of some stores as written in a query, and all values of each filter, the commonest first."""
 
     stores: list[dict[str, str]]
     ranked: dict[str, list[str]]
 
 
 def draw_values(directory: Directory, random: Random) -> Values:
-    """Return the values of some thousand stores of random places."""
+    """Return the values of some thousand random stores."""
     pages = max(len(directory) // MAX_LIMIT, 1)
     chosen = random.sample(range(1, pages + 1), min(_PAGES, pages))
     records = [record for number in chosen for record in directory.records(limit=MAX_LIMIT, page_num=number)]

@@ -1,4 +1,4 @@
-"""Questions put to the service on a socket, and to its model."""
+"""Requests to the service on a socket, and to its model."""
 
 import asyncio
 import re
@@ -17,14 +17,14 @@ _STAYS_OPEN: Final = (200, 404, 422)
 
 
 class Answered(NamedTuple):
-    """The status and the body of an answer."""
+    """The status and the body of a response."""
 
     status: int
     body: bytes
 
 
 class Asker:
-    """Asks the service, all on one connection as long as that stays open."""
+    """Sends requests to the service, on one connection as long as it stays open."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -46,7 +46,7 @@ class Asker:
         return answered
 
     async def close(self) -> None:
-        """Leave the connection, if there is one."""
+        """Close the connection, if any."""
         if self._streams is not None:
             _, writer = self._streams
             self._streams = None
@@ -58,7 +58,7 @@ class Asker:
 
 
 async def ask_model(model: "FastAPI", path: str, query: bytes, *, strict: bool = False) -> Answered:
-    """Ask the model, as a server of ASGI would, but with the path as it is written: Starlette knows no `%2F`."""
+    """Send a request to the model, as an ASGI server would, but with the raw path: Starlette does not support `%2F`."""
     sent: list[MutableMapping[str, Any]] = []
 
     async def receive() -> MutableMapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The interface as a FastAPI application, written from its description alone: plain lists, looked through in full."""
+"""The interface as a FastAPI application, written from its description alone: plain lists and full scans."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Generic, TypeVar
@@ -24,7 +24,7 @@ from tests.loading.oracle import answered_date
 
 
 class Store(BaseModel):
-    """A store as it is answered."""
+    """A store in a response."""
 
     store_id: str
     company_id: str
@@ -45,7 +45,7 @@ class Store(BaseModel):
 
 
 class Company(BaseModel):
-    """A company as it is answered."""
+    """A company in a response."""
 
     company_id: str
     name: str
@@ -57,7 +57,7 @@ Item = TypeVar("Item", Store, Company)
 
 
 class Page(BaseModel, Generic[Item]):
-    """A page of records as it is answered."""
+    """A page of records in a response."""
 
     limit: int
     num_pages: int
@@ -69,7 +69,7 @@ class Page(BaseModel, Generic[Item]):
 
 
 class Records(Generic[Item]):
-    """All records of a collection, as they stand in the data and as they are answered."""
+    """All records of a collection, as in the data and as in responses."""
 
     def __init__(self, collection: Collection, records: Sequence[Record], answered: Callable[[Record], Item]) -> None:
         self._collection, self._records = collection, records
@@ -100,7 +100,7 @@ def _pairs(question: StoresQuestion | CompaniesQuestion) -> Pairs:
 
 
 def _store(record: Record) -> Store:
-    """Return a store as it is answered, without the dates that it has not."""
+    """Return a store as in a response, without missing dates."""
     shown: dict[str, Any] = {name: value for name, value in record.items() if not name.endswith("_at")}
     shown |= {name: answered_date(date) for name in ("created_at", "updated_at") if (date := record[name]) is not None}
     return Store.model_validate(shown | {"is_open": oracle.flag(record["is_open"] or "")})
@@ -111,7 +111,7 @@ def _company(record: Record) -> Company:
 
 
 def application(made: Made) -> FastAPI:
-    """Return the model of a service that serves a data set. Those who prefer strictness ask below `STRICT`."""
+    """Return the model of a service that serves a data set. Strict requests have the path prefix `STRICT`."""
     stores = Records(oracle.STORES, made.records["stores"], _store)
     companies = Records(oracle.COMPANIES, made.records["companies"], _company)
     model = FastAPI()

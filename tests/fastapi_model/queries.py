@@ -1,4 +1,4 @@
-"""Query strings, from those that mean something to those that nobody would write."""
+"""Query strings, from meaningful to absurd."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -72,24 +72,24 @@ _BARE: Final = bytes(set(_TAKEN) - set(b"&=+%"))
 
 
 def values() -> st.SearchStrategy[str]:
-    """Return values of parameters: known ones, integers and what looks like one, any text."""
+    """Return values of parameters: known ones, integers, near-integers, any text."""
     held = st.sampled_from([value for _, value in _SOUND])
     return st.one_of(held, st.sampled_from(_ODD), integers(), st.text(max_size=20))
 
 
 def integers() -> st.SearchStrategy[str]:
-    """Return integers, many of them near a bound, and what is nearly one."""
+    """Return integers, many of them near a bound, and near-integers."""
     made = st.lists(st.sampled_from(_PIECES), max_size=6).map("".join)
     return st.one_of(made, st.integers(-2, 1_002).map(str), st.integers().map(str), st.sampled_from(_HUGE))
 
 
 def queries() -> st.SearchStrategy[bytes]:
-    """Return raw query strings, of bytes that a request line takes."""
+    """Return raw query strings, of bytes that a request line may contain."""
     return st.one_of(sound(), written(), damaged(), st.binary(max_size=80).map(_taken))
 
 
 def sound() -> st.SearchStrategy[bytes]:
-    """Return questions without a fault, to those who take every name."""
+    """Return valid queries for a service that accepts every name."""
     pairs = st.lists(st.sampled_from(_SOUND), max_size=4, unique_by=lambda pair: pair[0] if pair[0] in _ONCE else pair)
     return pairs.flatmap(_encoded)
 
@@ -102,13 +102,13 @@ def written() -> st.SearchStrategy[bytes]:
 
 
 def damaged() -> st.SearchStrategy[bytes]:
-    """Return query strings with scraps somewhere in them, escapes that are none among them."""
+    """Return query strings with fragments inserted, invalid escapes among them."""
     scraps = st.lists(st.tuples(st.integers(0, 200), st.sampled_from(_SCRAPS)), min_size=1, max_size=4)
     return st.builds(_damage, sound() | written(), scraps)
 
 
 def anything() -> st.SearchStrategy[bytes]:
-    """Return queries of any bytes but those that end the line of a request."""
+    """Return queries of any bytes except those that end a request line."""
     line = st.binary(max_size=60).map(lambda text: text.translate(None, b"\r\n"))
     return line | st.builds(lambda query, text: query + text, written(), line)
 
@@ -133,12 +133,12 @@ def _of_a_form(text: str) -> bytes:
 
 
 def _escaped(text: str) -> bytes:
-    """Return every byte as an escape in small letters."""
+    """Return every byte percent-encoded in lower case."""
     return b"".join(b"%%%02x" % byte for byte in text.encode())
 
 
 def _bare(text: str) -> bytes:
-    """Return escapes only where they must be."""
+    """Return a text with only the necessary escapes."""
     return b"".join(bytes([byte]) if byte in _BARE else b"%%%02X" % byte for byte in text.encode())
 
 

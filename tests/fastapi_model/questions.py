@@ -1,4 +1,4 @@
-"""The query parameters as pydantic has them, and what the interface adds: blanks, repeats, its own form of integers."""
+"""The query parameters in pydantic, with the additions of the interface: blanks, repeats, its own integers."""
 
 import re
 from enum import StrEnum
@@ -13,14 +13,14 @@ _NO_INTEGER: Final = "no integer"
 
 
 class SortOrder(StrEnum):
-    """Which way an order is read."""
+    """The sort orders."""
 
     ASC = "asc"
     DESC = "desc"
 
 
 class StoreField(StrEnum):
-    """What stores are sorted by."""
+    """The sort keys of stores."""
 
     STORE_ID = "store_id"
     COMPANY_ID = "company_id"
@@ -41,7 +41,7 @@ class StoreField(StrEnum):
 
 
 class CompanyField(StrEnum):
-    """What companies are sorted by."""
+    """The sort keys of companies."""
 
     COMPANY_ID = "company_id"
     NAME = "name"
@@ -51,7 +51,7 @@ class CompanyField(StrEnum):
 
 
 def wanted(values: list[str]) -> list[str]:
-    """Return the values of a filter that filter."""
+    """Return the effective values of a filter."""
     return [value for value in values if value.strip() and value != "null"]
 
 
@@ -63,7 +63,7 @@ def once(values: list[str]) -> list[str]:
 
 
 def spelled(text: object) -> object:
-    """Return an integer without what does not count as a digit; of what the interface takes for none, a plain one."""
+    """Return an integer without ignored characters; a plain non-integer for what the interface rejects."""
     if not isinstance(text, str):
         return text
     match = _INTEGER.fullmatch(text)
@@ -81,7 +81,7 @@ CompanyFields = Annotated[list[CompanyField], BeforeValidator(once)]
 
 
 class StoresQuestion(BaseModel):
-    """What is asked of stores; each parameter is a list of what was given for it."""
+    """The parameters of /stores; each is a list of its values."""
 
     company_id: Texts = []
     parent_company_id: Texts = []
@@ -99,7 +99,7 @@ class StoresQuestion(BaseModel):
 
 
 class CompaniesQuestion(BaseModel):
-    """What is asked of companies."""
+    """The parameters of /companies."""
 
     company_id: Texts = []
     name: Texts = []
@@ -112,12 +112,12 @@ class CompaniesQuestion(BaseModel):
 
 
 class StrictStoresQuestion(StoresQuestion, extra="forbid"):
-    """The same, where unknown parameters are refused."""
+    """The same, rejecting unknown parameters."""
 
 
 class StrictCompaniesQuestion(CompaniesQuestion, extra="forbid"):
-    """The same, where unknown parameters are refused."""
+    """The same, rejecting unknown parameters."""
 
 
 class NoQuestion(BaseModel, extra="forbid"):
-    """What is asked of one company, where unknown parameters are refused: nothing."""
+    """The parameters of one company, rejecting unknown ones: none."""

@@ -1,4 +1,4 @@
-"""Integers against pydantic itself, of which the interface differs in two slips alone."""
+"""Integers compared with pydantic, from which the interface differs only in two bugs of pydantic."""
 
 import re
 from typing import Final
@@ -30,7 +30,7 @@ def verdict(text: str) -> int | str:
 
 @settings(max_examples=400)
 @given(integers())
-def test_an_integer_is_what_pydantic_takes_but_for_its_slips(text: str) -> None:
+def test_an_integer_is_what_pydantic_accepts_except_for_its_bugs(text: str) -> None:
     if SLIP.fullmatch(text):
         assert verdict(text) == "int_parsing"
     else:

@@ -1,4 +1,4 @@
-"""Questions to a cache or to the service, with header fields just as they are written."""
+"""Requests to a cache or to the service, with raw header fields."""
 
 import re
 from collections import Counter
@@ -20,7 +20,7 @@ _ANSWERED: Final = re.compile(r'store_directory_http_requests_total\{.*route="/(
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What came back: the names of its header fields in lower case."""
+    """A response; the names of its header fields are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -28,7 +28,7 @@ class Reply(msgspec.Struct, frozen=True):
 
     @property
     def cache(self) -> str:
-        """What the cache says it did."""
+        """The cache status."""
         return self.headers["x-cache"]
 
     @property
@@ -38,14 +38,14 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 def ask(address: str, target: str, *fields: Field, method: str = "GET") -> Reply:
-    """Ask once, on a connection of its own, with these header fields and no other but Host."""
+    """Send one request on a new connection, with these header fields and Host."""
     with closing(HTTPConnection(urlsplit(address).netloc, timeout=SECONDS)) as connection:
         connection.putrequest(method, target, skip_accept_encoding=True)
         return exchange(connection, fields)
 
 
 def exchange(connection: HTTPConnection, fields: Iterable[Field]) -> Reply:
-    """Return the answer to the request that was begun on a connection, with these header fields."""
+    """Send these header fields of a request begun on a connection; return the response."""
     for name, value in fields:
         connection.putheader(name, value)
     connection.endheaders()
@@ -55,7 +55,7 @@ def exchange(connection: HTTPConnection, fields: Iterable[Field]) -> Reply:
 
 
 def reached(service: Running) -> dict[int, int]:
-    """Return how many requests for data reached the service, by the status of their answers."""
+    """Return how many requests for data reached the service, by status."""
     counts: Counter[int] = Counter()
     for name, value in service.metrics().items():
         if answered := _ANSWERED.fullmatch(name):
@@ -70,13 +70,13 @@ class Stand(msgspec.Struct, frozen=True):
     front: Front
 
     def ask(self, target: str, *fields: Field, method: str = "GET") -> Reply:
-        """Ask the cache."""
+        """Send a request to the cache."""
         return ask(self.front.address, target, *fields, method=method)
 
     def ask_service(self, target: str, *fields: Field) -> Reply:
-        """Ask past the cache."""
+        """Send a request to the service, bypassing the cache."""
         return ask(self.service.address, target, *fields)
 
     def reached(self) -> dict[int, int]:
-        """Return how many requests for data reached the service, by the status of their answers."""
+        """Return how many requests for data reached the service, by status."""
         return reached(self.service)

@@ -1,4 +1,4 @@
-"""Chromium with a page that asks the service from another origin, and reports what it saw."""
+"""Chromium with a page of another origin that sends requests to the service and reports what it saw."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,7 +48,7 @@ _PAGE: Final = """<!doctype html>
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What a script of the page saw of an answer; only `error` where the browser kept it from it."""
+    """What a script of the page saw of a response; only `error` if the browser blocked it."""
 
     status: int = 0
     headers: Mapping[str, str] = {}
@@ -57,7 +57,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """What a script of the page asks for."""
+    """A request of a script of the page."""
 
     url: str
     headers: Mapping[str, str] = {}
@@ -82,7 +82,7 @@ class Site:
 
     @contextmanager
     def serving(self) -> Iterator["Site"]:
-        """Serve it meanwhile."""
+        """Serve it inside the block."""
         thread = Thread(target=self._server.serve_forever)
         thread.start()
         try:
@@ -110,13 +110,13 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     return Handler
 
 
 def browse(site: Site, folder: Path, *asked: Asked) -> list[Seen]:
-    """Open the page of a site in a new browser; return what its script saw, question by question."""
+    """Open the page of a site in a new browser; return what its script saw, request by request."""
     site.asked = asked
     command = [found("chromium", package="chromium"), *_OPTIONS, f"--user-data-dir={folder / 'browser'}", site.origin]
     with running(command, folder / "browser.log", ready=lambda: not site.seen.empty()):

@@ -57,14 +57,14 @@ def set_up(kind: Kind, data: Path, tmp_path: Path, unused_tcp_port_factory: Call
 
 
 def no_longer_fresh() -> None:
-    """Let the time pass for which an answer is fresh at most that is so for a second; nobody asks meanwhile."""
+    """Wait until a response with a lifetime of one second is stale in every cache."""
     end = monotonic() + 3
     eventually(lambda: monotonic() > end)
 
 
 @contextmanager
 def withdrawn(stand: Stand, data: Path) -> Iterator[None]:
-    """Start the service anew at its address, without the first key."""
+    """Restart the service at its address, without the first key."""
     assert stand.service.end() == 0
     port = stand.service.address.rpartition(":")[2]
     with serving("--data", data, "--port", port, "--api-key", SECOND[1], *BRIEF):

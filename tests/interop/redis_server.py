@@ -18,27 +18,27 @@ PASSWORD: Final = "the-secret"  # noqa: S105 - of a Redis that lives as long as 
 
 
 class Server(msgspec.Struct, frozen=True):
-    """A Redis that runs: its URL, the user's password in it."""
+    """A running Redis; its URL contains the password."""
 
     url: str
     process: subprocess.Popen[bytes]
 
     def holds(self) -> dict[str, tuple[float, int]]:
-        """Return what it holds by name: a number, and in how many seconds that is gone."""
+        """Return its numbers by name, each with its time to live in seconds."""
         with Redis.from_url(self.url, decode_responses=True) as client:
             asked: Any = client  # its types are those of both clients, of which one is waited for
             return {name: (float(asked.get(name)), asked.ttl(name)) for name in asked.scan_iter()}
 
     def stop(self) -> None:
-        """Let it say nothing any more, though it listens."""
+        """Suspend it: it accepts connections but does not respond."""
         self.process.send_signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
-        """Let it answer again."""
+        """Resume it."""
         self.process.send_signal(signal.SIGCONT)
 
     def answers(self) -> bool:
-        """Return whether it answers."""
+        """Return whether it responds."""
         try:
             with Redis.from_url(self.url) as client:
                 return bool(client.ping())
@@ -48,7 +48,7 @@ class Server(msgspec.Struct, frozen=True):
 
 @contextmanager
 def redis_server(folder: Path, *options: str | Path, url: str) -> Iterator[Server]:
-    """Run a Redis that keeps nothing, until the test is over."""
+    """Run a Redis without persistence inside the block."""
     program = found("redis-server", package="redis-server")
     folder.mkdir(exist_ok=True)
     command: Sequence[str | Path] = (program, "--save", "", "--dir", folder, "--requirepass", PASSWORD, *options)

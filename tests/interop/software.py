@@ -1,4 +1,4 @@
-"""Programs that others wrote: they are there, or the test fails and says what to install."""
+"""External programs: if one is missing, the test fails and names the package to install."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ from tests.program import SECONDS, eventually, kill
 
 
 def found(program: str, *, package: str) -> str:
-    """Return where a program is; fail where it is not."""
+    """Return the path of a program; fail if it is not installed."""
     path = shutil.which(program) or shutil.which(program, path="/usr/sbin")
     if path is None:
         pytest.fail(f"there is no {program}; install it: apt-get install {package}", pytrace=False)
@@ -21,7 +21,7 @@ def found(program: str, *, package: str) -> str:
 
 @contextmanager
 def running(command: Sequence[str | Path], log: Path, *, ready: Callable[[], object]) -> Iterator[None]:
-    """Run a program, from when it is ready; fail with what it said where it ends before that."""
+    """Run a program and wait until it is ready; if it ends before that, fail with its output."""
     with log.open("w") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, text=True, process_group=0)
 

@@ -1,4 +1,4 @@
-"""A page of another origin in Chromium: what its script may read, and what the browser keeps for it."""
+"""CORS in Chromium: what a page of another origin may read, and what the browser caches for it."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -26,7 +26,7 @@ class Serve(Protocol):
 
 
 class Visit(Protocol):
-    """Opens the page of a site, and returns what its script saw of each answer."""
+    """Opens the page of a site, and returns what its script saw of each response."""
 
     def __call__(self, *asked: Asked) -> list[Seen]: ...
 
@@ -52,7 +52,7 @@ def serve(data: Path, tmp_path: Path) -> Iterator[Serve]:
         yield start
 
 
-def test_a_page_of_an_origin_that_is_allowed_reads_data_and_its_headers(site: Site, serve: Serve, visit: Visit) -> None:
+def test_a_page_of_an_allowed_origin_reads_data_and_headers(site: Site, serve: Serve, visit: Visit) -> None:
     service = serve("--cors-origin", site.origin)
     (seen,) = visit(Asked(f"{service.address}/stores?limit=1", WITH_FIRST))
     assert reached(service) == {204: 1, 200: 1}
@@ -62,7 +62,7 @@ def test_a_page_of_an_origin_that_is_allowed_reads_data_and_its_headers(site: Si
     assert {"etag", "x-dataset-version"} <= seen.headers.keys()
 
 
-def test_a_script_walks_through_one_version_of_the_data(serve: Serve, visit: Visit) -> None:
+def test_a_script_pages_through_one_version_of_the_data(serve: Serve, visit: Visit) -> None:
     service = serve("--cors-origin", "*")
     version = service.ready()["version"]
     url = f"{service.address}/stores?limit=1&page_num=2"
@@ -71,14 +71,14 @@ def test_a_script_walks_through_one_version_of_the_data(serve: Serve, visit: Vis
     assert (refused.status, refused.headers["x-dataset-version"]) == (412, version)
 
 
-def test_a_page_of_another_origin_sees_nothing(serve: Serve, visit: Visit) -> None:
+def test_a_page_of_another_origin_reads_nothing(serve: Serve, visit: Visit) -> None:
     service = serve("--cors-origin", "https://shop.example")
     seen = visit(Asked(f"{service.address}/stores", WITH_FIRST), Asked(f"{service.address}/health"))
     assert [each.error for each in seen] == ["TypeError", "TypeError"]
     assert reached(service) == {405: 1}
 
 
-def test_a_page_reads_why_it_is_refused(site: Site, serve: Serve, visit: Visit) -> None:
+def test_a_page_reads_error_bodies(site: Site, serve: Serve, visit: Visit) -> None:
     service = serve("--cors-origin", site.origin)
     bare, unknown, limit = visit(
         Asked(f"{service.address}/stores"),
@@ -91,7 +91,7 @@ def test_a_page_reads_why_it_is_refused(site: Site, serve: Serve, visit: Visit) 
     assert orjson.loads(limit.body)["detail"][0]["loc"] == ["query", "limit"]
 
 
-def test_a_page_reads_when_to_ask_again(site: Site, visit: Visit, tmp_path: Path, unused_tcp_port: int) -> None:
+def test_a_page_reads_retry_after(site: Site, visit: Visit, tmp_path: Path, unused_tcp_port: int) -> None:
     nowhere = f"http://127.0.0.1:{unused_tcp_port}/stores.baked"
     options = ("--data", nowhere, "--cache", tmp_path / "cache", "--no-auth", "--cors-origin", site.origin)
     with started(*options, log=tmp_path / "log") as process:
@@ -104,7 +104,7 @@ def test_a_page_reads_when_to_ask_again(site: Site, visit: Visit, tmp_path: Path
     assert (seen.status, seen.headers["retry-after"]) == (503, "1")
 
 
-def test_the_browser_asks_again_for_what_it_has_and_a_304_is_enough(site: Site, serve: Serve, visit: Visit) -> None:
+def test_the_browser_revalidates_its_copy_with_a_304(site: Site, serve: Serve, visit: Visit) -> None:
     service = serve("--cors-origin", site.origin)
     asked = Asked(f"{service.address}/stores", WITH_FIRST)
     first, again = visit(asked, asked)
@@ -128,7 +128,7 @@ def test_the_browser_revalidates_dated_data_only_if_it_has_to(
     assert first.body == again.body
 
 
-def test_what_the_browser_has_is_not_given_to_another_key(serve: Serve, visit: Visit) -> None:
+def test_the_browser_does_not_reuse_a_response_for_another_key(serve: Serve, visit: Visit) -> None:
     service = serve("--cache-control", "private, max-age=600", "--cors-origin", "*")
     keys: tuple[dict[str, str], ...] = (WITH_FIRST, WITH_FIRST, WITH_SECOND, WITH_UNKNOWN, {})
     seen = visit(*(Asked(f"{service.address}/stores", key) for key in keys))
@@ -137,7 +137,7 @@ def test_what_the_browser_has_is_not_given_to_another_key(serve: Serve, visit: V
     assert reached(service) == {204: 1, 200: 1, 304: 1, 401: 2}
 
 
-def test_through_a_cache_a_page_reads_the_same_and_the_service_is_asked_once(
+def test_through_a_cache_a_page_reads_the_same_with_one_request_to_the_service(
     site: Site, set_up: SetUp, visit: Visit
 ) -> None:
     stand = set_up(*FRESH, "--cors-origin", site.origin)

@@ -1,4 +1,4 @@
-"""Every question of the dashboard, put to Prometheus, which asks a service under load."""
+"""Every query of the dashboard, sent to a Prometheus that scrapes a service under load."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ QUESTIONS: Final = [(panel["title"], target["expr"]) for panel in DASHBOARD["pan
 
 
 def put(prometheus: str, expression: str) -> list[Any]:
-    """Return the numbers that Prometheus answers to an expression; fail where it is none."""
+    """Return the values of an expression in Prometheus; fail if it is invalid."""
     for name, value in VARIABLES.items():
         expression = expression.replace(name, value)
     assert "$" not in expression
@@ -38,7 +38,7 @@ def put(prometheus: str, expression: str) -> list[Any]:
 
 
 def is_ready(prometheus: str) -> bool:
-    """Return whether Prometheus answers questions."""
+    """Return whether Prometheus is ready."""
     try:
         urlopen(f"{prometheus}/-/ready", timeout=SECONDS).close()  # noqa: S310 - an address of our own
     except OSError:  # nobody listens, or 503
@@ -48,7 +48,7 @@ def is_ready(prometheus: str) -> bool:
 
 @pytest.fixture(scope="module")
 def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory: Callable[[], int]) -> Iterator[str]:
-    """Run a service, ask it for a while, and return the address of the Prometheus that asked it meanwhile."""
+    """Send requests to a service for a while, and return the address of a Prometheus that scrapes it."""
     folder, port = tmp_path_factory.mktemp("prometheus"), unused_tcp_port_factory()
     keys = ("--api-key", FIRST[1], "--key-file", folder / "keys.json")
     change_keys(folder / "keys.json", lambda entries: entries)
@@ -74,7 +74,7 @@ def test_every_panel_has_data(prometheus: str, title: str, expression: str) -> N
     assert eventually(lambda: put(prometheus, expression)), title
 
 
-def test_what_the_panels_show_are_numbers_that_can_be(prometheus: str) -> None:
+def test_the_panels_show_plausible_values(prometheus: str) -> None:
     by_title = dict(QUESTIONS)
     routes = {each["metric"]["route"] for each in put(prometheus, by_title["Requests by route"])}
     assert {"/stores", "/companies", "unmatched"} <= routes
@@ -85,7 +85,7 @@ def test_what_the_panels_show_are_numbers_that_can_be(prometheus: str) -> None:
         assert 0 < float(shown["value"][1]) <= 1
 
 
-def test_every_metric_of_the_service_that_tells_of_trouble_is_shown() -> None:
+def test_every_metric_of_failures_has_a_panel() -> None:
     shown = " ".join(expression for _, expression in QUESTIONS)
     documented = (EXAMPLES.parents[1] / "docs" / "interface.md").read_text()
     names = set(re.findall(r"^\| `(store_directory_\w+)`", documented, re.MULTILINE))
@@ -96,7 +96,7 @@ def test_every_metric_of_the_service_that_tells_of_trouble_is_shown() -> None:
     }
 
 
-def test_panels_do_not_lie_on_each_other() -> None:
+def test_panels_do_not_overlap() -> None:
     cells = [
         (x, y)
         for place in (panel["gridPos"] for panel in DASHBOARD["panels"])

@@ -1,4 +1,4 @@
-"""What else stays as it is behind a cache: heads, addresses, answers while the service is away."""
+"""What else caches pass on: heads, paths, and stored responses while the service is down."""
 
 from tests.interop.asking import FIRST
 from tests.interop.conftest import FRESH, SetUp
@@ -12,7 +12,7 @@ def test_a_cookie_makes_no_difference(set_up: SetUp) -> None:
     assert stand.ask("/stores", FIRST).cache == "HIT"
 
 
-def test_what_is_fresh_outlives_the_service(set_up: SetUp, kind: Kind) -> None:
+def test_fresh_responses_are_served_while_the_service_is_down(set_up: SetUp, kind: Kind) -> None:
     stand = set_up(*FRESH)
     stored = stand.ask("/stores", FIRST)
     assert stand.service.end() == 0
@@ -21,7 +21,7 @@ def test_what_is_fresh_outlives_the_service(set_up: SetUp, kind: Kind) -> None:
     assert stand.ask("/companies", FIRST).status == kind.down
 
 
-def test_long_links_come_through(set_up: SetUp) -> None:
+def test_long_links_are_passed_on(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     beginning, end = "limit=1&padding=", "&page_num="
     target = f"/stores?{beginning}{'x' * (999 - len(beginning + end))}{end}2"
@@ -32,7 +32,7 @@ def test_long_links_come_through(set_up: SetUp) -> None:
     assert len(first.headers["link"]) > 4000
 
 
-def test_addresses_come_through_as_they_are_written(set_up: SetUp) -> None:
+def test_paths_are_passed_on_unchanged(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     for target in ("/companies/%61cme", "/companies/a%2Fb", "//stores", "/stores%2F", "/stores?city=a%20b&city=+"):
         direct, reply = stand.ask_service(target, FIRST), stand.ask(target, FIRST)

@@ -14,7 +14,7 @@ OF_THE_SERVICE = ("etag", "cache-control", "vary", "x-dataset-version", "link", 
 
 
 def when(stand: Stand, cache: str) -> Reply:
-    """Return the first answer of which the cache says that it did so."""
+    """Return the first response with a cache status."""
 
     def look() -> list[Reply]:
         reply = stand.ask("/stores", FIRST)
@@ -25,7 +25,7 @@ def when(stand: Stand, cache: str) -> Reply:
 
 
 def at_once(stand: Stand) -> list[Reply]:
-    """Return the answers to eight who ask at once, while the service stands still."""
+    """Return the responses to eight concurrent requests, sent while the service is stopped."""
     os.kill(stand.service.process.pid, signal.SIGSTOP)
     with ThreadPoolExecutor(8) as clients:
         asked = [clients.submit(stand.ask, "/stores", FIRST) for _ in range(8)]
@@ -33,7 +33,7 @@ def at_once(stand: Stand) -> list[Reply]:
         return [each.result() for each in asked]
 
 
-def test_the_service_is_asked_once_for_what_is_asked_twice(set_up: SetUp) -> None:
+def test_two_requests_are_one_to_the_service(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     first, again = (stand.ask("/stores", FIRST) for _ in range(2))
     assert (first.status, first.cache) == (again.status, "MISS")
@@ -47,7 +47,7 @@ def test_the_service_is_asked_once_for_what_is_asked_twice(set_up: SetUp) -> Non
         }
 
 
-def test_head_and_get_share_what_is_stored(set_up: SetUp) -> None:
+def test_head_and_get_share_a_stored_response(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     head = stand.ask("/stores", FIRST, method="HEAD")
     whole = stand.ask("/stores", FIRST)
@@ -57,7 +57,7 @@ def test_head_and_get_share_what_is_stored(set_up: SetUp) -> None:
     assert stand.reached() == {200: 1}
 
 
-def test_who_has_the_answer_gets_a_304_without_the_service(set_up: SetUp) -> None:
+def test_the_cache_itself_responds_304_to_a_current_tag(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     tag = stand.ask("/stores", FIRST).headers["etag"]
     for method in ("GET", "HEAD"):
@@ -67,7 +67,7 @@ def test_who_has_the_answer_gets_a_304_without_the_service(set_up: SetUp) -> Non
     assert stand.reached() == {200: 1}
 
 
-def test_what_is_no_longer_fresh_is_confirmed_by_a_304(set_up: SetUp) -> None:
+def test_a_stale_response_is_revalidated_with_a_304(set_up: SetUp) -> None:
     stand = set_up(*BRIEF)
     first = stand.ask("/stores", FIRST)
     again = when(stand, "REVALIDATED")
@@ -77,7 +77,7 @@ def test_what_is_no_longer_fresh_is_confirmed_by_a_304(set_up: SetUp) -> None:
     assert when(stand, "HIT").body == first.body
 
 
-def test_other_data_is_served_once_what_is_stored_is_no_longer_fresh(set_up: SetUp, data: Path) -> None:
+def test_new_data_is_served_once_the_stored_response_is_stale(set_up: SetUp, data: Path) -> None:
     stand = set_up(*BRIEF)
     first = stand.ask("/stores", FIRST)
     write(data, 6)
@@ -130,7 +130,7 @@ def test_no_error_is_stored(set_up: SetUp) -> None:
     assert [stand.ask("/stores", key).status for key in (FIRST, SECOND)] == [200, 200]
 
 
-def test_of_many_who_ask_at_once_one_goes_to_the_service(set_up: SetUp, kind: Kind) -> None:
+def test_of_concurrent_requests_one_goes_to_the_service(set_up: SetUp, kind: Kind) -> None:
     # The service stands still until all have asked: longer than nginx is to wait.
     patient = (("proxy_cache_lock_timeout 20ms", "proxy_cache_lock_timeout 30s"),) if kind is NGINX else ()
     stand = set_up(*FRESH, changes=patient)
@@ -139,7 +139,7 @@ def test_of_many_who_ask_at_once_one_goes_to_the_service(set_up: SetUp, kind: Ki
     assert stand.reached() == {200: 1}
 
 
-def test_of_many_who_ask_at_once_for_what_is_no_longer_fresh_varnish_sends_one(set_up: SetUp, kind: Kind) -> None:
+def test_of_concurrent_requests_for_a_stale_response_varnish_sends_one(set_up: SetUp, kind: Kind) -> None:
     stand = set_up(*BRIEF)
     first = stand.ask("/stores", FIRST)
     no_longer_fresh()

@@ -1,4 +1,4 @@
-"""What goes wrong, or is done otherwise, where the caches are not set up as in examples/caches, or cannot be."""
+"""What goes wrong if the caches are configured differently from examples/caches, and where they differ anyway."""
 
 import gzip
 from concurrent.futures import ThreadPoolExecutor
@@ -18,14 +18,14 @@ CONDITIONS = (("If-Match", '"another"'), ("If-Unmodified-Since", "Sun, 06 Nov 19
 
 
 def statuses(stand: Stand, count: int) -> set[int]:
-    """Return the statuses of answers to many who ask at once."""
+    """Return the statuses of many concurrent requests."""
     with ThreadPoolExecutor(8) as clients:
         asked = [clients.submit(stand.ask, "/stores", FIRST) for _ in range(count)]
     return {each.result().status for each in asked}
 
 
 @only_nginx
-def test_nginx_that_serves_what_is_stale_meanwhile_goes_on_to_answer_a_withdrawn_key(set_up: SetUp, data: Path) -> None:
+def test_nginx_serving_stale_responses_serves_a_revoked_key(set_up: SetUp, data: Path) -> None:
     stale = ("proxy_cache_revalidate on;", "proxy_cache_revalidate on; proxy_cache_use_stale updating;")
     stand = set_up(*BRIEF, changes=(stale,))
     stand.ask("/stores", FIRST)
@@ -35,7 +35,7 @@ def test_nginx_that_serves_what_is_stale_meanwhile_goes_on_to_answer_a_withdrawn
 
 
 @only_nginx
-def test_nginx_that_passes_over_vary_answers_those_without_a_key(set_up: SetUp) -> None:
+def test_nginx_ignoring_vary_serves_requests_without_a_key(set_up: SetUp) -> None:
     deaf = ("proxy_cache_revalidate on;", "proxy_cache_revalidate on; proxy_ignore_headers Vary;")
     stand = set_up(*FRESH, changes=(deaf,))
     stand.ask("/stores", FIRST)
@@ -43,7 +43,7 @@ def test_nginx_that_passes_over_vary_answers_those_without_a_key(set_up: SetUp) 
 
 
 @only_nginx
-def test_nginx_lets_those_wait_who_ask_at_once_for_what_it_may_not_store(set_up: SetUp) -> None:
+def test_nginx_serializes_concurrent_requests_for_what_it_may_not_store(set_up: SetUp) -> None:
     stand = set_up(changes=(("proxy_cache_lock_timeout 20ms;", ""),))
 
     def seconds(_: int) -> float:
@@ -56,13 +56,13 @@ def test_nginx_lets_those_wait_who_ask_at_once_for_what_it_may_not_store(set_up:
 
 
 @only_nginx
-def test_nginx_refuses_long_links_with_its_usual_buffer(set_up: SetUp) -> None:
+def test_nginx_rejects_long_links_with_its_default_buffer(set_up: SetUp) -> None:
     stand = set_up(*FRESH, changes=(("proxy_buffer_size 16k;", ""),))
     assert stand.ask(f"/stores?limit=1&padding={'x' * 950}&page_num=2", FIRST).status == 502
 
 
 @only_nginx
-def test_nginx_sends_all_of_what_it_may_not_store_to_who_has_it_already(set_up: SetUp) -> None:
+def test_nginx_never_responds_304_for_what_it_may_not_store(set_up: SetUp) -> None:
     stand = set_up()
     whole = stand.ask("/stores", FIRST)
     again = stand.ask("/stores", FIRST, ("If-None-Match", whole.headers["etag"]))
@@ -71,7 +71,7 @@ def test_nginx_sends_all_of_what_it_may_not_store_to_who_has_it_already(set_up: 
 
 
 @only_nginx
-def test_nginx_judges_the_other_conditions_itself(set_up: SetUp) -> None:
+def test_nginx_evaluates_the_other_conditions_itself(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     for condition in CONDITIONS:
         reply = stand.ask("/stores", FIRST, condition)
@@ -79,7 +79,7 @@ def test_nginx_judges_the_other_conditions_itself(set_up: SetUp) -> None:
 
 
 @only_nginx
-def test_nginx_does_not_tell_the_age_of_what_it_stores(set_up: SetUp) -> None:
+def test_nginx_sends_no_age(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     date = stand.ask("/stores", FIRST).headers["date"]
     later = eventually(lambda: [reply] if (reply := stand.ask("/stores", FIRST)).headers["date"] != date else [])
@@ -88,7 +88,7 @@ def test_nginx_does_not_tell_the_age_of_what_it_stores(set_up: SetUp) -> None:
 
 
 @only_varnish
-def test_varnish_answers_a_range_with_a_part(set_up: SetUp) -> None:
+def test_varnish_responds_206_to_a_range(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     stand.ask("/stores", FIRST)
     reply = stand.ask("/stores", FIRST, ("Range", "bytes=0-9"))
@@ -96,21 +96,21 @@ def test_varnish_answers_a_range_with_a_part(set_up: SetUp) -> None:
 
 
 @only_varnish
-def test_varnish_passes_over_the_other_conditions(set_up: SetUp) -> None:
+def test_varnish_ignores_the_other_conditions(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     for condition in CONDITIONS:
         assert {stand.ask("/stores", FIRST, condition).status for _ in range(2)} == {200}
 
 
 @only_varnish
-def test_varnish_compares_the_first_of_two_keys_unless_they_are_put_together(set_up: SetUp) -> None:
+def test_varnish_compares_the_first_of_two_keys_unless_they_are_joined(set_up: SetUp) -> None:
     stand = set_up(*FRESH, changes=(("std.collect(req.http.x-api-key);", ""),))
     stand.ask("/stores", FIRST)
     assert stand.ask("/stores", FIRST, ("x-api-key", "unknown")).status == 200
 
 
 @only_varnish
-def test_varnish_stores_what_is_private_where_its_own_vcl_is_left_out(set_up: SetUp) -> None:
+def test_varnish_without_its_builtin_vcl_stores_private_responses(set_up: SetUp) -> None:
     early = "set beresp.uncacheable = true;", "return (deliver);"
     stand = set_up(changes=(early,))
     assert [stand.ask("/stores", FIRST).status for _ in range(2)] == [200, 200]
@@ -118,7 +118,7 @@ def test_varnish_stores_what_is_private_where_its_own_vcl_is_left_out(set_up: Se
 
 
 @only_varnish
-def test_varnish_serves_what_is_no_longer_fresh_for_ten_seconds_by_default(set_up: SetUp, data: Path) -> None:
+def test_varnish_serves_stale_responses_for_ten_seconds_by_default(set_up: SetUp, data: Path) -> None:
     stand = set_up(*BRIEF, changes=(("set beresp.grace = 0s;", ""),))
     stand.ask("/stores", FIRST)
     with withdrawn(stand, data):
@@ -141,7 +141,7 @@ def test_varnish_accepts_only_gzip_by_default(set_up: SetUp) -> None:
             assert (gzip.decompress(reply.body) if coding else reply.body) == plain
 
 
-def test_a_client_cannot_make_the_cache_ask_again(set_up: SetUp) -> None:
+def test_a_client_cannot_force_a_revalidation(set_up: SetUp) -> None:
     stand = set_up(*FRESH)
     stand.ask("/stores", FIRST)
     for field in (("Cache-Control", "no-cache"), ("Cache-Control", "max-age=0"), ("Pragma", "no-cache")):
@@ -149,7 +149,7 @@ def test_a_client_cannot_make_the_cache_ask_again(set_up: SetUp) -> None:
 
 
 @pytest.mark.parametrize("said", ["public", "max-age=0", "max-age=60, no-cache", "max-age=60, private"])
-def test_what_says_neither_how_long_nor_that_it_may_be_stored_is_not(set_up: SetUp, said: str) -> None:
+def test_a_response_without_a_lifetime_is_not_stored(set_up: SetUp, said: str) -> None:
     stand = set_up("--cache-control", said)
     for target in ("/stores", "/metrics", "/ready", "/openapi.json"):
         assert [stand.ask(target, FIRST).cache for _ in range(2)] == ["MISS", "MISS"]

@@ -1,4 +1,4 @@
-"""What a proxy asks in place of the service: it notes heads, and ends connections as they are taken up again."""
+"""An upstream in place of the service: it records heads, and closes connections when they are reused."""
 
 import socket
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ _ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length:
 
 
 class Upstream:
-    """A server on a Unix socket. It answers one request of each connection, and closes it as the second one comes."""
+    """A server on a Unix socket. It serves one request per connection, and closes the connection on the second."""
 
     def __init__(self, path: Path) -> None:
         self.heads: list[str] = []
@@ -26,7 +26,7 @@ class Upstream:
                 self.ended += self._head(connection)
 
     def _head(self, connection: socket.socket) -> bool:
-        """Note a head; return whether there is one."""
+        """Record a head; return whether there is one."""
         received = b""
         while b"\r\n\r\n" not in received:
             if not (more := connection.recv(65536)):
@@ -46,7 +46,7 @@ class Upstream:
 
     @contextmanager
     def serving(self) -> Iterator["Upstream"]:
-        """Serve meanwhile."""
+        """Serve inside the block."""
         Thread(target=self._accept, daemon=True).start()
         try:
             yield self

@@ -108,10 +108,10 @@ def test_settings_of_the_environment_and_of_a_file_are_limits_too(cache: Path, t
     (tmp_path / "settings.toml").write_text("invalid = 'skip'\nmax-skipped = 0.25\n")
     options = ("--data", faulty, "--config", tmp_path / "settings.toml", "--cache", cache)
     ended = run("serve", "--port", "0", *options, STORE_DIRECTORY_MIN_STORES="2")
-    message = (
+    reason = (
         "1 stores, at least 2 needed; 1 of 3 records skipped, 33.3 %; --min-stores 1 --max-skipped 0.34 allows that"
     )
-    assert ended.stderr == f"Error: the data set in {faulty} is rejected: {message}\n"
+    assert ended.stderr == f"Error: the data set in {faulty} is rejected: {reason}\n"
 
 
 class Quiet(SimpleHTTPRequestHandler):
