@@ -176,7 +176,7 @@ def test_a_path_is_told_in_printable_ascii_of_bounded_length(path: str) -> None:
     assert len(shown) <= 10 * 1024
 
 
-@pytest.mark.parametrize("layers", [0, 1, 2, 3])
+@pytest.mark.parametrize("layers", [0, 1, 2, 3, 4])
 def test_a_key_in_a_path_is_masked_however_often_it_is_percent_encoded(layers: int) -> None:
     written = key = new_key()
     for _ in range(layers):
