@@ -12,7 +12,7 @@ from bench.hostile.attacks import attacks
 from bench.hostile.cost import costs
 from bench.hostile.report import Report, markdown
 from bench.hostile.slow import slow
-from bench.markdown import keep
+from bench.markdown import save
 from bench.wire.cores import split_cores
 from bench.wire.machine import surroundings
 from bench.wire.servers import Failed
@@ -49,7 +49,7 @@ def main(*, parts: tuple[Part, ...], connections: int, pairs: int, seconds: floa
         raise click.ClickException(str(failed)) from failed
     print(markdown(report))
     if set(wanted) == set(_PARTS):
-        keep("hostile", found=report, tables=markdown(report), page=_PAGE)
+        save("hostile", found=report, tables=markdown(report), page=_PAGE)
     sys.exit(bool(report.missed))
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from bench.hostile.inputs import Input
 from bench.wire.servers import Failed
 
-_PATIENCE_SECONDS: Final = 20
+_TIMEOUT_SECONDS: Final = 20
 _LENGTH: Final = re.compile(rb"\r\nContent-Length: (\d+)\r\n")
 _END: Final = b"\r\n\r\n"
 _PIECE: Final = 1 << 20
@@ -45,7 +45,7 @@ class Client:
             self._socket = None
 
     def _connect(self) -> socket.socket:
-        self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=_PATIENCE_SECONDS)
+        self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=_TIMEOUT_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._received.clear()
         return self._socket

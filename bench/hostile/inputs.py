@@ -14,7 +14,7 @@ from service.web.connections.limits import (
 )
 from service.web.headers.list_fields import MAX_CHARACTERS
 
-# Where it stands a number is put in that grows: nothing of such a request is found in a cache.
+# Replaced by a growing number, so that no part of such a request is in a cache.
 _NUMBER: Final = b"#####"
 _BODY_BYTES: Final = 1_000_000
 # Of a line or a field, less what else is in it.

@@ -16,7 +16,7 @@ from bench.wire.cores import pinned
 from bench.wire.servers import Failed, Server
 from bench.wire.shapes import KEY
 
-_PATIENCE_SECONDS: Final = 60
+_TIMEOUT_SECONDS: Final = 60
 _LOOK_SECONDS: Final = 0.2
 # To connect and to ask is a load as any other: what is measured is what comes then.
 _SETTLE_SECONDS: Final = 1
@@ -68,14 +68,14 @@ def _attacked(server: Server, load: int, options: tuple[str, ...], connections: 
 
 def _await(server: Server, metric: str, enough: Callable[[int], bool]) -> None:
     """Wait until the server counts as many connections as is enough. Raises `Failed`."""
-    end = time.monotonic() + _PATIENCE_SECONDS
+    end = time.monotonic() + _TIMEOUT_SECONDS
     while not enough(count := _count(server, metric)):
         if time.monotonic() > end:
-            raise Failed(f"after {_PATIENCE_SECONDS} s {metric} is {count}")
+            raise Failed(f"after {_TIMEOUT_SECONDS} s {metric} is {count}")
         time.sleep(_LOOK_SECONDS)
 
 
 def _count(server: Server, metric: str) -> int:
-    told = server.ask("/metrics", KEY).body.decode()
-    (count,) = re.findall(rf"^store_directory_http_connections{re.escape(metric)} (\d+)", told, re.MULTILINE)
+    metrics = server.ask("/metrics", KEY).body.decode()
+    (count,) = re.findall(rf"^store_directory_http_connections{re.escape(metric)} (\d+)", metrics, re.MULTILINE)
     return int(count)

@@ -31,11 +31,12 @@ def rest_after(body: Body, sent: bytes, step: int) -> bytes:
 
 @st.composite
 def chunked(draw: Any) -> bytes:
-    chunks = draw(st.lists(st.binary(min_size=1, max_size=40)))
+    chunks = draw(st.lists(st.binary(min_size=1, max_size=40), max_size=MAX_BODY_PARTS // 2))
     extension = st.sampled_from([b"", b";a", b";a=b", b';a="b;\\"\r'.replace(b"\r", b"c") + b'"', b";a=b;c"])
     sizes = st.sampled_from([b"%x", b"%X", b"000%x"])
     body: bytes = b"".join(draw(sizes) % len(each) + draw(extension) + b"\r\n" + each + b"\r\n" for each in chunks)
-    trailers = draw(st.lists(st.sampled_from([b"x: y\r\n", b"x:\r\n", b"content: \xff\t1\r\n"])))
+    fields = st.sampled_from([b"x: y\r\n", b"x:\r\n", b"content: \xff\t1\r\n"])
+    trailers = draw(st.lists(fields, max_size=MAX_BODY_PARTS // 2))
     last: bytes = b"0" + draw(extension) + b"\r\n"
     return body + last + b"".join(trailers) + b"\r\n"
 

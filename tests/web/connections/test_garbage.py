@@ -44,8 +44,8 @@ def uncollected() -> Iterator[None]:
         *("too many fields", "too long a field", "too long a body", "a malformed body", "too many chunks"),
     ],
 )
-async def test_a_closed_connection_is_gone_without_a_collection(sent: bytes, replica: SnapshotHolder) -> None:
-    async with listening(replica) as dial:
+async def test_a_closed_connection_is_gone_without_a_collection(sent: bytes, snapshots: SnapshotHolder) -> None:
+    async with listening(snapshots) as dial:
         reader, writer = await dial()
         writer.write(sent)
         assert await until_closed(reader)
