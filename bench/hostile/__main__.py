@@ -49,7 +49,7 @@ def main(*, parts: tuple[Part, ...], connections: int, pairs: int, seconds: floa
         raise click.ClickException(str(failed)) from failed
     print(markdown(report))
     if set(wanted) == set(_PARTS):
-        save("hostile", found=report, tables=markdown(report), page=_PAGE)
+        save("hostile", results=report, tables=markdown(report), page=_PAGE)
     sys.exit(bool(report.missed))
 
 
