@@ -1,5 +1,6 @@
 """Validate the arrays of a baked file: checksums detect damage, but not a file that was written wrongly."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +16,7 @@ from service.model.records import Resource
 _WORD: Final = 8  # bytes compared at once
 _CHUNK: Final = 1 << 15  # items checked at once: they fit the processor's cache, which halves the time
 _ROW_BITS: Final = 32
+_THREADS: Final = 2  # NumPy works without the GIL: a start with 1,000,000 stores is 0.1 s faster
 _ROW_START: Final = b"{"
 _ROW_END: Final = b"},"
 # The mask of the first n bytes of a word, for n from 0 to 8.
@@ -27,12 +29,9 @@ def check_table(name: str, table: Table) -> None:
     Only the ends of a row are checked, not its JSON, which takes seconds for a million rows: see `check_records`.
     """
     _check_rows(f"{name}/rows", table.rows)
-    for field, column in table.columns.items():
-        _check_column(f"{name}/{field}", column)
-        if column.values is not None:
-            _check_offsets(f"{name}/{field}/values", column.values)
-            if not is_sorted(column.values):
-                raise DamagedFile(f"the values of {name}/{field} are not sorted")
+    names = [f"{name}/{field}" for field in table.columns]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        list(pool.map(_check_column, names, table.columns.values()))  # raises the first error
     _check_numbering(name, table)
 
 
@@ -65,6 +64,14 @@ def _check_offsets(name: str, strings: StringArray) -> None:
 
 
 def _check_column(name: str, column: Column) -> None:
+    _check_order(name, column)
+    if column.values is not None:
+        _check_offsets(f"{name}/values", column.values)
+        if not is_sorted(column.values):
+            raise DamagedFile(f"the values of {name} are not sorted")
+
+
+def _check_order(name: str, column: Column) -> None:
     """Check that `order` has every row once, by code, ties by row, and that `starts` has the start of each code."""
     codes, order, starts = column.codes, column.order, column.starts
     length = len(codes)
