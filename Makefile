@@ -12,7 +12,7 @@ SPREAD := -n 4 --dist worksteal
 # The tests in process of the rooms that are held to all of their branches.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-reloads hostile clean help
+.PHONY: serve test matrix coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-reloads hostile clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -22,6 +22,9 @@ serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for optio
 
 test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of them
 	$(BIN)/pytest $(SPREAD) $(ARGS)
+
+matrix: $(VENV)/matrix ## run the tests at the lowest and the latest releases of the dependencies, on every Python there is
+	$(BIN)/python -m tests.matrix --pytest '$(SPREAD)' $(ARGS)
 
 interop: $(VENV)/developed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl and Chromium, which must be there
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
@@ -105,7 +108,7 @@ bench/data/mutation/installed: bench/mutation/requirements.txt pyproject.toml
 	touch $@
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/found
+	rm -rf $(VENV) .matrix dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/found
 
 # Which Python a program is, if it is new enough; nothing else is printed.
 OLDEST := 3, 11
@@ -135,6 +138,10 @@ $(VENV)/developed: pyproject.toml constraints.txt $(VENV)/pyvenv.cfg
 
 $(VENV)/fuzzing: $(VENV)/developed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	@touch $@
+
+$(VENV)/matrix: $(VENV)/developed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[matrix]'
 	@touch $@
 
 $(VENV)/audited: $(VENV)/developed

@@ -1,0 +1,80 @@
+"""What pyproject.toml says of each dependency: where its bounds are, and why."""
+
+import re
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.matrix.dependencies import (
+    FILE,
+    lines,
+    lower_bounds,
+    not_at_lower_bound,
+    of_python,
+    requirements,
+    upper_bounds,
+)
+
+TEXT = FILE.read_text("utf-8")
+WHY = "bounded, as "
+
+
+def comment(line: str, text: str = TEXT) -> str:
+    """Return what a text says of a requirement, on the same line; nothing where there is no comment."""
+    found = re.search(rf'"{re.escape(line)}"[\],]* *# (.+)$', text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+@pytest.mark.parametrize("line", lines())
+def test_each_has_one_lower_bound_and_at_most_one_upper_and_says_what_it_is_for(line: str) -> None:
+    requirement = Requirement(line)
+    bounds = (len(lower_bounds(requirement)), len(upper_bounds(requirement)))
+    assert bounds in {(1, 0), (1, 1)}
+    assert sum(bounds) == len(requirement.specifier)
+    assert comment(line)
+
+
+@pytest.mark.parametrize("line", lines())
+def test_each_says_why_it_has_an_upper_bound(line: str) -> None:
+    assert bool(upper_bounds(Requirement(line))) == (WHY in comment(line))
+
+
+def test_an_extra_of_a_dependency_has_its_bounds() -> None:
+    bounds: dict[str, set[str]] = {}
+    for requirement in map(Requirement, lines()):
+        bounds.setdefault(requirement.name, set()).add(str(requirement.specifier))
+    assert {name: found for name, found in bounds.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("text", ['    "a>=1",\n    # b', '    "a>=1", #\n', '    "a>=1.2", # b', 'dev = ["a>=1"]'])
+def test_one_without_a_comment_is_found(text: str) -> None:
+    assert comment("a>=1", text) == ""
+
+
+@pytest.mark.parametrize("text", ['    "a>=1", # b\n', 'dev = ["a>=1"] # b', '    "a>=1",      # b'])
+def test_a_comment_is_found(text: str) -> None:
+    assert comment("a>=1", text) == "b"
+
+
+@pytest.mark.parametrize(
+    ("installed", "errors"),
+    [
+        ({"a-b": "1.20", "c": "3"}, []),
+        ({"a-b": "1.20.0"}, []),
+        ({"a-b": "1.20.1"}, ["a-b is 1.20.1, not 1.20, its lower bound"]),
+        ({}, ["a-b is missing, not 1.20, its lower bound"]),
+    ],
+)
+def test_a_lower_bound_that_is_not_what_is_installed_is_named(installed: dict[str, str], errors: list[str]) -> None:
+    assert not_at_lower_bound([Requirement("A.b>=1.20,<2")], installed) == errors
+
+
+@pytest.mark.parametrize(("release", "names"), [("3.9.1", ["a", "b"]), ("3.13.0", ["a", "b"]), ("3.14.0rc1", ["a"])])
+def test_a_release_of_python_has_the_requirements_that_are_for_it(release: str, names: list[str]) -> None:
+    stated = [Requirement("a>=1"), Requirement("b>=1; python_version < '3.14'")]
+    assert [each.name for each in of_python(stated, release)] == names
+
+
+def test_the_tests_run_with_all_dependencies_and_what_they_need_themselves() -> None:
+    assert {"aiohttp", "pytest", "redis", "throttled-py"} <= {each.name for each in requirements()}
+    assert {"uv", "atheris", "pip-audit", "hatchling"}.isdisjoint(each.name for each in requirements())
