@@ -30,6 +30,7 @@ class Input(msgspec.Struct, frozen=True):
     closes      whether the connection ends with the last
     everything  whether it is for a service with an access log, a trusted proxy and an allowed origin
     attack      whether it is among those that attackers send: the worst of each kind
+    bounded     whether its cost is promised to be within the bound
     """
 
     name: str
@@ -38,6 +39,7 @@ class Input(msgspec.Struct, frozen=True):
     closes: bool = False
     everything: bool = False
     attack: bool = False
+    bounded: bool = True
 
     def numbered(self, number: int) -> bytes:
         """Return what is sent the next time."""
@@ -172,7 +174,7 @@ _DOCUMENTS: Final = (
     Input("`/docs/swagger-ui.css`", _request(b"/docs/swagger-ui.css")),
     Input("`/docs/swagger-ui-bundle.js`, 1.4 MB", _request(b"/docs/swagger-ui-bundle.js"), attack=True),
     Input("`/docs/swagger-ui-bundle.js`, `br`", _request(b"/docs/swagger-ui-bundle.js", b"Accept-Encoding: br")),
-    Input("`/metrics`, where it is public", _request(b"/metrics")),
+    Input("`/metrics`, where it is public", _request(b"/metrics"), bounded=False),
 )
 
 # Each beside a plain 401.

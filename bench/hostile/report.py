@@ -7,6 +7,7 @@ import msgspec
 
 from bench.hostile.attacks import Attack
 from bench.hostile.cost import Pair as Costs
+from bench.hostile.inputs import INPUTS
 from bench.hostile.waits import Pair
 from bench.markdown import table
 from bench.wire.machine import Surroundings
@@ -39,8 +40,9 @@ class Report(msgspec.Struct, frozen=True):
     def _judged(self) -> Iterator[tuple[str, float, float]]:
         for name, pairs in self.slow.items():
             yield name, _median(pair.ratio for pair in pairs), _WAIT_BOUND
-        for name, found in self.costs.items():
-            yield name, _median(pair.share for pair in found), _COST_BOUND
+        for given in INPUTS:
+            if given.bounded and given.name in self.costs:
+                yield given.name, _median(pair.share for pair in self.costs[given.name]), _COST_BOUND
         for name, counts in self.attacks.items():
             for count, measured in counts.items():
                 what = f"{name}, {_connections(count)}"
