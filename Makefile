@@ -4,12 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-# Container images often turn bytecode off. The tests start a hundred processes, and each would compile its modules anew.
+# Container images often turn bytecode off. The tests start a hundred processes, and each would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 MINUTES ?= 60
 # Four processes for two cores: much of the time tests wait, for processes, pauses and files left alone.
 SPREAD := -n 4 --dist worksteal
-# The tests in process of the rooms that are held to all of their branches.
+# The in-process tests of the packages that must have all branches covered.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
 .PHONY: serve test matrix coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-reloads hostile clean help
@@ -23,13 +23,13 @@ serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for optio
 test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of them
 	$(BIN)/pytest $(SPREAD) $(ARGS)
 
-matrix: $(VENV)/matrix ## run the tests at the lowest and the latest releases of the dependencies, on every Python there is
+matrix: $(VENV)/matrix ## run the tests with the lowest and the latest release of each dependency, on every installed Python
 	$(BIN)/python -m tests.matrix --pytest '$(SPREAD)' $(ARGS)
 
 interop: $(VENV)/developed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl and Chromium, which must be there
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
 
-coverage: $(VENV)/developed ## hold the rooms that answer requests to 100 % of branches
+coverage: $(VENV)/developed ## require 100 % branch coverage of the packages that serve requests
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(SPREAD) $(ROOMS) $(ARGS)
 	$(BIN)/coverage combine --quiet
@@ -71,7 +71,7 @@ format: $(VENV)/developed ## put the code into ruff's format
 wheel: $(VENV)/developed ## build the wheel, the data set in it, into dist/
 	$(BIN)/python -m build --wheel --outdir dist
 
-datasets: $(VENV)/installed ## make the bundled data set anew
+datasets: $(VENV)/installed ## generate the bundled data set
 	rm -f datasets/stores.csv datasets/companies.csv
 	$(BIN)/store-directory sample datasets --stores 5000 --companies 120 --seed 2026 --format csv
 
@@ -94,7 +94,7 @@ bench-worst: $(VENV)/installed ## the requests that hold the event loop longest
 bench-reloads: $(VENV)/installed ## starts, reloads and several workers; ARGS=--large with 1,000,000 stores too
 	$(BIN)/python -m bench.reloads $(ARGS)
 
-hostile: $(VENV)/installed ## what slow connections, dear requests and floods cost the others; ARGS='--part costs' for some of it
+hostile: $(VENV)/installed ## what slow clients, expensive requests and floods cost other clients; ARGS="--part costs" for one part
 	$(BIN)/python -m bench.hostile $(ARGS)
 
 # The peers' packages stand apart from the project's. Without them the bench says which peers are missing.

@@ -240,7 +240,7 @@ def encoded_again(wire: bytes, answer: Any) -> bytes | None:
 
 
 def test_every_field_of_the_envelope_and_of_ready_is_in_the_interface() -> None:
-    assert set(named(INTERFACE, "Key of the answer")) == set(PaginatedResponse.__struct_fields__)
+    assert set(named(INTERFACE, "Member of the response")) == set(PaginatedResponse.__struct_fields__)
     assert named(INTERFACE, "Field") == list(Ready.__struct_fields__)
     assert set(Reload.__struct_fields__) <= set(codes(section(INTERFACE, "`/health` and `/ready`")))
 
@@ -267,7 +267,7 @@ def test_every_limit_is_in_the_interface() -> None:
 def test_what_a_client_that_does_not_read_costs_is_documented() -> None:
     documented = section((ROOT / "docs/hostile.md").read_text(), "Clients that do not read")
     assert f"up to {(MAX_HEAD_BYTES + RECEIVE_BYTES) >> 10} KiB of the requests" in documented
-    assert f"holds {MAX_UNSENT_BYTES >> 20} MiB of such answers" in documented
+    assert f"holds at most {MAX_UNSENT_BYTES >> 20} MiB of such responses" in documented
 
 
 def test_the_bounds_on_the_cost_of_a_request_are_documented() -> None:
