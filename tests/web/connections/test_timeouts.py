@@ -189,6 +189,7 @@ async def test_a_client_that_exceeds_a_timeout_is_disconnected(
     assert [each for each in events if counted(snapshots, each)] == ([event] if event else [])
 
 
+@pytest.mark.uvloop
 async def test_a_response_that_the_client_does_not_read_is_aborted(dial: Dial, snapshots: SnapshotHolder) -> None:
     _, writer = await dial()
     writer.write(PAGE * 8)
@@ -197,6 +198,7 @@ async def test_a_response_that_the_client_does_not_read_is_aborted(dial: Dial, s
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.uvloop
 async def test_requests_of_a_client_that_reads_nothing_are_not_read(dial: Dial) -> None:
     _, writer = await dial()
     head = b"GET /nope HTTP/1.1\r\nHost: t\r\n" + (b"a: " + b"b" * 8000 + b"\r\n") * 3 + b"\r\n"
