@@ -6,6 +6,8 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from socket import create_connection
 from typing import Final
@@ -61,7 +63,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
             text = text.replace(here, instead)
         (folder / self.file).write_text(text)
         command = [found(self.program, package=self.package), *self.options(folder, port)]
-        with running(command, folder.with_suffix(".log"), ready=lambda: listens(port)):
+        with running(command, folder.with_suffix(".log"), ready=lambda: answers(port)):
             yield Front(self, f"http://{HOST}:{port}", folder)
 
 
@@ -72,6 +74,18 @@ def listens(port: int) -> bool:
     except ConnectionError:
         return False
     return True
+
+
+def answers(port: int) -> bool:
+    """Return whether the cache on a port passes a request to the service and back."""
+    connection = HTTPConnection(HOST, port, timeout=SECONDS)
+    try:
+        connection.request("GET", "/health")
+        return connection.getresponse().status == HTTPStatus.OK
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
 
 
 def nginx_options(folder: Path, _: int) -> Sequence[str | Path]:
