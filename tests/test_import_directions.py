@@ -36,7 +36,6 @@ RESERVED: Final = {
     "click": {"commands"},
     "rich": {"commands", "server"},
     "uvloop": {"commands", "server"},
-    "throttled": {"access"},
     "redis": {"access"},
 }
 # The engine only computes: no files, no HTTP, no clock, no await.

@@ -1,14 +1,15 @@
 """A bound on what a shared rate store can allow, known without asking it."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 
 import msgspec
 
 from service.access.memory_limiter import MemoryLimiter
-from service.access.rate_decision import RateDecision
 from service.access.request_rate import Rate
+from service.access.token_bucket import RateDecision
 
 
 class LocalBound:
@@ -17,8 +18,8 @@ class LocalBound:
     For each key it knows what the store allowed this process and what is pending; other processes may have had more.
     """
 
-    def __init__(self) -> None:
-        self._allowed = MemoryLimiter()
+    def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
+        self._allowed = MemoryLimiter(clock=clock)
         self._pending: Counter[tuple[str, Rate]] = Counter()
 
     def refusal(self, name: str, rate: Rate) -> RateDecision | None:

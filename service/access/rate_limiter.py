@@ -8,9 +8,9 @@ from typing import Final
 
 from service.access.local_bound import LocalBound
 from service.access.memory_limiter import MemoryLimiter
-from service.access.rate_decision import RateDecision
 from service.access.redis_limiter import MAX_CONCURRENT, RedisFailed, RedisLimiter
 from service.access.request_rate import Rate
+from service.access.token_bucket import RateDecision
 
 # After a failure one request per this interval probes the store; the others do not wait for it.
 PROBE_SECONDS: Final = 1.0

@@ -3,41 +3,39 @@
 import re
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from datetime import timedelta
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Final, cast
 from urllib.parse import urlsplit
 
-from throttled.asyncio import RedisStore, Throttled, rate_limiter
-from throttled.exceptions import StoreUnavailableError
-
-from service.access.memory_limiter import bucket_prefix
-from service.access.rate_decision import RateDecision, rate_decision
 from service.access.redis_timeout import redis_timeout
 from service.access.request_rate import Rate
-
-if TYPE_CHECKING:
-    from redis.asyncio import Redis
+from service.access.token_bucket import TOLERANCE, RateDecision, decision
 
 # Timeout of a decision, including connecting, TLS and the password.
 TIMEOUT_SECONDS: Final = 0.1
 # Connections to Redis, and so concurrent decisions.
 MAX_CONCURRENT: Final = 16
-_MAX_RATES: Final = 1024
 _SCHEMES: Final = ("redis", "rediss", "unix")
 _DATABASE: Final = re.compile(r"/?|/[0-9]{1,5}")
+# Takes a request from a bucket, by the clock of Redis. The bucket is removed when it is full again.
+_TAKE: Final = f"""
+local requests, seconds, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local clock = redis.call('TIME')
+local now = clock[1] + clock[2] / 1000000
+local bucket = redis.call('HMGET', KEYS[1], 'taken', 'at')
+local elapsed = math.max(0, now - (tonumber(bucket[2]) or now))
+local taken = math.max(0, (tonumber(bucket[1]) or 0) - elapsed * requests / seconds)
+if taken + 1 > burst + {TOLERANCE} then
+    return {{0, string.format('%.9f', taken)}}
+end
+taken = taken + 1
+redis.call('HSET', KEYS[1], 'taken', string.format('%.9f', taken), 'at', string.format('%.6f', now))
+redis.call('PEXPIRE', KEYS[1], math.ceil(taken * seconds / requests * 1000))
+return {{1, string.format('%.9f', taken)}}
+"""
 
 
 class RedisFailed(Exception):
     """Redis did not decide. The message names the kind of failure, and quotes neither the URL nor the response."""
-
-
-class _Redis(RedisStore):
-    """The library's store, with its client accessible: the library never closes it."""
-
-    def client(self) -> "Redis":
-        """Return the client, which connects on first use."""
-        return cast("Redis", self._backend.get_client())
 
 
 class RedisLimiter:
@@ -48,24 +46,24 @@ class RedisLimiter:
 
         Raises `ValueError` with the reason if the URL is invalid, `ImportError` if the package for Redis is missing.
         """
+        from redis.asyncio import BlockingConnectionPool, Redis  # noqa: PLC0415 - an extra
+
         _check(url)
         self._timeout_seconds = timeout_seconds
-        options: dict[str, Any] = {
-            "CONNECTION_POOL_CLASS": "redis.asyncio.BlockingConnectionPool",
-            "CONNECTION_POOL_KWARGS": {"max_connections": MAX_CONCURRENT, "timeout": timeout_seconds},
-        }
         try:
-            self._store = _Redis(server=url, options=options)
-            self._client = self._store.client()
-            self._client.connection_pool.make_connection()  # type: ignore[no-untyped-call] # which detects unknown options
+            pool = BlockingConnectionPool.from_url(url, max_connections=MAX_CONCURRENT, timeout=timeout_seconds)
+            pool.make_connection()  # type: ignore[no-untyped-call] # which detects unknown options
         except (ValueError, TypeError):  # the message may quote the URL
             raise ValueError("an option in its query is not supported") from None
-        self._limiter = lru_cache(_MAX_RATES)(self._make_limiter)
+        self._client = Redis(connection_pool=pool)
+        self._take = self._client.register_script(_TAKE)
 
     async def take(self, name: str, rate: Rate) -> RateDecision:
         """Take one request from the bucket of a key, if it has one left. Raises `RedisFailed`, on a timeout as well."""
         async with self._failures():
-            return rate_decision(await self._limiter(rate).limit(name), rate)
+            bucket = f"store-directory:{rate.requests}:{rate.seconds}:{rate.burst}:{name}"
+            allowed, taken = await self._take([bucket], [rate.requests, rate.seconds, rate.burst])
+            return decision(rate, float(taken), allowed=bool(allowed))
 
     async def ping(self) -> None:
         """Check that Redis responds. Raises `RedisFailed`, on a timeout as well."""
@@ -82,12 +80,7 @@ class RedisLimiter:
             async with redis_timeout(self._timeout_seconds):
                 yield
         except Exception as error:  # noqa: BLE001 - the response may be anything
-            known = error.__cause__ if isinstance(error, StoreUnavailableError) else None
-            raise RedisFailed(type(known or error).__name__) from None
-
-    def _make_limiter(self, rate: Rate) -> Throttled:
-        quota = rate_limiter.per_duration(timedelta(seconds=rate.seconds), rate.requests, rate.burst)
-        return Throttled(using="gcra", quota=quota, store=self._store, key_prefix=bucket_prefix(rate))
+            raise RedisFailed(type(error).__name__) from None
 
 
 def _check(url: str) -> None:

@@ -187,7 +187,6 @@ def _policy(settings: Settings) -> Policy:
         needs_key=not settings.no_auth,
         encoded_bytes=settings.encoded_cache << 20,
         server_timing=settings.server_timing,
-        rates=bool(settings.key_file),
         rate_fields=settings.rate_limit_fields,
         rate_store=settings.rate_store,
         processes=settings.processes,

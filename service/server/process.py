@@ -128,7 +128,7 @@ async def _listening(
     plan: Plan, holder: SnapshotHolder, sockets: Sockets, log: AccessLogFile | None
 ) -> AsyncIterator[None]:
     """Accept connections until the block ends."""
-    await asyncio.to_thread(import_web, rates=plan.policy.rates)  # 0.2 s, while the data is fetched
+    await asyncio.to_thread(import_web)  # 0.2 s, while the data is fetched
     from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
 
     site = make_site(holder, plan.authenticate, plan.policy, separate_admin=bool(sockets.admin), log=log)
@@ -143,12 +143,9 @@ async def _listening(
         await close()
 
 
-def import_web(*, rates: bool) -> None:
-    """Import the modules that serving needs, with or without those for rate limits."""
-    import service.web.site  # noqa: PLC0415 - fetching the data starts before it
-
-    if rates:
-        import service.access.rate_limiter  # noqa: F401, PLC0415 - as above
+def import_web() -> None:
+    """Import the modules that serving needs."""
+    import service.web.site  # noqa: F401, PLC0415 - fetching the data starts before it
 
 
 async def _serve(plan: Plan, holder: SnapshotHolder, shutdown: _Shutdown) -> None:

@@ -28,7 +28,7 @@ def run_workers(plan: Plan, public: Listener, admin: Listener) -> None:
     first would accept most connections.
     """
     plan.workspace.slots.add(plan.settings.processes)
-    import_web(rates=plan.policy.rates)  # once, for all forked workers
+    import_web()  # once, for all forked workers
     owner = os.getpid()
     try:
         _Arbiter(_Application(plan, public, admin)).run()

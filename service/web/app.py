@@ -106,8 +106,7 @@ class App:
 
     async def close(self) -> None:
         """Close the connections to the store of rate limits."""
-        if self._rate_limits is not None:
-            await self._rate_limits.close()
+        await self._rate_limits.close()
 
     def _unparsed(self, answer: Answer, client: str | None) -> Response:
         request_id = self._request_ids.of(None)
@@ -148,7 +147,7 @@ class App:
             return self._preflight(request)
         if route.protected:
             exchange.principal = principal = self._authenticate(request.headers.getall(KEY_HEADER, ()))
-            if principal.rate is not None and self._rate_limits is not None:
+            if principal.rate is not None:
                 pending = self._rate_limits.check(exchange, principal.name, principal.rate)
                 if pending is not None:
                     return self._call_after(pending, request, route, segment)

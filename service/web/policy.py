@@ -26,7 +26,6 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     needs_key        whether responses with data depend on `x-api-key`
     encoded_bytes    size of the cache of encoded bodies of data; 0 turns it off
     server_timing    whether responses have a Server-Timing field
-    rates            whether keys can have a rate limit, as those of a key file can
     rate_fields      whether responses have the RateLimit fields
     rate_store       URL of the Redis with the rate limits; "" if each process has its own
     processes        number of processes that share the rate limits
@@ -39,7 +38,6 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     needs_key: bool
     encoded_bytes: int
     server_timing: bool = False
-    rates: bool = True
     rate_fields: bool = False
     rate_store: str = ""
     processes: int = 1

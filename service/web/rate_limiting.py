@@ -2,10 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
 
-from service.access.rate_decision import RateDecision
+from service.access.memory_limiter import MemoryLimiter
+from service.access.rate_limiter import RateLimiter
+from service.access.redis_limiter import RedisLimiter
 from service.access.request_rate import Rate
+from service.access.token_bucket import RateDecision
 from service.model.errors import TooManyRequests
 from service.model.operation import RATE_LIMIT, RATE_LIMIT_POLICY
 from service.web.answer import header_lines
@@ -13,14 +15,11 @@ from service.web.policy import Policy
 from service.web.telemetry.events import Event
 from service.web.telemetry.observer import Exchange
 
-if TYPE_CHECKING:
-    from service.access.rate_limiter import RateLimiter
-
 
 class RateLimits:
     """Checks requests of keys that have a rate limit."""
 
-    def __init__(self, limiter: "RateLimiter", count: Callable[[Event], None], *, send_fields: bool) -> None:
+    def __init__(self, limiter: RateLimiter, count: Callable[[Event], None], *, send_fields: bool) -> None:
         """Check by a limiter; `send_fields` adds the RateLimit fields to responses."""
         self._limiter = limiter
         self._count = count
@@ -50,15 +49,8 @@ class RateLimits:
         self._count(Event.RATE_ALLOWED)
 
 
-def make_rate_limits(policy: Policy, count: Callable[[Event], None]) -> RateLimits | None:
-    """Return the rate limits of a policy, which count their decisions; None if no key can have a rate."""
-    if not policy.rates:
-        return None
-    # Imported here: without rates the start does not wait for the libraries.
-    from service.access.memory_limiter import MemoryLimiter  # noqa: PLC0415
-    from service.access.rate_limiter import RateLimiter  # noqa: PLC0415
-    from service.access.redis_limiter import RedisLimiter  # noqa: PLC0415
-
+def make_rate_limits(policy: Policy, count: Callable[[Event], None]) -> RateLimits:
+    """Return the rate limits of a policy, which count their decisions."""
     store = RedisLimiter(policy.rate_store) if policy.rate_store else None
     limiter = RateLimiter(MemoryLimiter(policy.processes), store, failed=partial(count, Event.RATE_STORE_FAILED))
     return RateLimits(limiter, count, send_fields=policy.rate_fields)

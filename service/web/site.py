@@ -62,7 +62,7 @@ def make_site(
     after = slice(traffic.length, None)
     key_counters = KeyCounters(slot.counts[after], lambda: [counts[after] for counts in slot.all_counts()])
     private = (*probes, metrics_route(snapshots, traffic, key_counters, key_file_ok=policy.key_file_ok))
-    admin_policy = msgspec.structs.replace(policy, origins=frozenset(), rates=False)
+    admin_policy = msgspec.structs.replace(policy, origins=frozenset())
     admin = App(private, snapshots, no_authentication, Observer(traffic), admin_policy)
     observer = Observer(traffic, key_counters=key_counters, log=log, trusted_proxies=policy.trusted_proxies)
     return Site(App(public, snapshots, authenticate, observer, policy), admin, openapi)

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 
 from service.access.memory_limiter import MemoryLimiter
-from service.access.rate_decision import RateDecision
 from service.access.rate_limiter import RateLimiter
 from service.access.redis_limiter import RedisLimiter
+from service.access.token_bucket import RateDecision
 
 
 @asynccontextmanager

@@ -1,14 +1,10 @@
-"""A model of GCRA in its simplest form, and a clock that the test controls."""
+"""A model of GCRA in its simplest form, which is a token bucket, and a clock that the test controls."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from math import ceil
 
-import pytest
-
-from service.access.rate_decision import RateDecision
 from service.access.request_rate import Rate
+from service.access.token_bucket import RateDecision
 
 
 class Clock:
@@ -19,15 +15,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-@contextmanager
-def stopped() -> Iterator[Clock]:
-    """Replace the clock of the library, which has no parameter for it."""
-    clock = Clock()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("throttled.utils.now_mono_f", clock)
-        yield clock
 
 
 class Bucket:

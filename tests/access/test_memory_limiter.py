@@ -6,32 +6,32 @@ from hypothesis import given, strategies as st
 
 from service.access.memory_limiter import MemoryLimiter
 from service.access.request_rate import Rate
-from tests.access.gcra_model import Bucket, stopped
+from tests.access.gcra_model import Bucket, Clock
 
-# Intervals and clock steps that are exact as floats, so that neither the model nor the library rounds.
+# Intervals and clock steps that are exact as floats, so that neither the model nor the limiter rounds.
 EXACT = st.builds(Rate, st.sampled_from((1, 2, 4, 8, 16)), st.sampled_from((1, 60, 3600)), st.integers(1, 12))
 ANY = st.builds(Rate, st.integers(1, 999), st.sampled_from((1, 60, 3600, 86_400)), st.integers(1, 40))
 
 
 @given(EXACT, st.lists(st.integers(0, 400), min_size=1, max_size=60))
 def test_each_decision_equals_that_of_the_model(rate: Rate, steps: list[int]) -> None:
-    memory, model = MemoryLimiter(), Bucket(rate)
-    with stopped() as clock:
-        for step in steps:
-            clock.now += step / 64
-            assert memory.take("a", rate) == model.take(clock.now)
+    clock = Clock()
+    memory, model = MemoryLimiter(clock=clock), Bucket(rate)
+    for step in steps:
+        clock.now += step / 64
+        assert memory.take("a", rate) == model.take(clock.now)
 
 
 @given(ANY, st.lists(st.floats(0, 30), min_size=1, max_size=60), st.integers(1, 4))
 def test_no_period_allows_more_requests_than_the_burst_and_the_rate(
     rate: Rate, steps: list[float], processes: int
 ) -> None:
-    memories = [MemoryLimiter(processes) for _ in range(processes)]
+    clock = Clock()
+    memories = [MemoryLimiter(processes, clock=clock) for _ in range(processes)]
     allowed = []
-    with stopped() as clock:
-        for step in steps:
-            clock.now += step
-            allowed += [clock.now for memory in memories for _ in range(3) if memory.take("a", rate).allowed]
+    for step in steps:
+        clock.now += step
+        allowed += [clock.now for memory in memories for _ in range(3) if memory.take("a", rate).allowed]
     burst = max(rate.burst, processes)  # each process allows at least one
     for begins, ends in combinations_with_replacement(range(len(allowed)), 2):
         assert ends - begins + 1 <= burst + rate.requests / rate.seconds * (allowed[ends] - allowed[begins]) + 1e-6
@@ -39,51 +39,51 @@ def test_no_period_allows_more_requests_than_the_burst_and_the_rate(
 
 @given(ANY)
 def test_a_request_is_allowed_after_the_returned_seconds(rate: Rate) -> None:
-    memory = MemoryLimiter()
-    with stopped() as clock:
+    clock = Clock()
+    memory = MemoryLimiter(clock=clock)
+    while (decision := memory.take("a", rate)).allowed:
+        pass
+    for _ in range(5):
+        clock.now += decision.seconds + 1e-6  # a response takes longer than that to arrive
+        assert memory.take("a", rate).allowed
         while (decision := memory.take("a", rate)).allowed:
             pass
-        for _ in range(5):
-            clock.now += decision.seconds + 1e-6  # a response takes longer than that to arrive
-            assert memory.take("a", rate).allowed
-            while (decision := memory.take("a", rate)).allowed:
-                pass
 
 
 def test_an_idle_key_regains_its_burst_and_no_more() -> None:
-    memory, rate = MemoryLimiter(), Rate(8, 1, 30)
-    with stopped() as clock:
-        for _ in range(3):
-            assert sum(memory.take("a", rate).allowed for _ in range(50)) == 30
-            clock.now += 1024
+    clock = Clock()
+    memory, rate = MemoryLimiter(clock=clock), Rate(8, 1, 30)
+    for _ in range(3):
+        assert sum(memory.take("a", rate).allowed for _ in range(50)) == 30
+        clock.now += 1024
 
 
 def test_each_key_has_its_own_bucket() -> None:
-    memory, rate = MemoryLimiter(), Rate(1, 60, 2)
-    with stopped():
-        assert [memory.take("a", rate).allowed for _ in range(3)] == [True, True, False]
-        assert [memory.take("b", rate).allowed for _ in range(3)] == [True, True, False]
+    clock = Clock()
+    memory, rate = MemoryLimiter(clock=clock), Rate(1, 60, 2)
+    assert [memory.take("a", rate).allowed for _ in range(3)] == [True, True, False]
+    assert [memory.take("b", rate).allowed for _ in range(3)] == [True, True, False]
 
 
 def test_a_changed_rate_has_its_own_bucket_and_the_old_one_persists() -> None:
-    memory = MemoryLimiter()
-    with stopped():
-        assert [memory.take("a", Rate(1, 60, 1)).allowed for _ in range(2)] == [True, False]
-        assert sum(memory.take("a", Rate(1, 60, 5)).allowed for _ in range(9)) == 5
-        assert not memory.take("a", Rate(1, 60, 1)).allowed
+    clock = Clock()
+    memory = MemoryLimiter(clock=clock)
+    assert [memory.take("a", Rate(1, 60, 1)).allowed for _ in range(2)] == [True, False]
+    assert sum(memory.take("a", Rate(1, 60, 5)).allowed for _ in range(9)) == 5
+    assert not memory.take("a", Rate(1, 60, 1)).allowed
 
 
 def test_one_of_several_processes_allows_its_share() -> None:
-    memory, rate = MemoryLimiter(4), Rate(100, 1, 200)
-    with stopped() as clock:
-        assert sum(memory.take("a", rate).allowed for _ in range(99)) == 50
-        clock.now += 1
-        assert sum(memory.take("a", rate).allowed for _ in range(99)) == 25
+    clock = Clock()
+    memory, rate = MemoryLimiter(4, clock=clock), Rate(100, 1, 200)
+    assert sum(memory.take("a", rate).allowed for _ in range(99)) == 50
+    clock.now += 1
+    assert sum(memory.take("a", rate).allowed for _ in range(99)) == 25
 
 
 def test_a_share_is_never_less_than_one_request_at_once() -> None:
-    memory, rate = MemoryLimiter(8), Rate(1, 1, 1)
-    with stopped() as clock:
-        assert [memory.take("a", rate).allowed for _ in range(2)] == [True, False]
-        clock.now += 8
-        assert [memory.take("a", rate).allowed for _ in range(2)] == [True, False]
+    clock = Clock()
+    memory, rate = MemoryLimiter(8, clock=clock), Rate(1, 1, 1)
+    assert [memory.take("a", rate).allowed for _ in range(2)] == [True, False]
+    clock.now += 8
+    assert [memory.take("a", rate).allowed for _ in range(2)] == [True, False]

@@ -7,10 +7,10 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 
 from service.access.memory_limiter import MemoryLimiter
-from service.access.rate_decision import RateDecision
 from service.access.rate_limiter import RateLimiter
 from service.access.redis_limiter import MAX_CONCURRENT, RedisLimiter
 from service.access.request_rate import Rate
+from service.access.token_bucket import RateDecision
 from tests.access.asking import decided, limited
 from tests.access.fake_redis import Behaviour, Fake, closing, deciding, hanging, responding, silent
 
@@ -18,8 +18,8 @@ RATE = Rate(1, 3600, 4)
 SECONDS = 0.05
 # Long enough for a hundred decisions on a slow machine.
 PROBE_SECONDS = 1.0
-# Not limited, two left, full in 7,200 seconds.
-PASSES = b"*4\r\n:0\r\n:2\r\n$4\r\n7200\r\n$1\r\n0\r\n"
+# Allowed, two taken of four.
+PASSES = b"*2\r\n:1\r\n$1\r\n2\r\n"
 BEHAVIOURS = {
     "silent": silent,
     "closing": closing,
@@ -28,7 +28,7 @@ BEHAVIOURS = {
     "ok": responding(b"+OK\r\n"),
     "nil": responding(b"$-1\r\n"),
     "another list": responding(b"*2\r\n:0\r\n$3\r\nxyz\r\n"),
-    "a list without numbers": responding(b"*4\r\n:0\r\n:1\r\n$3\r\nxyz\r\n$0\r\n\r\n"),
+    "a long list": responding(b"*4\r\n:0\r\n:1\r\n$3\r\nxyz\r\n$0\r\n\r\n"),
     "an endless line": responding(b"+" + b"x" * 4096),
     "refused": responding(b"-WRONGPASS the-secret is wrong\r\n"),
     "read only": responding(b"-READONLY You can't write against a read only replica.\r\n"),
@@ -101,7 +101,7 @@ async def test_after_a_failure_one_request_per_interval_probes_the_store() -> No
 
 async def test_a_working_store_decides(caplog: pytest.LogCaptureFixture) -> None:
     failures: list[None] = []
-    stops = b"*4\r\n:1\r\n:0\r\n$4\r\n9000\r\n$4\r\n3600\r\n"
+    stops = b"*2\r\n:0\r\n$1\r\n4\r\n"
     async with Fake(deciding(PASSES, stops)).serving() as fake, limiting(fake.url, failures, seconds=60) as limiter:
         decisions = [await decided(limiter.take("a", RATE)) for _ in range(2)]
     assert decisions[0].allowed

@@ -24,10 +24,10 @@ class Server(msgspec.Struct, frozen=True):
     process: subprocess.Popen[bytes]
 
     def holds(self) -> dict[str, tuple[float, int]]:
-        """Return its numbers by name, each with its time to live in seconds."""
+        """Return the requests taken by name of the bucket, each with its time to live in seconds."""
         with Redis.from_url(self.url, decode_responses=True) as client:
             asked: Any = client  # its types are those of both clients, of which one is waited for
-            return {name: (float(asked.get(name)), asked.ttl(name)) for name in asked.scan_iter()}
+            return {name: (float(asked.hget(name, "taken")), asked.ttl(name)) for name in asked.scan_iter()}
 
     def stop(self) -> None:
         """Suspend it: it accepts connections but does not respond."""

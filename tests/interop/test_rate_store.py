@@ -106,7 +106,7 @@ async def test_a_request_passes_after_the_reported_time(server: Server) -> None:
         assert (await decided(limiter.take("a", rate))).allowed
 
 
-async def test_what_redis_holds_is_one_number_for_each_key_that_is_gone_when_its_burst_is_back(server: Server) -> None:
+async def test_redis_holds_one_bucket_for_each_key_until_its_burst_is_back(server: Server) -> None:
     async with limiting(server) as limiter:
         for _ in range(20):
             for name in ("a", "b"):

@@ -3,7 +3,6 @@
 import asyncio
 import socket
 
-import msgspec
 import pytest
 
 from service.snapshot.snapshot import SnapshotHolder
@@ -44,9 +43,7 @@ async def test_connections_over_the_limit_get_503_until_others_close(caplog: pyt
 
 
 async def test_the_admin_listener_is_reachable_while_the_public_one_is_full() -> None:
-    site = make_site(
-        SnapshotHolder(), no_authentication, msgspec.structs.replace(POLICY, rates=False), separate_admin=True
-    )
+    site = make_site(SnapshotHolder(), no_authentication, POLICY, separate_admin=True)
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
     ports = [each.getsockname()[1] for each in sockets]
     close = await open_site(site, LIMITS, public=sockets[:1], admin=sockets[1:])
