@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from time import monotonic
 from typing import Final
 
@@ -46,8 +46,8 @@ class RateLimiter:
         self._connections = asyncio.Semaphore(MAX_CONCURRENT)
         self._probe_at: float | None = None  # when the store is probed next; None while it works
 
-    def take(self, name: str, rate: Rate) -> RateDecision | Awaitable[RateDecision]:
-        """Decide about a request of a key; the decision is awaitable only if the store has to be asked."""
+    async def take(self, name: str, rate: Rate) -> RateDecision:
+        """Decide about a request of a key; wait only if the store has to be asked."""
         if self._store is None:
             return self._memory.take(name, rate)
         if self._probe_at is not None and monotonic() < self._probe_at:
@@ -57,7 +57,7 @@ class RateLimiter:
         probes = self._probe_at is not None
         if probes:
             self._probe_at = monotonic() + self._probe_seconds
-        return self._queue(self._store, name, rate, probes=probes)
+        return await self._queue(self._store, name, rate, probes=probes)
 
     async def close(self) -> None:
         """Close the connections to the store."""

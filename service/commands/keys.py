@@ -26,8 +26,8 @@ from service.access.key_file import Change, change_keys, read_content, read_sign
 from service.access.request_rate import MAX_REQUESTS, parse_rate
 from service.commands.command_errors import key_file_error
 from service.model.kinds import format_instant, parse_instant
+from service.model.operation import KEY_HEADER
 from service.settings import SETTINGS
-from service.web.auth import KEY_HEADER
 
 _key_file: Final = click.option(
     "--key-file",

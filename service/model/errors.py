@@ -160,10 +160,10 @@ class TooManyRequests(RequestError):
     meaning = "The key exceeds its request rate limit; `Retry-After` is the number of seconds to wait."
     headers = MappingProxyType({"Retry-After": "1"})
 
-    def __init__(self, seconds: int = 1) -> None:
-        """Ask the client to wait for a number of seconds, at least 1."""
+    def __init__(self, seconds: int = 1, fields: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Ask the client to wait for a number of seconds, at least 1; `fields` describe its limit."""
         super().__init__("The key exceeds its request rate limit")
-        self.headers = MappingProxyType({"Retry-After": str(seconds)})
+        self.headers = MappingProxyType({"Retry-After": str(seconds), **fields})
 
 
 class HeaderFieldsTooLarge(RequestError):

@@ -19,6 +19,9 @@ from service.model.parameters import Parameter
 # The version of the data, in every response from the data.
 VERSION_HEADER: Final = "X-Dataset-Version"
 
+# The API key.
+KEY_HEADER: Final = "x-api-key"
+
 # Identifies a request in logs.
 REQUEST_ID_HEADER: Final = "X-Request-Id"
 

@@ -6,9 +6,9 @@ from contextlib import suppress
 
 import msgspec
 
+from service.model.operation import KEY_HEADER
 from service.server.unix_socket import UNIX_SCHEME
 from service.snapshot.snapshot import Snapshot
-from service.web.auth import KEY_HEADER
 
 
 class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):

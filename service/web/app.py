@@ -1,7 +1,7 @@
 """The service as a function from request to response."""
 
 import logging
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from time import perf_counter
 from typing import Final
@@ -9,22 +9,23 @@ from typing import Final
 from aiohttp import hdrs
 
 from service.model.errors import InternalServerError, MethodNotAllowed, RequestError, Unauthorized, UnknownPath
-from service.model.operation import VERSION_HEADER
+from service.model.operation import PREFERENCE_STATUSES
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.answer import Answer, header_lines
-from service.web.auth import KEY_HEADER, Authenticate
+from service.web.answer import Answer, HeaderLines, header_lines
+from service.web.auth import Authenticate
 from service.web.connections.request import Request
-from service.web.headers import prefer
 from service.web.headers.cors import Cors
-from service.web.headers.links import HELP_LINE, HELP_PATH
+from service.web.headers.links import HELP_LINES, HELP_PATH
+from service.web.headers.prefer import STRICT_APPLIED
+from service.web.headers.request_fields import RequestFields
 from service.web.headers.request_id import REQUEST_ID, RequestIds
+from service.web.negotiation import Negotiation
 from service.web.policy import Policy
 from service.web.problems import error_answer
 from service.web.rate_limiting import make_rate_limits
-from service.web.representation import Representation, Sender
 from service.web.request_target import without_trailing_slash
 from service.web.response import Response
-from service.web.routes import Call, Route, Routes
+from service.web.routes import AnswerRoute, Call, Route, Routes
 from service.web.telemetry.counters import UNMATCHED
 from service.web.telemetry.observer import Exchange, Observer
 
@@ -57,35 +58,52 @@ class App:
         self._request_ids = RequestIds()
         self._server_timing = policy.server_timing
         self._cors = Cors(policy.origins)
-        self._sender = Sender(policy.encoded_bytes, self.traffic.count)
+        self._negotiation = Negotiation(policy.encoded_bytes, self.traffic.count)
         self._errors_vary = {of_data: policy.vary(hdrs.ACCEPT, of_data=of_data) for of_data in (False, True)}
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request. Never raises."""
         started = perf_counter()
-        route, segment = self._routes.find(request.rel_url.raw_path)
-        request_id = self._request_ids.of(request.headers.get(REQUEST_ID))
-        exchange = Exchange(request_id, UNMATCHED if route is None else route.path)
-        # While the service drains, keep-alive clients are to reconnect to another instance.
-        closes = self._snapshots.draining or (request.error is not None and request.error.closes)
+        fields = request.fields
+        route, segment = self._routes.find(request.path)
+        name, protected = (UNMATCHED, False) if route is None else (route.path, route.protected)
+        exchange = Exchange(fields.request_id or self._request_ids.new(), name)
+        closes = self._snapshots.draining  # so that clients reconnect to another instance
         try:
-            result = self._route(exchange, request, route, segment)
-            answer = result if isinstance(result, Answer) else await result
+            answer = await self._answer(request, route, segment, exchange)
         except RequestError as error:
-            answer, closes = self._error_answer(error, request, route), closes or error.closes
+            answer, closes = self._error_answer(error, fields, protected=protected), closes or error.closes
+            error.__traceback__ = None  # which would make a cycle, or stay with a cached error
         except Exception:  # noqa: BLE001 - the client gets a 500 and the log the traceback
-            _log.exception("request %s to %s failed", request_id, exchange.route)
-            answer = self._error_answer(InternalServerError(), request, route)
+            _log.exception("request %s to %s failed", exchange.request_id, name)
+            answer = self._error_answer(InternalServerError(), fields, protected=protected)
         seconds = perf_counter() - started
         self._observer.answered(request, exchange, answer, seconds)
-        lines = f"{REQUEST_ID}: {request_id}\r\n{self._cors.lines(answer.vary, request.headers.get(hdrs.ORIGIN))}"
-        if exchange.rate_lines:
-            lines += exchange.rate_lines
+        cors = self._cors.lines(answer.vary, fields.origin)
+        headers = (f"{REQUEST_ID}: {exchange.request_id}", *cors, *exchange.rate_limit)
         if self._server_timing:
-            lines += f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}\r\n"
-        if prefer.PREFER in request.headers and route is not None and route.protected:
-            lines += prefer.applied_line(request.headers.getall(prefer.PREFER), answer.status)
-        return Response(answer, lines, closes=closes, authenticated=exchange.principal is not None)
+            headers += (f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}",)
+        if fields.has_preference and protected and answer.status in PREFERENCE_STATUSES and fields.is_strict:
+            headers += STRICT_APPLIED
+        return Response(answer, headers, closes=closes, authenticated=exchange.principal is not None)
+
+    async def _answer(self, request: Request, route: Route | None, segment: str, exchange: Exchange) -> Answer:
+        """Take the steps from a request to its answer. Raises `RequestError`."""
+        fields = request.fields
+        if request.error is not None:
+            raise request.error
+        if route is None:
+            return self._redirect(request.path, request.query)
+        if request.method not in _METHODS:
+            return self._preflight(request)
+        if route.protected:
+            exchange.principal = principal = self._authenticate(fields)
+            if principal.rate is not None:
+                exchange.rate_limit = await self._rate_limits.check(principal.name, principal.rate)
+        if isinstance(route, AnswerRoute):
+            return route.answer(self._is_authenticated(fields))
+        representation = route.represent(Call(segment, request.query, fields))
+        return await self._negotiation.answer(representation, fields)
 
     def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
         """Answer a request that HTTP parsing rejected. Only its Accept fields and its client's address are known."""
@@ -109,19 +127,17 @@ class App:
         await self._rate_limits.close()
 
     def _unparsed(self, answer: Answer, client: str | None) -> Response:
-        request_id = self._request_ids.of(None)
+        request_id = self._request_ids.new()
         self._observer.malformed(answer, client=client, request_id=request_id)
-        lines = f"{REQUEST_ID}: {request_id}\r\n{self._cors.lines(answer.vary, None)}"
-        return Response(answer, lines, closes=True)
+        return Response(answer, (f"{REQUEST_ID}: {request_id}", *self._cors.lines(answer.vary, None)), closes=True)
 
-    def _error_answer(self, error: RequestError, request: Request, route: Route | None) -> Answer:
-        vary = self._errors_vary[route is not None and route.protected]
-        accept = request.headers.getall(hdrs.ACCEPT, ())
-        return error_answer(error, accept, vary=vary, links=self._links(error))
+    def _error_answer(self, error: RequestError, fields: RequestFields, *, protected: bool) -> Answer:
+        vary = self._errors_vary[protected]
+        return error_answer(error, fields.accept, vary=vary, links=self._links(error))
 
-    def _links(self, error: RequestError) -> str:
-        """Return the Link line from an error to the documentation, "" if it would not help or this app has none."""
-        return HELP_LINE if error.links_help and self._has_docs else ""
+    def _links(self, error: RequestError) -> HeaderLines:
+        """Return the Link field from an error to the documentation, unless it would not help or this app has none."""
+        return HELP_LINES if error.links_help and self._has_docs else ()
 
     def _redirect(self, path: str, query: str) -> Answer:
         """Redirect a known path with one trailing slash. Raises `UnknownPath` for any other path."""
@@ -132,56 +148,16 @@ class App:
         location = header_lines({"Location": without_trailing_slash(path, query)})
         return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)
 
-    def _route(
-        self, exchange: Exchange, request: Request, route: Route | None, segment: str
-    ) -> Answer | Awaitable[Answer]:
-        """Answer a request. An error in its framing is not raised: the traceback would make a cycle."""
-        if request.error is not None:
-            return self._error_answer(request.error, request, route)
-        if route is None:
-            return self._redirect(request.rel_url.raw_path, request.rel_url.raw_query_string)
-        return self._answer(exchange, request, route, segment)
-
-    def _answer(self, exchange: Exchange, request: Request, route: Route, segment: str) -> Answer | Awaitable[Answer]:
-        if request.method not in _METHODS:
-            return self._preflight(request)
-        if route.protected:
-            exchange.principal = principal = self._authenticate(request.headers.getall(KEY_HEADER, ()))
-            if principal.rate is not None:
-                pending = self._rate_limits.check(exchange, principal.name, principal.rate)
-                if pending is not None:
-                    return self._call_after(pending, request, route, segment)
-        return self._call(request, route, segment)
-
-    async def _call_after(self, pending: Awaitable[None], request: Request, route: Route, segment: str) -> Answer:
-        """Call the route after the rate limit is checked."""
-        await pending
-        result = self._call(request, route, segment)
-        return result if isinstance(result, Answer) else await result
-
-    def _call(self, request: Request, route: Route, segment: str) -> Answer | Awaitable[Answer]:
-        """Call the route and answer with its outcome."""
-        headers, query = request.headers, request.rel_url.raw_query_string
-        if route.protected:
-            strict = prefer.PREFER in headers and prefer.is_strict(headers.getall(prefer.PREFER))
-            call = Call(segment, query, strict=strict, versions=headers.getall(VERSION_HEADER, ()))
-        else:
-            call = Call(segment, query, authenticated=self._is_authenticated(headers.getall(KEY_HEADER, ())))
-        outcome = route.answer(call)
-        if isinstance(outcome, Representation):
-            return self._sender.answer(outcome, headers)
-        return self._error_answer(outcome, request, route) if isinstance(outcome, RequestError) else outcome
-
     def _preflight(self, request: Request) -> Answer:
-        answer = self._cors.preflight(request.headers) if request.method == hdrs.METH_OPTIONS else None
+        answer = self._cors.preflight(request.fields.all) if request.method == hdrs.METH_OPTIONS else None
         if answer is None:
             raise MethodNotAllowed
         return answer
 
-    def _is_authenticated(self, keys: Sequence[str]) -> bool:
+    def _is_authenticated(self, fields: RequestFields) -> bool:
         """Return whether a request to a path that needs no key has a valid one."""
         try:
-            self._authenticate(keys)
+            self._authenticate(fields)
         except Unauthorized:
             return False
         return True

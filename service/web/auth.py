@@ -1,28 +1,27 @@
 """Authentication by the key in `x-api-key`."""
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
-from service.access.api_key import digest
 from service.access.keyring import Keyring
 from service.access.principal import Principal
 from service.model.errors import Unauthorized
+from service.model.operation import KEY_HEADER
 
-KEY_HEADER: Final = "x-api-key"
+if TYPE_CHECKING:
+    from service.web.headers.request_fields import RequestFields
 
-# Takes the values of `x-api-key` and returns the principal, or raises `Unauthorized`.
-Authenticate = Callable[[Sequence[str]], Principal]
+# Returns the principal of a request, or raises `Unauthorized`.
+Authenticate = Callable[["RequestFields"], Principal]
+
+_ANYONE: Final = Principal("anonymous")
 
 
 def api_key_authentication(ring: Keyring) -> Authenticate:
     """Return the authentication by the keys of a ring, found by their SHA-256: timing reveals nothing about a key."""
 
-    def authenticate(keys: Sequence[str]) -> Principal:
-        if not keys or keys == [""]:
-            raise Unauthorized(f"The header {KEY_HEADER} is missing or empty")
-        if len(keys) > 1:
-            raise Unauthorized(f"The header {KEY_HEADER} is repeated")
-        principal = ring.principals.get(digest(keys[0]))
+    def authenticate(fields: "RequestFields") -> Principal:
+        principal = ring.principals.get(fields.key_digest)
         if principal is None:
             raise Unauthorized(f"The key in the header {KEY_HEADER} is not valid")
         return principal
@@ -30,6 +29,6 @@ def api_key_authentication(ring: Keyring) -> Authenticate:
     return authenticate
 
 
-def no_authentication(_: Sequence[str]) -> Principal:
+def no_authentication(_: "RequestFields") -> Principal:
     """Accept every request."""
-    return Principal("anonymous")
+    return _ANYONE

@@ -43,6 +43,23 @@ class Identity(msgspec.Struct, frozen=True):
         return _OVERHEAD_BYTES + size
 
 
+class Identified:
+    """An identity with its entity tags, which are digests: each is computed once."""
+
+    __slots__ = ("_tags", "identity")
+
+    def __init__(self, identity: Identity) -> None:
+        self.identity = identity
+        self._tags: dict[str, str] = {}
+
+    def tag(self, coding: Coding) -> str:
+        """Return the entity tag of the answer in a content coding."""
+        tag = self._tags.get(coding.token)
+        if tag is None:
+            tag = self._tags[coding.token] = entity_tag(self.identity, coding)
+        return tag
+
+
 def entity_tag(identity: Identity, coding: Coding) -> str:
     """Return the opaque tag of an answer in a content coding: a 128-bit digest as 32 hexadecimal digits.
 

@@ -6,8 +6,7 @@ from typing import Final
 
 import msgspec
 
-from service.model.operation import VERSION_HEADER
-from service.web.auth import KEY_HEADER
+from service.model.operation import KEY_HEADER, VERSION_HEADER
 from service.web.headers.forwarded import NO_PROXIES, TrustedProxies
 
 ANY_ORIGIN: Final = "*"

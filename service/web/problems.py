@@ -8,16 +8,18 @@ import msgspec
 
 from service.model.errors import RequestError
 from service.model.operation import PROBLEM
-from service.web.answer import JSON, NO_STORE, Answer, header_lines
+from service.web.answer import JSON, NO_STORE, Answer, HeaderLines, header_lines
 from service.web.headers.list_fields import bounded_fields, weights
 
 _CACHE_ENTRIES: Final = 1024
 
 
-def error_answer(error: RequestError, accept: Sequence[str], *, vary: str = "Accept", links: str = "") -> Answer:
+def error_answer(
+    error: RequestError, accept: Sequence[str], *, vary: str = "Accept", links: HeaderLines = ()
+) -> Answer:
     """Return the answer of an error, in the form that the Accept fields select. Caches may not store it.
 
-    `links` are further header lines.
+    `links` are further header fields.
     """
     problem = error.may_be_problem and _wants_problem(*bounded_fields(accept))
     return Answer(
@@ -35,5 +37,5 @@ def _wants_problem(*accept: str) -> bool:
 
 
 @lru_cache
-def _lines(*headers: tuple[str, str]) -> str:
+def _lines(*headers: tuple[str, str]) -> HeaderLines:
     return NO_STORE + header_lines(dict(headers))

@@ -1,6 +1,6 @@
 """Request rate limits over HTTP: 429, and the RateLimit fields of draft-ietf-httpapi-ratelimit-headers-10."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
 from service.access.memory_limiter import MemoryLimiter
@@ -10,10 +10,9 @@ from service.access.request_rate import Rate
 from service.access.token_bucket import RateDecision
 from service.model.errors import TooManyRequests
 from service.model.operation import RATE_LIMIT, RATE_LIMIT_POLICY
-from service.web.answer import header_lines
+from service.web.answer import HeaderLines, header_lines
 from service.web.policy import Policy
 from service.web.telemetry.events import Event
-from service.web.telemetry.observer import Exchange
 
 
 class RateLimits:
@@ -25,28 +24,19 @@ class RateLimits:
         self._count = count
         self._send_fields = send_fields
 
-    def check(self, exchange: Exchange, name: str, rate: Rate) -> Awaitable[None] | None:
-        """Check a request; return an awaitable if the decision needs I/O. Either raises `TooManyRequests`."""
-        decision = self._limiter.take(name, rate)
-        if not isinstance(decision, RateDecision):
-            return self._apply_later(exchange, rate, decision)
-        self._apply(exchange, rate, decision)
-        return None
+    async def check(self, name: str, rate: Rate) -> HeaderLines:
+        """Check a request; return the header fields of its response. Raises `TooManyRequests`, which has them."""
+        decision = await self._limiter.take(name, rate)
+        fields = _fields(rate, decision) if self._send_fields else {}
+        if not decision.allowed:
+            self._count(Event.RATE_REFUSED)
+            raise TooManyRequests(decision.seconds, fields)
+        self._count(Event.RATE_ALLOWED)
+        return header_lines(fields)
 
     async def close(self) -> None:
         """Close the limiter's connections."""
         await self._limiter.close()
-
-    async def _apply_later(self, exchange: Exchange, rate: Rate, decision: Awaitable[RateDecision]) -> None:
-        self._apply(exchange, rate, await decision)
-
-    def _apply(self, exchange: Exchange, rate: Rate, decision: RateDecision) -> None:
-        if self._send_fields:
-            exchange.rate_lines = _fields(rate, decision)
-        if not decision.allowed:
-            self._count(Event.RATE_REFUSED)
-            raise TooManyRequests(decision.seconds)
-        self._count(Event.RATE_ALLOWED)
 
 
 def make_rate_limits(policy: Policy, count: Callable[[Event], None]) -> RateLimits:
@@ -57,11 +47,9 @@ def make_rate_limits(policy: Policy, count: Callable[[Event], None]) -> RateLimi
 
 
 @lru_cache
-def _fields(rate: Rate, decision: RateDecision) -> str:
-    """Return the lines of the two fields, which are structured fields (RFC 9651)."""
-    return header_lines(
-        {
-            RATE_LIMIT_POLICY: f'"default";q={rate.requests};w={rate.seconds}',
-            RATE_LIMIT: f'"default";r={decision.remaining};t={decision.seconds}',
-        }
-    )
+def _fields(rate: Rate, decision: RateDecision) -> Mapping[str, str]:
+    """Return the two fields, which are structured fields (RFC 9651)."""
+    return {
+        RATE_LIMIT_POLICY: f'"default";q={rate.requests};w={rate.seconds}',
+        RATE_LIMIT: f'"default";r={decision.remaining};t={decision.seconds}',
+    }

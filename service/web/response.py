@@ -11,26 +11,27 @@ import msgspec
 from aiohttp import HttpVersion, HttpVersion11, hdrs
 
 from service import __version__
-from service.web.answer import Answer
+from service.web.answer import Answer, HeaderLines
 
 _SERVER: Final = f"store-directory/{__version__}"
 # A shorter body is copied behind the head: one copy costs less than sending several pieces.
 _SHORT_BYTES: Final = 4 << 10
 # Responses without Content-Type and Content-Length (RFC 9110 sections 8.6, 15.4.5).
 _WITHOUT_CONTENT: Final = (HTTPStatus.NO_CONTENT.value, HTTPStatus.NOT_MODIFIED.value)
+_LINE_END: Final = "\r\n"
 
 Pieces: TypeAlias = Sequence[bytes | memoryview]
 
 
 class Response(msgspec.Struct, frozen=True):
-    """An answer with further header lines.
+    """An answer with further header fields.
 
     closes         whether the server closes the connection after it
     authenticated  whether the request had a valid key
     """
 
     answer: Answer
-    more: str = ""
+    headers: HeaderLines = ()
     closes: bool = False
     authenticated: bool = False
 
@@ -38,13 +39,12 @@ class Response(msgspec.Struct, frozen=True):
         """Encode the response to a request of a method and version, in pieces: a long body is not copied."""
         answer, pieces = self.answer, self.answer.pieces
         length = answer.length
-        content = f"Content-Type: {answer.media_type}\r\nContent-Length: {length}\r\n"
-        if answer.status in _WITHOUT_CONTENT:
-            content = ""
-        start = _start(answer.status, int(time()))
+        start = _start(answer.status, answer.media_type, int(time()))
+        if answer.status not in _WITHOUT_CONTENT:
+            start = f"{start}{length}"
         common_case = keep_alive and version is HttpVersion11
-        connection = "" if common_case else _connection(version, keep_alive=keep_alive)
-        head = f"{start}{content}{answer.headers}{self.more}{connection}\r\n".encode("ascii")
+        connection = () if common_case else _connection(version, keep_alive=keep_alive)
+        head = _LINE_END.join((start, *answer.headers, *self.headers, *connection, _LINE_END)).encode("ascii")
         if method == hdrs.METH_HEAD:
             return (head,)
         return (b"".join((head, *pieces)),) if length < _SHORT_BYTES else (head, *pieces)
@@ -57,15 +57,21 @@ def split(pieces: Pieces, size: int) -> Iterator[memoryview]:
             yield memoryview(piece)[start : start + size]
 
 
-def _connection(version: HttpVersion, *, keep_alive: bool) -> str:
-    """Return the Connection field, "" if it is the default of the version (RFC 9112 section 9.3)."""
+def _connection(version: HttpVersion, *, keep_alive: bool) -> HeaderLines:
+    """Return the Connection field unless it is the default of the version (RFC 9112 section 9.3)."""
     if version == HttpVersion11:
-        return "" if keep_alive else "Connection: close\r\n"
-    return "Connection: keep-alive\r\n" if keep_alive else ""
+        return () if keep_alive else ("Connection: close",)
+    return ("Connection: keep-alive",) if keep_alive else ()
 
 
 @lru_cache
-def _start(status: int, second: int) -> str:
-    """Return the start of every head with a status in one second: status line, Server, Date."""
-    line = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
-    return f"{line}Server: {_SERVER}\r\nDate: {formatdate(second, usegmt=True)}\r\n"
+def _start(status: int, media_type: str, second: int) -> str:
+    """Return the start of every head with a status and a media type in one second, up to the length of the content."""
+    lines = [
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+        f"Server: {_SERVER}",
+        f"Date: {formatdate(second, usegmt=True)}",
+    ]
+    if status not in _WITHOUT_CONTENT:
+        lines += [f"Content-Type: {media_type}", "Content-Length: "]
+    return _LINE_END.join(lines)

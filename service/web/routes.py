@@ -1,14 +1,14 @@
-"""Routes: which function answers a path."""
+"""Routes: what answers a path."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 from urllib.parse import unquote
 
 import msgspec
 
-from service.model.errors import RequestError
 from service.model.operation import Operation
 from service.web.answer import Answer
+from service.web.headers.request_fields import RequestFields
 from service.web.representation import Representation
 
 _ANY: Final = "{}"
@@ -17,41 +17,41 @@ _ANY: Final = "{}"
 class Call(msgspec.Struct, frozen=True):
     """A request to a route.
 
-    segment        raw value of the route's path parameter: it is not decoded for clients without a key
-    query          raw query string
-    strict         whether unknown parameters are errors
-    authenticated  whether the request has a valid key, on a route that needs none
-    versions       values of X-Dataset-Version, the data versions that the client expects
+    segment  raw value of the route's path parameter: it is not decoded for clients without a key
+    query    raw query string
+    fields   header fields
     """
 
     segment: str
     query: str
-    strict: bool = False
-    authenticated: bool = True
-    versions: Sequence[str] = ()
+    fields: RequestFields
 
 
-# Of a representation the sender makes a 200 or a 304, in a content coding.
-Outcome: TypeAlias = Answer | Representation | RequestError
-
-
-class Route(msgspec.Struct, frozen=True):
-    """A path and the function that answers it.
-
-    operation  describes it in the OpenAPI document; None if it is not in there
-    protected  whether it needs a key
-    """
+class _Path(msgspec.Struct, frozen=True, kw_only=True):
+    """A path; `operation` describes it in the OpenAPI document, None if it is not in there."""
 
     path: str
-    answer: Callable[[Call], Outcome]
     operation: Operation | None = None
-    protected: bool = False
+
+    @property
+    def protected(self) -> bool:
+        """Whether it needs a key."""
+        return self.operation is not None and self.operation.protected
 
 
-def operation_route(operation: Operation, answer: Callable[[Call], Outcome]) -> Route:
-    """Return the route of an operation."""
-    return Route(operation.path, answer, operation, operation.protected)
+class AnswerRoute(_Path, frozen=True, kw_only=True):
+    """A path that a function answers, which gets whether the request has a valid key."""
 
+    answer: Callable[[bool], Answer]
+
+
+class ResourceRoute(_Path, frozen=True, kw_only=True):
+    """The path of a resource: a function returns its representation, of which the answer is negotiated."""
+
+    represent: Callable[[Call], Representation]
+
+
+Route: TypeAlias = AnswerRoute | ResourceRoute
 
 # A route, or None, and the raw value of its path parameter.
 Match = tuple[Route | None, str]
@@ -73,10 +73,23 @@ class Routes:
         self._literal: Mapping[str, Match] = {
             route.path: (route, "") for pattern, route in self._routes.items() if _ANY not in pattern
         }
+        # Parents of a parameter that have no other children.
+        self._parents: Mapping[str, Route] = {
+            f"/{parent}": self._routes[parent, _ANY]
+            for parent, *children in self._routes
+            if children == [_ANY] and [each for each, *rest in self._routes if rest].count(parent) == 1
+        }
 
     def find(self, path: str) -> Match:
         """Return the route of a raw path, and the raw value of its path parameter."""
-        return self._literal.get(path) or self._match(path.removeprefix("/").split("/", _MAX_SEGMENTS))
+        match = self._literal.get(path)
+        if match is not None:
+            return match
+        parent, _, last = path.rpartition("/")
+        route = self._parents.get(parent)
+        if route is not None and last:
+            return route, last
+        return self._match(path.removeprefix("/").split("/", _MAX_SEGMENTS))
 
     def _match(self, segments: list[str]) -> Match:
         if len(segments) > _MAX_SEGMENTS:

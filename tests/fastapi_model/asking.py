@@ -5,7 +5,7 @@ import re
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from service.web.auth import KEY_HEADER
+from service.model.operation import KEY_HEADER
 from tests.web.live import KEY, Client
 
 if TYPE_CHECKING:  # it takes 0.4 s to import, in each process of a run of all tests

@@ -7,11 +7,12 @@ from typing import Any
 from aiohttp.test_utils import BaseTestServer, TestClient
 from aiohttp.web import ServerRunner
 
+from service.model.operation import KEY_HEADER
 from service.access.keyring import Keyring
 from service.access.principal import static_principals
 from service.settings import Settings
 from service.web.app import App
-from service.web.auth import KEY_HEADER, Authenticate, api_key_authentication
+from service.web.auth import Authenticate, api_key_authentication
 from service.web.connections.limits import Limits
 from service.web.connections.server import runner
 from service.web.policy import Policy

@@ -10,7 +10,7 @@ import msgspec
 import orjson
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from service.web.auth import KEY_HEADER
+from service.model.operation import KEY_HEADER
 from tests.web.live import KEY, Client, exchange
 
 if sys.version_info >= (3, 14):

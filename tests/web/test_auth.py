@@ -3,9 +3,10 @@
 import pytest
 from multidict import CIMultiDict
 
+from service.model.operation import KEY_HEADER
 from service.access.principal import Principal
 from service.model.errors import Unauthorized
-from service.web.auth import KEY_HEADER, no_authentication
+from service.web.auth import no_authentication
 from tests.web.live import KEY, Client, authentication, exchange
 
 

@@ -6,8 +6,9 @@ from typing import NoReturn
 import pytest
 from pytest_aiohttp import AiohttpClient
 
+from service.model.operation import KEY_HEADER
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import KEY_HEADER, no_authentication
+from service.web.auth import no_authentication
 from service.web.site import make_site
 from tests.web.live import HEADERS, POLICY, Client, ServiceServer
 

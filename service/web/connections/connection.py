@@ -9,13 +9,13 @@ from aiohttp import HttpVersion, HttpVersion11
 
 from service.model.errors import InternalServerError, RequestError
 from service.web.app import App
-from service.web.connections.aiohttp_names import RawRequestMessage
 from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.body import Body
 from service.web.connections.heads import HeadReader
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, TURN_BYTES
 from service.web.connections.log_throttling import LogThrottle
 from service.web.connections.parse_errors import RejectedHead
+from service.web.connections.repeated_fields import RepeatedFields
 from service.web.connections.request import Request, read_request
 from service.web.connections.timeouts import TIMEOUT_EVENTS, State, unsent_bytes
 from service.web.connections.turns import Turns
@@ -70,6 +70,7 @@ class Connection(asyncio.BufferedProtocol):
         "_reading_paused",
         "_received",
         "_remote",
+        "_repeated",
         "_rest",
         "_skipped",
         "_task",
@@ -84,6 +85,7 @@ class Connection(asyncio.BufferedProtocol):
     def __init__(self, listener: ConnectionObserver) -> None:
         self._listener = listener
         self._heads = HeadReader()
+        self._repeated = RepeatedFields()
         self._received = bytearray()  # and not parsed yet
         self._body: Body | None = None  # of the last request, if more of it is to come
         self._task: asyncio.Task[None] | None = None
@@ -235,11 +237,17 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.close()
 
     def _read_head(self) -> None:
+        request = None if self._heads.begun else self._repeated.read(self._received)
+        if request is not None:
+            self._start(request)
+            return
         head = self._heads.read(self._received, ended=self._half_closed)
         if isinstance(head, RejectedHead):
             self._reject(head)
         elif head is not None:
-            self._start(head)
+            request, self._body = read_request(head, self._received, self._remote)
+            self._repeated.remember(self._heads.last, request)
+            self._start(request)
         elif self.state is State.IDLE and self._heads.begun:
             self._enter(State.HEAD)
 
@@ -256,8 +264,7 @@ class Connection(asyncio.BufferedProtocol):
             _log.warning("refused a malformed request from %s: %s%s", remote or UNIX, meaning, more)
         self._send(self._encode(app.malformed(head.error, head.accept, remote)))
 
-    def _start(self, message: RawRequestMessage) -> None:
-        request, self._body = read_request(message, self._received, self._remote)
+    def _start(self, request: Request) -> None:
         self._closes = not request.keep_alive
         if self._authenticated:
             self._listener.turns.count_authenticated()

@@ -25,7 +25,7 @@ class HeadReader:
     are answered, and no byte is scanned twice.
     """
 
-    __slots__ = ("_line_end_bytes", "_parsed", "_parser", "_rejection")
+    __slots__ = ("_line_end_bytes", "_parsed", "_parser", "_rejection", "last")
 
     def __init__(self) -> None:
         self._parser = HttpRequestParser(
@@ -40,6 +40,7 @@ class HeadReader:
         self._line_end_bytes = 0
         self._parsed = 0
         self._rejection: ParserRejection | None = None
+        self.last = b""  # the last head, unless it came in several packets
 
     @property
     def begun(self) -> bool:
@@ -56,7 +57,9 @@ class HeadReader:
         found = received.find(_END, max(0, self._parsed - len(_END) + 1))
         end = len(received) if found < 0 else found + len(_END)
         too_large, end = end > MAX_HEAD_BYTES, min(end, MAX_HEAD_BYTES)
-        messages = self._parse(bytes(received[self._parsed : end]))
+        new = bytes(received[self._parsed : end])
+        self.last = b"" if self._parsed else new
+        messages = self._parse(new)
         self._parsed = end
         if self._rejection is not None:
             final = found >= 0 or too_large or ended or self._rejection.is_final(received)

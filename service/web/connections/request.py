@@ -2,32 +2,33 @@
 
 import msgspec
 from aiohttp import HttpVersion, HttpVersion10, HttpVersion11, hdrs
-from multidict import CIMultiDictProxy
 from yarl import URL
 
 from service.model.errors import BadRequest, ContentTooLarge, RequestError
 from service.web.connections.aiohttp_names import RawRequestMessage
 from service.web.connections.body import Body, ChunkedBody, SizedBody
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_HOST_CHARACTERS
+from service.web.headers.request_fields import RequestFields
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A request. Its attributes have the names of those of aiohttp's requests.
+    """A request.
 
-    version     1.0 or 1.1, else `error` is set
-    rel_url     the target, without scheme and host
-    remote      the address of the client; None on a Unix socket
-    keep_alive  whether the connection may stay open after the response
-    error       an error in the framing or the version, if any: the connection closes after the response
+    path, query  of the target, as the client wrote them
+    version      1.0 or 1.1, else `error` is set
+    remote       the address of the client; None on a Unix socket
+    keep_alive   whether the connection may stay open after the response
+    error        an error in the framing or the version, if any: the connection closes after the response
     """
 
     method: str
-    rel_url: URL
+    path: str
+    query: str
     version: HttpVersion
-    headers: CIMultiDictProxy[str]
+    fields: RequestFields
     remote: str | None
-    keep_alive: bool
-    error: RequestError | None
+    keep_alive: bool = True
+    error: RequestError | None = None
 
 
 def read_request(message: RawRequestMessage, received: bytearray, remote: str | None) -> tuple[Request, Body | None]:
@@ -51,9 +52,10 @@ def read_request(message: RawRequestMessage, received: bytearray, remote: str | 
             version = HttpVersion11
     request = Request(
         method=message.method,
-        rel_url=url.relative() if url.absolute else url,
+        path=url.raw_path,
+        query=url.raw_query_string,
         version=version,
-        headers=headers,
+        fields=RequestFields(headers),
         remote=remote,
         keep_alive=keep_alive,
         error=error,

@@ -10,9 +10,9 @@ from swagger_ui_bundle import swagger_ui_path
 
 from service.web.answer import JSON, Answer, header_lines
 from service.web.headers.links import HELP_PATH
-from service.web.identity import Identity
+from service.web.identity import Identified, Identity
 from service.web.representation import CommonHeaders, Content, Representation
-from service.web.routes import Route
+from service.web.routes import AnswerRoute, ResourceRoute, Route
 
 _HTML: Final = "text/html; charset=utf-8"
 _SCRIPT: Final = "text/javascript; charset=utf-8"
@@ -40,12 +40,22 @@ def document_routes(openapi: bytes) -> tuple[Route, ...]:
         _document("/docs/page.js", (page / "page.js").read_bytes(), _SCRIPT),
         _document("/docs/swagger-ui.css", (swagger_ui / "swagger-ui.css").read_bytes(), _STYLE),
         _document("/docs/swagger-ui-bundle.js", (swagger_ui / "swagger-ui-bundle.js").read_bytes(), _SCRIPT),
-        Route("/favicon.ico", lambda _: _NO_ICON),
+        AnswerRoute(path="/favicon.ico", answer=lambda _: _NO_ICON),
     )
 
 
-def _document(path: str, body: bytes, media_type: str) -> Route:
-    identity = Identity(path, "", sha256(body).hexdigest(), media_type)
+class _Document(Representation, frozen=True, eq=False, kw_only=True):
+    """A document of the service."""
+
+    body: bytes
+
+    def content(self) -> Content:
+        """Return the body."""
+        return Content((self.body,))
+
+
+def _document(path: str, body: bytes, media_type: str) -> ResourceRoute:
+    identified = Identified(Identity(path, "", sha256(body).hexdigest(), media_type))
     common = CommonHeaders(headers=_POLICY, vary=hdrs.ACCEPT_ENCODING)
-    document = Representation(identity, common, lambda: Content((body,)), document=True)
-    return Route(path, lambda _: document)
+    document = _Document(identified, common, is_document=True, body=body)
+    return ResourceRoute(path=path, represent=lambda _: document)

@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 
 from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.answer import NO_STORE, Answer
-from service.web.routes import Route
+from service.web.routes import AnswerRoute
 
 METRICS_PATH: Final = "/metrics"
 _UNKNOWN: Final = float("nan")
@@ -41,7 +41,7 @@ class _Version(Collector):
 
 def metrics_route(
     snapshots: SnapshotHolder, *collectors: Collector, key_file_ok: Callable[[], bool] | None = None
-) -> Route:
+) -> AnswerRoute:
     """Return the route of the metrics: of the data that this worker serves, and the collectors of all workers.
 
     `key_file_ok` returns whether this worker could read the key file; None if there is none.
@@ -86,9 +86,11 @@ def metrics_route(
     registry.register(_Version(snapshots))
     for collector in collectors:
         registry.register(collector)
-    return Route(
-        METRICS_PATH, lambda _: Answer((generate_latest(registry),), CONTENT_TYPE_PLAIN_0_0_4, headers=NO_STORE)
-    )
+
+    def answer(_: bool) -> Answer:  # noqa: FBT001 - whether the request has a key
+        return Answer((generate_latest(registry),), CONTENT_TYPE_PLAIN_0_0_4, headers=NO_STORE)
+
+    return AnswerRoute(path=METRICS_PATH, answer=answer)
 
 
 def _timestamp(moment: datetime | None) -> float:

@@ -12,7 +12,7 @@ from service.model.operation import Operation
 from service.snapshot.publication import Moment, Reload
 from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.answer import NO_STORE, Answer
-from service.web.routes import Call, Route, operation_route
+from service.web.routes import AnswerRoute
 
 _TAG: Final = "probes"
 _NotReady: TypeAlias = Literal["loading", "stale", "draining"]
@@ -56,7 +56,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
     confirmed_at: Moment | UnsetType | None = UNSET
 
 
-def probe_routes(snapshots: SnapshotHolder) -> tuple[Route, ...]:
+def probe_routes(snapshots: SnapshotHolder) -> tuple[AnswerRoute, ...]:
     """Return the routes of the probes."""
     health = Operation(
         path="/health",
@@ -75,14 +75,17 @@ def probe_routes(snapshots: SnapshotHolder) -> tuple[Route, ...]:
         "authenticated requests get more detail. Returns 503 again if the data is stale or the process is draining.",
         responses={HTTPStatus.OK: Ready, HTTPStatus.SERVICE_UNAVAILABLE: Unready},
     )
-    return (operation_route(health, lambda _: _probe(Health("ok"))), operation_route(ready, _readiness(snapshots)))
+    return (
+        AnswerRoute(path=health.path, answer=lambda _: _probe(Health("ok")), operation=health),
+        AnswerRoute(path=ready.path, answer=_readiness(snapshots), operation=ready),
+    )
 
 
-def _readiness(snapshots: SnapshotHolder) -> Callable[[Call], Answer]:
-    def answer(call: Call) -> Answer:
+def _readiness(snapshots: SnapshotHolder) -> Callable[[bool], Answer]:
+    def answer(authenticated: bool) -> Answer:  # noqa: FBT001 - positional in a route
         current, reason = snapshots.current, _not_ready(snapshots)
         if current is None or reason is not None:
-            return _unready(snapshots, reason or "loading", detailed=call.authenticated)
+            return _unready(snapshots, reason or "loading", detailed=authenticated)
         ready = Ready(
             status="ready",
             version=current.dataset.version,
@@ -90,7 +93,7 @@ def _readiness(snapshots: SnapshotHolder) -> Callable[[Call], Answer]:
             companies=len(current.dataset.companies),
             skipped=current.skipped,
         )
-        return _probe(_detailed(ready, current, snapshots) if call.authenticated else ready)
+        return _probe(_detailed(ready, current, snapshots) if authenticated else ready)
 
     return answer
 

@@ -6,7 +6,6 @@ from functools import lru_cache
 from http import HTTPStatus
 from operator import attrgetter
 from typing import Any, Final
-from urllib.parse import unquote
 
 from aiohttp import hdrs
 
@@ -29,11 +28,10 @@ from service.model.records import COMPANIES, STORES, Company, Resource, Store
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import header_lines
 from service.web.headers.conditional import http_date
-from service.web.identity import Identity
-from service.web.parsed_query import parser
+from service.web.parsed_parameters import ParsedParameters, parser
 from service.web.policy import Policy
 from service.web.representation import CommonHeaders, Content, Representation
-from service.web.routes import Call, Outcome, Route, operation_route
+from service.web.routes import Call, ResourceRoute
 
 _TAG: Final = "directory"
 # During a reload, responses from two data sets are in progress.
@@ -55,8 +53,8 @@ class _ServedData:
         current = self._snapshots.current
         if current is None:
             raise ServiceUnavailable("The data is still being loaded")
-        dataset = current.dataset
-        if call.versions and any(version.strip() not in ("", dataset.version) for version in call.versions):
+        dataset, versions = current.dataset, call.fields.versions
+        if versions and any(version.strip() not in ("", dataset.version) for version in versions):
             raise OtherVersion(VERSION_HEADER, dataset.version)
         return dataset, self._common(dataset.version, current.modified)
 
@@ -68,7 +66,30 @@ class _ServedData:
         return CommonHeaders(headers=header_lines(fields), vary=self._vary, modified=second)
 
 
-def record_routes(snapshots: SnapshotHolder, policy: Policy) -> tuple[Route, ...]:
+class _ListPage(Representation, frozen=True, eq=False, kw_only=True):
+    """One page of a list."""
+
+    table: Table
+    parsed: ParsedParameters
+
+    def content(self) -> Content:
+        """Select and slice the rows."""
+        found = page(self.table, self.parsed.query)
+        frame = self.parsed.frame(found.total_count)
+        return Content(wrap(frame.opening, found.rows), frame.links)
+
+
+class _Record(Representation, frozen=True, eq=False, kw_only=True):
+    """One record."""
+
+    row: bytes
+
+    def content(self) -> Content:
+        """Return the row."""
+        return Content((self.row,))
+
+
+def record_routes(snapshots: SnapshotHolder, policy: Policy) -> tuple[ResourceRoute, ...]:
     """Return the routes of the three operations that need a key."""
     data = _ServedData(snapshots, policy)
     return (
@@ -78,24 +99,14 @@ def record_routes(snapshots: SnapshotHolder, policy: Policy) -> tuple[Route, ...
     )
 
 
-def _list_route(data: _ServedData, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> Route:
-    query_parser = QueryParser(resource)
-    parse, path = parser(query_parser), f"/{resource.name}"
+def _list_route(data: _ServedData, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> ResourceRoute:
+    path, query_parser = f"/{resource.name}", QueryParser(resource)
+    parse = parser(path, query_parser)
 
-    def answer(call: Call) -> Outcome:
-        parsed = parse(call.query, call.strict)
-        if isinstance(parsed, UnprocessableContent):
-            return parsed
+    def represent(call: Call) -> Representation:
+        parsed = parse("", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
-
-        def content() -> Content:
-            found = page(table(dataset), parsed.query)
-            return Content(wrap(parsed.frame(found.total_count).opening, found.rows), found.total_count)
-
-        def links(total_count: int) -> str:
-            return parsed.frame(total_count).links
-
-        return Representation(Identity(path, parsed.normalised, dataset.version), common, content, links)
+        return _ListPage(parsed.identified(dataset.version), common, table=table(dataset), parsed=parsed)
 
     operation = Operation(
         path=path,
@@ -109,21 +120,20 @@ def _list_route(data: _ServedData, resource: Resource, body: Any, table: Callabl
         parameters=query_parser.parameters,
         protected=True,
     )
-    return operation_route(operation, answer)
+    return ResourceRoute(path=path, represent=represent, operation=operation)
 
 
-def _company_route(data: _ServedData) -> Route:
-    parse, path = parser(QueryParser()), "/companies/{company_id}"
+def _company_route(data: _ServedData) -> ResourceRoute:
+    path = "/companies/{company_id}"
+    parse = parser(path, QueryParser())
 
-    def answer(call: Call) -> Outcome:
-        parsed = parse(call.query, call.strict)
-        if isinstance(parsed, UnprocessableContent):
-            return parsed
+    def represent(call: Call) -> Representation:
+        parsed = parse(call.segment, call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
-        row = dataset.companies.find(company_id := unquote(call.segment))
+        row = dataset.companies.find(parsed.segment)
         if row is None:
-            return NotFound("Company not found")
-        return Representation(Identity(path, company_id, dataset.version), common, lambda: Content((row,)))
+            raise NotFound("Company not found")
+        return _Record(parsed.identified(dataset.version), common, row=row)
 
     operation = Operation(
         path=path,
@@ -136,4 +146,4 @@ def _company_route(data: _ServedData) -> Route:
         segment="Identifier of the company: one path segment, percent-encoded, a slash as %2F.",
         protected=True,
     )
-    return operation_route(operation, answer)
+    return ResourceRoute(path=path, represent=represent, operation=operation)

@@ -9,7 +9,7 @@ from typing import Final
 import brotli
 import msgspec
 
-from service.web.answer import header_lines
+from service.web.answer import HeaderLines, header_lines
 from service.web.headers.list_fields import weights
 
 if sys.version_info >= (3, 14):
@@ -35,12 +35,12 @@ _CACHE_ENTRIES: Final = 1024
 
 
 class Coding(msgspec.Struct, frozen=True):
-    """A content coding: its token, its encoder, the release of the encoder, and its Content-Encoding line."""
+    """A content coding: its token, its encoder, the release of the encoder, and its Content-Encoding field."""
 
     token: str
     encode: Callable[[bytes], bytes]
     release: str
-    line: str
+    lines: HeaderLines
 
 
 def _gzip(body: bytes) -> bytes:
@@ -57,10 +57,10 @@ def _brotli(body: bytes) -> bytes:
 
 
 def _coding(token: str, encode: Callable[[bytes], bytes], release: str) -> Coding:
-    return Coding(token, encode, release, line=header_lines({"Content-Encoding": token}))
+    return Coding(token, encode, release, header_lines({"Content-Encoding": token}))
 
 
-IDENTITY: Final = Coding(_IDENTITY, lambda body: body, release="", line="")
+IDENTITY: Final = Coding(_IDENTITY, lambda body: body, "", ())
 # In the order of the server's preference, which decides between equal weights.
 CODINGS: Final = (
     _coding("zstd", _zstd, zstd.zstd_version),

@@ -7,9 +7,8 @@ from typing import Final
 from aiohttp import hdrs
 from multidict import CIMultiDictProxy
 
-from service.model.operation import RATE_LIMIT, RATE_LIMIT_POLICY, VERSION_HEADER
-from service.web.answer import Answer, header_lines
-from service.web.auth import KEY_HEADER
+from service.model.operation import KEY_HEADER, RATE_LIMIT, RATE_LIMIT_POLICY, VERSION_HEADER
+from service.web.answer import Answer, HeaderLines, header_lines
 from service.web.headers.request_id import REQUEST_ID, TRACE_PARENT
 from service.web.policy import ANY_ORIGIN
 
@@ -46,8 +45,8 @@ class Cors:
         self._origins = frozenset() if self._any_origin else origins
         self._lines = lru_cache(self._make_lines)
 
-    def lines(self, vary: str, origin: str | None) -> str:
-        """Return the CORS header lines of a response to an origin, and its one Vary line."""
+    def lines(self, vary: str, origin: str | None) -> HeaderLines:
+        """Return the CORS fields of a response to an origin, and its one Vary field."""
         return self._lines(vary, origin if origin in self._origins else None)
 
     def preflight(self, headers: CIMultiDictProxy[str]) -> Answer | None:
@@ -59,7 +58,7 @@ class Cors:
             return None
         return Answer((), status=HTTPStatus.NO_CONTENT.value, headers=_PREFLIGHT, vary=_PREFLIGHT_VARY)
 
-    def _make_lines(self, vary: str, origin: str | None) -> str:
+    def _make_lines(self, vary: str, origin: str | None) -> HeaderLines:
         varying = [names for names in (vary, hdrs.ORIGIN if self._origins else "") if names]
         fields = {"Vary": ", ".join(varying)} if varying else {}
         if allowed := ANY_ORIGIN if self._any_origin else origin:

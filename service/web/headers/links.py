@@ -7,7 +7,7 @@ from service.web.request_target import uri_query
 
 _PAGE_NUM: Final = "page_num"
 HELP_PATH: Final = "/docs"
-HELP_LINE: Final = f'Link: <{HELP_PATH}>; rel="help"\r\n'
+HELP_LINES: Final = (f'Link: <{HELP_PATH}>; rel="help"',)
 # Four links with a longer query would exceed the header field size that common proxies accept.
 _MAX_QUERY: Final = 1000
 
@@ -21,12 +21,12 @@ def page_link_base(query: str) -> str:
     return f"?{rest}&{_PAGE_NUM}=" if rest else f"?{_PAGE_NUM}="
 
 
-def link_line(base: str, query: Query, total_count: int) -> str:
-    """Return the Link line of a page, "" if it has no links."""
+def link_lines(base: str, query: Query, total_count: int) -> tuple[str, ...]:
+    """Return the Link field of a page, if it has links."""
     number, last = query.page_num, max(query.num_pages(total_count), 1)
     next_link = f'<{base}{number + 1}>; rel="next"' if number < last else ""
     if len(base) > _MAX_QUERY:
-        return next_link and f"Link: {next_link}\r\n"
+        return (f"Link: {next_link}",) if next_link else ()
     previous_link = f'<{base}{min(number - 1, last)}>; rel="prev", ' if number > 1 else ""
     comma = next_link and ", "
-    return f'Link: {next_link}{comma}{previous_link}<{base}1>; rel="first", <{base}{last}>; rel="last"\r\n'
+    return (f'Link: {next_link}{comma}{previous_link}<{base}1>; rel="first", <{base}{last}>; rel="last"',)

@@ -4,13 +4,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from service.model.operation import PREFERENCE_STATUSES
 from service.web.answer import header_lines
 from service.web.headers.list_fields import QUOTED, members
 
 PREFER: Final = "Prefer"
 
-_APPLIED: Final = header_lines({"Preference-Applied": "handling=strict"})
+STRICT_APPLIED: Final = header_lines({"Preference-Applied": "handling=strict"})
 _HANDLING: Final = re.compile(rf"\s*+handling\s*+(?:=\s*+({QUOTED}|[^\s;\"]*+))?+\s*+(?:;.*)?", re.IGNORECASE)
 
 
@@ -26,8 +25,3 @@ def is_strict(headers: Sequence[str]) -> bool:
         if handling is not None:
             return handling[1] in ("strict", '"strict"')
     return False
-
-
-def applied_line(headers: Sequence[str], status: int) -> str:
-    """Return the Preference-Applied line of a response to which `handling=strict` was applied, "" for any other."""
-    return _APPLIED if status in PREFERENCE_STATUSES and is_strict(headers) else ""

@@ -23,21 +23,21 @@ _PARENT: Final = re.compile(
 
 
 class RequestIds:
-    """Gives each request an identifier: its own X-Request-Id if that is safe, else a unique new one."""
+    """Gives unique identifiers to requests that have none of their own."""
 
     def __init__(self) -> None:
         self._run, self._numbers = token_hex(8), count(1)
 
-    def of(self, received: str | None) -> str:
-        """Return the identifier of a request with this X-Request-Id, or without one."""
-        if received is not None and is_safe(received):
-            return received
+    def new(self) -> str:
+        """Return a new identifier."""
         return f"{self._run}-{next(self._numbers):x}"
 
 
-def is_safe(received: str) -> bool:
-    """Return whether an identifier may be echoed in a header and logged: it has no special character and no key."""
-    return _SAFE.fullmatch(received) is not None and redacted(received) == received
+def safe_id(received: str | None) -> str | None:
+    """Return an identifier that may be echoed in a header and logged: it has no special character and no key."""
+    if received is None or _SAFE.fullmatch(received) is None or redacted(received) != received:
+        return None
+    return received
 
 
 def trace_id(parent: str | None) -> str | None:

@@ -8,10 +8,9 @@ import msgspec
 from aiohttp import hdrs
 
 from service.access.principal import Principal
-from service.web.answer import Answer
+from service.web.answer import Answer, HeaderLines
 from service.web.connections.request import Request
 from service.web.headers.forwarded import NO_PROXIES, UNIX, TrustedProxies
-from service.web.headers.request_id import TRACE_PARENT, trace_id
 from service.web.telemetry.access_log import AccessLogEntry, AccessLogWriter, encode_line, loggable_path, timestamp
 from service.web.telemetry.counters import UNMATCHED, Counters
 from service.web.telemetry.events import Event
@@ -21,17 +20,17 @@ _LIMITED: Final = HTTPStatus.TOO_MANY_REQUESTS.value
 
 
 class Exchange(msgspec.Struct):
-    """The state of a request while it is answered.
+    """What is known of a request, even if it fails later.
 
     route       the path of its route, or `unmatched`
-    principal   the authenticated client, once known
-    rate_lines  header lines with the state of its rate limit, on a response of any status
+    principal   the authenticated client
+    rate_limit  header fields with the state of its rate limit, for a response of any status
     """
 
     request_id: str
     route: str
     principal: Principal | None = None
-    rate_lines: str = ""
+    rate_limit: HeaderLines = ()
 
 
 class Observer:
@@ -65,14 +64,14 @@ class Observer:
                 time=timestamp(time_ns()),
                 method=request.method,
                 route=exchange.route,
-                path=loggable_path(request.rel_url.raw_path),
+                path=loggable_path(request.path),
                 status=answer.status,
                 bytes=0 if request.method == hdrs.METH_HEAD else answer.length,
                 duration=round(seconds, 6),
                 key=principal.name if principal is not None else None,
                 request_id=exchange.request_id,
-                trace_id=trace_id(request.headers.get(TRACE_PARENT)),
-                client=self._trusted_proxies.client(request.remote, request.headers),
+                trace_id=request.fields.trace_id,
+                client=self._trusted_proxies.client(request.remote, request.fields.all),
             )
             self._write(self._log, entry)
 

@@ -1,0 +1,69 @@
+"""The header fields of a request, each interpreted at most once."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from aiohttp import hdrs
+from multidict import CIMultiDictProxy
+
+from service.access.api_key import digest
+from service.model.errors import Unauthorized
+from service.model.operation import KEY_HEADER, VERSION_HEADER
+from service.web.headers.conditional import is_conditional
+from service.web.headers.content_coding import Coding, acceptable
+from service.web.headers.list_fields import bounded_fields
+from service.web.headers.prefer import PREFER, is_strict
+from service.web.headers.request_id import REQUEST_ID, TRACE_PARENT, safe_id, trace_id
+
+
+class RequestFields:
+    """The header fields of a request.
+
+    A connection keeps them while its client sends the same ones. What only a client with a key may cause to be read is
+    read when it is needed.
+
+    all             the fields
+    request_id      the identifier in X-Request-Id, if it is safe
+    origin          the value of Origin
+    is_conditional  whether there is a condition
+    has_preference  whether there is a Prefer
+    versions        the data versions that the client expects
+    """
+
+    def __init__(self, headers: CIMultiDictProxy[str]) -> None:
+        self.all = headers
+        self.request_id = safe_id(headers.get(REQUEST_ID))
+        self.origin = headers.get(hdrs.ORIGIN)
+        self.is_conditional = is_conditional(headers)
+        self.has_preference = PREFER in headers
+        self.versions: Sequence[str] = headers.getall(VERSION_HEADER, ())
+
+    @cached_property
+    def key_digest(self) -> bytes:
+        """The digest of the API key. Raises `Unauthorized` unless there is exactly one."""
+        keys = self.all.getall(KEY_HEADER, ())
+        if not keys or keys == [""]:
+            raise Unauthorized(f"The header {KEY_HEADER} is missing or empty")
+        if len(keys) > 1:
+            raise Unauthorized(f"The header {KEY_HEADER} is repeated")
+        return digest(keys[0])
+
+    @cached_property
+    def codings(self) -> tuple[Coding, ...]:
+        """The content codings that the client accepts, the best first."""
+        return acceptable(*bounded_fields(self.all.getall(hdrs.ACCEPT_ENCODING, ())))
+
+    @cached_property
+    def is_strict(self) -> bool:
+        """Whether the client prefers that unknown parameters are errors."""
+        return self.has_preference and is_strict(self.all.getall(PREFER))
+
+    @cached_property
+    def trace_id(self) -> str | None:
+        """The trace identifier in `traceparent`, if it is valid."""
+        return trace_id(self.all.get(TRACE_PARENT))
+
+    @property
+    def accept(self) -> Sequence[str]:
+        """The Accept fields."""
+        return self.all.getall(hdrs.ACCEPT, ())
