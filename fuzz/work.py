@@ -16,7 +16,7 @@ from service.web.connections.body import ChunkedBody
 from service.web.connections.heads import HeadReader
 from service.web.connections.parse_errors import RejectedHead
 from service.web.connections.request import read_request
-from service.web.parsed_query import ParsedQuery
+from service.web.parsed_parameters import ParsedParameters
 from service.web.request_target import query_pairs
 
 _PARSER: Final = QueryParser(STORES)
@@ -39,7 +39,7 @@ def read_query(given: bytes) -> None:
     """Read a query of stores, and write the beginning and the links of its page."""
     raw = given.translate(None, b"\r\n\0").decode("utf-8", "surrogateescape")
     with suppress(UnprocessableContent):
-        ParsedQuery(raw, _PARSER.parse(query_pairs(raw), strict=True)).frame(1)
+        ParsedParameters("/stores", "", raw, _PARSER.parse(query_pairs(raw), strict=True)).frame(1)
 
 
 def match_value(given: bytes) -> None:

@@ -63,7 +63,6 @@ from service.web.endpoints.metrics import metrics_route
 from service.web.endpoints.probes import Health, Ready, Unready
 from service.web.headers.list_fields import MAX_CHARACTERS, MAX_MEMBERS
 from service.web.request_target import query_pairs
-from service.web.routes import Call
 from service.web.site import make_site
 from service.web.telemetry.access_log import AccessLogEntry
 from service.web.telemetry.counters import Counters
@@ -291,7 +290,7 @@ def test_every_field_of_the_access_log_is_documented() -> None:
 def test_every_metric_is_in_the_interface() -> None:
     holder = SnapshotHolder()
     traffic = Counters((), holder.slot)
-    answer = metrics_route(holder, traffic, key_file_ok=lambda: True).answer(Call("", ""))
+    answer = metrics_route(holder, traffic, key_file_ok=lambda: True).answer(True)
     assert isinstance(answer, Answer)
     body = b"".join(answer.pieces).decode()
     documented = {row["Name"].strip("`"): row["Type"] for row in rows(INTERFACE, "Name")}

@@ -13,7 +13,7 @@ from service.engine.table import Table
 from service.model.envelope import opening, wrap
 from service.model.query import Query, QueryParser
 from service.model.records import STORES
-from service.web.parsed_query import parser
+from service.web.parsed_parameters import parser
 from service.web.request_target import query_pairs
 
 _MOST_ROUNDS = 1000
@@ -44,10 +44,10 @@ def test_parse(benchmark: BenchmarkFixture, questions: Questions) -> None:
 
 def test_parse_again(benchmark: BenchmarkFixture, questions: Questions) -> None:
     """Get a parsed query string from the cache."""
-    parse = parser(QueryParser(STORES))
+    parse = parser("/stores", QueryParser(STORES))
     for text in questions.texts:
-        parse(text, False)
-    time_each(benchmark, lambda text: parse(text, False), zip(questions.texts))
+        parse("", text, False)
+    time_each(benchmark, lambda text: parse("", text, False), zip(questions.texts))
 
 
 def test_select(benchmark: BenchmarkFixture, questions: Questions) -> None:

@@ -71,4 +71,4 @@ def _choose(codings: Sequence[Coding], content: Content) -> Coding:
 
 
 def _encode(content: Content, coding: Coding) -> Content:
-    return Content((coding.encode(b"".join(content.pieces)),), content.headers)
+    return Content((coding.encode(b"".join(content.pieces)),), content.total_count)

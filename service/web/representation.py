@@ -11,10 +11,10 @@ from service.web.identity import Identified
 
 
 class Content(msgspec.Struct, frozen=True):
-    """A body, in pieces, with the header fields that belong to it, such as the links of a page."""
+    """A body, in pieces; for a page, also the number of all matching rows."""
 
     pieces: Sequence[bytes | memoryview]
-    headers: HeaderLines = ()
+    total_count: int = 0
 
     @property
     def length(self) -> int:
@@ -50,11 +50,15 @@ class Representation(msgspec.Struct, frozen=True, eq=False):
         """Compute the content."""
         raise NotImplementedError
 
+    def links(self, total_count: int) -> HeaderLines:  # noqa: ARG002 - only pages have links
+        """Return the Link field. It depends on the query as the client wrote it, so it is no part of the content."""
+        return ()
+
     def ok(self, content: Content, coding: Coding = IDENTITY) -> Answer:
         """Return the 200 with content in a coding."""
         identified, common = self.identified, self.common
         tag = f'ETag: "{identified.tag(coding)}"'
-        headers = (tag, *coding.lines, *common.headers, *content.headers)
+        headers = (tag, *coding.lines, *common.headers, *self.links(content.total_count))
         return Answer(content.pieces, identified.identity.media_type, headers=headers, vary=common.vary)
 
     def not_modified(self, tag: str) -> Answer:

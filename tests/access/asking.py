@@ -1,11 +1,13 @@
 """Helpers for a limiter whose rate store is a Redis, real or fake."""
 
-from collections.abc import AsyncIterator, Awaitable
+import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from service.access.memory_limiter import MemoryLimiter
 from service.access.rate_limiter import RateLimiter
 from service.access.redis_limiter import RedisLimiter
+from service.access.request_rate import Rate
 from service.access.token_bucket import RateDecision
 
 
@@ -21,6 +23,8 @@ async def limited(
         await limiter.close()
 
 
-async def decided(decision: RateDecision | Awaitable[RateDecision]) -> RateDecision:
-    """Return a decision, awaited if need be."""
-    return decision if isinstance(decision, RateDecision) else await decision
+async def asked(limiter: RateLimiter, name: str, rate: Rate, times: int) -> list[asyncio.Task[RateDecision]]:
+    """Ask several times at once; the requests that need no store are decided already."""
+    tasks = [asyncio.create_task(limiter.take(name, rate)) for _ in range(times)]
+    await asyncio.sleep(0)
+    return tasks

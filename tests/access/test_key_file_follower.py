@@ -21,6 +21,7 @@ from service.web.auth import api_key_authentication
 from tests.access.made_up_keys import entry
 from tests.program import SECONDS
 from tests.run.generations import put, swap_link
+from tests.web.live import with_keys
 
 SECOND = timedelta(seconds=1)
 POLL_SECONDS = 0.02
@@ -42,7 +43,7 @@ class Followed:
 
     def accepts(self, key: str) -> bool:
         try:
-            api_key_authentication(self.keyring)([key])
+            api_key_authentication(self.keyring)(with_keys(key))
         except Unauthorized:
             return False
         return True
@@ -123,7 +124,7 @@ async def test_a_key_given_by_option_stays_valid_whatever_the_file_says(followed
     for key in ("given", "short"):
         followed.add(key, expires_at)
     await soon(lambda: datetime.now(UTC) > expires_at and not followed.accepts("short"))
-    assert api_key_authentication(followed.keyring)(["given"]) == Principal("key 1")
+    assert api_key_authentication(followed.keyring)(with_keys("given")) == Principal("key 1")
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {

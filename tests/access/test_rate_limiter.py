@@ -11,7 +11,7 @@ from service.access.rate_limiter import RateLimiter
 from service.access.redis_limiter import MAX_CONCURRENT, RedisLimiter
 from service.access.request_rate import Rate
 from service.access.token_bucket import RateDecision
-from tests.access.asking import decided, limited
+from tests.access.asking import asked, limited
 from tests.access.fake_redis import Behaviour, Fake, closing, deciding, hanging, responding, silent
 
 RATE = Rate(1, 3600, 4)
@@ -46,7 +46,8 @@ def limiting(
 
 async def test_without_a_store_no_decision_is_awaited() -> None:
     limiter = RateLimiter(MemoryLimiter())
-    assert isinstance(limiter.take("a", RATE), RateDecision)
+    (decision,) = await asked(limiter, "a", RATE, 1)
+    assert decision.done()
     await limiter.close()
 
 
@@ -57,7 +58,7 @@ async def test_while_the_store_fails_each_process_enforces_its_share(
     failures: list[None] = []
     async with Fake(behaviour).serving() as fake, limiting(fake.url, failures) as limiter:
         with caplog.at_level(logging.DEBUG):
-            allowed = [(await decided(limiter.take("a", RATE))).allowed for _ in range(6)]
+            allowed = [(await limiter.take("a", RATE)).allowed for _ in range(6)]
         assert allowed == [True, True, False, False, False, False]
         assert len(failures) == 6
         assert fake.connections <= 2
@@ -69,8 +70,9 @@ async def test_while_the_store_fails_each_process_enforces_its_share(
 async def test_while_the_store_refuses_connections_each_process_enforces_its_share(unused_tcp_port: int) -> None:
     failures: list[None] = []
     async with limiting(f"redis://127.0.0.1:{unused_tcp_port}", failures) as limiter:
-        assert [(await decided(limiter.take("a", RATE))).allowed for _ in range(3)] == [True, True, False]
-        assert isinstance(limiter.take("a", RATE), RateDecision)
+        assert [(await limiter.take("a", RATE)).allowed for _ in range(3)] == [True, True, False]
+        (decision,) = await asked(limiter, "a", RATE, 1)
+        assert decision.done()
         assert len(failures) == 4
 
 
@@ -78,7 +80,7 @@ async def test_concurrent_failures_log_one_line(caplog: pytest.LogCaptureFixture
     failures: list[None] = []
     async with Fake(silent).serving() as fake, limiting(fake.url, failures) as limiter:
         wide = Rate(1, 3600, 100)
-        decisions = await asyncio.gather(*(decided(limiter.take("a", wide)) for _ in range(100)))
+        decisions = await asyncio.gather(*(limiter.take("a", wide) for _ in range(100)))
         assert sum(each.allowed for each in decisions) == 50
         assert len(failures) == 100
         assert fake.connections <= MAX_CONCURRENT
@@ -88,13 +90,13 @@ async def test_concurrent_failures_log_one_line(caplog: pytest.LogCaptureFixture
 async def test_after_a_failure_one_request_per_interval_probes_the_store() -> None:
     failures: list[None] = []
     async with Fake(silent).serving() as fake, limiting(fake.url, failures, probe=PROBE_SECONDS) as limiter:
-        await decided(limiter.take("a", RATE))
-        assert all(isinstance(limiter.take("a", RATE), RateDecision) for _ in range(50))
+        await limiter.take("a", RATE)
+        assert all(each.done() for each in await asked(limiter, "a", RATE, 50))
         before = fake.connections
         await asyncio.sleep(PROBE_SECONDS)
-        probe, *others = [limiter.take("a", RATE) for _ in range(50)]
-        assert not isinstance(probe, RateDecision)
-        assert all(isinstance(each, RateDecision) for each in others)
+        probe, *others = await asked(limiter, "a", RATE, 50)
+        assert not probe.done()
+        assert all(each.done() for each in others)
         await probe
         assert fake.connections == before + 1
 
@@ -103,7 +105,7 @@ async def test_a_working_store_decides(caplog: pytest.LogCaptureFixture) -> None
     failures: list[None] = []
     stops = b"*2\r\n:0\r\n$1\r\n4\r\n"
     async with Fake(deciding(PASSES, stops)).serving() as fake, limiting(fake.url, failures, seconds=60) as limiter:
-        decisions = [await decided(limiter.take("a", RATE)) for _ in range(2)]
+        decisions = [await limiter.take("a", RATE) for _ in range(2)]
     assert decisions[0].allowed
     assert decisions[0].remaining == 2
     assert decisions[1] == RateDecision(allowed=False, remaining=0, seconds=3600)
@@ -117,7 +119,7 @@ async def test_a_recovered_store_decides_again_and_that_is_logged(caplog: pytest
         Fake(deciding(b"-LOADING\r\n", PASSES, PASSES)).serving() as fake,
         limiting(fake.url, failures, probe=0, seconds=60) as limiter,
     ):
-        decisions = [await decided(limiter.take("a", RATE)) for _ in range(3)]
+        decisions = [await limiter.take("a", RATE) for _ in range(3)]
     assert [each.remaining for each in decisions] == [1, 2, 2]  # this process made the first decision
     assert len(failures) == 1
     assert caplog.messages[1:] == ["the rate store responds again"]
@@ -129,12 +131,11 @@ async def test_a_busy_store_has_not_failed_and_requests_queued_too_long_are_deci
     async with Fake(hanging(until)).serving() as fake:
         store = RedisLimiter(fake.url, timeout_seconds=60)
         limiter = RateLimiter(MemoryLimiter(2), store, failed=lambda: failures.append(None), queue_seconds=SECONDS)
-        asking = [asyncio.ensure_future(decided(limiter.take(f"{n}", RATE))) for n in range(MAX_CONCURRENT)]
-        await asyncio.sleep(0)
-        assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst // 2 - 1
+        asking = [each for n in range(MAX_CONCURRENT) for each in await asked(limiter, f"{n}", RATE, 1)]
+        assert (await limiter.take("a", RATE)).remaining == RATE.burst // 2 - 1
         assert len(failures) == 1
-        last = limiter.take("b", RATE)
-        assert not isinstance(last, RateDecision)  # further requests still ask the store
+        (last,) = await asked(limiter, "b", RATE, 1)
+        assert not last.done()  # further requests still ask the store
         until.set()
         await asyncio.gather(*asking, last)
         await limiter.close()
@@ -143,10 +144,8 @@ async def test_a_busy_store_has_not_failed_and_requests_queued_too_long_are_deci
 async def test_a_key_over_its_rate_does_not_ask_the_store() -> None:
     failures: list[None] = []
     async with Fake(silent).serving() as fake, limiting(fake.url, failures) as limiter:
-        asking = [limiter.take("a", RATE) for _ in range(RATE.burst)]
-        tasks = [asyncio.ensure_future(decided(each)) for each in asking]
-        await asyncio.sleep(0)
-        decisions = [limiter.take("a", RATE) for _ in range(50)]
-        assert all(isinstance(each, RateDecision) and not each.allowed for each in decisions)
-        await asyncio.gather(*tasks)
+        asking = await asked(limiter, "a", RATE, RATE.burst)
+        refused = await asked(limiter, "a", RATE, 50)
+        assert all(each.done() and not each.result().allowed for each in refused)
+        await asyncio.gather(*asking)
         assert len(failures) == RATE.burst

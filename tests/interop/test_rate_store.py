@@ -15,7 +15,7 @@ import pytest
 from service.access.rate_limiter import RateLimiter
 from service.access.redis_limiter import TIMEOUT_SECONDS, RedisFailed, RedisLimiter
 from service.access.request_rate import Rate
-from tests.access.asking import decided, limited
+from tests.access.asking import asked, limited
 from tests.interop.asker import RATE
 from tests.interop.redis_server import PASSWORD, Server, redis_server
 from tests.program import SECONDS
@@ -56,19 +56,17 @@ def test_several_processes_together_accept_the_burst_and_no_more(server: Server)
 async def test_many_requests_of_one_key_get_its_burst_and_do_not_disable_the_store(server: Server) -> None:
     failures: list[None] = []
     async with limiting(server, failures=failures) as limiter:
-        asked = [limiter.take("a", Rate(10, 3600, 10)) for _ in range(20)]
-        tasks = [asyncio.ensure_future(decided(each)) for each in asked]
-        await asyncio.sleep(0)
-        more = [await decided(limiter.take("a", Rate(10, 3600, 10))) for _ in range(1000)]
+        tasks = await asked(limiter, "a", Rate(10, 3600, 10), 20)
+        more = [await limiter.take("a", Rate(10, 3600, 10)) for _ in range(1000)]
         assert sum(each.allowed for each in [*more, *await asyncio.gather(*tasks)]) == 10
-        assert (await decided(limiter.take("b", RATE))).remaining == RATE.burst - 1
+        assert (await limiter.take("b", RATE)).remaining == RATE.burst - 1
     assert failures == []
 
 
 async def test_many_keys_at_once_are_all_decided_by_the_store(server: Server) -> None:
     failures: list[None] = []
     async with limiting(server, failures=failures) as limiter:
-        decisions = await asyncio.gather(*(decided(limiter.take(f"{n}", RATE)) for n in range(200)))
+        decisions = await asyncio.gather(*(limiter.take(f"{n}", RATE) for n in range(200)))
         assert {each.remaining for each in decisions} == {RATE.burst - 1}
     assert failures == []
 
@@ -76,7 +74,7 @@ async def test_many_keys_at_once_are_all_decided_by_the_store(server: Server) ->
 async def test_a_blocked_event_loop_does_not_count_as_a_failed_store(server: Server) -> None:
     failures: list[None] = []
     async with limiting(server, failures=failures) as limiter:
-        asking = asyncio.ensure_future(decided(limiter.take("a", RATE)))
+        asking = asyncio.ensure_future(limiter.take("a", RATE))
         while not asking.done():
             asyncio.get_running_loop().call_soon(sleep, 2 * TIMEOUT_SECONDS)
             await asyncio.sleep(0)
@@ -91,7 +89,7 @@ async def test_two_instances_together_accept_the_rate(server: Server) -> None:
         asked = passed = 0
         while monotonic() < begins + 1:
             for limiter in (first, second):
-                passed += (await decided(limiter.take("a", rate))).allowed
+                passed += (await limiter.take("a", rate)).allowed
                 asked += 1
         spent = monotonic() - begins
     assert min(asked, 0.8 * (10 + 50 * spent)) <= passed <= 10 + 50 * spent + 1
@@ -100,17 +98,17 @@ async def test_two_instances_together_accept_the_rate(server: Server) -> None:
 async def test_a_request_passes_after_the_reported_time(server: Server) -> None:
     rate = Rate(1, 1, 2)
     async with limiting(server) as limiter:
-        *_, refused = [await decided(limiter.take("a", rate)) for _ in range(3)]
+        *_, refused = [await limiter.take("a", rate) for _ in range(3)]
         assert (refused.allowed, refused.seconds) == (False, 1)
         await asyncio.sleep(refused.seconds)
-        assert (await decided(limiter.take("a", rate))).allowed
+        assert (await limiter.take("a", rate)).allowed
 
 
 async def test_redis_holds_one_bucket_for_each_key_until_its_burst_is_back(server: Server) -> None:
     async with limiting(server) as limiter:
         for _ in range(20):
             for name in ("a", "b"):
-                await decided(limiter.take(name, Rate(1, 60, 15)))
+                await limiter.take(name, Rate(1, 60, 15))
         held = server.holds()
         assert {name.rpartition(":")[2] for name in held} == {"a", "b"}
         assert len(held) == 2
@@ -119,8 +117,8 @@ async def test_redis_holds_one_bucket_for_each_key_until_its_burst_is_back(serve
 
 async def test_a_changed_rate_starts_afresh(server: Server) -> None:
     async with limiting(server) as limiter:
-        assert [(await decided(limiter.take("a", Rate(1, 60, 1)))).allowed for _ in range(2)] == [True, False]
-        assert [(await decided(limiter.take("a", Rate(1, 60, 2)))).allowed for _ in range(3)] == [True, True, False]
+        assert [(await limiter.take("a", Rate(1, 60, 1))).allowed for _ in range(2)] == [True, False]
+        assert [(await limiter.take("a", Rate(1, 60, 2))).allowed for _ in range(3)] == [True, True, False]
 
 
 async def test_while_redis_hangs_each_process_enforces_its_share_and_afterwards_redis_decides(
@@ -128,14 +126,14 @@ async def test_while_redis_hangs_each_process_enforces_its_share_and_afterwards_
 ) -> None:
     with caplog.at_level(logging.DEBUG):
         async with limiting(server, seconds=1) as limiter:
-            assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst - 1
+            assert (await limiter.take("a", RATE)).remaining == RATE.burst - 1
             server.stop()
-            decisions = await asyncio.gather(*(decided(limiter.take("a", RATE)) for _ in range(50)))
+            decisions = await asyncio.gather(*(limiter.take("a", RATE) for _ in range(50)))
             assert min(each.remaining for each in decisions) == RATE.burst // 2 - 50
             server.go_on()
             await until_redis_decides(limiter)
             # Requests while it hung count at most once.
-            left = (await decided(limiter.take("b", RATE))).remaining
+            left = (await limiter.take("b", RATE)).remaining
             assert left == RATE.burst - 1
     messages = [record.getMessage() for record in caplog.records if record.name.startswith("service")]
     assert [line.partition(" (")[0] for line in messages] == [
@@ -150,7 +148,7 @@ async def until_redis_decides(limiter: RateLimiter) -> None:
     deadline = monotonic() + SECONDS
     for number in range(1_000_000):
         await asyncio.sleep(PAUSE / 4)
-        if (await decided(limiter.take(f"new {number} {time()}", RATE))).remaining == RATE.burst - 1:
+        if (await limiter.take(f"new {number} {time()}", RATE)).remaining == RATE.burst - 1:
             return
         assert monotonic() < deadline
 
@@ -158,10 +156,10 @@ async def until_redis_decides(limiter: RateLimiter) -> None:
 async def test_a_redis_that_is_killed_and_started_anew_is_used_again(tmp_path: Path, port: int) -> None:
     for server in on_port(port, tmp_path / "redis"):
         async with limiting(server) as limiter:
-            assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst - 1
+            assert (await limiter.take("a", RATE)).remaining == RATE.burst - 1
             server.process.kill()
             server.process.wait(SECONDS)
-            assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst // 2 - 1
+            assert (await limiter.take("a", RATE)).remaining == RATE.burst // 2 - 1
             for _ in on_port(port, tmp_path / "redis"):
                 await until_redis_decides(limiter)
 
@@ -172,7 +170,7 @@ async def test_a_unix_socket_works(tmp_path: Path) -> None:
         url = f"unix://:{PASSWORD}@{path}?db=1"
         with redis_server(tmp_path / "redis", "--port", "0", "--unixsocket", path, url=url) as server:
             async with limiting(server) as limiter:
-                assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst - 1
+                assert (await limiter.take("a", RATE)).remaining == RATE.burst - 1
 
 
 async def test_ping_succeeds_only_with_the_password(server: Server) -> None:
@@ -191,6 +189,6 @@ async def test_with_a_wrong_password_each_process_enforces_its_share_and_the_pas
     wrong = Server(server.url.replace(PASSWORD, "guessed"), server.process)
     with caplog.at_level(logging.DEBUG):
         async with limiting(wrong) as limiter:
-            assert (await decided(limiter.take("a", RATE))).remaining == RATE.burst // 2 - 1
+            assert (await limiter.take("a", RATE)).remaining == RATE.burst // 2 - 1
     assert "AuthenticationError" in caplog.text
     assert "guessed" not in caplog.text

@@ -6,15 +6,17 @@ from typing import Any
 
 from aiohttp.test_utils import BaseTestServer, TestClient
 from aiohttp.web import ServerRunner
+from multidict import CIMultiDict, CIMultiDictProxy
 
-from service.model.operation import KEY_HEADER
 from service.access.keyring import Keyring
 from service.access.principal import static_principals
+from service.model.operation import KEY_HEADER
 from service.settings import Settings
 from service.web.app import App
 from service.web.auth import Authenticate, api_key_authentication
 from service.web.connections.limits import Limits
 from service.web.connections.server import runner
+from service.web.headers.request_fields import RequestFields
 from service.web.policy import Policy
 from tests.directory import company, store
 from tests.program import SECONDS
@@ -42,6 +44,11 @@ Client = TestClient[Any, Any]
 def authentication(keys: Iterable[str]) -> Authenticate:
     """Return the authentication by these keys."""
     return api_key_authentication(Keyring(static_principals(keys)))
+
+
+def with_keys(*keys: str) -> RequestFields:
+    """Return the header fields of a request with these keys."""
+    return RequestFields(CIMultiDictProxy(CIMultiDict((KEY_HEADER, key) for key in keys)))
 
 
 def stable_fields(headers: Mapping[str, str]) -> dict[str, str]:

@@ -3,11 +3,11 @@
 import pytest
 from multidict import CIMultiDict
 
-from service.model.operation import KEY_HEADER
 from service.access.principal import Principal
 from service.model.errors import Unauthorized
+from service.model.operation import KEY_HEADER
 from service.web.auth import no_authentication
-from tests.web.live import KEY, Client, authentication, exchange
+from tests.web.live import KEY, Client, authentication, exchange, with_keys
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ async def test_no_response_contains_a_key(client: Client) -> None:
 
 def test_each_key_has_its_own_principal() -> None:
     authenticate = authentication(["one", "two"])
-    assert (authenticate(["one"]), authenticate(["two"])) == (Principal("key 1"), Principal("key 2"))
+    assert (authenticate(with_keys("one")), authenticate(with_keys("two"))) == (Principal("key 1"), Principal("key 2"))
 
 
 def test_without_keys_every_request_is_rejected() -> None:
     with pytest.raises(Unauthorized):
-        authentication([])(["anything"])
+        authentication([])(with_keys("anything"))
 
 
 def test_without_authentication_every_request_is_accepted() -> None:
-    assert no_authentication([]) == Principal("anonymous")
+    assert no_authentication(with_keys()) == Principal("anonymous")

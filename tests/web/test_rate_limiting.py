@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ from pytest_aiohttp import AiohttpClient
 from service.access.principal import Principal
 from service.access.request_rate import Rate
 from service.model.errors import Unauthorized
+from service.model.operation import KEY_HEADER
 from service.snapshot.snapshot import SnapshotHolder
+from service.web.headers.request_fields import RequestFields
 from service.web.site import make_site
 from tests.access.fake_redis import Fake, deciding, silent
 from tests.loaded import serve
@@ -36,8 +38,9 @@ FIELDS = {"RateLimit", "RateLimit-Policy"}
 RatedClient = Callable[..., Awaitable[Client]]
 
 
-def authenticate(keys: Sequence[str]) -> Principal:
+def authenticate(fields: RequestFields) -> Principal:
     """Accept each key as the name of a principal, with the rate of that name."""
+    keys = fields.all.getall(KEY_HEADER, ())
     if len(keys) != 1 or keys[0] not in RATES:
         raise Unauthorized
     return Principal(keys[0], RATES[keys[0]])

@@ -5,11 +5,11 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given, strategies as st
 
-from service.model.errors import NotFound
-from service.web.routes import Match, Route, Routes
+from service.web.answer import Answer
+from service.web.routes import AnswerRoute, Match, Routes
 
 PATHS = ("/stores", "/companies", "/companies/{company_id}", "/docs", "/docs/page.js")
-ROUTES = Routes(Route(path, lambda _: NotFound()) for path in PATHS)
+ROUTES = Routes(AnswerRoute(path=path, answer=lambda _: Answer(())) for path in PATHS)
 
 
 def found(path: str) -> tuple[str | None, str]:

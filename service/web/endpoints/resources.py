@@ -26,7 +26,7 @@ from service.model.operation import VERSION_HEADER, Operation
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Company, Resource, Store
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.answer import header_lines
+from service.web.answer import HeaderLines, header_lines
 from service.web.headers.conditional import http_date
 from service.web.parsed_parameters import ParsedParameters, parser
 from service.web.policy import Policy
@@ -76,7 +76,11 @@ class _ListPage(Representation, frozen=True, eq=False, kw_only=True):
         """Select and slice the rows."""
         found = page(self.table, self.parsed.query)
         frame = self.parsed.frame(found.total_count)
-        return Content(wrap(frame.opening, found.rows), frame.links)
+        return Content(wrap(frame.opening, found.rows), found.total_count)
+
+    def links(self, total_count: int) -> HeaderLines:
+        """Return the links to other pages."""
+        return self.parsed.frame(total_count).links
 
 
 class _Record(Representation, frozen=True, eq=False, kw_only=True):

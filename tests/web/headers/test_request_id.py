@@ -55,7 +55,7 @@ async def test_the_response_to_malformed_http_has_an_identifier(client: Client) 
 
 def test_generated_identifiers_differ_between_runs() -> None:
     ids = [RequestIds(), RequestIds()]
-    made = [each.of(None) for each in ids for _ in range(1000)]
+    made = [each.new() for each in ids for _ in range(1000)]
     assert len(set(made)) == len(made)
 
 

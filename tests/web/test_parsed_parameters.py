@@ -1,0 +1,74 @@
+"""Parameters are parsed once, and what is made of them is made once per data version and `total_count`."""
+
+import pytest
+
+from service.model.envelope import opening
+from service.model.errors import UnprocessableContent
+from service.model.query import QueryParser
+from service.model.records import STORES
+from service.web.identity import Identity
+from service.web.parsed_parameters import ParsedParameters, parser
+
+
+def parsed(raw: str) -> ParsedParameters:
+    return parser("/stores", QueryParser(STORES))("", raw, False)
+
+
+def test_a_frame_is_reused_while_the_total_count_is_the_same() -> None:
+    query = parsed("limit=2")
+    assert query.frame(5) is query.frame(5)
+
+
+def test_a_frame_follows_the_total_count() -> None:
+    query = parsed("limit=2&page_num=2")
+    for total_count in (5, 9, 0, 5):
+        frame = query.frame(total_count)
+        assert frame.opening == opening(query.query, total_count)
+        assert frame.links == parsed("limit=2&page_num=2").frame(total_count).links
+        assert f'page_num={max(-(-total_count // 2), 1)}>; rel="last"' in frame.links[0]
+
+
+def test_an_identity_follows_the_data_version() -> None:
+    query = parsed("limit=2")
+    for version in ("a", "b", "a"):
+        identified = query.identified(version)
+        assert identified is query.identified(version)
+        assert identified.identity == Identity("/stores", query.query, version)
+
+
+def test_an_identity_has_the_decoded_segment() -> None:
+    parse = parser("/companies/{company_id}", QueryParser())
+    assert parse("a%2Fb", "", False).identified("v").identity.parameters == "a/b"
+
+
+def test_parameters_are_cached_unless_they_are_long() -> None:
+    parse = parser("/stores", QueryParser(STORES))
+    short, long = f"city={'x' * 251}", f"city={'x' * 252}"
+    assert parse("", short, False) is parse("", short, False)
+    assert parse("", long, False) is not parse("", long, False)
+    assert parse("s", short, False) is not parse("s", short, False)
+
+
+def test_strict_and_lenient_parses_are_cached_separately() -> None:
+    parse = parser("/stores", QueryParser(STORES))
+    for _ in range(2):
+        assert parse("", "x=1", False) is parse("", "x=1", False)
+        with pytest.raises(UnprocessableContent):
+            parse("", "x=1", True)
+
+
+def test_errors_are_cached() -> None:
+    parse = parser("/stores", QueryParser(STORES))
+    errors = []
+    for _ in range(2):
+        with pytest.raises(UnprocessableContent) as raised:
+            parse("", "limit=0", False)
+        errors.append(raised.value)
+    assert errors[0] is errors[1]
+
+
+def test_each_operation_has_its_own_parameters_and_its_own_cache() -> None:
+    stores, none = parser("/stores", QueryParser(STORES)), parser("/companies/{company_id}", QueryParser())
+    with pytest.raises(UnprocessableContent):
+        stores("", "limit=0", False)
+    assert none("", "limit=0", False).query.limit == 1000
