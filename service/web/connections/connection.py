@@ -11,6 +11,7 @@ from service.model.errors import InternalServerError, RequestError
 from service.web.app import App
 from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.body import Body
+from service.web.connections.eager import run_eagerly
 from service.web.connections.heads import HeadReader
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, TURN_BYTES
 from service.web.connections.log_throttling import LogThrottle
@@ -187,6 +188,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _continue(self) -> None:
         """Process the received bytes: now if the client is authenticated, else when it is this connection's turn."""
+        if self._transport.is_closing():
+            return
         if self._authenticated or not self._received:
             self._read()
             return
@@ -206,9 +209,8 @@ class Connection(asyncio.BufferedProtocol):
             self._discard()
         elif self._body is not None:
             self._skip(self._body)
-        if self.state in (State.HEAD, State.IDLE):
-            self._read_head()
-        if self._half_closed and self.state in (State.HEAD, State.IDLE, State.BODY):
+        started = self.state in (State.HEAD, State.IDLE) and self._read_head()
+        if self._half_closed and not started and self.state in (State.HEAD, State.IDLE, State.BODY):
             self._transport.close()  # the rest will not come
         self._bound_received()
 
@@ -236,11 +238,12 @@ class Connection(asyncio.BufferedProtocol):
         if self._half_closed or self._skipped > MAX_BODY_BYTES:
             self._transport.close()
 
-    def _read_head(self) -> None:
+    def _read_head(self) -> bool:
+        """Read a head and answer its request; return whether it was all there."""
         request = None if self._heads.begun else self._repeated.read(self._received)
         if request is not None:
             self._start(request)
-            return
+            return True
         head = self._heads.read(self._received, ended=self._half_closed)
         if isinstance(head, RejectedHead):
             self._reject(head)
@@ -250,6 +253,7 @@ class Connection(asyncio.BufferedProtocol):
             self._start(request)
         elif self.state is State.IDLE and self._heads.begun:
             self._enter(State.HEAD)
+        return head is not None
 
     def _reject(self, head: RejectedHead) -> None:
         """Respond to a malformed request, and log nothing of its content."""
@@ -269,7 +273,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._authenticated:
             self._listener.turns.count_authenticated()
         self.state = State.ANSWERING
-        self._task = self._listener.loop.create_task(self._answer(request))
+        self._task = run_eagerly(self._answer(request), self._listener.loop)
 
     async def _answer(self, request: Request) -> None:
         app = self._listener.app
@@ -314,7 +318,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._enter(State.IDLE if self._body is None else State.BODY)
         if self._received or self._half_closed:
-            self._continue()
+            self._listener.loop.call_soon(self._continue)  # not at once: others have their turn before the next request
 
     def _close(self) -> None:
         """Close once the client has read the response: closing while it still sends would reset the connection."""

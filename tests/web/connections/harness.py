@@ -55,7 +55,9 @@ class Wire(asyncio.Transport):
         self.app = app or GatedApp()
         self.clock = 100.0
         loop = asyncio.get_running_loop()
-        self.loop: Any = SimpleNamespace(time=lambda: self.clock, create_task=loop.create_task)
+        self.loop: Any = SimpleNamespace(
+            time=lambda: self.clock, create_task=loop.create_task, call_soon=loop.call_soon
+        )
         self.turns = Turns(loop.call_soon)
         self.timeouts = timeouts(limits)
         self.malformed, self.unsent = LogThrottle(60), UnsentResponses()
