@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import msgspec
 
-from service.files.regular_file import check_regular
+from service.files.status import check_regular
 from service.loading.diagnostics import Diagnostic, FileError
 from service.loading.folder_signature import data_file_name, folder_signature, is_file, resolve_root
 from service.loading.formats import FORMATS, Format

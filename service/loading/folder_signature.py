@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from service.files.signature import Signature
+from service.files.status import Signature
 from service.loading.formats import COMPRESSIONS, FORMATS
 from service.loading.manifest import MANIFEST
 

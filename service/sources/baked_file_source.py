@@ -8,7 +8,7 @@ from pathlib import Path
 
 from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile, NotBaked, check_length
-from service.files.regular_file import check_regular
+from service.files.status import check_regular
 from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Summary
 from service.loading.folder_signature import file_signature, watched_folders
