@@ -12,8 +12,7 @@ from service.commands.command_errors import data_set_error
 from service.commands.data_folder import DataFolder
 from service.commands.options import SettingOption
 from service.loading.acceptance import Refused, accept
-from service.loading.data_version import dataset_version
-from service.loading.dataset import Dataset, load
+from service.loading.dataset import Dataset, dataset_version, load
 from service.loading.summary import notes
 from service.model.records import COMPANIES, STORES
 from service.server.progress_bar import shown_progress

@@ -10,12 +10,11 @@ import msgspec
 from service.engine.column import KEY_END, split_keys
 from service.engine.table import Table, TableBuilder
 from service.loading.batch import Batch, expand
-from service.loading.batch_diagnostics import BatchDiagnostics
+from service.loading.batch_diagnostics import BatchDiagnostics, WarningCounts
 from service.loading.checks import PARENT, CheckedColumn, check_column
 from service.loading.diagnostics import Diagnostic, Issue
 from service.loading.field_names import UnusedNames
 from service.loading.parent_companies import ParentReference, parent_warnings
-from service.loading.warning_counts import WarningCounts
 from service.model.records import COMPANIES, CREATED_AT, Resource
 
 _T = TypeVar("_T")
@@ -65,7 +64,11 @@ class Compiler:
         if self.resource.identifier == COMPANIES.identifier:
             self._parents += self._parent_references(columns, kept, diagnostics)
         self._unused_names.add(batch)
-        self._collect(diagnostics, read=len(batch.numbers) + len(batch.unreadable))
+        errors = diagnostics.errors
+        self.errors += errors
+        self.warnings += diagnostics.warnings
+        self.records += len(batch.numbers) + len(batch.unreadable)
+        self.skipped += len({error.record for error in errors})
 
     def warn(self, warning: Diagnostic) -> None:
         """Add a warning that does not belong to a batch."""
@@ -130,13 +133,6 @@ class Compiler:
                 yield ParentReference(
                     cast("str", company) if kept[index] else None, parent, diagnostics.location(index, PARENT)
                 )
-
-    def _collect(self, diagnostics: BatchDiagnostics, *, read: int) -> None:
-        errors = diagnostics.errors
-        self.errors += errors
-        self.warnings += diagnostics.warnings
-        self.records += read
-        self.skipped += len({error.record for error in errors})
 
 
 def _by_line(diagnostic: Diagnostic) -> tuple[float, float]:
