@@ -2,8 +2,7 @@
 
 import shlex
 import signal
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,7 +35,7 @@ from service.server.cache_folder import NoCache, cache_folder, run_workspace
 from service.server.descriptor_limit import TooFewDescriptors, raise_descriptor_limit
 from service.server.listener import CannotListen, Listener, bind, split_address
 from service.server.log import start_log
-from service.server.process import Plan, Sockets, run
+from service.server.process import Plan, run
 from service.server.startup_message import StartupMessage
 from service.server.unix_socket import bind_unix
 from service.setting import ENVIRONMENT_PREFIX
@@ -107,9 +106,8 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     keyring = Keyring(static_principals((made_key,) if made_key else settings.api_key))
     follower = KeyFileFollower(Path(settings.key_file), work.key_backup, keyring) if settings.key_file else None
     announcement = StartupMessage(
-        public=public.place,
-        admin=admin.place,
-        url=public.url,
+        public=public,
+        admin=admin,
         made_key=made_key,
         open_to_all=settings.no_auth,
         to_stderr=settings.access_log == STANDARD_OUTPUT,
@@ -129,22 +127,19 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
 
             run_workers(plan, public, admin)
         else:
-            uvloop.run(run(plan, single_slot(), Sockets(public.sockets, admin.sockets)))
+            uvloop.run(run(plan, single_slot(), public, admin))
     except Rejected as rejected:
         raise data_set_error(source.name, rejected, rejected.cause) from rejected
     finally:
         public.clean_up()
 
 
-@contextmanager
-def _access_log(settings: Settings) -> Iterator[None]:
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(checked_access_log(settings.access_log))
-        except OSError as error:
-            source = setting_source("access_log")
-            raise click.ClickException(f"{source}: {settings.access_log}: {error.strerror}") from error
-        yield
+def _access_log(settings: Settings) -> ExitStack:
+    try:
+        return checked_access_log(settings.access_log)
+    except OSError as error:
+        source = setting_source("access_log")
+        raise click.ClickException(f"{source}: {settings.access_log}: {error.strerror}") from error
 
 
 def _check(settings: Settings) -> None:

@@ -6,7 +6,7 @@ import os
 import stat
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from typing import Final
@@ -112,21 +112,18 @@ def access_log(name: str, lock_file: Path) -> Iterator[AccessLogFile | None]:
         file.close()
 
 
-@contextmanager
-def checked_access_log(name: str) -> Iterator[None]:
+def checked_access_log(name: str) -> ExitStack:
     """Check that the access log can be written, creating its file. Raises OSError if not, or if a pipe has no reader.
 
-    A pipe stays open meanwhile: its reader would see its end once no process has it open for writing.
+    The result keeps a pipe open: its reader would see its end once no process has it open for writing.
     """
-    file = _CLOSED if name in ("", STANDARD_OUTPUT) else _open(Path(name))
-    if file != _CLOSED and not stat.S_ISFIFO(os.fstat(file).st_mode):
-        os.close(file)
-        file = _CLOSED
-    try:
-        yield
-    finally:
-        if file != _CLOSED:
-            os.close(file)
+    kept = ExitStack()
+    if name not in ("", STANDARD_OUTPUT):
+        file = _open(Path(name))
+        kept.callback(os.close, file)
+        if not stat.S_ISFIFO(os.fstat(file).st_mode):
+            kept.close()
+    return kept
 
 
 def _open(path: Path) -> int:

@@ -2,7 +2,7 @@
 
 import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,8 +14,8 @@ from service.loading.dataset import Summary
 from service.loading.folder_signature import file_signature, watched_folders
 from service.progress import Progress
 from service.sources.blocking import run_to_end
-from service.sources.debounce import wait_until_stable
-from service.sources.source import Check, Fetched, Rejected, Unavailable
+from service.sources.debounce import fetch_stable
+from service.sources.source import Check, Fetched, Unavailable
 
 
 class BakedFileSource:
@@ -33,22 +33,15 @@ class BakedFileSource:
 
     async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:  # noqa: ARG002 - copying is fast
         """Copy the file and verify the copy; see `Source`."""
-        while True:
-            fingerprint = (await wait_until_stable(self._read_signature)).fingerprint
-            if fingerprint == known:
-                return None
-            try:
-                summary = await run_to_end(_copy, self._file, to)
-                check(summary.totals)
-            except Refused as refused:
-                if (await wait_until_stable(self._read_signature)).fingerprint == fingerprint:
-                    raise Rejected.by(refused, fingerprint) from None
-            else:
-                return Fetched(fingerprint=fingerprint, summary=summary)
+
+        def copy(fingerprint: str) -> Awaitable[Fetched]:
+            return run_to_end(_copy, self._file, to, fingerprint)
+
+        return await fetch_stable(self._read_signature, copy, known=known, check=check)
 
 
-def _copy(file: Path, to: Path) -> Summary:
-    """Copy a baked file; return its summary. Raises `Refused` if it is invalid, `Unavailable` if copying fails."""
+def _copy(file: Path, to: Path, fingerprint: str) -> Fetched:
+    """Copy a baked file. Raises `Refused` if it is invalid, `Unavailable` if copying fails."""
     try:
         check_regular(file.stat())
         with file.open("rb"):
@@ -58,7 +51,8 @@ def _copy(file: Path, to: Path) -> Summary:
     try:
         check_length(file)
         shutil.copyfile(file, to)
-        return Summary.of(*accept(read_baked(to), InvalidRecords.REFUSE))
+        summary = Summary.of(*accept(read_baked(to), InvalidRecords.REFUSE))
+        return Fetched(fingerprint=fingerprint, summary=summary)
     except NotBaked as error:
         folder = shlex.quote(str(file.parent))
         accepted = "a folder that holds stores and companies, a baked file, or the URL of one"

@@ -17,8 +17,8 @@ from service.loading.acceptance import InvalidRecords, Refused
 from service.loading.folder_signature import folder_signature, watched_folders
 from service.progress import Progress
 from service.sources import compiler_process as compiler
-from service.sources.debounce import wait_until_stable
-from service.sources.source import Check, Fetched, Rejected, Unavailable
+from service.sources.debounce import fetch_stable
+from service.sources.source import Check, Fetched, Unavailable
 
 # Like `python -m`, but with this very package, not with one of the same name in the working directory.
 _START: Final = (
@@ -46,29 +46,18 @@ class FolderSource:
 
     async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:
         """Compile the files once they stop changing; see `Source`."""
-        while True:
-            fingerprint = (await wait_until_stable(self._read_signature)).fingerprint
-            if fingerprint == known:
-                return None
-            try:
-                compiled = await self._compile(to, fingerprint, progress)
-                check(compiled.summary.totals)
-            except Refused as refused:
-                # Files that changed meanwhile may have been read in an inconsistent state: compile them again.
-                if (await wait_until_stable(self._read_signature)).fingerprint == fingerprint:
-                    raise Rejected.by(refused, fingerprint) from None
-            else:
-                return Fetched(fingerprint=fingerprint, summary=compiled.summary, notes=compiled.notes)
+        compile_files = partial(self._compile, to, progress)
+        return await fetch_stable(self._read_signature, compile_files, known=known, check=check)
 
-    async def _compile(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Compiled:
+    async def _compile(self, to: Path, progress: Progress, fingerprint: str) -> Fetched:
         """Compile the files into a baked file. Raises `Refused` and `Unavailable`."""
         match await self._run_compiler(to, fingerprint, progress):
             case compiler.NotServed(why, cause):
                 raise Refused(why, cause=cause)
             case compiler.Failed(why):
                 raise Unavailable(f"the data cannot be compiled: {why}")
-            case compiled:
-                return compiled
+            case compiler.Compiled(summary, notes):
+                return Fetched(fingerprint=fingerprint, summary=summary, notes=notes)
 
     async def _run_compiler(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Outcome:
         arguments = (self._folder, to, self._invalid.value, fingerprint)
