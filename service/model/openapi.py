@@ -101,8 +101,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
 def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
     if operation.segment:
         name = operation.path.partition("{")[2].rstrip("}")
-        described = {"description": operation.segment, "schema": {"type": "string"}}
-        yield {"name": name, "in": "path", "required": True, **described}
+        yield {"name": name, "in": "path", "required": True, **_text(operation.segment)}
     yield from map(_parameter, operation.parameters)
     if operation.protected:
         for name, description in _REQUEST_HEADERS.items():
