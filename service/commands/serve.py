@@ -14,13 +14,7 @@ from service.access.api_key import new_key
 from service.access.key_file_follower import KeyFileFollower
 from service.access.keyring import Keyring
 from service.access.principal import static_principals
-from service.bundled import bundled_folder
-from service.commands.authentication import (
-    check_keys,
-    resolve_authentication,
-    warn_about_keys,
-    warn_of_open_address,
-)
+from service.commands.authentication import check_keys, resolve_authentication, warn_about_keys, warn_of_open_address
 from service.commands.command_errors import data_set_error
 from service.commands.options import (
     GroupedCommand,
@@ -79,7 +73,8 @@ def serve(context: click.Context, /, **values: Any) -> None:
     resolve_authentication(context, values)
     settings = make_settings(values)
     _check(settings)
-    settings = _with_connection_limit(settings)
+    with setting_errors("max_connections", TooFewDescriptors):
+        settings = msgspec.structs.replace(settings, max_connections=raise_descriptor_limit(settings.max_connections))
     policy = _policy(settings)
     start_log(as_json=settings.log_format == "json")
     warn_of_unknown_variables(context)
@@ -93,7 +88,7 @@ def serve(context: click.Context, /, **values: Any) -> None:
 
 
 def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> None:
-    data = settings.data or str(bundled_folder())
+    data = settings.data or str(_bundled_folder())
     with setting_errors("data"):
         source = choose_source(data, invalid=settings.invalid, compile_timeout=settings.compile_timeout, cache=cache)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a source to reload
@@ -134,6 +129,13 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         public.clean_up()
 
 
+def _bundled_folder() -> Path:
+    """Return the folder of the bundled data set: inside an installed package, beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    installed = package / "datasets"
+    return installed if installed.is_dir() else package.parent / "datasets"
+
+
 def _access_log(settings: Settings) -> ExitStack:
     try:
         return checked_access_log(settings.access_log)
@@ -164,11 +166,6 @@ def _check_rate_store(url: str) -> None:
         RedisLimiter(url)
     except ImportError as error:
         raise ValueError("this needs the package redis: pip install 'redis>=7,<8'") from error
-
-
-def _with_connection_limit(settings: Settings) -> Settings:
-    with setting_errors("max_connections", TooFewDescriptors):
-        return msgspec.structs.replace(settings, max_connections=raise_descriptor_limit(settings.max_connections))
 
 
 def _policy(settings: Settings) -> Policy:

@@ -113,16 +113,12 @@ class Compiler:
             earlier = self._rows.get(identifier) if row is None else self._rows.setdefault(identifier, row)
             kept.append(row is not None and earlier is row)
             if earlier is not None and earlier is not row:
-                self._report_duplicate(index, identifier, identical=earlier == row, diagnostics=diagnostics)
+                if earlier == row:
+                    self.repeated += 1
+                    diagnostics.warn(index, self.resource.identifier, _REPEATED, identifier)
+                else:
+                    diagnostics.error(index, self.resource.identifier, _DUPLICATE, identifier)
         return kept
-
-    def _report_duplicate(self, index: int, identifier: str, *, identical: bool, diagnostics: BatchDiagnostics) -> None:
-        field = self.resource.identifier
-        if identical:
-            self.repeated += 1
-            diagnostics.warn(index, field, _REPEATED, identifier)
-        else:
-            diagnostics.error(index, field, _DUPLICATE, identifier)
 
     def _parent_references(
         self, columns: Mapping[str, CheckedColumn], kept: Sequence[bool], diagnostics: BatchDiagnostics

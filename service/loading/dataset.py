@@ -32,6 +32,9 @@ class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
     generated_at: datetime | None
     version: str
 
+    def __str__(self) -> str:
+        return f"{len(self.stores):,} stores of {len(self.companies):,} companies"
+
 
 class Totals(msgspec.Struct, frozen=True):
     """The number of served stores and companies, and of skipped and repeated records of both kinds."""

@@ -5,8 +5,7 @@ import logging
 import os
 import stat
 from collections import deque
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from pathlib import Path
 from threading import Event, Thread
 from typing import Final
@@ -99,17 +98,9 @@ class AccessLogFile:
             _log.error("the access log cannot be written: %s", error.strerror)
 
 
-@contextmanager
-def access_log(name: str, lock_file: Path) -> Iterator[AccessLogFile | None]:
-    """Open the access log, None without a name, and close it at the end. Raises OSError."""
-    if not name:
-        yield None
-        return
-    file = AccessLogFile(name, lock_file)
-    try:
-        yield file
-    finally:
-        file.close()
+def access_log(name: str, lock_file: Path) -> AbstractContextManager[AccessLogFile | None]:
+    """Open the access log, None without a name; the context closes it. Raises OSError."""
+    return closing(AccessLogFile(name, lock_file)) if name else nullcontext()
 
 
 def checked_access_log(name: str) -> ExitStack:

@@ -103,8 +103,7 @@ def _publisher(plan: Plan, holder: SnapshotHolder, progress: Progress) -> Publis
         await holder.update(publication, plan.workspace)
         if holder.current is not None and holder.generation != before:
             dataset = holder.current.dataset
-            served = f"{len(dataset.stores):,} stores of {len(dataset.companies):,} companies"
-            _log.info("serving %s, version %s", served, dataset.version)
+            _log.info("serving %s, version %s", dataset, dataset.version)
 
     publisher = Publisher(
         plan.source,

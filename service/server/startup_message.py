@@ -35,8 +35,7 @@ class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
 
     def ready(self, current: Snapshot) -> None:
         """Print that the service is ready, and a command to try."""
-        dataset = current.dataset
-        self._print(f"Ready: {len(dataset.stores):,} stores of {len(dataset.companies):,} companies")
+        self._print(f"Ready: {current.dataset}")
         if self.made_key is not None:
             self._print(f"Key: {self.made_key} (made for this run; --api-key sets your own)")
         key = "" if self.open_to_all else f"-H '{KEY_HEADER}: {self.made_key or '<your key>'}' "
