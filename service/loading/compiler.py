@@ -55,7 +55,12 @@ class Compiler:
 
     def add(self, batch: Batch) -> None:
         """Check the next records, and collect the valid ones and the diagnostics."""
-        columns = self._check(batch)
+        columns = {
+            field.name: check_column(
+                field, batch.columns[field.name], self._companies if field.name in self._references else None
+            )
+            for field in self.resource.fields
+        }
         diagnostics = BatchDiagnostics(self._file, batch, list(columns.values()), self.warning_counts)
         rows = expand(self._encode(columns, diagnostics.valid), diagnostics.valid, None)
         kept = self._deduplicate(columns[self.resource.identifier].values, rows, diagnostics)
@@ -86,14 +91,6 @@ class Compiler:
         """Return the table of the valid records; the compiler cannot be used afterwards."""
         self._rows = {}
         return self._builder.build()
-
-    def _check(self, batch: Batch) -> dict[str, CheckedColumn]:
-        return {
-            field.name: check_column(
-                field, batch.columns[field.name], self._companies if field.name in self._references else None
-            )
-            for field in self.resource.fields
-        }
 
     def _encode(self, columns: Mapping[str, CheckedColumn], valid: Sequence[bool]) -> list[bytes]:
         names = self.resource.record.__struct_fields__

@@ -2,8 +2,6 @@
 
 import shlex
 import shutil
-from collections.abc import Awaitable, Sequence
-from functools import partial
 from pathlib import Path
 
 from service.baking.baked_file import read_baked
@@ -11,33 +9,21 @@ from service.baking.layout import DamagedFile, NotBaked, check_length
 from service.files.status import check_regular
 from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Summary
-from service.loading.folder_signature import file_signature, watched_folders
+from service.loading.folder_signature import file_signature
 from service.progress import Progress
 from service.sources.blocking import run_to_end
-from service.sources.debounce import fetch_stable
-from service.sources.source import Check, Fetched, Unavailable
+from service.sources.local_source import LocalSource
+from service.sources.source import Fetched, Unavailable
 
 
-class BakedFileSource:
+class BakedFileSource(LocalSource):
     """A baked file. The service maps a copy, which stays intact if someone writes into the file."""
 
     def __init__(self, file: Path) -> None:
-        self._file = file
-        self._read_signature = partial(file_signature, file)
-        self.name = str(file)
+        super().__init__(file, file_signature)
 
-    @property
-    def watched(self) -> Sequence[Path]:
-        """The folders in which the file can be replaced."""
-        return watched_folders(self._file)
-
-    async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:  # noqa: ARG002 - copying is fast
-        """Copy the file and verify the copy; see `Source`."""
-
-        def copy(fingerprint: str) -> Awaitable[Fetched]:
-            return run_to_end(_copy, self._file, to, fingerprint)
-
-        return await fetch_stable(self._read_signature, copy, known=known, check=check)
+    async def _fetch(self, to: Path, fingerprint: str, progress: Progress) -> Fetched:  # noqa: ARG002 - copying is fast
+        return await run_to_end(_copy, self._path, to, fingerprint)
 
 
 def _copy(file: Path, to: Path, fingerprint: str) -> Fetched:
