@@ -73,21 +73,15 @@ def watched_folders(path: Path) -> list[Path]:
     If there is none, return the nearest existing ancestor.
     """
     path = path.absolute()
-    links = [each for each in (path, *path.parents) if os.path.islink(each)]  # noqa: PTH114 - as below
+    links = filter(os.path.islink, (path, *path.parents))
     resolved = Path(os.path.realpath(path))  # Path.resolve raises for a cycle of links, before Python 3.13
     candidates = {path, resolved, *(link.parent for link in links), path.parent, resolved.parent}
-    existing = sorted(each for each in candidates if is_folder(each))
-    return existing or [next(each for each in path.parents if is_folder(each))]
+    return sorted(filter(os.path.isdir, candidates)) or [next(filter(os.path.isdir, path.parents))]
 
 
 def is_file(path: Path) -> bool:
     """Return whether a path is that of a regular file; False if it cannot be read."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises for a name that is too long
-
-
-def is_folder(path: Path) -> bool:
-    """Return whether a path is that of a folder; False if it cannot be read."""
-    return os.path.isdir(path)  # noqa: PTH112 - as above
 
 
 def _signature(files: Iterable[Path], changed_at: float, *, verifiable: bool) -> DataSignature:
