@@ -72,16 +72,12 @@ class Setting(msgspec.Struct, frozen=True):
         """Whether the setting takes several texts."""
         return isinstance(self.types[0], inspect.VarTupleType)
 
-    @property
-    def accepted(self) -> str:
-        """The accepted values in words: "a whole number from 0 to 65535"."""
-        return " or ".join(map(_describe, self.types))
-
     def mismatch(self, value: object) -> str:
         """Return the error message for a value that is not accepted; it quotes no list, which may hold keys."""
         quotable = isinstance(value, str | int | float) and not self.is_list
         quoted = str(value).lower() if isinstance(value, bool) else repr(value)
-        return f"{self.accepted} is needed" + (f", not {quoted}" if quotable else "")
+        accepted = " or ".join(map(_describe, self.types))
+        return f"{accepted} is needed" + (f", not {quoted}" if quotable else "")
 
     def check(self, value: object) -> None:
         """Raise ValueError if a value is not accepted."""

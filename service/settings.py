@@ -7,7 +7,7 @@ variable, the key of the settings file, error messages and `serve --help` are al
 import os
 import sys
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias, get_type_hints
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -138,6 +138,5 @@ def _cores() -> int:
 
 
 SETTINGS: Final = {
-    name: Setting(name, hint, getattr(Settings(), name))
-    for name, hint in get_type_hints(Settings, include_extras=True).items()
+    field.name: Setting(field.name, field.type, field.default) for field in msgspec.structs.fields(Settings)
 }

@@ -21,6 +21,7 @@ from service.baking.layout import BakedContent, map_file
 from service.commands import main
 from service.commands.settings_file import read_settings
 from service.loading.acceptance import InvalidRecords
+from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.dataset import Report, Totals, load
 from service.loading.decompression import MAX_RATIO, MAX_SIZE
 from service.loading.diagnostics import Diagnostic, ErrorCode, WarningCode
@@ -28,7 +29,6 @@ from service.loading.field_names import MAX_UNUSED
 from service.loading.formats import COMPRESSIONS, FORMATS
 from service.loading.manifest import parse_manifest
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
-from service.loading.warning_counts import MAX_LISTED
 from service.model import kinds
 from service.model.envelope import PaginatedResponse
 from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent

@@ -22,7 +22,7 @@ LAYERS: Final = (
     {"sources"},
     {"baking"},
     {"loading", "sampling"},
-    {"access", "engine", "bundled"},
+    {"access", "engine"},
     {"model"},
     {"files", "progress", "setting"},
     {""},  # the package itself: its version

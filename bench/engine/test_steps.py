@@ -8,7 +8,6 @@ from bench.engine.questions import Questions
 from service.engine.page import page
 from service.engine.select import select
 from service.engine.selection import Selection
-from service.engine.sort import slice_rows
 from service.engine.table import Table
 from service.model.envelope import opening, wrap
 from service.model.query import Query, QueryParser
@@ -68,7 +67,7 @@ def test_select_again(benchmark: BenchmarkFixture, questions: Questions) -> None
 def test_sort(benchmark: BenchmarkFixture, questions: Questions) -> None:
     """Take the rows of a page, in order, from a selection."""
     asked = (_sorted(questions.table, query) for query in questions.queries)
-    time_each(benchmark, lambda found, span, descending: slice_rows(found, span, descending=descending), asked)
+    time_each(benchmark, lambda found, span, descending: found.slice(span, descending=descending), asked)
 
 
 def test_page(benchmark: BenchmarkFixture, questions: Questions) -> None:
@@ -85,7 +84,7 @@ def test_encode(benchmark: BenchmarkFixture, questions: Questions) -> None:
 
 
 def _sorted(table: Table, query: Query) -> tuple[Selection, range, bool]:
-    """Return the arguments of `slice_rows` for a query whose page is not empty."""
+    """Return a selection and the arguments of its `slice` for a query whose page is not empty."""
     found = select(table, query.filters, query.sort_by)
     first = (query.page_num - 1) * query.limit
     return found, range(first, min(first + query.limit, len(found.rows))), query.descending

@@ -11,8 +11,7 @@ from typing import Final, TypeAlias
 from service.access.key_entries import MAX_FILE_BYTES, KeyEntry, KeyFileError, KeyFileMissing, encode_keys, read_keys
 from service.files.atomic_write import atomic_write, temporary_files
 from service.files.locks import LOCK_TIMEOUT_SECONDS, locked_folder
-from service.files.regular_file import check_regular
-from service.files.signature import Signature
+from service.files.status import Signature, check_regular
 
 _OWNER_ONLY: Final = 0o600
 _OTHERS: Final = stat.S_IRWXO

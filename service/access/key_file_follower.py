@@ -12,7 +12,7 @@ from service.access.key_file import read_content, read_signature, replace_file
 from service.access.keyring import ActiveKeys, Keyring, active_keys
 
 if TYPE_CHECKING:
-    from service.files.signature import Signature
+    from service.files.status import Signature
 
 _POLL_SECONDS: Final = 0.25
 # A write within one tick of the file system's clock does not change the signature, so a fresh file is read anyway.

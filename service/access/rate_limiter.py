@@ -2,11 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import monotonic
 from typing import Final
 
-from service.access.local_bound import LocalBound
+import msgspec
+
 from service.access.memory_limiter import MemoryLimiter
 from service.access.redis_limiter import MAX_CONCURRENT, RedisFailed, RedisLimiter
 from service.access.request_rate import Rate
@@ -19,10 +22,6 @@ QUEUE_SECONDS: Final = 0.5
 _log = logging.getLogger(__name__)
 
 
-def _nothing() -> None:
-    """Do nothing."""
-
-
 class RateLimiter:
     """Limits request rates. While the store fails, this process enforces its share of each rate."""
 
@@ -31,7 +30,7 @@ class RateLimiter:
         memory: MemoryLimiter,
         store: RedisLimiter | None = None,
         *,
-        failed: Callable[[], None] = _nothing,
+        failed: Callable[[], None] = lambda: None,
         probe_seconds: float = PROBE_SECONDS,
         queue_seconds: float = QUEUE_SECONDS,
     ) -> None:
@@ -96,3 +95,37 @@ class RateLimiter:
             _log.info("the rate store responds again")
         self._bound.record(name, rate, decision)
         return decision
+
+
+class LocalBound:
+    """Refuses requests that the rate store would refuse as well, without a round trip.
+
+    For each key it knows what the store allowed this process and what is pending; other processes may have had more.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
+        self._allowed = MemoryLimiter(clock=clock)
+        self._pending: Counter[tuple[str, Rate]] = Counter()
+
+    def refusal(self, name: str, rate: Rate) -> RateDecision | None:
+        """Return the refusal of a request that the store would refuse, else None."""
+        left = self._allowed.peek(name, rate)
+        if left.remaining > self._pending[name, rate]:
+            return None
+        return msgspec.structs.replace(left, allowed=False, remaining=0)
+
+    @contextmanager
+    def pending(self, name: str, rate: Rate) -> Iterator[None]:
+        """Count a request as one that may be allowed, until the store has decided."""
+        self._pending[name, rate] += 1
+        try:
+            yield
+        finally:
+            self._pending[name, rate] -= 1
+            if not self._pending[name, rate]:
+                del self._pending[name, rate]
+
+    def record(self, name: str, rate: Rate, decision: RateDecision) -> None:
+        """Count a decision of the store. A refused request costs nothing there either."""
+        if decision.allowed:
+            self._allowed.take(name, rate)

@@ -1,12 +1,12 @@
 """Rate limiting in Redis, shared by all processes and instances."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from typing import Final, cast
 from urllib.parse import urlsplit
 
-from service.access.redis_timeout import redis_timeout
 from service.access.request_rate import Rate
 from service.access.token_bucket import TOLERANCE, RateDecision, decision
 
@@ -14,6 +14,9 @@ from service.access.token_bucket import TOLERANCE, RateDecision, decision
 TIMEOUT_SECONDS: Final = 0.1
 # Connections to Redis, and so concurrent decisions.
 MAX_CONCURRENT: Final = 16
+# The timeout runs as this many timers, one after the other, each in its own iteration of the event loop. Connecting to
+# Redis takes about six iterations.
+_TIMERS: Final = 10
 _SCHEMES: Final = ("redis", "rediss", "unix")
 _DATABASE: Final = re.compile(r"/?|/[0-9]{1,5}")
 # Takes a request from a bucket, by the clock of Redis. The bucket is removed when it is full again.
@@ -99,3 +102,27 @@ def _check(url: str) -> None:
         raise ValueError("it has no valid host or port: write it as redis://host:6379/0")
     elif not _DATABASE.fullmatch(parts.path):
         raise ValueError("its path must be the number of a database: write it as redis://host:6379/0")
+
+
+@asynccontextmanager
+async def redis_timeout(seconds: float) -> AsyncIterator[None]:
+    """Wait for at least this long, and for some iterations of the event loop, which read what has arrived.
+
+    Raises `TimeoutError`. With a plain timer an overloaded event loop would blame its own delay on the peer.
+    """
+    loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle
+    async with asyncio.timeout(None) as limit:
+
+        def part(left: int) -> None:
+            nonlocal timer
+            if left:
+                timer = loop.call_later(seconds / _TIMERS, part, left - 1)
+            else:
+                limit.reschedule(loop.time())
+
+        timer = loop.call_later(seconds / _TIMERS, part, _TIMERS - 1)
+        try:
+            yield
+        finally:
+            timer.cancel()

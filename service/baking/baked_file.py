@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from service.baking.characters import Characters, UnicodeTables
-from service.baking.layout import Array, BakedContent, DamagedFile, map_file, write_file
+from service.baking.layout import Array, DamagedFile, map_file, write_file
 from service.baking.validation import check_table
 from service.engine.column import Column
 from service.engine.string_array import StringArray
@@ -78,10 +78,7 @@ def read_baked(path: Path, *, checked: bool = False, tables: UnicodeTables = uni
 
     `tables` are the Unicode tables that fold the values in requests.
     """
-    return _loaded(map_file(path, checked=checked), tables, checked=checked)
-
-
-def _loaded(content: BakedContent, tables: UnicodeTables, *, checked: bool) -> Loaded:
+    content = map_file(path, checked=checked)
     metadata, totals = _read_metadata(content.metadata)
     arrays = dict(content.arrays)
     Characters(*(_take(f"characters/{part}", arrays, np.uint32) for part in _CHARACTER_PARTS)).check(tables)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.files.atomic_write import atomic_write
-from service.files.regular_file import check_regular
+from service.files.status import check_regular
 from service.loading.diagnostics import printable
 
 Array = NDArray[Any]

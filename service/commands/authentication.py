@@ -24,18 +24,14 @@ def resolve_authentication(context: click.Context, values: dict[str, Any]) -> No
     """Unset the keys or `no_auth`, whichever has lower precedence; raise a usage error if both have the same."""
     keys = [name for name in ("api_key", "key_file") if values[name]]
     if values["no_auth"] and keys:
-        ranks = {name: _rank(context, name) for name in ("no_auth", *keys)}
+        order = list(ParameterSource)  # the strongest first
+        ranks = {name: order.index(context.get_parameter_source(name) or order[-1]) for name in ("no_auth", *keys)}
         best = min(ranks[name] for name in keys)
         if ranks["no_auth"] == best:
             raise click.UsageError(
                 "--no-auth accepts requests without a key: use it or --api-key and --key-file, not both"
             )
         values |= dict.fromkeys(keys if ranks["no_auth"] < best else ["no_auth"])
-
-
-def _rank(context: click.Context, name: str) -> int:
-    """Return the precedence of a setting's source; lower is stronger."""
-    return list(ParameterSource).index(context.get_parameter_source(name) or ParameterSource.DEFAULT)
 
 
 def check_keys(keys: Iterable[str]) -> None:

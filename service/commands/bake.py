@@ -12,8 +12,7 @@ from service.commands.command_errors import data_set_error
 from service.commands.data_folder import DataFolder
 from service.commands.options import SettingOption
 from service.loading.acceptance import Refused, accept
-from service.loading.data_version import dataset_version
-from service.loading.dataset import Dataset, load
+from service.loading.dataset import dataset_version, load
 from service.loading.summary import notes
 from service.model.records import COMPANIES, STORES
 from service.server.progress_bar import shown_progress
@@ -45,7 +44,7 @@ def bake(folder: Path, file: Path, **values: Any) -> None:
         raise click.ClickException(f"{file}: {error.strerror}") from error
     for note in notes(loaded, folder):
         click.echo(note, err=True)
-    click.echo(f"{file}: {_describe(dataset)}")
+    click.echo(f"{file}: {dataset}, version {dataset.version}")
 
 
 @click.command()
@@ -63,9 +62,4 @@ def verify(file: Path) -> None:
         raise click.ClickException(f"{file}: {damage}; bake it again") from damage
     if dataset_version((dataset.stores, dataset.companies)) != dataset.version:
         raise click.ClickException(f"{file}: the records do not match version {dataset.version}; bake it again")
-    click.echo(f"{file}: valid, {_describe(dataset)}")
-
-
-def _describe(dataset: Dataset) -> str:
-    stores, companies = len(dataset.stores), len(dataset.companies)
-    return f"{stores:,} stores of {companies:,} companies, version {dataset.version}"
+    click.echo(f"{file}: valid, {dataset}, version {dataset.version}")

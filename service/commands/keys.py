@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 import msgspec
@@ -56,35 +56,25 @@ class _ListedKey(msgspec.Struct, frozen=True):
 _HEADER: Final = tuple(field.upper().removesuffix("_AT") for field in _ListedKey.__struct_fields__)
 
 
-class _Expiry(click.ParamType[datetime]):
-    """A date or date-time in the future."""
-
-    name = "DATE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return the date-time in UTC, midnight for a date; raise a usage error if it is invalid or in the past."""
-        time = value if isinstance(value, datetime) else parse_instant(value)
-        if time is None:
-            self.fail("not a date (2027-01-01) or date-time (2027-01-01T12:00:00Z)", param, ctx)
-        if time <= datetime.now(UTC):
-            self.fail("this is in the past", param, ctx)
-        return whole_seconds(time.astimezone(UTC))
+def _parse_expiry(_context: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:
+    """Return the date-time in UTC, midnight for a date; raise a usage error if it is invalid or in the past."""
+    if text is None:
+        return None
+    time = parse_instant(text)
+    if time is None:
+        raise click.BadParameter("not a date (2027-01-01) or date-time (2027-01-01T12:00:00Z)")
+    if time <= datetime.now(UTC):
+        raise click.BadParameter("this is in the past")
+    return whole_seconds(time.astimezone(UTC))
 
 
-class _Name(click.ParamType[str]):
-    """The name of a key."""
-
-    name = "NAME"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name; raise a usage error if it is invalid."""
-        if re.match(NAME_PATTERN, value) is None:
-            self.fail(
-                "not a valid name: up to 64 ASCII letters, digits, . _ @ or -, the first a letter or digit; not sd_…",
-                param,
-                ctx,
-            )
-        return str(value)
+def _check_name(_context: click.Context, _param: click.Parameter, name: str) -> str:
+    """Return the name of a key; raise a usage error if it is invalid."""
+    if re.match(NAME_PATTERN, name) is None:
+        raise click.BadParameter(
+            "not a valid name: up to 64 ASCII letters, digits, . _ @ or -, the first a letter or digit; not sd_…"
+        )
+    return name
 
 
 @click.group()
@@ -97,13 +87,18 @@ def keys() -> None:
 
 @keys.command()
 @_key_file
-@click.option("--name", type=_Name(), required=True, help="Name of the key's owner, for logs and lists.")
+@click.option(
+    "--name", metavar="NAME", callback=_check_name, required=True, help="Name of the key's owner, for logs and lists."
+)
 @click.option("--rate", metavar="N/PERIOD", help="Accept N requests per s, min, h or d: 100/s.  [default: unlimited]")
 @click.option(
     "--burst", metavar="N", type=click.IntRange(1, MAX_REQUESTS), help="Accept N at once.  [default: N of --rate]"
 )
 @click.option(
-    "--expires", type=_Expiry(), help="Expire the key at this date (midnight UTC) or date-time.  [default: never]"
+    "--expires",
+    metavar="DATE",
+    callback=_parse_expiry,
+    help="Expire the key at this date (midnight UTC) or date-time.  [default: never]",
 )
 def new(key_file: Path, name: str, rate: str | None, burst: int | None, expires: datetime | None) -> None:
     """Create a key and print it on standard output. It is shown only once: the file has only its hash.
@@ -137,7 +132,7 @@ def list_keys(key_file: Path, *, as_json: bool) -> None:
 
 @keys.command()
 @_key_file
-@click.argument("name", type=_Name())
+@click.argument("name", callback=_check_name)
 def revoke(key_file: Path, name: str) -> None:
     """Revoke the key NAME. It remains in the list, and a new key may have its name."""
     try:

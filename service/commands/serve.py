@@ -2,8 +2,7 @@
 
 import shlex
 import signal
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,13 +14,7 @@ from service.access.api_key import new_key
 from service.access.key_file_follower import KeyFileFollower
 from service.access.keyring import Keyring
 from service.access.principal import static_principals
-from service.bundled import bundled_folder
-from service.commands.authentication import (
-    check_keys,
-    resolve_authentication,
-    warn_about_keys,
-    warn_of_open_address,
-)
+from service.commands.authentication import check_keys, resolve_authentication, warn_about_keys, warn_of_open_address
 from service.commands.command_errors import data_set_error
 from service.commands.options import (
     GroupedCommand,
@@ -36,7 +29,7 @@ from service.server.cache_folder import NoCache, cache_folder, run_workspace
 from service.server.descriptor_limit import TooFewDescriptors, raise_descriptor_limit
 from service.server.listener import CannotListen, Listener, bind, split_address
 from service.server.log import start_log
-from service.server.process import Plan, Sockets, run
+from service.server.process import Plan, run
 from service.server.startup_message import StartupMessage
 from service.server.unix_socket import bind_unix
 from service.setting import ENVIRONMENT_PREFIX
@@ -80,7 +73,8 @@ def serve(context: click.Context, /, **values: Any) -> None:
     resolve_authentication(context, values)
     settings = make_settings(values)
     _check(settings)
-    settings = _with_connection_limit(settings)
+    with setting_errors("max_connections", TooFewDescriptors):
+        settings = msgspec.structs.replace(settings, max_connections=raise_descriptor_limit(settings.max_connections))
     policy = _policy(settings)
     start_log(as_json=settings.log_format == "json")
     warn_of_unknown_variables(context)
@@ -94,7 +88,7 @@ def serve(context: click.Context, /, **values: Any) -> None:
 
 
 def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> None:
-    data = settings.data or str(bundled_folder())
+    data = settings.data or str(_bundled_folder())
     with setting_errors("data"):
         source = choose_source(data, invalid=settings.invalid, compile_timeout=settings.compile_timeout, cache=cache)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a source to reload
@@ -107,9 +101,8 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
     keyring = Keyring(static_principals((made_key,) if made_key else settings.api_key))
     follower = KeyFileFollower(Path(settings.key_file), work.key_backup, keyring) if settings.key_file else None
     announcement = StartupMessage(
-        public=public.place,
-        admin=admin.place,
-        url=public.url,
+        public=public,
+        admin=admin,
         made_key=made_key,
         open_to_all=settings.no_auth,
         to_stderr=settings.access_log == STANDARD_OUTPUT,
@@ -129,22 +122,26 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
 
             run_workers(plan, public, admin)
         else:
-            uvloop.run(run(plan, single_slot(), Sockets(public.sockets, admin.sockets)))
+            uvloop.run(run(plan, single_slot(), public, admin))
     except Rejected as rejected:
         raise data_set_error(source.name, rejected, rejected.cause) from rejected
     finally:
         public.clean_up()
 
 
-@contextmanager
-def _access_log(settings: Settings) -> Iterator[None]:
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(checked_access_log(settings.access_log))
-        except OSError as error:
-            source = setting_source("access_log")
-            raise click.ClickException(f"{source}: {settings.access_log}: {error.strerror}") from error
-        yield
+def _bundled_folder() -> Path:
+    """Return the folder of the bundled data set: inside an installed package, beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    installed = package / "datasets"
+    return installed if installed.is_dir() else package.parent / "datasets"
+
+
+def _access_log(settings: Settings) -> ExitStack:
+    try:
+        return checked_access_log(settings.access_log)
+    except OSError as error:
+        source = setting_source("access_log")
+        raise click.ClickException(f"{source}: {settings.access_log}: {error.strerror}") from error
 
 
 def _check(settings: Settings) -> None:
@@ -169,11 +166,6 @@ def _check_rate_store(url: str) -> None:
         RedisLimiter(url)
     except ImportError as error:
         raise ValueError("this needs the package redis: pip install 'redis>=7,<8'") from error
-
-
-def _with_connection_limit(settings: Settings) -> Settings:
-    with setting_errors("max_connections", TooFewDescriptors):
-        return msgspec.structs.replace(settings, max_connections=raise_descriptor_limit(settings.max_connections))
 
 
 def _policy(settings: Settings) -> Policy:

@@ -71,24 +71,16 @@ def split_keys(keys: bytes) -> list[bytes]:
     return keys.split(KEY_END)[:-1]
 
 
-class ColumnBuilder:
-    """Collects the normalized keys of one field, row by row, and ranks them."""
+def rank(joined: bytes) -> tuple[NDArray[np.int32], list[bytes]]:
+    """Return the code of each row (the number of distinct keys for no value), and the sorted distinct keys.
 
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-
-    def add(self, keys: bytes) -> None:
-        """Append the keys of the next rows, in the format of `join_keys`."""
-        self._parts.append(keys)
-
-    def rank(self) -> tuple[NDArray[np.int32], list[bytes]]:
-        """Return the code of each row (the number of distinct keys for no value), and the sorted distinct keys."""
-        joined = b"".join(self._parts)
-        keys = split_keys(joined)
-        # numpy arrays of bytes ignore trailing NULs.
-        sortable = b"\0" not in joined and max(map(len, keys), default=0) <= _MAX_KEY and _has_many_distinct(keys)
-        codes, distinct = _rank_by_sorting(keys) if sortable else _rank_by_dictionary(keys)
-        return codes, distinct[:-1] if distinct[-1:] == [NULL_KEY] else distinct
+    `joined` are the normalized keys of all rows, in the format of `join_keys`.
+    """
+    keys = split_keys(joined)
+    # numpy arrays of bytes ignore trailing NULs.
+    sortable = b"\0" not in joined and max(map(len, keys), default=0) <= _MAX_KEY and _has_many_distinct(keys)
+    codes, distinct = _rank_by_sorting(keys) if sortable else _rank_by_dictionary(keys)
+    return codes, distinct[:-1] if distinct[-1:] == [NULL_KEY] else distinct
 
 
 def _has_many_distinct(keys: list[bytes]) -> bool:

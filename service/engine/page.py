@@ -3,7 +3,6 @@
 import msgspec
 
 from service.engine.select import select
-from service.engine.sort import slice_rows
 from service.engine.table import Table
 from service.model.query import Query
 
@@ -23,6 +22,6 @@ def page(table: Table, query: Query) -> Page:
     if first >= total:  # page numbers are unbounded and may not fit into an array
         return Page(total, [])
     span = range(first, min(first + query.limit, total))
-    chunks = table.rows.slices(slice_rows(selection, span, descending=query.descending))
+    chunks = table.rows.slices(selection.slice(span, descending=query.descending))
     chunks[-1] = chunks[-1][:-1]  # without the trailing comma
     return Page(total, chunks)

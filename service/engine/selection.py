@@ -3,6 +3,7 @@
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from service.engine.column import Rows
 
@@ -23,3 +24,17 @@ class Selection(msgspec.Struct, frozen=True, eq=False):
     def nbytes(self) -> int:
         """The approximate memory in bytes, even if the rows are a view of the table's."""
         return _OVERHEAD + self.rows.nbytes
+
+    def slice(self, span: range, *, descending: bool) -> Rows:
+        """Return the rows at the positions in `span`.
+
+        Descending order reverses the rows with a value, then the rows without one.
+        """
+        rows, middle, total = self.rows, self.non_null_count, len(self.rows)
+        if not descending:
+            return rows[span.start : span.stop]
+        first = rows[max(middle - span.stop, 0) : max(middle - span.start, 0)][::-1]
+        if span.stop <= middle:
+            return first
+        last = rows[middle + total - span.stop : middle + total - max(span.start, middle)][::-1]
+        return np.concatenate((first, last))

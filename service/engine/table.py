@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from service.engine.bitmap import Bitmap, pack
 from service.engine.bounded_cache import BoundedCache
-from service.engine.column import Column, ColumnBuilder, build_column
+from service.engine.column import Column, build_column, rank
 from service.engine.selection import Selection
 from service.engine.string_array import StringArray
 from service.model.query import Filter
@@ -65,22 +66,25 @@ class TableBuilder:
         self._fields = fields
         self._order_by, self._key = order_by, key
         self._rows: list[bytes] = []
-        self._columns = {name: ColumnBuilder() for name in fields}
+        self._keys: dict[str, list[bytes]] = {name: [] for name in fields}
 
     def add(self, rows: Sequence[bytes], keys: Mapping[str, bytes]) -> None:
         """Append rows, each followed by a comma, and the keys of each field, in the format of `join_keys`."""
         self._rows.extend(rows)
-        for name, column in self._columns.items():
-            column.add(keys[name])
+        for name, parts in self._keys.items():
+            parts.append(keys[name])
 
     def build(self) -> Table:
         """Return the table, its rows in the default order; the builder cannot be used afterwards."""
-        ranked = {name: self._columns.pop(name).rank() for name in (self._order_by, self._key)}
+        ranked = {name: self._rank(name) for name in (self._order_by, self._key)}
         numbering = np.lexsort((ranked[self._key][0], ranked[self._order_by][0]))
         columns = {}
         for name, filters in self._fields.items():
-            codes, distinct = ranked[name] if name in ranked else self._columns.pop(name).rank()
+            codes, distinct = ranked[name] if name in ranked else self._rank(name)
             columns[name] = build_column(codes[numbering], distinct, filters=filters)
         rows = StringArray.of(list(map(self._rows.__getitem__, numbering.tolist())))
         self._rows = []
         return Table(rows, columns, order_by=self._order_by, key=self._key)
+
+    def _rank(self, name: str) -> tuple[NDArray[np.int32], list[bytes]]:
+        return rank(b"".join(self._keys.pop(name)))

@@ -1,1 +1,1 @@
-"""Mechanisms of the file system, one module each: atomic writes, advisory locks, file signatures."""
+"""Mechanisms of the file system, one module each: atomic writes, advisory locks, what `stat` says."""

@@ -1,15 +1,50 @@
-"""The errors and warnings of one batch of records."""
+"""The errors and warnings of one batch of records, and the number of warnings of its file."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
 from service.loading.batch import Batch, Cell, WrongType
 from service.loading.checks import CheckedColumn
-from service.loading.diagnostics import Diagnostic, Issue, Location
-from service.loading.warning_counts import WarningCounts
+from service.loading.diagnostics import Code, Diagnostic, Issue, Location
 
+MAX_LISTED: Final = 10_000  # warnings of one code in one field of a file; a few megabytes
 _WHOLE_RECORD: Final = -1  # diagnostics of a whole record come before those of its fields
+
+
+class WarningCounts:
+    """Counts the warnings of a file by code and field, and limits how many are listed.
+
+    Files with millions of warnings must not exhaust memory or flood a report.
+    """
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._counts: Counter[tuple[Code, str | None]] = Counter()
+
+    def count(self, code: Code, field: str | None) -> bool:
+        """Count a warning; return whether to list it."""
+        self._counts[code, field] += 1
+        return self._counts[code, field] <= MAX_LISTED
+
+    @property
+    def by_code(self) -> Counter[Code]:
+        """The number of warnings of each code."""
+        totals: Counter[Code] = Counter()
+        for (code, _), count in self._counts.items():
+            totals[code] += count
+        return totals
+
+    def unlisted(self) -> list[Diagnostic]:
+        """Return one warning for each code and field with more than `MAX_LISTED` warnings."""
+        return [
+            Diagnostic(
+                code, self._file, None, None, field, None, f"{count - MAX_LISTED:,} more warnings are not listed"
+            )
+            for (code, field), count in self._counts.items()
+            if count > MAX_LISTED
+        ]
 
 
 class BatchDiagnostics:

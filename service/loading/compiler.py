@@ -10,12 +10,11 @@ import msgspec
 from service.engine.column import KEY_END, split_keys
 from service.engine.table import Table, TableBuilder
 from service.loading.batch import Batch, expand
-from service.loading.batch_diagnostics import BatchDiagnostics
+from service.loading.batch_diagnostics import BatchDiagnostics, WarningCounts
 from service.loading.checks import PARENT, CheckedColumn, check_column
 from service.loading.diagnostics import Diagnostic, Issue
 from service.loading.field_names import UnusedNames
 from service.loading.parent_companies import ParentReference, parent_warnings
-from service.loading.warning_counts import WarningCounts
 from service.model.records import COMPANIES, CREATED_AT, Resource
 
 _T = TypeVar("_T")
@@ -56,7 +55,12 @@ class Compiler:
 
     def add(self, batch: Batch) -> None:
         """Check the next records, and collect the valid ones and the diagnostics."""
-        columns = self._check(batch)
+        columns = {
+            field.name: check_column(
+                field, batch.columns[field.name], self._companies if field.name in self._references else None
+            )
+            for field in self.resource.fields
+        }
         diagnostics = BatchDiagnostics(self._file, batch, list(columns.values()), self.warning_counts)
         rows = expand(self._encode(columns, diagnostics.valid), diagnostics.valid, None)
         kept = self._deduplicate(columns[self.resource.identifier].values, rows, diagnostics)
@@ -65,7 +69,11 @@ class Compiler:
         if self.resource.identifier == COMPANIES.identifier:
             self._parents += self._parent_references(columns, kept, diagnostics)
         self._unused_names.add(batch)
-        self._collect(diagnostics, read=len(batch.numbers) + len(batch.unreadable))
+        errors = diagnostics.errors
+        self.errors += errors
+        self.warnings += diagnostics.warnings
+        self.records += len(batch.numbers) + len(batch.unreadable)
+        self.skipped += len({error.record for error in errors})
 
     def warn(self, warning: Diagnostic) -> None:
         """Add a warning that does not belong to a batch."""
@@ -83,14 +91,6 @@ class Compiler:
         """Return the table of the valid records; the compiler cannot be used afterwards."""
         self._rows = {}
         return self._builder.build()
-
-    def _check(self, batch: Batch) -> dict[str, CheckedColumn]:
-        return {
-            field.name: check_column(
-                field, batch.columns[field.name], self._companies if field.name in self._references else None
-            )
-            for field in self.resource.fields
-        }
 
     def _encode(self, columns: Mapping[str, CheckedColumn], valid: Sequence[bool]) -> list[bytes]:
         names = self.resource.record.__struct_fields__
@@ -110,16 +110,12 @@ class Compiler:
             earlier = self._rows.get(identifier) if row is None else self._rows.setdefault(identifier, row)
             kept.append(row is not None and earlier is row)
             if earlier is not None and earlier is not row:
-                self._report_duplicate(index, identifier, identical=earlier == row, diagnostics=diagnostics)
+                if earlier == row:
+                    self.repeated += 1
+                    diagnostics.warn(index, self.resource.identifier, _REPEATED, identifier)
+                else:
+                    diagnostics.error(index, self.resource.identifier, _DUPLICATE, identifier)
         return kept
-
-    def _report_duplicate(self, index: int, identifier: str, *, identical: bool, diagnostics: BatchDiagnostics) -> None:
-        field = self.resource.identifier
-        if identical:
-            self.repeated += 1
-            diagnostics.warn(index, field, _REPEATED, identifier)
-        else:
-            diagnostics.error(index, field, _DUPLICATE, identifier)
 
     def _parent_references(
         self, columns: Mapping[str, CheckedColumn], kept: Sequence[bool], diagnostics: BatchDiagnostics
@@ -130,13 +126,6 @@ class Compiler:
                 yield ParentReference(
                     cast("str", company) if kept[index] else None, parent, diagnostics.location(index, PARENT)
                 )
-
-    def _collect(self, diagnostics: BatchDiagnostics, *, read: int) -> None:
-        errors = diagnostics.errors
-        self.errors += errors
-        self.warnings += diagnostics.warnings
-        self.records += read
-        self.skipped += len({error.record for error in errors})
 
 
 def _by_line(diagnostic: Diagnostic) -> tuple[float, float]:

@@ -5,11 +5,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
 
-from service.files.regular_file import check_regular
+from service.files.status import check_regular
 from service.loading.diagnostics import Diagnostic, FileError
 from service.loading.folder_signature import data_file_name, folder_signature, is_file, resolve_root
 from service.loading.formats import FORMATS, Format
@@ -49,15 +48,11 @@ def read_folder(folder: Path, *, fingerprint: str | None = None) -> FileSet:
     return found
 
 
-def not_a_folder(file: Path) -> str:
-    """Return what to do if the path of a data set is that of a file."""
-    folder = shlex.quote(str(file.parent))
-    return f"a data set is a folder with stores and companies, and this is a file: use its folder, `{folder}`"
-
-
 def _read_folder(folder: Path) -> FileSet:
     if is_file(folder):
-        return FileSet({}, [FileError(not_a_folder(folder)).diagnostic(folder)])
+        parent = shlex.quote(str(folder.parent))
+        why = f"a data set is a folder with stores and companies, and this is a file: use its folder, `{parent}`"
+        return FileSet({}, [FileError(why).diagnostic(folder)])
     try:
         root = resolve_root(folder)
         names = sorted(path.name for path in root.iterdir())
@@ -78,7 +73,7 @@ def _find(resource: Resource, root: Path, names: Sequence[str], manifest: Manife
     """Add the file of a resource, or the error why it cannot be used."""
     matches = [match for name in names if (match := data_file_name(name)) and match[1] == resource.name]
     try:
-        match = _only(matches) if matches else _raise_missing(root, names, resource)
+        match = _only(matches, root, names, resource)
         listing = manifest.listing(match.string) if manifest else None
         stored = _read_bytes(root / match.string)
         if listing is not None:
@@ -88,13 +83,11 @@ def _find(resource: Resource, root: Path, names: Sequence[str], manifest: Manife
         found.errors.append(error.diagnostic(matches[0].string if len(matches) == 1 else resource.name))
 
 
-def _only(matches: Sequence[re.Match[str]]) -> re.Match[str]:
+def _only(matches: Sequence[re.Match[str]], root: Path, names: Sequence[str], resource: Resource) -> re.Match[str]:
     if len(matches) > 1:
         raise FileError(f"found several files, keep one: {', '.join(match.string for match in matches)}")
-    return matches[0]
-
-
-def _raise_missing(root: Path, names: Sequence[str], resource: Resource) -> NoReturn:
+    if matches:
+        return matches[0]
     accepted = ", ".join(f"{resource.name}.{ending}" for ending in FORMATS)
     found = suggest_file_name((name for name in names if is_file(root / name)), resource.name)
     hint = found or f"put one of {accepted} into the folder, optionally compressed as .gz or .zst"

@@ -2,23 +2,25 @@
 
 import gc
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from contextlib import contextmanager
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from service.engine.table import Table
 from service.loading.compiler import Compiler
 from service.loading.data_files import FileSet, StoredFile, read_folder
-from service.loading.data_version import dataset_version
 from service.loading.decompression import count_line_breaks, read_text
 from service.loading.diagnostics import Code, Diagnostic, FileError
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
 
+_VERSION_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
 _UNTERMINATED: Final = "the last line has no line ending, as in a truncated file"
 
 
@@ -29,6 +31,9 @@ class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
     companies: Table
     generated_at: datetime | None
     version: str
+
+    def __str__(self) -> str:
+        return f"{len(self.stores):,} stores of {len(self.companies):,} companies"
 
 
 class Totals(msgspec.Struct, frozen=True):
@@ -80,6 +85,22 @@ def load(folder: Path, *, fingerprint: str | None = None, progress: Progress = s
     """
     with _garbage_collector_paused():
         return _load(read_folder(folder, fingerprint=fingerprint), progress)
+
+
+def dataset_version(tables: Iterable[Table]) -> str:
+    """Return the version in hexadecimal digits: the same for the same records, whatever their source and format.
+
+    It is a digest of the rows in order, and of the ranks of the sort field, which rows need not include. It is the same
+    on every Python version.
+    """
+    digest = sha256()
+    for table in tables:
+        digest.update(len(table).to_bytes(8, "little"))
+        digest.update(table.rows.data)
+        column = table.columns[table.order_by]
+        digest.update(column.non_null_count.to_bytes(8, "little"))
+        digest.update(column.codes.astype("<u4").view(np.uint8).data)
+    return digest.hexdigest()[:_VERSION_DIGITS]
 
 
 def _load(files: FileSet, progress: Progress) -> Loaded:

@@ -6,10 +6,9 @@ import sys
 import zlib
 from collections.abc import Callable, Mapping
 from io import BytesIO
-from typing import IO, Final, cast
+from typing import Any, Final
 
 from service.loading.diagnostics import FileError
-from service.loading.encoding_errors import describe_encoding, is_utf_16
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -20,17 +19,16 @@ else:
 MAX_SIZE: Final = 64 * 2**20
 MAX_RATIO: Final = 200
 _CHUNK: Final = 2**20
+_OPENERS: Final[Mapping[str, Callable[[BytesIO], Any]]] = {"gz": gzip.open, "zst": zstd.open}
 
-
-def _open_gzip(stored: bytes) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.GzipFile(fileobj=BytesIO(stored)))
-
-
-def _open_zstd(stored: bytes) -> IO[bytes]:
-    return cast("IO[bytes]", zstd.ZstdFile(BytesIO(stored)))
-
-
-_OPENERS: Final[Mapping[str, Callable[[bytes], IO[bytes]]]] = {"gz": _open_gzip, "zst": _open_zstd}
+_UTF_16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_ADVICE: Final = "save it as UTF-8 (in a spreadsheet program: CSV UTF-8)"
+# The first bytes of other kinds of file.
+_SIGNATURES: Final = {
+    b"\x1f\x8b": "it is compressed with gzip: its name must end in .gz",
+    b"\x28\xb5\x2f\xfd": "it is compressed with Zstandard: its name must end in .zst",
+    b"PK\x03\x04": "it is a workbook or a ZIP archive: save it as CSV UTF-8, or unpack it",
+}
 
 
 def read_text(stored: bytes, compression: str | None) -> bytes:
@@ -53,12 +51,12 @@ def count_line_breaks(text: bytes, start: int, stop: int) -> int:
     return feeds + returns - (text.count(b"\r\n", start, stop) if returns else 0)
 
 
-def _decompress(stored: bytes, opener: Callable[[bytes], IO[bytes]]) -> bytes:
+def _decompress(stored: bytes, opener: Callable[[BytesIO], Any]) -> bytes:
     if not stored:  # gzip reads this as an empty text, and a file truncated to nothing would pass
         raise FileError("the compressed file is empty")
     decompressed = BytesIO()
     try:
-        with opener(stored) as stream:
+        with opener(BytesIO(stored)) as stream:
             while chunk := stream.read(_CHUNK):
                 decompressed.write(chunk)
                 _check_size(decompressed.tell(), stored=len(stored))
@@ -75,8 +73,8 @@ def _check_size(decompressed: int, *, stored: int) -> None:
 
 
 def _check_utf8(text: bytes) -> None:
-    if is_utf_16(text):  # its NUL bytes are valid UTF-8
-        raise FileError(f"the file is not UTF-8: {describe_encoding(text)}", 1)
+    if _is_utf_16(text):  # its NUL bytes are valid UTF-8
+        raise FileError(f"the file is not UTF-8: {_describe_encoding(text)}", 1)
     view, start = memoryview(text), 0
     while start < len(text):
         stop = start + _CHUNK
@@ -85,6 +83,20 @@ def _check_utf8(text: bytes) -> None:
         except UnicodeDecodeError as error:
             offset = start + error.start
             line = 1 + count_line_breaks(text, 0, offset)
-            why = f"byte {text[offset]:#04x} at offset {offset} is not UTF-8: {describe_encoding(text)}"
+            why = f"byte {text[offset]:#04x} at offset {offset} is not UTF-8: {_describe_encoding(text)}"
             raise FileError(why, line) from None
         start += used
+
+
+def _is_utf_16(text: bytes) -> bool:
+    """Return whether a text looks like UTF-16: it has the byte order mark, or one of its first two bytes is NUL."""
+    return text.startswith(_UTF_16_MARKS) or text[:2].count(b"\0") == 1
+
+
+def _describe_encoding(text: bytes) -> str:
+    """Return what a text that is not UTF-8 looks like, and what to do."""
+    for signature, description in _SIGNATURES.items():
+        if text.startswith(signature):
+            return description
+    encoding = "UTF-16" if _is_utf_16(text) else "Windows-1252 or Latin-1"
+    return f"it looks like {encoding}: {_ADVICE}"

@@ -2,14 +2,14 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from service.files.signature import Signature
+from service.files.status import Signature
 from service.loading.formats import COMPRESSIONS, FORMATS
 from service.loading.manifest import MANIFEST
 
@@ -73,28 +73,15 @@ def watched_folders(path: Path) -> list[Path]:
     If there is none, return the nearest existing ancestor.
     """
     path = path.absolute()
-    links = [each for each in (path, *path.parents) if _is(Path.is_symlink, each)]
+    links = filter(os.path.islink, (path, *path.parents))
     resolved = Path(os.path.realpath(path))  # Path.resolve raises for a cycle of links, before Python 3.13
     candidates = {path, resolved, *(link.parent for link in links), path.parent, resolved.parent}
-    existing = sorted(each for each in candidates if is_folder(each))
-    return existing or [next(each for each in path.parents if is_folder(each))]
+    return sorted(filter(os.path.isdir, candidates)) or [next(filter(os.path.isdir, path.parents))]
 
 
 def is_file(path: Path) -> bool:
     """Return whether a path is that of a regular file; False if it cannot be read."""
-    return _is(Path.is_file, path)
-
-
-def is_folder(path: Path) -> bool:
-    """Return whether a path is that of a folder; False if it cannot be read."""
-    return _is(Path.is_dir, path)
-
-
-def _is(test: Callable[[Path], bool], path: Path) -> bool:
-    try:
-        return test(path)
-    except OSError:
-        return False
+    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises for a name that is too long
 
 
 def _signature(files: Iterable[Path], changed_at: float, *, verifiable: bool) -> DataSignature:

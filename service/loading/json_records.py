@@ -76,9 +76,7 @@ class RecordDecoder:
         try:
             members = astuple(self._members.loose.decode(value))
         except ValidationError:
-            _VALUES.decode(
-                value
-            )  # a wrong type is reported before the rest is parsed: raise DecodeError if that is malformed
+            _VALUES.decode(value)  # types are checked before the rest is parsed: raise DecodeError if that is malformed
             return None
         return self._members.record(*map(_loose_cell, self._kinds, members), *members[len(self._kinds) :])
 

@@ -32,10 +32,22 @@ class Listing(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """The files of a data set by name, and the time of the data if the manifest has it."""
+    """The files of a data set by name, and the time of the data as written."""
 
     files: dict[str, Listing]
-    generated_at: datetime | None
+    time: str | None = msgspec.field(name="generated_at", default=None)
+
+    def __post_init__(self) -> None:
+        """Reject names and times that are malformed."""
+        if bad_names := [name for name in self.files if not _is_plain_name(name)]:
+            raise ValueError(f"{bad_names[0]!r} is not a plain file name")
+        if self.time is not None and self.generated_at is None:
+            raise ValueError("generated_at is not a date-time such as 2024-05-31T10:00:00Z")
+
+    @property
+    def generated_at(self) -> datetime | None:
+        """The time of the data, if the manifest has it."""
+        return None if self.time is None else parse_instant(self.time)
 
     def listing(self, name: str) -> Listing:
         """Return the listing of a file. Raises FileError if there is none."""
@@ -44,30 +56,13 @@ class Manifest(msgspec.Struct, frozen=True):
         return self.files[name]
 
 
-class _Document(msgspec.Struct, frozen=True):
-    """The manifest as written."""
-
-    files: dict[str, Listing]
-    generated_at: str | None = None
-
-
 def parse_manifest(stored: bytes) -> Manifest:
     """Return the manifest in the bytes of its file. Raises FileError if it is malformed."""
     try:
-        document = msgspec.json.decode(decode_text(stored), type=_Document)
+        return msgspec.json.decode(decode_text(stored), type=Manifest)
     except (msgspec.DecodeError, RecursionError) as error:
         raise FileError(f"the manifest is malformed: {error}") from None
-    if bad_names := [name for name in document.files if not _is_plain_name(name)]:
-        raise FileError(f"the manifest is malformed: {bad_names[0]!r} is not a plain file name")
-    return Manifest(document.files, _parse_time(document.generated_at))
 
 
 def _is_plain_name(name: str) -> bool:
     return name not in ("", ".", "..") and not set(name) & set("/\\\0")
-
-
-def _parse_time(text: str | None) -> datetime | None:
-    instant = None if text is None else parse_instant(text)
-    if instant is None and text is not None:
-        raise FileError("the manifest is malformed: generated_at is not a date-time such as 2024-05-31T10:00:00Z")
-    return instant

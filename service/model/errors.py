@@ -42,7 +42,7 @@ class ProblemDetails(msgspec.Struct, frozen=True, kw_only=True):
 class RequestError(Exception):
     """An error that is sent to the client as a response.
 
-    meaning         the description in the OpenAPI document
+    meaning         the description in the OpenAPI document: the docstring
     closes          whether the server closes the connection after the response
     may_be_problem  whether a client that accepts problem details gets them
     links_help      whether the response links to the documentation
@@ -54,6 +54,9 @@ class RequestError(Exception):
     closes: ClassVar[bool] = False
     may_be_problem: ClassVar[bool] = True
     links_help: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        cls.meaning = cls.__doc__ or ""
 
     def __init__(self, detail: str | None = None) -> None:
         self.body: HTTPError | HTTPValidationError = HTTPError(detail or self.status.phrase)
@@ -73,28 +76,25 @@ class RequestError(Exception):
 
 
 class BadRequest(RequestError):
-    """The request is not well-formed HTTP. The response repeats no part of it."""
+    """The request is not well-formed HTTP."""
 
     status = HTTPStatus.BAD_REQUEST
-    meaning = "The request is not well-formed HTTP."
     closes = True
     may_be_problem = False
 
 
 class Unauthorized(RequestError):
-    """The request has no valid API key."""
+    """The key in `x-api-key` is missing, empty, repeated or unknown."""
 
     status = HTTPStatus.UNAUTHORIZED
-    meaning = "The key in `x-api-key` is missing, empty, repeated or unknown."
     headers = MappingProxyType({"WWW-Authenticate": "APIKey"})
     links_help = True
 
 
 class NotFound(RequestError):
-    """The path or record does not exist."""
+    """The record does not exist."""
 
     status = HTTPStatus.NOT_FOUND
-    meaning = "The record does not exist."
 
 
 class UnknownPath(NotFound):
@@ -104,18 +104,16 @@ class UnknownPath(NotFound):
 
 
 class MethodNotAllowed(RequestError):
-    """The path exists, but does not support the method."""
+    """The path supports only GET and HEAD."""
 
     status = HTTPStatus.METHOD_NOT_ALLOWED
-    meaning = "The path supports only GET and HEAD."
     headers = MappingProxyType({"Allow": "GET, HEAD"})
 
 
 class PreconditionFailed(RequestError):
-    """A precondition of the request is false."""
+    """The data or the representation is not the one that the request requires."""
 
     status = HTTPStatus.PRECONDITION_FAILED
-    meaning = "The data or the representation is not the one that the request requires."
 
 
 class OtherVersion(PreconditionFailed):
@@ -127,26 +125,23 @@ class OtherVersion(PreconditionFailed):
 
 
 class ContentTooLarge(RequestError):
-    """The body of the request is too large."""
+    """The body of the request is too large; no operation needs one."""
 
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    meaning = "The body of the request is too large; no operation needs one."
     closes = True
 
 
 class URITooLong(RequestError):
-    """The request line is too long."""
+    """The URL, including the query, is too long."""
 
     status = HTTPStatus.REQUEST_URI_TOO_LONG
-    meaning = "The URL, including the query, is too long."
     closes = True
 
 
 class UnprocessableContent(RequestError):
-    """Parameters fail validation."""
+    """Parameters fail validation; the response has one item for each invalid parameter."""
 
     status = HTTPStatus.UNPROCESSABLE_ENTITY
-    meaning = "Parameters fail validation; the response has one item for each invalid parameter."
 
     def __init__(self, errors: Sequence[ValidationError]) -> None:
         super().__init__()
@@ -154,10 +149,9 @@ class UnprocessableContent(RequestError):
 
 
 class TooManyRequests(RequestError):
-    """The key exceeds its request rate limit."""
+    """The key exceeds its request rate limit; `Retry-After` is the number of seconds to wait."""
 
     status = HTTPStatus.TOO_MANY_REQUESTS
-    meaning = "The key exceeds its request rate limit; `Retry-After` is the number of seconds to wait."
     headers = MappingProxyType({"Retry-After": "1"})
 
     def __init__(self, seconds: int = 1, fields: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -167,23 +161,20 @@ class TooManyRequests(RequestError):
 
 
 class HeaderFieldsTooLarge(RequestError):
-    """The headers are too large or too many."""
+    """The headers of the request are too large or too many."""
 
     status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-    meaning = "The headers of the request are too large or too many."
     closes = True
 
 
 class InternalServerError(RequestError):
-    """The service failed. The response reveals no internals."""
+    """An internal error of the service."""
 
     status = HTTPStatus.INTERNAL_SERVER_ERROR
-    meaning = "An internal error of the service."
 
 
 class ServiceUnavailable(RequestError):
-    """The data is still being loaded."""
+    """The data is still being loaded; retry after `Retry-After` seconds."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
-    meaning = "The data is still being loaded; retry after `Retry-After` seconds."
     headers = MappingProxyType({"Retry-After": "1"})

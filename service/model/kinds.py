@@ -76,11 +76,6 @@ def _decompose(run: re.Match[str]) -> str:
     return "".join(chain.from_iterable(sorted(group, key=unicodedata.combining) for _, group in groups))
 
 
-def fold_postal(text: str) -> str:
-    """Return the key of a postal code: folded, without white space."""
-    return fold(text).replace(" ", "")
-
-
 def number_key(text: str) -> str:
     """Return the key of a number: decimals sort by value, other texts after them, unchanged.
 
@@ -105,12 +100,9 @@ def _general_number_key(text: str) -> str:
     if not digits:
         return "1"
     scale = len(digits) - len(fraction) + (int(exponent) if exponent else 0)
-    magnitude = (_SCALES.get(scale) or _long_scale(scale)) + digits.rstrip("0")
+    coded_scale = _SCALES.get(scale) or f"{_SMALLER if scale < 0 else _LARGER}{_ZERO + scale:018d}"
+    magnitude = coded_scale + digits.rstrip("0")
     return "0" + magnitude.translate(_COMPLEMENT) + _END if sign == "-" else "2" + magnitude
-
-
-def _long_scale(scale: int) -> str:
-    return f"{_SMALLER if scale < 0 else _LARGER}{_ZERO + scale:018d}"
 
 
 def parse_flag(text: str) -> bool | None:
@@ -119,11 +111,6 @@ def parse_flag(text: str) -> bool | None:
     if lowered in TRUE:
         return True
     return False if lowered in FALSE else None
-
-
-def flag_key(text: str) -> str:
-    """Return the key of a flag: false sorts before true."""
-    return "1" if parse_flag(text) else "0"
 
 
 def parse_instant(text: str) -> datetime | None:
@@ -161,7 +148,13 @@ IDENTIFIER: Final = Kind("identifier", str, "Matches the whole value, case-sensi
 WORDS: Final = Kind(
     "words", fold, "Matches the whole value, ignoring case, Unicode normalization form and extra white space."
 )
-POSTAL: Final = Kind("postal", fold_postal, "Matches the whole value, ignoring case and spaces.")
+POSTAL: Final = Kind(
+    "postal", lambda text: fold(text).replace(" ", ""), "Matches the whole value, ignoring case and spaces."
+)
 NUMBER: Final = Kind("number", number_key, "Matches equal decimals: 43.70 matches 43.7.")
-FLAG: Final = Kind("flag", flag_key, "Accepts 1, t, y, on, yes, true, 0, f, n, no, off and false, case-insensitive.")
+FLAG: Final = Kind(
+    "flag",
+    lambda text: "1" if parse_flag(text) else "0",
+    "Accepts 1, t, y, on, yes, true, 0, f, n, no, off and false, case-insensitive.",
+)
 INSTANT: Final = Kind("instant", instant_key, "Matches the same instant.")

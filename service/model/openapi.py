@@ -28,7 +28,6 @@ from service.model.operation import (
     VERSION_HEADER,
     Operation,
 )
-from service.model.parameters import Parameter
 from service.model.records import Company, Store
 
 # The version of the interface, `info.version` of the document.
@@ -101,9 +100,15 @@ def _operation(operation: Operation) -> dict[str, Any]:
 def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
     if operation.segment:
         name = operation.path.partition("{")[2].rstrip("}")
-        described = {"description": operation.segment, "schema": {"type": "string"}}
-        yield {"name": name, "in": "path", "required": True, **described}
-    yield from map(_parameter, operation.parameters)
+        yield {"name": name, "in": "path", "required": True, **_text(operation.segment)}
+    for each in operation.parameters:
+        yield {
+            "name": each.name,
+            "in": "query",
+            "required": False,
+            "description": each.description,
+            "schema": each.schema,
+        }
     if operation.protected:
         for name, description in _REQUEST_HEADERS.items():
             yield {"name": name, "in": "header", "required": False, **_text(description)}
@@ -111,16 +116,6 @@ def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
 
 def _text(description: str) -> dict[str, Any]:
     return {"description": description, "schema": {"type": "string"}}
-
-
-def _parameter(parameter: Parameter) -> dict[str, Any]:
-    return {
-        "name": parameter.name,
-        "in": "query",
-        "required": False,
-        "description": parameter.description,
-        "schema": parameter.schema,
-    }
 
 
 def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -18,31 +18,20 @@ from service.model.parameters import Parameter
 
 # The version of the data, in every response from the data.
 VERSION_HEADER: Final = "X-Dataset-Version"
-
 # The API key.
 KEY_HEADER: Final = "x-api-key"
-
 # Identifies a request in logs.
 REQUEST_ID_HEADER: Final = "X-Request-Id"
-
 # The media type of problem details (RFC 9457).
 PROBLEM: Final = "application/problem+json"
-
 # The rate limit of a key and the remaining quota, if the operator enables them (draft-ietf-httpapi-ratelimit-headers).
 RATE_LIMIT_POLICY: Final = "RateLimit-Policy"
 RATE_LIMIT: Final = "RateLimit"
-
 # Responses with these statuses have `Preference-Applied` if `Prefer: handling=strict` was applied.
 PREFERENCE_STATUSES: Final = (HTTPStatus.OK, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY)
-
 # The errors of every operation.
-ALWAYS: tuple[type[RequestError], ...] = (
-    BadRequest,
-    ContentTooLarge,
-    URITooLong,
-    HeaderFieldsTooLarge,
-    InternalServerError,
-)
+ALWAYS: tuple[type[RequestError], ...]
+ALWAYS = (BadRequest, ContentTooLarge, URITooLong, HeaderFieldsTooLarge, InternalServerError)
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):

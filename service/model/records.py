@@ -4,7 +4,7 @@ This is the only definition of the fields. The filters and sort fields, the colu
 the columns of tables and the schemas of the OpenAPI document are derived from it.
 """
 
-from typing import Annotated, Any, Final, get_type_hints
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -89,15 +89,11 @@ class Resource(msgspec.Struct, frozen=True):
 
 
 def _fields(record: type[Store | Company]) -> tuple[Field, ...]:
-    hints = get_type_hints(record, include_extras=True)
-    required = {field.name for field in msgspec.structs.fields(record) if field.required}
-    return tuple(_make_field(name, hints[name], required=name in required) for name in record.__struct_fields__)
-
-
-def _make_field(name: str, hint: Any, *, required: bool) -> Field:
-    meta: Meta = hint.__metadata__[0]
-    extra = meta.extra or {}
-    return Field(name, extra["kind"], meta.description or "", required=required, filters=extra["filters"])
+    declared = [(field, field.type.__metadata__[0]) for field in msgspec.structs.fields(record)]
+    return tuple(
+        Field(field.name, description=meta.description, required=field.required, **meta.extra)
+        for field, meta in declared
+    )
 
 
 # The field of the default order. Company records may have it in their file, but it is not served.

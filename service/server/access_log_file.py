@@ -5,8 +5,7 @@ import logging
 import os
 import stat
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from pathlib import Path
 from threading import Event, Thread
 from typing import Final
@@ -99,34 +98,23 @@ class AccessLogFile:
             _log.error("the access log cannot be written: %s", error.strerror)
 
 
-@contextmanager
-def access_log(name: str, lock_file: Path) -> Iterator[AccessLogFile | None]:
-    """Open the access log, None without a name, and close it at the end. Raises OSError."""
-    if not name:
-        yield None
-        return
-    file = AccessLogFile(name, lock_file)
-    try:
-        yield file
-    finally:
-        file.close()
+def access_log(name: str, lock_file: Path) -> AbstractContextManager[AccessLogFile | None]:
+    """Open the access log, None without a name; the context closes it. Raises OSError."""
+    return closing(AccessLogFile(name, lock_file)) if name else nullcontext()
 
 
-@contextmanager
-def checked_access_log(name: str) -> Iterator[None]:
+def checked_access_log(name: str) -> ExitStack:
     """Check that the access log can be written, creating its file. Raises OSError if not, or if a pipe has no reader.
 
-    A pipe stays open meanwhile: its reader would see its end once no process has it open for writing.
+    The result keeps a pipe open: its reader would see its end once no process has it open for writing.
     """
-    file = _CLOSED if name in ("", STANDARD_OUTPUT) else _open(Path(name))
-    if file != _CLOSED and not stat.S_ISFIFO(os.fstat(file).st_mode):
-        os.close(file)
-        file = _CLOSED
-    try:
-        yield
-    finally:
-        if file != _CLOSED:
-            os.close(file)
+    kept = ExitStack()
+    if name not in ("", STANDARD_OUTPUT):
+        file = _open(Path(name))
+        kept.callback(os.close, file)
+        if not stat.S_ISFIFO(os.fstat(file).st_mode):
+            kept.close()
+    return kept
 
 
 def _open(path: Path) -> int:

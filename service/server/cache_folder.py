@@ -9,8 +9,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from service.snapshot.run_folders import workspace
-from service.snapshot.workspace import Workspace
+from service.snapshot.workspace import Workspace, workspace
 
 
 class NoCache(Exception):

@@ -5,6 +5,7 @@ import logging
 import sys
 from typing import Final
 
+from service.loading.diagnostics import printable
 from service.web.telemetry.access_log import timestamp
 
 _NANOSECONDS: Final = 1_000_000_000
@@ -26,7 +27,7 @@ class _Text(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         """Return the line of a record, with control characters and line breaks escaped."""
-        return "".join(c if c.isprintable() else repr(c)[1:-1] for c in super().formatMessage(record))
+        return printable(super().formatMessage(record))
 
 
 class _Json(logging.Formatter):

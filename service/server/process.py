@@ -4,10 +4,9 @@ import asyncio
 import gc
 import logging
 import signal
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
-from socket import socket
 from typing import Final
 
 import msgspec
@@ -15,6 +14,7 @@ import msgspec
 from service.access.key_file_follower import KeyFileFollower
 from service.progress import Progress
 from service.server.access_log_file import AccessLogFile, access_log
+from service.server.listener import Listener
 from service.server.progress_bar import shown_progress
 from service.server.startup_message import StartupMessage
 from service.settings import Settings
@@ -45,13 +45,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     announcement: StartupMessage
 
 
-class Sockets(msgspec.Struct, frozen=True):
-    """The listening sockets of a process."""
-
-    public: Sequence[socket]
-    admin: Sequence[socket]
-
-
 class _Shutdown:
     """The request to end a process: gracefully on SIGTERM, at once on SIGINT and SIGQUIT."""
 
@@ -68,7 +61,9 @@ class _Shutdown:
         return self.graceful.is_set() or self.immediate.is_set()
 
 
-async def run(plan: Plan, slot: WorkerSlot, sockets: Sockets, *, heartbeat: Callable[[], None] | None = None) -> None:
+async def run(
+    plan: Plan, slot: WorkerSlot, public: Listener, admin: Listener, *, heartbeat: Callable[[], None] = lambda: None
+) -> None:
     """Serve until a signal ends the process; call `heartbeat` every second while the event loop is responsive.
 
     The first leader of the run listens before there is data, to serve the probes. The other processes listen once they
@@ -83,14 +78,14 @@ async def run(plan: Plan, slot: WorkerSlot, sockets: Sockets, *, heartbeat: Call
         publisher = _publisher(plan, holder, bars.enter_context(shown_progress()))
         following = asyncio.create_task(follow_publications(holder, plan.workspace, publisher))
         following.add_done_callback(lambda _: shutdown.immediate.set())
-        others = [asyncio.create_task(each) for each in (_beat(heartbeat or (lambda: None)), _check_rate_store(plan))]
+        others = [asyncio.create_task(each) for each in (_beat(heartbeat), _check_rate_store(plan))]
         if plan.follower is not None:
             await plan.follower.start()
             others.append(asyncio.create_task(plan.follower.run()))
         try:
             await _wait_for_first(publisher.leads_empty, holder.has_data, shutdown.graceful, shutdown.immediate)
             if not shutdown.begun:
-                async with _listening(plan, holder, sockets, log):
+                async with _listening(plan, holder, public, admin, log):
                     await _wait_for_first(holder.has_data, shutdown.graceful, shutdown.immediate)
                     bars.close()
                     if holder.current is not None:
@@ -108,8 +103,7 @@ def _publisher(plan: Plan, holder: SnapshotHolder, progress: Progress) -> Publis
         await holder.update(publication, plan.workspace)
         if holder.current is not None and holder.generation != before:
             dataset = holder.current.dataset
-            served = f"{len(dataset.stores):,} stores of {len(dataset.companies):,} companies"
-            _log.info("serving %s, version %s", served, dataset.version)
+            _log.info("serving %s, version %s", dataset, dataset.version)
 
     publisher = Publisher(
         plan.source,
@@ -125,16 +119,16 @@ def _publisher(plan: Plan, holder: SnapshotHolder, progress: Progress) -> Publis
 
 @asynccontextmanager
 async def _listening(
-    plan: Plan, holder: SnapshotHolder, sockets: Sockets, log: AccessLogFile | None
+    plan: Plan, holder: SnapshotHolder, public: Listener, admin: Listener, log: AccessLogFile | None
 ) -> AsyncIterator[None]:
     """Accept connections until the block ends."""
     await asyncio.to_thread(import_web)  # 0.2 s, while the data is fetched
     from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
 
-    site = make_site(holder, plan.authenticate, plan.policy, separate_admin=bool(sockets.admin), log=log)
+    site = make_site(holder, plan.authenticate, plan.policy, separate_admin=bool(admin.sockets), log=log)
     connections = plan.settings.max_connections
     limits = Limits() if connections is None else Limits(connections=connections)
-    close = await open_site(site, limits, public=sockets.public, admin=sockets.admin)
+    close = await open_site(site, limits, public=public.sockets, admin=admin.sockets)
     if plan.workspace.first("listening"):
         plan.announcement.listening()
     try:
@@ -149,12 +143,15 @@ def import_web() -> None:
 
 
 async def _serve(plan: Plan, holder: SnapshotHolder, shutdown: _Shutdown) -> None:
-    """Serve the data until a signal ends the process, and drain."""
+    """Serve the data until a signal ends the process, and then for the time to drain, while /ready returns 503."""
     gc.freeze()  # these objects live as long as the process: spare the garbage collector traversing them
     announcing = asyncio.create_task(_announce(plan, holder))
     await _wait_for_first(shutdown.graceful, shutdown.immediate)
     announcing.cancel()
-    await _drain(plan, holder, shutdown)
+    holder.draining = True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(plan.settings.drain):
+            await shutdown.immediate.wait()
 
 
 async def _announce(plan: Plan, holder: SnapshotHolder) -> None:
@@ -163,14 +160,6 @@ async def _announce(plan: Plan, holder: SnapshotHolder) -> None:
         await asyncio.sleep(_POLL_SECONDS)  # workers share memory, which has no event to wait for
     if holder.current is not None and plan.workspace.first("ready"):
         plan.announcement.ready(holder.current)
-
-
-async def _drain(plan: Plan, holder: SnapshotHolder, shutdown: _Shutdown) -> None:
-    """Keep serving for the time to drain, while /ready returns 503."""
-    holder.draining = True
-    with suppress(TimeoutError):
-        async with asyncio.timeout(plan.settings.drain):
-            await shutdown.immediate.wait()
 
 
 async def _beat(heartbeat: Callable[[], None]) -> None:

@@ -4,12 +4,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from service.progress import Progress, silent
-
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bars, TaskID
 
 # Shorter work has no bar.
 _DELAY_SECONDS: Final = 1.0
@@ -27,19 +24,13 @@ def shown_progress() -> Iterator[Progress]:
     stderr = Console(stderr=True, highlight=False)
     columns = (bars.TextColumn("{task.description}"), bars.BarColumn(), bars.TaskProgressColumn())
     with bars.Progress(*columns, bars.TimeRemainingColumn(), console=stderr, transient=True) as display:
-        yield _Bars(display)
+        began, tasks = monotonic(), dict[str, bars.TaskID]()
 
+        def show(step: str, done: int, total: int) -> None:
+            if step not in tasks:
+                if monotonic() - began < _DELAY_SECONDS:
+                    return
+                tasks[step] = display.add_task(step, total=total)
+            display.update(tasks[step], completed=done, total=total)
 
-class _Bars:
-    """Shows each step as a bar, from one second after the first call on."""
-
-    def __init__(self, display: "Bars") -> None:
-        self._display, self._began = display, monotonic()
-        self._tasks: dict[str, TaskID] = {}
-
-    def __call__(self, step: str, done: int, total: int) -> None:
-        if step not in self._tasks:
-            if monotonic() - self._began < _DELAY_SECONDS:
-                return
-            self._tasks[step] = self._display.add_task(step, total=total)
-        self._display.update(self._tasks[step], completed=done, total=total)
+        yield show

@@ -7,6 +7,7 @@ from contextlib import suppress
 import msgspec
 
 from service.model.operation import KEY_HEADER
+from service.server.listener import Listener
 from service.server.unix_socket import UNIX_SCHEME
 from service.snapshot.snapshot import Snapshot
 
@@ -14,39 +15,37 @@ from service.snapshot.snapshot import Snapshot
 class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Prints where the service listens and how to call it.
 
-    public, admin  descriptions of the addresses; `admin` is "" if probes and metrics are on the public address
-    url            for a client on this machine; `unix:` and the path of a Unix socket
-    made_key       the key, if it was made for this run
-    open_to_all    whether no key is needed
-    to_stderr      whether standard output is used for the access log
+    admin        the address of probes and metrics; without sockets if they are on the public one
+    made_key     the key, if it was made for this run
+    open_to_all  whether no key is needed
+    to_stderr    whether standard output is used for the access log
     """
 
-    public: str
-    admin: str
-    url: str
+    public: Listener
+    admin: Listener
     made_key: str | None
     open_to_all: bool
-    to_stderr: bool = False
+    to_stderr: bool
 
     def listening(self) -> None:
         """Print the addresses."""
-        self._print(f"Listening on {self.public}")
-        if self.admin:
-            self._print(f"Probes and metrics on {self.admin}")
+        self._print(f"Listening on {self.public.place}")
+        if self.admin.sockets:
+            self._print(f"Probes and metrics on {self.admin.place}")
 
     def ready(self, current: Snapshot) -> None:
         """Print that the service is ready, and a command to try."""
-        dataset = current.dataset
-        self._print(f"Ready: {len(dataset.stores):,} stores of {len(dataset.companies):,} companies")
+        self._print(f"Ready: {current.dataset}")
         if self.made_key is not None:
             self._print(f"Key: {self.made_key} (made for this run; --api-key sets your own)")
         key = "" if self.open_to_all else f"-H '{KEY_HEADER}: {self.made_key or '<your key>'}' "
-        path = self.url.removeprefix(UNIX_SCHEME)
-        if path != self.url:  # a browser cannot open it
+        url = self.public.url
+        path = url.removeprefix(UNIX_SCHEME)
+        if path != url:  # a browser cannot open it
             self._print(f"Try: curl {key}--unix-socket {shlex.quote(path)} 'http://localhost/stores?limit=2'")
             return
-        self._print(f"Try: curl {key}{shlex.quote(f'{self.url}/stores?limit=2')}")
-        self._print(f"Docs: {self.url}/docs")
+        self._print(f"Try: curl {key}{shlex.quote(f'{url}/stores?limit=2')}")
+        self._print(f"Docs: {url}/docs")
 
     def _print(self, line: str) -> None:
         """Print a line. Errors, such as a closed pipe, do not end the service."""

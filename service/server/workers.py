@@ -12,7 +12,7 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 
 from service.server.listener import Listener
-from service.server.process import Plan, Sockets, import_web, run
+from service.server.process import Plan, import_web, run
 from service.sources.source import Rejected
 
 # Time that a worker has to end, in addition to the time to drain, before it is killed.
@@ -113,8 +113,8 @@ class _Application(BaseApplication):
 
         try:
             slot = self.plan.workspace.slots.claim()
-            sockets = Sockets(self._public.duplicate().sockets, self._admin.duplicate().sockets)
-            uvloop.run(run(self.plan, slot, sockets, heartbeat=heartbeat))
+            public, admin = self._public.duplicate(), self._admin.duplicate()
+            uvloop.run(run(self.plan, slot, public, admin, heartbeat=heartbeat))
         except Rejected as rejected:
             self.plan.workspace.write_rejection(rejected)
             os.kill(worker.ppid, signal.SIGTERM)

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final
@@ -66,7 +66,8 @@ class Publisher:
         await self._resume()
         if not self._last.generation:
             self.leads_empty.set()
-        async with self._watching():
+        watch = asyncio.create_task(self._watch())
+        try:
             while True:
                 self._woken.clear()
                 delay = await self._attempt()
@@ -75,6 +76,9 @@ class Publisher:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(delay):
                         await self._woken.wait()
+        finally:
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
 
     async def _resume(self) -> None:
         """Continue from the publication of the previous leader, if any."""
@@ -86,15 +90,6 @@ class Publisher:
                 await asyncio.sleep(_FIRST_RETRY_SECONDS)
             else:
                 return await self._tidy()
-
-    @asynccontextmanager
-    async def _watching(self) -> AsyncIterator[None]:
-        watch = asyncio.create_task(self._watch())
-        try:
-            yield
-        finally:
-            watch.cancel()
-            await asyncio.gather(watch, return_exceptions=True)
 
     async def _watch(self) -> None:
         async for _ in changes(lambda: self._source.watched):

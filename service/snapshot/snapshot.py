@@ -122,11 +122,10 @@ class SnapshotHolder:
 def _map_snapshot(publication: Publication, file: Path) -> Snapshot:
     """Map the published file, which the publisher has verified. Raises `Refused`."""
     dataset, report = accept(load_baked(file, checked=True), InvalidRecords.REFUSE)
-    loaded_at = publication.loaded_at or datetime.now(UTC)
     return Snapshot(
         dataset=dataset,
         skipped=report.totals.skipped,
-        loaded_at=loaded_at,
+        loaded_at=publication.loaded_at or datetime.now(UTC),
         modified=publication.modified,
         generation=publication.generation,
     )

@@ -2,53 +2,32 @@
 
 import shlex
 import shutil
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile, NotBaked, check_length
-from service.files.regular_file import check_regular
+from service.files.status import check_regular
 from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Summary
-from service.loading.folder_signature import file_signature, watched_folders
+from service.loading.folder_signature import file_signature
 from service.progress import Progress
 from service.sources.blocking import run_to_end
-from service.sources.debounce import wait_until_stable
-from service.sources.source import Check, Fetched, Rejected, Unavailable
+from service.sources.local_source import LocalSource
+from service.sources.source import Fetched, Unavailable
 
 
-class BakedFileSource:
+class BakedFileSource(LocalSource):
     """A baked file. The service maps a copy, which stays intact if someone writes into the file."""
 
     def __init__(self, file: Path) -> None:
-        self._file = file
-        self._read_signature = partial(file_signature, file)
-        self.name = str(file)
+        super().__init__(file, file_signature)
 
-    @property
-    def watched(self) -> Sequence[Path]:
-        """The folders in which the file can be replaced."""
-        return watched_folders(self._file)
-
-    async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:  # noqa: ARG002 - copying is fast
-        """Copy the file and verify the copy; see `Source`."""
-        while True:
-            fingerprint = (await wait_until_stable(self._read_signature)).fingerprint
-            if fingerprint == known:
-                return None
-            try:
-                summary = await run_to_end(_copy, self._file, to)
-                check(summary.totals)
-            except Refused as refused:
-                if (await wait_until_stable(self._read_signature)).fingerprint == fingerprint:
-                    raise Rejected.by(refused, fingerprint) from None
-            else:
-                return Fetched(fingerprint=fingerprint, summary=summary)
+    async def _fetch(self, to: Path, fingerprint: str, progress: Progress) -> Fetched:  # noqa: ARG002 - copying is fast
+        return await run_to_end(_copy, self._path, to, fingerprint)
 
 
-def _copy(file: Path, to: Path) -> Summary:
-    """Copy a baked file; return its summary. Raises `Refused` if it is invalid, `Unavailable` if copying fails."""
+def _copy(file: Path, to: Path, fingerprint: str) -> Fetched:
+    """Copy a baked file. Raises `Refused` if it is invalid, `Unavailable` if copying fails."""
     try:
         check_regular(file.stat())
         with file.open("rb"):
@@ -58,7 +37,8 @@ def _copy(file: Path, to: Path) -> Summary:
     try:
         check_length(file)
         shutil.copyfile(file, to)
-        return Summary.of(*accept(read_baked(to), InvalidRecords.REFUSE))
+        summary = Summary.of(*accept(read_baked(to), InvalidRecords.REFUSE))
+        return Fetched(fingerprint=fingerprint, summary=summary)
     except NotBaked as error:
         folder = shlex.quote(str(file.parent))
         accepted = "a folder that holds stores and companies, a baked file, or the URL of one"

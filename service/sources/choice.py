@@ -20,16 +20,12 @@ def choose_source(data: str, *, invalid: InvalidRecords, compile_timeout: float,
     Raises ValueError for a URL that cannot be fetched, without quoting it: it may contain a password.
     """
     if url := _URL.fullmatch(data):
-        _check_scheme(url["scheme"].lower())
+        if (scheme := url["scheme"].lower()) not in _SCHEMES:
+            remedy = "give the path alone" if scheme == "file" else "copy the data to this machine and give its path"
+            accepted = "the http:// or https:// URL of a baked file"
+            raise ValueError(f"{scheme}:// is not supported: {remedy}, or give {accepted}")
         from service.sources.url_source import UrlSource  # noqa: PLC0415 - its libraries take 0.1 s to import
 
         return UrlSource(data, cache / "origins")
     path = Path(data)
     return BakedFileSource(path) if is_file(path) else FolderSource(path, invalid=invalid, timeout=compile_timeout)
-
-
-def _check_scheme(scheme: str) -> None:
-    if scheme in _SCHEMES:
-        return
-    remedy = "give the path alone" if scheme == "file" else "copy the data to this machine and give its path"
-    raise ValueError(f"{scheme}:// is not supported: {remedy}, or give the http:// or https:// URL of a baked file")

@@ -3,9 +3,7 @@
 import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from signal import Signals
 from typing import Final, cast
@@ -14,11 +12,11 @@ import msgspec
 
 import service
 from service.loading.acceptance import InvalidRecords, Refused
-from service.loading.folder_signature import folder_signature, watched_folders
+from service.loading.folder_signature import folder_signature
 from service.progress import Progress
 from service.sources import compiler_process as compiler
-from service.sources.debounce import wait_until_stable
-from service.sources.source import Check, Fetched, Rejected, Unavailable
+from service.sources.local_source import LocalSource
+from service.sources.source import Fetched, Unavailable
 
 # Like `python -m`, but with this very package, not with one of the same name in the working directory.
 _START: Final = (
@@ -28,50 +26,27 @@ _START: Final = (
 _PACKAGES: Final = str(Path(service.__file__).parents[1])
 
 
-class FolderSource:
+class FolderSource(LocalSource):
     """A folder of data files. A separate process compiles it, so that requests do not wait for that.
 
     timeout  seconds after which that process is killed: reading a file on a broken network mount may never end
     """
 
     def __init__(self, folder: Path, *, invalid: InvalidRecords, timeout: float) -> None:
-        self._folder, self._invalid, self._timeout = folder, invalid, timeout
-        self._read_signature = partial(folder_signature, folder)
-        self.name = str(folder)
+        super().__init__(folder, folder_signature)
+        self._invalid, self._timeout = invalid, timeout
 
-    @property
-    def watched(self) -> Sequence[Path]:
-        """The folder, and the folders in which it can be replaced."""
-        return watched_folders(self._folder)
-
-    async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:
-        """Compile the files once they stop changing; see `Source`."""
-        while True:
-            fingerprint = (await wait_until_stable(self._read_signature)).fingerprint
-            if fingerprint == known:
-                return None
-            try:
-                compiled = await self._compile(to, fingerprint, progress)
-                check(compiled.summary.totals)
-            except Refused as refused:
-                # Files that changed meanwhile may have been read in an inconsistent state: compile them again.
-                if (await wait_until_stable(self._read_signature)).fingerprint == fingerprint:
-                    raise Rejected.by(refused, fingerprint) from None
-            else:
-                return Fetched(fingerprint=fingerprint, summary=compiled.summary, notes=compiled.notes)
-
-    async def _compile(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Compiled:
-        """Compile the files into a baked file. Raises `Refused` and `Unavailable`."""
+    async def _fetch(self, to: Path, fingerprint: str, progress: Progress) -> Fetched:
         match await self._run_compiler(to, fingerprint, progress):
             case compiler.NotServed(why, cause):
                 raise Refused(why, cause=cause)
             case compiler.Failed(why):
                 raise Unavailable(f"the data cannot be compiled: {why}")
-            case compiled:
-                return compiled
+            case compiler.Compiled(summary, notes):
+                return Fetched(fingerprint=fingerprint, summary=summary, notes=notes)
 
     async def _run_compiler(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Outcome:
-        arguments = (self._folder, to, self._invalid.value, fingerprint)
+        arguments = (self._path, to, self._invalid.value, fingerprint)
         command = (sys.executable, "-P", "-c", _START, _PACKAGES, compiler.__name__, *arguments)
         # In its own session: signals of the terminal are for the service, which ends the compiler.
         process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, start_new_session=True)

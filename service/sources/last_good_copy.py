@@ -79,7 +79,8 @@ class LastGoodCopy:
             replaced = self._read_valid()
             try:
                 _link(file, copy)
-                _sync(copy)
+                with copy.open("rb") as written:
+                    os.fsync(written.fileno())
                 self._write(CopyEntry(self._name, copy.name, fingerprint, confirmed_at))
             except OSError:
                 copy.unlink(missing_ok=True)
@@ -174,8 +175,3 @@ def _link(file: Path, to: Path) -> None:
             to.touch(mode=0o600, exist_ok=False)
             with to.open("wb") as copied:
                 shutil.copyfileobj(content, copied)
-
-
-def _sync(file: Path) -> None:
-    with file.open("rb") as written:
-        os.fsync(written.fileno())

@@ -4,8 +4,8 @@ from contextlib import ExitStack
 
 from hypothesis import given, settings, strategies as st
 
-from service.access.local_bound import LocalBound
 from service.access.memory_limiter import MemoryLimiter
+from service.access.rate_limiter import LocalBound
 from service.access.request_rate import Rate
 from tests.access.gcra_model import Clock
 

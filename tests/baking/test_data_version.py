@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.baking.baked_file import load_baked
-from service.loading.data_version import dataset_version
+from service.loading.dataset import dataset_version
 from service.model.records import COMPANIES, STORES, Field
 from tests.baking.made_up import COMPANY, STORE, baked_file, loaded, write_manifest
 from tests.directory import Record, company, store, write_directory

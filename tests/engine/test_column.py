@@ -4,17 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.column import Column, ColumnBuilder, build_column, join_keys, merge
+from service.engine.column import Column, build_column, join_keys, merge, rank
 
 KEYS = st.lists(st.sampled_from(["a", "B", "é", "\uffee", "\U0001f600", "", "a\x00", None]), max_size=30)
 Keys = list[str | None]
 
 
 def column(*parts: Keys, filters: bool = True) -> Column:
-    builder = ColumnBuilder()
-    for part in parts:
-        builder.add(join_keys(part))
-    codes, distinct = builder.rank()
+    codes, distinct = rank(b"".join(map(join_keys, parts)))
     return build_column(codes, distinct, filters=filters)
 
 

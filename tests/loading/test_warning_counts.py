@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.summary import groups, notes
-from service.loading.warning_counts import MAX_LISTED
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from service.snapshot.publication import Publication
-from service.snapshot.run_folders import workspace
-from service.snapshot.workspace import Workspace
+from service.snapshot.workspace import Workspace, workspace
 from service.sources.source import Rejected, Unavailable
 from tests.snapshot.scripted import Published, Script, fetched
 

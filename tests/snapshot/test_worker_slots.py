@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from service.snapshot.run_folders import workspace
 from service.snapshot.worker_slots import SLOT_BYTES, WorkerSlot, single_slot
-from service.snapshot.workspace import Workspace
+from service.snapshot.workspace import Workspace, workspace
 
 
 @pytest.fixture

@@ -13,14 +13,13 @@ import pytest
 
 from service.loading.acceptance import Cause
 from service.snapshot.publication import Publication
-from service.snapshot.run_folders import workspace
-from service.snapshot.workspace import Workspace
+from service.snapshot.workspace import Workspace, workspace
 from service.sources.source import Rejected
 
 ANOTHER_RUN = """
 import sys
 from pathlib import Path
-from service.snapshot.run_folders import workspace
+from service.snapshot.workspace import workspace
 with workspace(Path(sys.argv[1])) as work:
     leads = work.lead()
     print(work.folder, flush=True)

@@ -192,7 +192,7 @@ async def test_a_client_that_exceeds_a_timeout_is_disconnected(
 @pytest.mark.uvloop
 async def test_a_response_that_the_client_does_not_read_is_aborted(dial: Dial, snapshots: SnapshotHolder) -> None:
     _, writer = await dial()
-    writer.write(PAGE * 8)
+    writer.write(PAGE * 64)  # more than the system's buffers take
     async with asyncio.timeout(SECONDS):
         while not counted(snapshots, Event.WRITE_TIMEOUT):  # noqa: ASYNC110 - the server signals no event
             await asyncio.sleep(0.05)

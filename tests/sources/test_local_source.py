@@ -3,7 +3,7 @@
 from time import time
 
 from service.loading.folder_signature import DataSignature
-from service.sources.debounce import wait_until_stable
+from service.sources.local_source import wait_until_stable
 from tests.program import SECONDS
 
 QUIET_SECONDS = DataSignature("", 0, verifiable=True).quiet_seconds

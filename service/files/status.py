@@ -1,6 +1,8 @@
-"""The signature of a file: what `stat` says of it that changes when the file is written or replaced."""
+"""What `stat` says of a file: whether it is regular, and its signature, which changes when the file does."""
 
+import errno
 import os
+import stat
 
 import msgspec
 
@@ -21,3 +23,11 @@ class Signature(msgspec.Struct, frozen=True):
     def of(cls, status: os.stat_result) -> "Signature":
         """Return the signature in the result of `os.stat` or `os.fstat`."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def check_regular(status: os.stat_result) -> None:
+    """Raise OSError unless the file is regular: opening a pipe, or reading a device, could block forever."""
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file")
