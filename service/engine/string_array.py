@@ -32,16 +32,23 @@ class StringArray:
         return len(self._offsets) - 1
 
     def __getitem__(self, index: int) -> bytes:
-        return bytes(self.data[self._offsets[index] : self._offsets[index + 1]])
+        return bytes(self.view(index))
+
+    def view(self, index: int) -> memoryview:
+        """Return a string as a view of the buffer."""
+        return self.data[self._offsets[index] : self._offsets[index + 1]]
 
     def find(self, string: bytes) -> int | None:
         """Return the index of a string, or None; the strings must be sorted and distinct."""
         step, sample = self._sparse_index
-        start = (bisect_right(sample, string) - 1) * step
-        if start < 0:
+        place = bisect_right(sample, string) - 1
+        if place < 0:
             return None
-        index = bisect_left(self, string, start, min(start + step, len(self)))
-        return index if index < len(self) and self[index] == string else None
+        start, end = place * step, min((place + 1) * step, len(self))
+        if sample[place] == string:
+            return start
+        index = bisect_left(self, string, start + 1, end)
+        return index if index < end and self[index] == string else None
 
     @cached_property
     def _sparse_index(self) -> tuple[int, list[bytes]]:

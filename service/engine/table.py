@@ -42,11 +42,11 @@ class Table:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def find(self, key: str) -> bytes | None:
+    def find(self, key: str) -> memoryview | None:
         """Return the row with an identifier, without the trailing comma, or None."""
         column = self.columns[self.key]
         code = column.find(key)
-        return None if code is None else self.rows[int(column.postings(code)[0])][:-1]
+        return None if code is None else self.rows.view(column.first(code))[:-1]
 
     def bitmap(self, field: str, code: int, sort_by: str) -> Bitmap:
         """Return the bitmap of the rows with a value, by position in the order of a field. Recent ones are cached."""

@@ -86,7 +86,7 @@ class _ListPage(Representation, frozen=True, eq=False, kw_only=True):
 class _Record(Representation, frozen=True, eq=False, kw_only=True):
     """One record."""
 
-    row: bytes
+    row: memoryview
 
     def content(self) -> Content:
         """Return the row."""
