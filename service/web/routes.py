@@ -48,11 +48,6 @@ class Route(msgspec.Struct, frozen=True):
     protected: bool = False
 
 
-def operation_route(operation: Operation, answer: Callable[[Call], Outcome]) -> Route:
-    """Return the route of an operation."""
-    return Route(operation.path, answer, operation, operation.protected)
-
-
 # A route, or None, and the raw value of its path parameter.
 Match = tuple[Route | None, str]
 

@@ -4,10 +4,14 @@ import asyncio
 import logging
 from typing import Final, cast
 
+from aiohttp import HttpVersion11
+
 from service.model.errors import ServiceUnavailable
 from service.web.connections.log_throttling import THROTTLE_SECONDS, LogThrottle
 from service.web.problems import error_answer
+from service.web.response import Response
 
+_ANSWER: Final = error_answer(ServiceUnavailable(), ())
 _log = logging.getLogger(__name__)
 
 
@@ -26,15 +30,5 @@ class ShedConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Respond and close."""
         writable = cast("asyncio.Transport", transport)
-        writable.write(_RESPONSE)
+        writable.writelines(Response(_ANSWER).encode("", HttpVersion11, keep_alive=False))
         writable.close()
-
-
-def _response() -> bytes:
-    answer = error_answer(ServiceUnavailable(), ())
-    fields = f"Content-Type: {answer.media_type}\r\nContent-Length: {answer.length}\r\n{answer.headers}"
-    head = f"HTTP/1.1 503 Service Unavailable\r\n{fields}Connection: close\r\n\r\n"
-    return b"".join((head.encode("ascii"), *answer.pieces))
-
-
-_RESPONSE: Final = _response()

@@ -12,7 +12,7 @@ from service.model.operation import Operation
 from service.snapshot.publication import Moment, Reload
 from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.answer import NO_STORE, Answer
-from service.web.routes import Call, Route, operation_route
+from service.web.routes import Call, Route
 
 _TAG: Final = "probes"
 _NotReady: TypeAlias = Literal["loading", "stale", "draining"]
@@ -75,7 +75,8 @@ def probe_routes(snapshots: SnapshotHolder) -> tuple[Route, ...]:
         "authenticated requests get more detail. Returns 503 again if the data is stale or the process is draining.",
         responses={HTTPStatus.OK: Ready, HTTPStatus.SERVICE_UNAVAILABLE: Unready},
     )
-    return (operation_route(health, lambda _: _probe(Health("ok"))), operation_route(ready, _readiness(snapshots)))
+    alive = Route(health.path, lambda _: _probe(Health("ok")), health)
+    return (alive, Route(ready.path, _readiness(snapshots), ready))
 
 
 def _readiness(snapshots: SnapshotHolder) -> Callable[[Call], Answer]:

@@ -33,7 +33,7 @@ from service.web.identity import Identity
 from service.web.parsed_query import parser
 from service.web.policy import Policy
 from service.web.representation import CommonHeaders, Content, Representation
-from service.web.routes import Call, Outcome, Route, operation_route
+from service.web.routes import Call, Outcome, Route
 
 _TAG: Final = "directory"
 # During a reload, responses from two data sets are in progress.
@@ -109,7 +109,7 @@ def _list_route(data: _ServedData, resource: Resource, body: Any, table: Callabl
         parameters=query_parser.parameters,
         protected=True,
     )
-    return operation_route(operation, answer)
+    return Route(operation.path, answer, operation, operation.protected)
 
 
 def _company_route(data: _ServedData) -> Route:
@@ -136,4 +136,4 @@ def _company_route(data: _ServedData) -> Route:
         segment="Identifier of the company: one path segment, percent-encoded, a slash as %2F.",
         protected=True,
     )
-    return operation_route(operation, answer)
+    return Route(operation.path, answer, operation, operation.protected)
