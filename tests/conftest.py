@@ -1,8 +1,13 @@
 """How tests are run: property tests, and the memory of a process that runs many."""
 
 import gc
+import os
 
 from hypothesis import HealthCheck, Phase, settings
+
+# Neither the service nor a test does linear algebra; the threads that numpy starts for it cost each process of the
+# suite, those that tests start too, a tenth of a second.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 # A machine may be slow: no example takes too long, nor does drawing one. All examples of a test share its fixtures.
 SUITE = settings(
