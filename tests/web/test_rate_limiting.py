@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,7 +17,7 @@ from service.model.errors import Unauthorized
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.access.fake_redis import Fake, deciding, silent
-from tests.loaded import serve
+from tests.loaded import Data, serve
 from tests.web.live import POLICY, Client, ServiceServer
 from tests.web.reply import Reply, RequestSpec, ask, ask_all, request
 
@@ -44,7 +43,7 @@ def authenticate(keys: Sequence[str]) -> Principal:
 
 
 @pytest.fixture
-async def rated(snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient) -> AsyncIterator[RatedClient]:
+async def rated(snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient) -> AsyncIterator[RatedClient]:
     async with AsyncExitStack() as opened:
 
         async def make(**changes: Any) -> Client:
