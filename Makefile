@@ -31,7 +31,7 @@ interop: $(VENV)/developed ## try it with nginx, HAProxy, Varnish, Prometheus, R
 
 coverage: $(VENV)/developed ## require 100 % branch coverage of the packages that serve requests
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(SPREAD) $(ROOMS) $(ARGS)
+	$(BIN)/coverage run -m pytest $(SPREAD) --hypothesis-profile=thorough $(ROOMS) $(ARGS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

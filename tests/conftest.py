@@ -1,17 +1,24 @@
 """How tests are run: property tests, and the memory of a process that runs many."""
 
 import gc
+import os
 
 from hypothesis import HealthCheck, Phase, settings
 
+# Neither the service nor a test does linear algebra; the threads that numpy starts for it cost each process of the
+# suite, those that tests start too, a tenth of a second.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 # A machine may be slow: no example takes too long, nor does drawing one. All examples of a test share its fixtures.
 SUITE = settings(
-    max_examples=50,
+    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.register_profile("suite", SUITE)
 settings.load_profile("suite")
+# For `make coverage`, which must reach each branch, and `make test ARGS=--hypothesis-profile=thorough`.
+settings.register_profile("thorough", SUITE, max_examples=200)
 # For the many runs of `make mutation`: the same few examples each time, and none made smaller once one has failed.
 settings.register_profile(
     "mutation", SUITE, max_examples=20, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]

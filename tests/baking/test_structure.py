@@ -34,6 +34,7 @@ class Crafted:
             self._file,
             {name: array for name, array in made.items() if array is not None},
             {name: text for name, text in metadata.items() if text is not None},
+            durable=False,
         )
         return refusal(self._file)
 

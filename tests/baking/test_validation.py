@@ -40,7 +40,7 @@ def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
     def forge(changed: dict[str, Array] | None = None, **texts: str) -> Path:
         file = folder / "forged.baked"
-        write_file(file, content.arrays | (changed or {}), content.metadata | texts)
+        write_file(file, content.arrays | (changed or {}), content.metadata | texts, durable=False)
         return file
 
     return forge
@@ -49,14 +49,15 @@ def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 def test_any_changed_item_in_an_array_that_orders_rows_is_refused(
     arrays: dict[str, Array], forged: Callable[..., Path]
 ) -> None:
-    for name, array in arrays.items():
-        if not name.endswith(("/codes", "/order", "/starts", "/rows/offsets")):
-            continue
+    """Each array has one other value at its start, middle and end; the values change from array to array."""
+    ordering = [name for name in sorted(arrays) if name.endswith(("/codes", "/order", "/starts", "/rows/offsets"))]
+    for number, name in enumerate(ordering):
+        array = arrays[name]
         for place in {0, len(array) // 2, len(array) - 1}:
-            for value in {0, 1, len(array) - 1, len(array), np.iinfo(array.dtype).max} - {int(array[place])}:
-                other = array.copy()
-                other[place] = value
-                assert "bake it again" in refusal(forged({name: other})), (name, place, value)
+            values = {0, 1, len(array) - 1, len(array), int(np.iinfo(array.dtype).max)} - {int(array[place])}
+            other = array.copy()
+            other[place] = sorted(values)[number // 3 % len(values)]
+            assert "bake it again" in refusal(forged({name: other})), (name, place, other[place])
 
 
 def test_starts_whose_differences_overflow_are_refused_without_allocating_memory(forged: Callable[..., Path]) -> None:

@@ -148,12 +148,20 @@ def test_every_setting_describes_its_accepted_values() -> None:
     assert SETTINGS["max_stale"].mismatch([]) == "a number above 0 and up to 31622400 is needed"
 
 
-def test_unknown_variables_are_logged_with_a_suggestion_and_without_their_values(tmp_path: Path) -> None:
+def test_unknown_variables_alone_are_logged_with_a_suggestion_and_without_their_values(tmp_path: Path) -> None:
     data = baked_file(write_directory(tmp_path / "data", [store("s1")]), tmp_path / "data.baked")
-    variables = {"STORE_DIRECTORY_APIKEY": "the-secret", "STORE_DIRECTORY_QQQ": "the-secret"}
-    log = tmp_path / "log"
-    with serving("--data", data, log=log, STORE_DIRECTORY_NO_AUTH="true", **variables) as service:
-        assert service.get("/stores").status == 200
+    (tmp_path / "settings.toml").write_text("")
+    keys, log = tmp_path / "keys.json", tmp_path / "log"
+    key = usage("keys", "new", "--name", "one", STORE_DIRECTORY_KEY_FILE=str(keys)).stdout.strip()
+    known = {
+        "STORE_DIRECTORY_KEY_FILE": str(keys),
+        "STORE_DIRECTORY_CONFIG": str(tmp_path / "settings.toml"),
+        "STORE_DIRECTORY_DATA": str(data),
+        "STORE_DIRECTORY_LOG_FORMAT": "text",
+    }
+    unknown = {"STORE_DIRECTORY_APIKEY": "the-secret", "STORE_DIRECTORY_QQQ": "the-secret"}
+    with serving(log=log, **known, **unknown) as service:
+        assert service.get("/stores", key).status == 200
         assert service.end() == 0
     warnings = [line.partition(" WARNING ")[2] for line in log.read_text().splitlines() if " WARNING " in line]
     assert warnings == [
@@ -161,23 +169,6 @@ def test_unknown_variables_are_logged_with_a_suggestion_and_without_their_values
         "unknown environment variable STORE_DIRECTORY_QQQ",
     ]
     assert "secret" not in log.read_text() + service.printed
-
-
-def test_variables_of_options_are_not_logged_as_unknown(tmp_path: Path) -> None:
-    data = baked_file(write_directory(tmp_path / "data", [store("s1")]), tmp_path / "data.baked")
-    (tmp_path / "settings.toml").write_text("")
-    keys = tmp_path / "keys.json"
-    assert usage("keys", "new", "--name", "one", STORE_DIRECTORY_KEY_FILE=str(keys)).exit_code == 0
-    variables = {
-        "STORE_DIRECTORY_KEY_FILE": str(keys),
-        "STORE_DIRECTORY_CONFIG": str(tmp_path / "settings.toml"),
-        "STORE_DIRECTORY_DATA": str(data),
-        "STORE_DIRECTORY_LOG_FORMAT": "text",
-    }
-    log = tmp_path / "log"
-    with serving(log=log, **variables):
-        pass
-    assert "WARNING" not in log.read_text()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from service.baking.baked_file import bake
 from tests.baking.made_up import Made, loaded, make
 from tests.engine.oracle import Record
 from tests.fastapi_model.asking import Answered, ask_model
-from tests.fastapi_model.interface import application
 from tests.web.dated import date
 
 # A page of all of them is over 32 KiB: the service encodes it in a thread.
@@ -78,6 +77,8 @@ def _rotated(records: Sequence[Record]) -> list[Record]:
 
 def _model(made: Made) -> Plain:
     """Return the model of the interface over some records, with a cache of its own answers."""
+    from tests.fastapi_model.interface import application  # noqa: PLC0415 - imported by the process that runs it alone
+
     model = application(made)
 
     def answer(path: str, query: str, strict: bool) -> Answered:  # noqa: FBT001 - a cache has positions

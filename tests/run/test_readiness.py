@@ -24,7 +24,7 @@ from tests.run.test_workers import kill_worker
 STORES = 30_000
 TARGET = "/stores?limit=1"
 LOADING = b'{"status":"loading"'
-REQUESTS = 200
+REQUESTS = 100
 ADMIN = ("--admin", "127.0.0.1:0")
 
 

@@ -97,10 +97,13 @@ def test_a_reload_that_the_options_allow_is_served(serve: Serve, folder: Path) -
     eventually(lambda: service.ready()["last_reload"]["ok"])  # any worker may respond
 
 
-def test_a_start_without_stores_is_exit_1_and_a_clear_line(empty: Path, tmp_path: Path, cache: Path) -> None:
+def test_a_start_without_stores_is_exit_1_and_a_clear_line_and_leaves_nothing(
+    empty: Path, tmp_path: Path, cache: Path
+) -> None:
     baked = baked_file(empty, tmp_path / "empty.baked")
     ended = run("serve", "--port", "0", "--data", baked, "--cache", cache, "--workers", "2")
     assert (ended.returncode, ended.stderr) == (1, f"Error: the data set in {baked} is rejected: {NONE}\n")
+    assert list((cache / "runs").iterdir()) == []
 
 
 def test_settings_of_the_environment_and_of_a_file_are_limits_too(cache: Path, tmp_path: Path) -> None:

@@ -143,6 +143,10 @@ def test_the_client_address_of_a_trusted_proxy_is_not_in_a_response(shared: Runn
     assert response.body == ask_socket(path_of(shared), "/stores").body
 
 
+def test_without_keys_a_socket_is_not_warned_of(shared: Running) -> None:
+    assert not [line for line in shared.logged() if "without a key" in line]
+
+
 def test_the_log_names_a_peer_without_an_address(shared: Running) -> None:
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(path_of(shared)))

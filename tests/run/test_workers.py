@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.directory import store, write_directory
-from tests.program import Running, compilers, eventually, has_ended, kill, run, serving, started
+from tests.program import Running, compilers, eventually, has_ended, kill, serving, started
 from tests.run.asking import of_each_worker
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
@@ -154,14 +153,3 @@ def test_sigterm_ends_the_service_with_0_and_leaves_nothing(
     assert list((cache / "runs").iterdir()) == []
     assert all(map(has_ended, processes))
     assert [line for line in service.logged() if "Traceback" in line or "ERROR" in line] == []
-
-
-def test_an_invalid_data_set_is_exit_1_with_a_clear_message(tmp_path: Path, cache: Path) -> None:
-    faulty = write_directory(tmp_path / "faulty", [store("s1", city=None)])
-    ended = run("serve", "--port", "0", "--data", faulty, "--cache", cache, *TWO)
-    assert ended.returncode == 1
-    first, *more = ended.stderr.splitlines()
-    assert first.startswith(f"Error: the data set in {faulty} is rejected: stores.json:1: record 1: city: ")
-    assert len(more) == 1
-    assert more[0].startswith("`store-directory check ")
-    assert list((cache / "runs").iterdir()) == []

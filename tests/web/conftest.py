@@ -12,16 +12,22 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.web.auth import no_authentication
 from service.web.site import make_site
 from tests.directory import write_directory
-from tests.loaded import serve
+from tests.loaded import Data, accepted, serve
 from tests.web.live import COMPANIES, KEY, POLICY, STORES, Client, ServiceServer, authentication
 
-# Returns a client of a service with changes to `POLICY`; loads `data` unless a snapshot is served.
+# Returns a client of a service with changes to `POLICY`; serves `data` unless a snapshot is served.
 SiteClient = Callable[..., Awaitable[Client]]
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     return write_directory(tmp_path / "data", STORES, COMPANIES)
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
+    """Return the data set that is served, loaded once for all tests."""
+    return accepted(write_directory(tmp_path_factory.mktemp("web"), STORES, COMPANIES))
 
 
 @pytest.fixture
@@ -36,14 +42,14 @@ async def loading_client(snapshots: SnapshotHolder, aiohttp_client: AiohttpClien
 
 
 @pytest.fixture
-async def client(snapshots: SnapshotHolder, data: Path, loading_client: Client) -> Client:
+async def client(snapshots: SnapshotHolder, data: Data, loading_client: Client) -> Client:
     """Return a client of a service that has loaded its data."""
     await serve(snapshots, data)
     return loading_client
 
 
 @pytest.fixture
-def site_client(snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient) -> SiteClient:
+def site_client(snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient) -> SiteClient:
     async def make(**changes: Any) -> Client:
         policy = msgspec.structs.replace(POLICY, **changes)
         if snapshots.current is None:

@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,7 +19,7 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.web.headers.request_fields import RequestFields
 from service.web.site import make_site
 from tests.access.fake_redis import Fake, deciding, silent
-from tests.loaded import serve
+from tests.loaded import Data, serve
 from tests.web.live import POLICY, Client, ServiceServer
 from tests.web.reply import Reply, RequestSpec, ask, ask_all, request
 
@@ -47,7 +46,7 @@ def authenticate(fields: RequestFields) -> Principal:
 
 
 @pytest.fixture
-async def rated(snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient) -> AsyncIterator[RatedClient]:
+async def rated(snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient) -> AsyncIterator[RatedClient]:
     async with AsyncExitStack() as opened:
 
         async def make(**changes: Any) -> Client:

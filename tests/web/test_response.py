@@ -61,10 +61,10 @@ async def test_a_response_has_its_date(client: Client) -> None:
 
 @pytest.mark.parametrize("limit", [3, 1000])
 async def test_short_and_long_responses_arrive_complete_at_a_slow_client(
-    client: Client, snapshots: SnapshotHolder, data: Path, limit: int
+    client: Client, snapshots: SnapshotHolder, folder: Path, limit: int
 ) -> None:
-    write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
-    await serve(snapshots, data)
+    write_directory(folder, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
+    await serve(snapshots, folder)
     expected = await (await client.get(f"/stores?limit={limit}", headers=HEADERS)).read()
     reader, writer = await asyncio.open_connection(client.host, client.port, limit=2)
     writer.write(request(f"GET /stores?limit={limit} HTTP/1.1", "Connection: close"))
@@ -75,10 +75,10 @@ async def test_short_and_long_responses_arrive_complete_at_a_slow_client(
 
 
 async def test_the_current_response_arrives_complete_when_the_server_closes(
-    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+    snapshots: SnapshotHolder, folder: Path, aiohttp_client: AiohttpClient
 ) -> None:
-    write_directory(data, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
-    await serve(snapshots, data)
+    write_directory(folder, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
+    await serve(snapshots, folder)
     server = ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public, shutdown_seconds=SECONDS)
     client: Client = await aiohttp_client(server)
     expected = await (await client.get("/stores", headers=HEADERS)).read()

@@ -15,8 +15,9 @@ CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 
 @pytest.fixture
 def uncollected() -> Iterator[None]:
-    """Collect what there is, and nothing from then on."""
+    """Collect what there is, and nothing from then on; leave what other tests made out of the search."""
     gc.collect()
+    gc.freeze()
     gc.disable()
     yield
     gc.enable()

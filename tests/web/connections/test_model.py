@@ -231,5 +231,8 @@ class Connections(RuleBasedStateMachine):
 
 TestConnections = Connections.TestCase
 TestConnections.settings = settings(
-    max_examples=200, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=4 * settings().max_examples,
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
 )

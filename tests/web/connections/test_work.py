@@ -139,13 +139,13 @@ def unknown_method(size: int) -> bytes:
     ],
 )
 async def test_work_grows_linearly_with_the_input(sent: Callable[[int], bytes], packet: int) -> None:
-    once, twice, four = [await work_of(sent(size), packet) for size in (500, 1000, 2000)]
+    once, twice, four = [await work_of(sent(size), packet) for size in (250, 500, 1000)]
     assert twice.calls <= 2.1 * once.calls
     assert four.calls <= 2.1 * twice.calls
-    assert four.touched <= 8 * len(sent(2000))  # 4 for the end of a head, which may be split between packets
+    assert four.touched <= 8 * len(sent(1000))  # 4 for the end of a head, which may be split between packets
 
 
-@pytest.mark.parametrize("sent", [body_of_line_ends(200_000), chunk_of_line_ends(200_000)], ids=["sized", "chunked"])
+@pytest.mark.parametrize("sent", [body_of_line_ends(50_000), chunk_of_line_ends(50_000)], ids=["sized", "chunked"])
 async def test_the_parser_gets_each_byte_of_a_head_once_and_none_of_a_body(sent: bytes) -> None:
     assert len(sent) < MAX_BODY_BYTES
     head = sent.index(b"\r\n\r\n") + 4
@@ -167,10 +167,10 @@ async def test_a_few_line_ends_before_a_request_line_are_accepted_at_no_cost(pac
     wire = Wire()
     await wire.send(b"\r\n" * (MAX_LINE_END_BYTES // 2), GET)
     assert wire.statuses == [200]
-    work = await work_of(b"\r\n" * 32_768, packet)
+    work = await work_of(b"\r\n" * 4_096, packet)
     assert (work.parsed, work.touched <= 2 * MAX_LINE_END_BYTES**2 + packet) == (0, True)
     flooded = Wire()
-    await flooded.send(b"\r\n" * 32_768, GET)
+    await flooded.send(b"\r\n" * 4_096, GET)
     assert flooded.statuses == [400]
     assert flooded.ended
 

@@ -10,7 +10,7 @@ from service.snapshot.publication import Reload
 from service.snapshot.snapshot import SnapshotHolder
 from service.snapshot.worker_slots import WorkerSlots
 from service.web.site import make_site
-from tests.loaded import serve
+from tests.loaded import Data, serve
 from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer, authentication
 
 COUNTS = ["status", "version", "stores", "companies", "skipped"]
@@ -95,7 +95,7 @@ async def test_ready_is_503_with_the_reason_while_the_data_is_still_served(
     assert (await client.get("/stores", headers=HEADERS)).status == (503 if reason == "loading" else 200)
 
 
-async def test_ready_is_503_until_every_worker_has_had_data_once(data: Path, aiohttp_client: AiohttpClient) -> None:
+async def test_ready_is_503_until_every_worker_has_had_data_once(data: Data, aiohttp_client: AiohttpClient) -> None:
     complete = [False, True, False]
     snapshots = SnapshotHolder(complete=lambda: complete.pop(0))
     await serve(snapshots, data)
@@ -118,7 +118,7 @@ async def test_while_draining_each_response_closes_its_connection(client: Client
 
 
 async def test_the_admin_listener_has_probes_and_metrics_without_a_key(
-    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+    snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(snapshots, data)
     site = make_site(snapshots, authentication([KEY]), POLICY, separate_admin=True)

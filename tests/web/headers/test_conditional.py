@@ -121,10 +121,10 @@ async def test_a_connection_stays_open_after_304(client: Client) -> None:
     ],
 )
 async def test_no_query_is_run_for_304(
-    client: Client, snapshots: SnapshotHolder, data: Path, condition: str, accepted: str
+    client: Client, snapshots: SnapshotHolder, folder: Path, condition: str, accepted: str
 ) -> None:
     target = "/stores?city=toronto&sort_by=city"
-    await serve(snapshots, date(data, "2024-05-31T10:00:00Z"))
+    await serve(snapshots, date(folder, "2024-05-31T10:00:00Z"))
     tag = (await ask(client, target)).etag
     assert snapshots.current is not None
     no_table: Any = None
@@ -138,9 +138,9 @@ async def test_no_query_is_run_for_304(
 @pytest.mark.parametrize("condition", ["If-None-Match: *", f"If-Modified-Since: {SAME}"])
 @pytest.mark.parametrize("target", ["/stores", "/companies/acme"])
 async def test_304_has_the_tag_of_the_200_it_replaces(
-    client: Client, snapshots: SnapshotHolder, data: Path, target: str, condition: str
+    client: Client, snapshots: SnapshotHolder, folder: Path, target: str, condition: str
 ) -> None:
-    await serve(snapshots, date(data, "2024-05-31T10:00:00Z"))
+    await serve(snapshots, date(folder, "2024-05-31T10:00:00Z"))
     full = await ask(client, target, "Accept-Encoding: gzip")
     not_modified = await ask(client, target, "Accept-Encoding: gzip", condition)
     assert (full.status, not_modified.status) == (200, 304)

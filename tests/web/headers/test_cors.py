@@ -1,7 +1,6 @@
 """CORS: what pages of other origins may send and read (the Fetch standard)."""
 
 from itertools import product
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -9,7 +8,7 @@ from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
-from tests.loaded import serve
+from tests.loaded import Data, serve
 from tests.web.conftest import SiteClient
 from tests.web.live import KEY, POLICY, Client, ServiceServer, authentication
 from tests.web.reply import Reply, RequestSpec, ask
@@ -174,7 +173,7 @@ async def test_vary_names_every_field_that_a_response_depends_on(
 
 
 async def test_the_admin_listener_has_no_cors(
-    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+    snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(snapshots, data)
     for origins in (frozenset("*"), frozenset(LISTED)):

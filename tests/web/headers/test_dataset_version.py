@@ -1,7 +1,6 @@
 """X-Dataset-Version in a request: a response of that version, or 412."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -9,7 +8,7 @@ from hypothesis import given, strategies as st
 from service.snapshot.publication import Publication
 from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from tests.directory import store, write_directory
-from tests.loaded import snapshot
+from tests.loaded import Data, snapshot
 from tests.web.live import Client
 from tests.web.reply import Reply, ask
 
@@ -121,7 +120,7 @@ async def test_paging_through_one_version_never_mixes_two(
 
 
 async def test_a_reload_of_the_same_data_does_not_interrupt_paging(
-    client: Client, version: str, snapshots: SnapshotHolder, data: Path
+    client: Client, version: str, snapshots: SnapshotHolder, data: Data
 ) -> None:
     await _serve(snapshots, snapshot(data))
     assert (await _page(client, 2, version)).status == 200

@@ -82,23 +82,23 @@ async def test_method_and_negotiation_of_errors_do_not_change_a_tag(client: Clie
 
 @pytest.mark.parametrize("target", TARGETS)
 async def test_a_tag_changes_with_the_data_and_not_with_a_reload(
-    client: Client, snapshots: SnapshotHolder, data: Path, target: str
+    client: Client, snapshots: SnapshotHolder, folder: Path, target: str
 ) -> None:
     first = (await ask(client, target)).etag
-    await serve(snapshots, data)
+    await serve(snapshots, folder)
     assert (await ask(client, target)).etag == first
-    write_directory(data, [*STORES, store("s5", city="Elsewhere")], COMPANIES)
-    await serve(snapshots, data)
+    write_directory(folder, [*STORES, store("s5", city="Elsewhere")], COMPANIES)
+    await serve(snapshots, folder)
     assert (await ask(client, target)).etag != first
-    write_directory(data, STORES, COMPANIES)
-    await serve(snapshots, data)
+    write_directory(folder, STORES, COMPANIES)
+    await serve(snapshots, folder)
     assert (await ask(client, target)).etag == first
 
 
-async def test_every_process_has_the_same_tags(client: Client, data: Path, tmp_path: Path) -> None:
+async def test_every_process_has_the_same_tags(client: Client, folder: Path, tmp_path: Path) -> None:
     targets = (*TARGETS, "/stores?city=a&city=b&is_open=1&postal_code=x")
     tags = [(await ask(client, target)).etag for target in targets]
-    with serving("--data", baked_file(data, tmp_path / "set.baked"), "--no-auth") as service:
+    with serving("--data", baked_file(folder, tmp_path / "set.baked"), "--no-auth") as service:
         assert [tag_of(service.address + target) for target in targets] == tags
 
 

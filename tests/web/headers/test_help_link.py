@@ -1,13 +1,11 @@
 """The link from an error to the documentation (RFC 8288), and the icon that browsers request."""
 
-from pathlib import Path
-
 import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
-from tests.loaded import serve
+from tests.loaded import Data, serve
 from tests.web.conftest import SiteClient
 from tests.web.live import KEY, POLICY, Client, ServiceServer, authentication
 from tests.web.reply import RequestSpec, ask, ask_all, request
@@ -55,7 +53,7 @@ async def test_other_responses_have_no_help_link(client: Client, spec: RequestSp
 
 
 async def test_the_admin_listener_has_no_help_link(
-    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+    snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(snapshots, data)
     site = make_site(snapshots, authentication([KEY]), POLICY, separate_admin=True)

@@ -138,10 +138,10 @@ async def test_a_malformed_request_is_logged_without_its_content(logged: Client,
 
 @pytest.mark.parametrize("name", [b"", b"\xff\n", b"10.0.0.1", b"sd_0123456789abcdefghij"])
 async def test_a_client_on_a_unix_socket_is_logged_as_unix_whatever_its_name(
-    snapshots: SnapshotHolder, data: Path, lines: Lines, name: bytes, monkeypatch: pytest.MonkeyPatch
+    snapshots: SnapshotHolder, folder: Path, lines: Lines, name: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await serve(snapshots, data)
-    monkeypatch.chdir(data)  # the path of a socket must be short
+    await serve(snapshots, folder)
+    monkeypatch.chdir(folder)  # the path of a socket must be short
     policy = msgspec.structs.replace(POLICY, trusted_proxies=parse_trusted_proxies(["10.0.0.0/8"]))
     server = runner(make_site(snapshots, authentication([KEY]), policy, log=lines).public)
     await server.setup()

@@ -10,7 +10,7 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.snapshot.worker_slots import SLOT_BYTES, WorkerSlots, single_slot
 from service.web.site import make_site
 from service.web.telemetry.key_counters import KeyCounters
-from tests.loaded import serve
+from tests.loaded import Data, serve
 from tests.web.live import POLICY, Client, ServiceServer, authentication
 
 _NAME = "store_directory_key_requests_total"
@@ -76,7 +76,7 @@ def test_all_counts_fit_into_a_slot() -> None:
 
 
 async def test_only_the_admin_listener_has_counters_by_key(
-    snapshots: SnapshotHolder, data: Path, aiohttp_client: AiohttpClient
+    snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(snapshots, data)
     site = make_site(snapshots, authentication(["one", "two"]), POLICY, separate_admin=True)
