@@ -59,10 +59,6 @@ class Column(msgspec.Struct, frozen=True, eq=False):
         """Return the rows with a value, ascending."""
         return self.order[self.starts[code] : self.starts[code + 1]]
 
-    def first(self, code: int) -> int:
-        """Return the first row with a value."""
-        return int(self.order[self.starts[code]])
-
 
 def join_keys(keys: Sequence[str | None]) -> bytes:
     """Return normalized keys concatenated, each followed by `KEY_END`; `NULL_KEY` for None."""

@@ -44,9 +44,9 @@ class Table:
 
     def find(self, key: str) -> memoryview | None:
         """Return the row with an identifier, without the trailing comma, or None."""
-        column = self.columns[self.key]
-        code = column.find(key)
-        return None if code is None else self.rows.view(column.first(code))[:-1]
+        column, keys = self.columns[self.key], self.columns[self.key].values
+        code = None if keys is None else keys.find(key.encode("utf-8", "surrogatepass"))
+        return None if code is None else self.rows.view(int(column.order[column.starts[code]]))[:-1]
 
     def bitmap(self, field: str, code: int, sort_by: str) -> Bitmap:
         """Return the bitmap of the rows with a value, by position in the order of a field. Recent ones are cached."""

@@ -3,6 +3,8 @@
 import logging
 from collections.abc import Iterable, Sequence
 from http import HTTPStatus
+from itertools import count
+from secrets import token_hex
 from time import perf_counter
 from typing import Final
 
@@ -18,11 +20,11 @@ from service.web.headers.cors import Cors
 from service.web.headers.links import HELP_LINES, HELP_PATH
 from service.web.headers.prefer import STRICT_APPLIED
 from service.web.headers.request_fields import RequestFields
-from service.web.headers.request_id import REQUEST_ID, RequestIds
-from service.web.negotiation import Negotiation
+from service.web.headers.request_id import REQUEST_ID
 from service.web.policy import Policy
 from service.web.problems import error_answer
 from service.web.rate_limiting import make_rate_limits
+from service.web.representation import Negotiation
 from service.web.request_target import without_trailing_slash
 from service.web.response import Response
 from service.web.routes import AnswerRoute, Call, Route, Routes
@@ -55,7 +57,7 @@ class App:
         self.traffic = observer.traffic
         self._observer = observer
         self._rate_limits = make_rate_limits(policy, self.traffic.count)
-        self._request_ids = RequestIds()
+        self._run, self._numbers = token_hex(8), count(1)  # unique identifiers of requests that have none
         self._server_timing = policy.server_timing
         self._cors = Cors(policy.origins)
         self._negotiation = Negotiation(policy.encoded_bytes, self.traffic.count)
@@ -67,7 +69,7 @@ class App:
         fields = request.fields
         route, segment = self._routes.find(request.path)
         name, protected = (UNMATCHED, False) if route is None else (route.path, route.protected)
-        exchange = Exchange(fields.request_id or self._request_ids.new(), name)
+        exchange = Exchange(fields.request_id or f"{self._run}-{next(self._numbers):x}", name)
         closes = self._snapshots.draining  # so that clients reconnect to another instance
         try:
             answer = await self._answer(request, route, segment, exchange)
@@ -127,7 +129,7 @@ class App:
         await self._rate_limits.close()
 
     def _unparsed(self, answer: Answer, client: str | None) -> Response:
-        request_id = self._request_ids.new()
+        request_id = f"{self._run}-{next(self._numbers):x}"
         self._observer.malformed(answer, client=client, request_id=request_id)
         return Response(answer, (f"{REQUEST_ID}: {request_id}", *self._cors.lines(answer.vary, None)), closes=True)
 

@@ -1,13 +1,28 @@
-"""Representations: the current states of resources, which answers to GET transfer (RFC 9110 section 3.2)."""
+"""Representations: the current states of resources (RFC 9110 section 3.2), and which answer they give to a GET.
 
-from collections.abc import Sequence
+The answer is a 304, or a 200 in a content coding. Encoded bodies are cached.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
+from typing import Final
 
 import msgspec
 
+from service.engine.bounded_cache import BoundedCache
 from service.web.answer import Answer, HeaderLines
-from service.web.headers.content_coding import IDENTITY, Coding
-from service.web.identity import Identified
+from service.web.headers.conditional import evaluate_conditions
+from service.web.headers.content_coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding
+from service.web.headers.request_fields import RequestFields
+from service.web.identity import Identified, Identity
+from service.web.telemetry.events import Event
+
+# The cache of encoded documents: anyone may request them, so each is encoded once, whatever is cached of the data.
+_DOCUMENT_BYTES: Final = 8 << 20
+# A pool of its own, so that encoding long bodies does not delay a reload.
+_THREADS: Final = 2
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -65,3 +80,57 @@ class Representation(msgspec.Struct, frozen=True, eq=False):
         """Return the 304 for a client that has the representation with this tag."""
         headers = (f'ETag: "{tag}"', *self.common.headers)
         return Answer((), status=HTTPStatus.NOT_MODIFIED.value, headers=headers, vary=self.common.vary)
+
+
+class Negotiation:
+    """Answers requests for representations, and caches encoded bodies by identity and coding."""
+
+    def __init__(self, encoded_bytes: int, count: Callable[[Event], None]) -> None:
+        self._count = count
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="encoding")
+        self._data, self._documents = (
+            BoundedCache[tuple[Identity, str], Content](size) for size in (encoded_bytes, _DOCUMENT_BYTES)
+        )
+
+    async def answer(self, representation: Representation, fields: RequestFields) -> Answer:
+        """Answer a GET with these header fields; a long body is encoded in a thread. Raises `PreconditionFailed`."""
+        codings = fields.codings
+        if fields.is_conditional:
+            tags = [representation.identified.tag(coding) for coding in codings]
+            tag = evaluate_conditions(fields.all, tags, representation.common.modified)
+            if tag is not None:
+                return representation.not_modified(tag or tags[codings.index(_ok_coding(representation, codings))])
+        if codings[0] is IDENTITY:
+            return representation.ok(representation.content())
+        cache = self._documents if representation.is_document else self._data
+        key = representation.identified.identity, codings[0].token
+        encoded = cache.get(key)
+        if encoded is not None:
+            self._count(Event.ENCODED_HIT)
+            return representation.ok(encoded, codings[0])
+        content = representation.content()
+        coding = _choose(codings, content)
+        if coding is IDENTITY:
+            return representation.ok(content)
+        self._count(Event.ENCODED_MISS)
+        if content.length <= INLINE_BYTES:
+            encoded = _encode(content, coding)
+        else:
+            encoded = await asyncio.get_running_loop().run_in_executor(self._threads, _encode, content, coding)
+        # A short body is encoded only for the rare client that refuses identity.
+        if content.length >= MIN_BYTES and key not in cache:
+            cache.put(key, encoded, encoded.length + key[0].nbytes)
+        return representation.ok(encoded, coding)
+
+
+def _ok_coding(representation: Representation, codings: Sequence[Coding]) -> Coding:
+    """Return the coding of the 200. Only for that may a 304 need the content."""
+    return IDENTITY if codings[0] is IDENTITY else _choose(codings, representation.content())
+
+
+def _choose(codings: Sequence[Coding], content: Content) -> Coding:
+    return IDENTITY if content.length < MIN_BYTES and IDENTITY in codings else codings[0]
+
+
+def _encode(content: Content, coding: Coding) -> Content:
+    return Content((coding.encode(b"".join(content.pieces)),), content.total_count)

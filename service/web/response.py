@@ -38,7 +38,7 @@ class Response(msgspec.Struct, frozen=True):
     def encode(self, method: str, version: HttpVersion, *, keep_alive: bool) -> Pieces:
         """Encode the response to a request of a method and version, in pieces: a long body is not copied."""
         answer, pieces = self.answer, self.answer.pieces
-        length = answer.length
+        length = sum(map(len, pieces))
         start = _start(answer.status, answer.media_type, int(time()))
         if answer.status not in _WITHOUT_CONTENT:
             start = f"{start}{length}"

@@ -11,13 +11,12 @@ from service.model.errors import InternalServerError, RequestError
 from service.web.app import App
 from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.body import Body
-from service.web.connections.eager import run_eagerly
 from service.web.connections.heads import HeadReader
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, TURN_BYTES
 from service.web.connections.log_throttling import LogThrottle
 from service.web.connections.parse_errors import RejectedHead
-from service.web.connections.repeated_fields import RepeatedFields
-from service.web.connections.request import Request, read_request
+from service.web.connections.request import RepeatedFields, Request, read_request
+from service.web.connections.started_coroutine import resume
 from service.web.connections.timeouts import TIMEOUT_EVENTS, State, unsent_bytes
 from service.web.connections.turns import Turns
 from service.web.headers.forwarded import UNIX
@@ -240,7 +239,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _read_head(self) -> bool:
         """Read a head and answer its request; return whether it was all there."""
-        request = None if self._heads.begun else self._repeated.read(self._received)
+        request = None if self._heads.parsed else self._repeated.read(self._received)
         if request is not None:
             self._start(request)
             return True
@@ -251,7 +250,7 @@ class Connection(asyncio.BufferedProtocol):
             request, self._body = read_request(head, self._received, self._remote)
             self._repeated.remember(self._heads.last, request)
             self._start(request)
-        elif self.state is State.IDLE and self._heads.begun:
+        elif self.state is State.IDLE and self._heads.parsed:
             self._enter(State.HEAD)
         return head is not None
 
@@ -270,10 +269,15 @@ class Connection(asyncio.BufferedProtocol):
 
     def _start(self, request: Request) -> None:
         self._closes = not request.keep_alive
-        if self._authenticated:
-            self._listener.turns.count_authenticated()
+        self._listener.turns.authenticated += self._authenticated
         self.state = State.ANSWERING
-        self._task = run_eagerly(self._answer(request), self._listener.loop)
+        coroutine = self._answer(request)
+        try:  # most requests do not wait, and a task for each would be a tenth of their cost
+            pending = coroutine.send(None)
+        except StopIteration:
+            self._task = None
+        else:
+            self._task = self._listener.loop.create_task(resume(coroutine, pending))
 
     async def _answer(self, request: Request) -> None:
         app = self._listener.app

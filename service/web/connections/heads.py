@@ -25,7 +25,7 @@ class HeadReader:
     are answered, and no byte is scanned twice.
     """
 
-    __slots__ = ("_line_end_bytes", "_parsed", "_parser", "_rejection", "last")
+    __slots__ = ("_line_end_bytes", "_parser", "_rejection", "last", "parsed")
 
     def __init__(self) -> None:
         self._parser = HttpRequestParser(
@@ -38,29 +38,24 @@ class HeadReader:
             response_with_body=False,
         )
         self._line_end_bytes = 0
-        self._parsed = 0
+        self.parsed = 0  # bytes of an incomplete head
         self._rejection: ParserRejection | None = None
         self.last = b""  # the last head, unless it came in several packets
-
-    @property
-    def begun(self) -> bool:
-        """Whether some of a head is received, but not all of it."""
-        return self._parsed > 0
 
     def read(self, received: bytearray, *, ended: bool) -> RawRequestMessage | RejectedHead | None:
         """Read the head at the start of the received bytes; return None if it is incomplete and input has not `ended`.
 
         Removes the head, and line ends in front of it. After a rejected head there is no other.
         """
-        if not self._parsed and received.startswith(_LINE_ENDS) and not self._skip_line_ends(received):
+        if not self.parsed and received.startswith(_LINE_ENDS) and not self._skip_line_ends(received):
             return reject(BadRequest(), b"")
-        found = received.find(_END, max(0, self._parsed - len(_END) + 1))
+        found = received.find(_END, max(0, self.parsed - len(_END) + 1))
         end = len(received) if found < 0 else found + len(_END)
         too_large, end = end > MAX_HEAD_BYTES, min(end, MAX_HEAD_BYTES)
-        new = bytes(received[self._parsed : end])
-        self.last = b"" if self._parsed else new
+        new = bytes(received[self.parsed : end])
+        self.last = b"" if self.parsed else new
         messages = self._parse(new)
-        self._parsed = end
+        self.parsed = end
         if self._rejection is not None:
             final = found >= 0 or too_large or ended or self._rejection.is_final(received)
             return self._rejection.reject(bytes(received[:end])) if final else None
@@ -72,7 +67,7 @@ class HeadReader:
         if found < 0 or len(messages) != 1 or messages[0][0].url is None:
             return reject(BadRequest(), b"")
         del received[:end]
-        self._parsed = self._line_end_bytes = 0
+        self.parsed = self._line_end_bytes = 0
         return messages[0][0]
 
     def _skip_line_ends(self, received: bytearray) -> bool:

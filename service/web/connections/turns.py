@@ -20,6 +20,8 @@ class Turns:
 
     In each pass of the event loop one of them has its turn, and one more for each request of an authenticated client:
     of two requests one may be theirs.
+
+    authenticated  requests of authenticated clients in this pass
     """
 
     def __init__(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
@@ -27,16 +29,12 @@ class Turns:
         self._call_soon = call_soon
         self._waiting: deque[Waiting] = deque()
         self._scheduled = self._postponed = False
-        self._authenticated = 0
+        self.authenticated = 0
 
     def add(self, connection: Waiting) -> None:
         """Let a connection have a turn."""
         self._waiting.append(connection)
         self._schedule()
-
-    def count_authenticated(self) -> None:
-        """Count a request of an authenticated client, which is about to be answered."""
-        self._authenticated += 1
 
     def _schedule(self) -> None:
         if not self._scheduled:
@@ -46,10 +44,10 @@ class Turns:
     def _pass(self) -> None:
         self._scheduled = False
         # Those of authenticated clients come first that came in this pass, but no others.
-        self._postponed = self._authenticated > 0 and not self._postponed
+        self._postponed = self.authenticated > 0 and not self._postponed
         try:
             if not self._postponed:
-                turns, self._authenticated = 1 + self._authenticated, 0
+                turns, self.authenticated = 1 + self.authenticated, 0
                 for _ in range(min(turns, len(self._waiting))):
                     self._waiting.popleft().take_turn()
         finally:

@@ -38,16 +38,12 @@ _PREFLIGHT_VARY: Final = "Access-Control-Request-Method, Access-Control-Request-
 
 
 class Cors:
-    """Allows the pages of some origins to read responses."""
+    """Allows the pages of some origins to read responses; `lines` caches `_lines`."""
 
     def __init__(self, origins: frozenset[str]) -> None:
         self._any_origin = ANY_ORIGIN in origins
         self._origins = frozenset() if self._any_origin else origins
-        self._lines = lru_cache(self._make_lines)
-
-    def lines(self, vary: str, origin: str | None) -> HeaderLines:
-        """Return the CORS fields of a response to an origin, and its one Vary field."""
-        return self._lines(vary, origin if origin in self._origins else None)
+        self.lines = lru_cache(self._lines)
 
     def preflight(self, headers: CIMultiDictProxy[str]) -> Answer | None:
         """Return the answer to a preflight request of an allowed origin, None for any other request."""
@@ -58,10 +54,11 @@ class Cors:
             return None
         return Answer((), status=HTTPStatus.NO_CONTENT.value, headers=_PREFLIGHT, vary=_PREFLIGHT_VARY)
 
-    def _make_lines(self, vary: str, origin: str | None) -> HeaderLines:
+    def _lines(self, vary: str, origin: str | None) -> HeaderLines:
+        """Return the CORS fields of a response to an origin, and its one Vary field."""
         varying = [names for names in (vary, hdrs.ORIGIN if self._origins else "") if names]
         fields = {"Vary": ", ".join(varying)} if varying else {}
-        if allowed := ANY_ORIGIN if self._any_origin else origin:
+        if allowed := ANY_ORIGIN if self._any_origin else origin if origin in self._origins else None:
             fields["Access-Control-Allow-Origin"] = allowed
             fields["Access-Control-Expose-Headers"] = ", ".join(_EXPOSED)
         return header_lines(fields)

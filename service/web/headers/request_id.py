@@ -1,8 +1,6 @@
 """Identifiers that correlate log lines: of the request, and of the trace that it is part of."""
 
 import re
-from itertools import count
-from secrets import token_hex
 from typing import Final
 
 from multidict import istr
@@ -20,17 +18,6 @@ _SAFE: Final = re.compile(r"[A-Za-z0-9._~+/=:@-]{1,128}")
 _PARENT: Final = re.compile(
     r"(?P<version>[0-9a-f]{2})-(?P<trace>[0-9a-f]{32})-(?P<parent>[0-9a-f]{16})-[0-9a-f]{2}(?P<more>-.*)?"
 )
-
-
-class RequestIds:
-    """Gives unique identifiers to requests that have none of their own."""
-
-    def __init__(self) -> None:
-        self._run, self._numbers = token_hex(8), count(1)
-
-    def new(self) -> str:
-        """Return a new identifier."""
-        return f"{self._run}-{next(self._numbers):x}"
 
 
 def safe_id(received: str | None) -> str | None:

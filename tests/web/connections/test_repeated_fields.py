@@ -5,8 +5,7 @@ from hypothesis import given, strategies as st
 
 from service.web.connections.heads import HeadReader
 from service.web.connections.parse_errors import RejectedHead
-from service.web.connections.repeated_fields import RepeatedFields
-from service.web.connections.request import Request, read_request
+from service.web.connections.request import RepeatedFields, Request, read_request
 
 BLOCK = b"\r\nHost: t\r\nx-api-key: a\r\nAccept: */*\r\n\r\n"
 FIRST = b"GET / HTTP/1.1"

@@ -74,7 +74,7 @@ def test_while_nobody_waits_nothing_is_called() -> None:
 def test_requests_of_the_authenticated_come_first_in_a_pass_and_are_then_made_up_for() -> None:
     passes = Passes()
     passes.add(*"abcdef")
-    passes.turns.count_authenticated()
+    passes.turns.authenticated += 1
     assert [passes.run() for _ in range(3)] == ["", "ab", "c"]
 
 
@@ -83,7 +83,7 @@ def test_however_many_the_authenticated_ask_of_two_requests_one_is_another_ones(
     passes.add(*["A"] * 50)
     for _ in range(100):
         for _ in range(20):
-            passes.turns.count_authenticated()
+            passes.turns.authenticated += 1
         passes.run()
     assert len(passes.taken) >= 100 * 20
 

@@ -1,0 +1,33 @@
+"""A coroutine that has begun without a task, and waits."""
+
+from collections.abc import Coroutine, Generator
+from typing import Any
+
+Started = Coroutine[Any, None, None]
+
+
+async def resume(coroutine: Started, pending: object) -> None:
+    """Continue a coroutine, which waits for `pending`, in a task.
+
+    Python 3.12 has eager tasks for this. Until it waits, the coroutine has no current task, which `asyncio.timeout`
+    needs: code that uses one waits before.
+    """
+    await _Rest(coroutine, pending)
+
+
+class _Rest:
+    def __init__(self, coroutine: Started, pending: object) -> None:
+        self._coroutine, self._pending = coroutine, pending
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        pending = self._pending
+        try:
+            while True:
+                try:
+                    sent = yield pending
+                except BaseException as error:  # noqa: BLE001 - the task's cancellation is the coroutine's
+                    pending = self._coroutine.throw(error)
+                else:
+                    pending = self._coroutine.send(sent)
+        except StopIteration:
+            return
