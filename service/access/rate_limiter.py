@@ -68,8 +68,8 @@ class RateLimiter:
         return self._memory.take(name, rate)
 
     async def _queue(self, store: RedisLimiter, name: str, rate: Rate, *, probes: bool) -> RateDecision:
-        await asyncio.sleep(0)  # a request that has not waited before has no task, which a timeout needs
         with self._bound.pending(name, rate):
+            await asyncio.sleep(0)  # a request that has not waited before has no task, which a timeout needs
             try:
                 async with asyncio.timeout(self._queue_seconds):
                     await self._connections.acquire()
