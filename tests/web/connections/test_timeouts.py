@@ -194,8 +194,10 @@ async def test_a_response_that_the_client_does_not_read_is_aborted(dial: Dial, s
     _, writer = await dial()
     writer.write(PAGE * 64)  # more than the system's buffers take
     async with asyncio.timeout(SECONDS):
-        while not counted(snapshots, Event.WRITE_TIMEOUT):  # noqa: ASYNC110 - the server signals no event
+        while not counted(snapshots, Event.ACCEPTED) or snapshots.slot.open_connections():  # noqa: ASYNC110 - no event
             await asyncio.sleep(0.05)
+    events = (Event.HEAD_TIMEOUT, Event.IDLE_TIMEOUT, Event.WRITE_TIMEOUT, Event.WRITE_LIMIT)
+    assert [each for each in events if counted(snapshots, each)] == [Event.WRITE_TIMEOUT]
 
 
 @pytest.mark.uvloop
