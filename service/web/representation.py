@@ -4,6 +4,7 @@ The answer is a 304, or a 200 in a content coding. Encoded bodies are cached.
 """
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
@@ -61,9 +62,9 @@ class Representation(msgspec.Struct, frozen=True, eq=False):
     common: CommonHeaders
     is_document: bool = False
 
+    @abstractmethod
     def content(self) -> Content:
         """Compute the content."""
-        raise NotImplementedError
 
     def links(self, total_count: int) -> HeaderLines:  # noqa: ARG002 - only pages have links
         """Return the Link field. It depends on the query as the client wrote it, so it is no part of the content."""

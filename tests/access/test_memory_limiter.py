@@ -4,7 +4,7 @@ from itertools import combinations_with_replacement
 
 from hypothesis import given, strategies as st
 
-from service.access.memory_limiter import MemoryLimiter
+from service.access.memory_limiter import MAX_KEYS, MemoryLimiter
 from service.access.request_rate import Rate
 from tests.access.gcra_model import Bucket, Clock
 
@@ -87,3 +87,15 @@ def test_a_share_is_never_less_than_one_request_at_once() -> None:
     assert [memory.take("a", rate).allowed for _ in range(2)] == [True, False]
     clock.now += 8
     assert [memory.take("a", rate).allowed for _ in range(2)] == [True, False]
+
+
+def test_beyond_the_largest_number_of_keys_the_least_recently_used_one_starts_with_a_full_bucket() -> None:
+    memory, rate = MemoryLimiter(clock=Clock()), Rate(1, 60, 1)
+    for key in ("old", "used"):
+        assert memory.take(key, rate).allowed
+    for number in range(MAX_KEYS - 2):
+        memory.take(f"{number}", rate)
+    assert not memory.take("used", rate).allowed
+    memory.take("one more", rate)
+    assert memory.take("old", rate).allowed
+    assert not memory.take("used", rate).allowed
