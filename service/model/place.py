@@ -1,0 +1,63 @@
+"""Places in requests: points and boxes in decimal degrees."""
+
+from typing import Final
+
+import msgspec
+
+from service.model.kinds import NUMBER_PATTERN
+
+MAX_LATITUDE: Final = 90.0
+MAX_LONGITUDE: Final = 180.0
+_POINT: Final = "expected latitude,longitude in decimal degrees, such as 43.65,-79.38"
+_BOX: Final = "expected west,south,east,north in decimal degrees, such as -79.6,43.5,-79.1,43.9"
+
+
+class Point(msgspec.Struct, frozen=True, array_like=True):
+    """A point, in degrees."""
+
+    latitude: float
+    longitude: float
+
+
+class Box(msgspec.Struct, frozen=True, array_like=True):
+    """The points between two parallels and two meridians, in degrees, edges included.
+
+    If west is greater than east, it crosses the antimeridian. The order is that of RFC 7946 section 5.
+    """
+
+    west: float
+    south: float
+    east: float
+    north: float
+
+
+def parse_point(text: str) -> Point:
+    """Return the point of a text such as `43.65,-79.38`. Raises `ValueError` with the reason."""
+    latitude, longitude = _degrees(text, 2, _POINT)
+    if abs(latitude) > MAX_LATITUDE or abs(longitude) > MAX_LONGITUDE:
+        raise ValueError(_POINT)
+    return Point(latitude, longitude)
+
+
+def parse_box(text: str) -> Box:
+    """Return the box of a text such as `-79.6,43.5,-79.1,43.9`. Raises `ValueError` with the reason."""
+    west, south, east, north = _degrees(text, 4, _BOX)
+    if max(abs(south), abs(north)) > MAX_LATITUDE or max(abs(west), abs(east)) > MAX_LONGITUDE:
+        raise ValueError(_BOX)
+    if south > north:
+        raise ValueError("south must not be greater than north")
+    return Box(west, south, east, north)
+
+
+def decimal(text: str) -> float | None:
+    """Return a decimal as a double, perhaps infinite; None for any other text."""
+    stripped = text.strip()
+    return float(stripped) if NUMBER_PATTERN.fullmatch(stripped) else None
+
+
+def _degrees(text: str, count: int, expected: str) -> list[float]:
+    """Return decimals that are separated by commas; 0 has no sign."""
+    numbers = [number + 0.0 for part in text.split(",", count) if (number := decimal(part)) is not None]
+    if len(numbers) != count or text.count(",") != count - 1:
+        raise ValueError(expected)
+    return numbers
