@@ -1,6 +1,6 @@
 """The report of a benchmark over HTTP, and its tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -37,7 +37,7 @@ class ShapeFacts(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """All results of a run."""
+    """All results of a run; `ceilings` are contests with the bare handler, `low_level` with the low-level server."""
 
     stores: int
     companies: int
@@ -48,6 +48,7 @@ class Report(msgspec.Struct, frozen=True):
     shapes: list[ShapeFacts]
     loadings: list[Loading]
     ceilings: list[Contest]
+    low_level: list[Contest]
     peers: list[Contest]
     lacks: list[str]
 
@@ -63,8 +64,8 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def markdown(report: Report) -> str:
-    """Return the report as Markdown: the surroundings, then a table each of ceiling, peers and loading."""
-    parts = [_surroundings(report), _ceilings(report), _peers(report), _loadings(report)]
+    """Return the report as Markdown: the surroundings, then a table each of ceilings, peers and loading."""
+    parts = [_surroundings(report), _ceilings(report), _low_level(report), _peers(report), _loadings(report)]
     notes = [f"{loading.name}: {loading.notes}" for loading in report.loadings if loading.notes]
     missed = [f"Bound missed: {miss}." for miss in report.missed]
     parts.append("".join(f"- {line}\n" for line in [*notes, *report.lacks, *missed]))
@@ -80,28 +81,44 @@ def _surroundings(report: Report) -> str:
 
 
 def _ceilings(report: Report) -> str:
-    head = ("shape", "distinct requests", "mean body", "CPU µs", "bare CPU µs", "bare over service", "from", "to")
-    return table(
-        (*head, "at least", "requests/s", "bare requests/s"), (_ceiling(report, each) for each in report.ceilings)
+    costs, rates = _cost_heads("bare"), _rate_heads("bare")
+    rows = (
+        (
+            *(shape.title, f"{shape.requests:,}", f"{shape.mean_bytes / 1000:,.1f} kB", *_costs(found)),
+            *(f"{shape.least:.2f}" if shape.least else "-", *_rates(found)),
+        )
+        for shape, found in _with_shapes(report, report.ceilings)
     )
+    return table(("shape", "distinct requests", "mean body", *costs, "at least", *rates), rows)
 
 
-def _ceiling(report: Report, found: Contest) -> Sequence[str]:
-    shape = next(shape for shape in report.shapes if shape.slug == found.shape)
-    ours, bare, ratio = found.ours, found.theirs, found.cpu_ratio
-    return (
-        shape.title,
-        f"{shape.requests:,}",
-        f"{shape.mean_bytes / 1000:,.1f} kB",
-        f"{ours.cpu_microseconds.median:,.1f}",
-        f"{bare.cpu_microseconds.median:,.1f}",
-        f"**{ratio.median:.2f}**",
-        f"{ratio.lowest:.2f}",
-        f"{ratio.highest:.2f}",
-        f"{shape.least:.2f}" if shape.least else "-",
-        f"{ours.requests_per_second.median:,.0f}",
-        f"{bare.requests_per_second.median:,.0f}",
-    )
+def _low_level(report: Report) -> str:
+    costs, rates = _cost_heads("low-level"), _rate_heads("low-level")
+    found = _with_shapes(report, report.low_level)
+    return table(("shape", *costs, *rates), ((shape.title, *_costs(each), *_rates(each)) for shape, each in found))
+
+
+def _with_shapes(report: Report, contests: Iterable[Contest]) -> list[tuple[ShapeFacts, Contest]]:
+    shapes = {shape.slug: shape for shape in report.shapes}
+    return [(shapes[each.shape], each) for each in contests]
+
+
+def _cost_heads(other: str) -> Sequence[str]:
+    return ("CPU µs", f"{other} CPU µs", f"{other} over service", "from", "to")
+
+
+def _costs(found: Contest) -> Sequence[str]:
+    ours, theirs, ratio = found.ours.cpu_microseconds, found.theirs.cpu_microseconds, found.cpu_ratio
+    ratios = (f"**{ratio.median:.2f}**", f"{ratio.lowest:.2f}", f"{ratio.highest:.2f}")
+    return (f"{ours.median:,.1f}", f"{theirs.median:,.1f}", *ratios)
+
+
+def _rate_heads(other: str) -> Sequence[str]:
+    return ("requests/s", f"{other} requests/s")
+
+
+def _rates(found: Contest) -> Sequence[str]:
+    return tuple(f"{side.requests_per_second.median:,.0f}" for side in (found.ours, found.theirs))
 
 
 def _peers(report: Report) -> str:
