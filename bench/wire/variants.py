@@ -1,4 +1,4 @@
-"""Variants of shapes, for responses that are compressed, not modified, or logged."""
+"""Variants of shapes: header fields that differ, and responses that are compressed, not modified, or logged."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -9,6 +9,7 @@ from bench.wire.answers import Answers
 from bench.wire.contender import HOME, same_targets
 from bench.wire.servers import Failed, Server
 from bench.wire.shapes import ACCEPT_ENCODING, Shape
+from service.model.operation import REQUEST_ID_HEADER
 from service.settings import Settings
 from service.web.headers.content_coding import CODINGS
 
@@ -33,7 +34,20 @@ def variants(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     best = _CODINGS[0]
     kept = (_coded(shape, best, kept=True) for shape in (city, pages))
     cities = (_coded(city, coding, kept=False) for coding in _CODINGS)
-    return (_again(city), *kept, *cities, _coded(pages, best, kept=False), _logged(company), _logged(city))
+    return (
+        *(_own_fields(company), _again(city), *kept, *cities, _coded(pages, best, kept=False)),
+        *(_logged(company), _logged(city)),
+    )
+
+
+def _own_fields(shape: Shape) -> Shape:
+    """Return a shape whose requests have distinct header fields, so that the service parses each anew."""
+    requests = (
+        msgspec.structs.replace(request, fields=((REQUEST_ID_HEADER, f"bench-{number}"),))
+        for number, request in enumerate(shape.requests)
+    )
+    title = f"{shape.title}, each request with an `{REQUEST_ID_HEADER}` of its own"
+    return msgspec.structs.replace(shape, slug=f"{shape.slug}-own-fields", title=title, requests=tuple(requests))
 
 
 def _logged(shape: Shape) -> Shape:
