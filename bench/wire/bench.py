@@ -40,6 +40,7 @@ class Found(msgspec.Struct, frozen=True):
     loadings: list[Loading]
     ceilings: list[Contest]
     low_level: list[Contest]
+    logged: list[Contest]
     peers: list[Contest]
     lacks: list[str]
 
@@ -60,14 +61,14 @@ class Bench(msgspec.Struct, frozen=True):
 
     def run(self, shapes: Sequence[Shape], peers: Sequence[str]) -> Found:
         """Measure everything, peers on plain shapes. Raises `Failed` if the service or an upper bound fails."""
-        found = Found({}, [], [], [], [], [])
+        found = Found({}, [], [], [], [], [], [])
         for other in self.others:
             with self._started(service(other), found):
                 pass
         with self._started(service(self.data), found) as ours:
             asked = [tagged(ours, shape) for shape in shapes]
             for shape in asked:
-                self._beside_ceilings(ours, shape, found)
+                (self._beside_logged if shape.most else self._beside_ceilings)(ours, shape, found)
             for name in peers:
                 try:
                     with self._started(self._peer(name, found.answers), found) as theirs:
@@ -100,6 +101,14 @@ class Bench(msgspec.Struct, frozen=True):
                 log(f"{ceiling.name}: {shape.slug}")
                 with running(ceiling, self.core) as theirs:
                     contests.append(contest(self.driver, shape, ours=asked, theirs=theirs, pairs=self.pairs))
+
+    def _beside_logged(self, ours: Server, shape: Shape, found: Found) -> None:
+        """Measure the service and one with the options of the shape, after checking each response."""
+        logged = service(self.data, *shape.options)
+        log(f"{logged.name}: {shape.slug}")
+        with running(logged, self.core) as theirs:
+            found.answers[shape.slug] = self._collected(theirs, shape)
+            found.logged.append(contest(self.driver, shape, ours=ours, theirs=theirs, pairs=self.pairs))
 
     def _collected(self, server: Server, shape: Shape) -> Answers:
         """Send the requests of a shape once each; check and return the responses."""
