@@ -1,16 +1,21 @@
-"""Fixtures of the engine benchmarks: data sets of several sizes, and distinct queries of each shape."""
+"""Fixtures of the engine benchmarks: data sets of several sizes, distinct queries of each shape, a connection."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 import pytest
 
-from bench.engine.questions import SHAPES, Questions, read_questions
+from bench.engine.loopback import Loopback, loopback
+from bench.engine.questions import SHAPES, Directory, Questions, read_directory, read_questions
+from bench.engine.targets import Pipeline, make_pipeline
 from bench.wire.machine import surroundings
 from bench.wire.sample import Sample, make_baked
 
 _SIZES = (10_000, 100_000)
 _LARGE = 1_000_000
+_REQUEST_SIZE = 100_000
+REQUEST_SHAPES = ("company", *(shape for shape in SHAPES if shape != "city-open"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -19,17 +24,37 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Repeat each benchmark for each size and shape."""
+    """Repeat each benchmark for each size and shape; most steps of a request do not depend on the size."""
     sizes = [*_SIZES, _LARGE] if metafunc.config.getoption("--large") else _SIZES
-    metafunc.parametrize("stores", sizes, scope="session")
-    metafunc.parametrize("shape", SHAPES)
+    is_engine = "questions" in metafunc.fixturenames
+    metafunc.parametrize("stores", sizes if is_engine else [_REQUEST_SIZE], scope="session")
+    metafunc.parametrize("shape", SHAPES if is_engine else REQUEST_SHAPES)
 
 
 @pytest.fixture(scope="session")
-def every_question(stores: int) -> dict[str, Questions]:
-    """Return the queries of each shape on a synthetic data set of a size."""
+def directory(stores: int) -> Directory:
+    """Return a synthetic data set of a size, and the shapes of requests for it."""
     sample = Sample.of(stores, seed=1)
-    return read_questions(make_baked(sample), sample)
+    return read_directory(make_baked(sample), sample)
+
+
+@pytest.fixture(scope="session")
+def every_question(directory: Directory) -> dict[str, Questions]:
+    """Return the queries of each shape on a data set."""
+    return read_questions(directory)
+
+
+@pytest.fixture
+def pipeline(directory: Directory, shape: str) -> Pipeline:
+    """Return the requests of one shape, and the parts of a service that answers them."""
+    return make_pipeline(directory.dataset, directory.shapes[shape].requests)
+
+
+@pytest.fixture
+def connection(pipeline: Pipeline) -> Iterator[Loopback]:
+    """Yield a connection to the service of the pipeline."""
+    with loopback(pipeline.app) as made:
+        yield made
 
 
 @pytest.fixture

@@ -1,39 +1,17 @@
-"""The program of the upper bound: an aiohttp handler that sends a copy of bytes from a random place of a large buffer.
+"""The program of the first upper bound: an aiohttp handler that sends a copy of a random part of a large buffer.
 
-`python -m bench.peers.bare PORT PLAN`; PLAN is a JSON file, a `Plan`.
+`python -m bench.peers.bare PORT PLAN`.
 """
 
-import os
-import sys
-from itertools import cycle
-from pathlib import Path
-from random import Random
-from typing import Final
-
-import msgspec
 import uvloop
 from aiohttp import web
 
-_BUFFER_BYTES: Final = 50_000_000
-_PLACES: Final = 100_000
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """The responses: their route, status, header fields, and sizes of bodies."""
-
-    route: str
-    status: int
-    fields: dict[str, str]
-    sizes: list[int]
+from bench.peers.plan import Plan, random_bytes, read_arguments
 
 
 def application(plan: Plan) -> web.Application:
     """Return an application of one route."""
-    buffer = os.urandom(_BUFFER_BYTES)
-    random = Random(1)
-    # Drawn in advance, so that a request costs only the copy.
-    starts = [(random.randrange(_BUFFER_BYTES - size), size) for size in random.choices(plan.sizes, k=_PLACES)]
-    places = cycle([slice(start, start + size) for start, size in starts])
+    buffer, places = random_bytes(), plan.places()
     status, fields = plan.status, plan.fields
 
     async def answer(_: web.Request) -> web.Response:
@@ -46,9 +24,9 @@ def application(plan: Plan) -> web.Application:
 
 def main() -> None:
     """Serve until stopped."""
-    port, plan = sys.argv[1:]
-    app = application(msgspec.json.decode(Path(plan).read_bytes(), type=Plan))
-    web.run_app(app, host="127.0.0.1", port=int(port), access_log=None, print=None, loop=uvloop.new_event_loop())
+    port, plan = read_arguments()
+    loop = uvloop.new_event_loop()
+    web.run_app(application(plan), host="127.0.0.1", port=port, access_log=None, print=None, loop=loop)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Measure the service over HTTP, with its upper bound and its peers: `python -m bench.wire --stores 100000`."""
+"""Measure the service over HTTP, with its upper bounds and its peers: `python -m bench.wire --stores 100000`."""
 
 import signal
 import sys
@@ -29,7 +29,9 @@ _NO_PEER: Final = "none"
 @click.option("--data", type=click.Path(exists=True, path_type=Path), help="Serve this form of the same data set.")
 @click.option("--baked", is_flag=True, help="Bake the data set and serve the file.")
 @click.option("--seconds", default=3, show_default=True, help="Length of a run.")
-@click.option("--pairs", default=5, show_default=True, help="Pairs of runs with the bare handler per shape.")
+@click.option(
+    "--pairs", default=5, show_default=True, help="Pairs of runs per shape with each upper bound, or with the log."
+)
 @click.option("--peer-pairs", default=2, show_default=True, help="Pairs of runs with a peer per shape.")
 @click.option("--connections", default=16, show_default=True, help="Connections of wrk.")
 @click.option(
@@ -95,11 +97,16 @@ def _report(bench: Bench, shapes: Sequence[Shape], found: Found) -> Report:
         connections=driver.connections,
         surroundings=surroundings(),
         shapes=[
-            ShapeFacts(shape.slug, shape.title, len(shape.requests), found.answers[shape.slug].mean_bytes, shape.least)
+            ShapeFacts(
+                *(shape.slug, shape.title, len(shape.requests), found.answers[shape.slug].mean_bytes),
+                *(shape.least, shape.most),
+            )
             for shape in shapes
         ],
         loadings=found.loadings,
         ceilings=found.ceilings,
+        low_level=found.low_level,
+        logged=found.logged,
         peers=found.peers,
         lacks=found.lacks,
     )

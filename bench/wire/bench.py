@@ -1,4 +1,4 @@
-"""A benchmark over HTTP: the service, its upper bound and its peers, shape by shape."""
+"""A benchmark over HTTP: the service, its upper bounds and its peers, shape by shape."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from bench.peers.ceiling import ceiling
+from bench.peers.ceiling import bare, low_level
 from bench.peers.datasette import datasette
 from bench.peers.fastapi import fastapi
 from bench.peers.nginx import nginx
@@ -39,6 +39,8 @@ class Found(msgspec.Struct, frozen=True):
     answers: dict[str, Answers]
     loadings: list[Loading]
     ceilings: list[Contest]
+    low_level: list[Contest]
+    logged: list[Contest]
     peers: list[Contest]
     lacks: list[str]
 
@@ -58,15 +60,15 @@ class Bench(msgspec.Struct, frozen=True):
     peer_pairs: int
 
     def run(self, shapes: Sequence[Shape], peers: Sequence[str]) -> Found:
-        """Measure everything, peers on plain shapes. Raises `Failed` if the service or the bare handler fails."""
-        found = Found({}, [], [], [], [])
+        """Measure everything, peers on plain shapes. Raises `Failed` if the service or an upper bound fails."""
+        found = Found({}, [], [], [], [], [], [])
         for other in self.others:
             with self._started(service(other), found):
                 pass
         with self._started(service(self.data), found) as ours:
             asked = [tagged(ours, shape) for shape in shapes]
             for shape in asked:
-                self._beside_ceiling(ours, shape, found)
+                (self._beside_logged if shape.most else self._beside_ceilings)(ours, shape, found)
             for name in peers:
                 try:
                     with self._started(self._peer(name, found.answers), found) as theirs:
@@ -89,16 +91,30 @@ class Bench(msgspec.Struct, frozen=True):
             )
             yield server
 
-    def _beside_ceiling(self, ours: Server, shape: Shape, found: Found) -> None:
+    def _beside_ceilings(self, ours: Server, shape: Shape, found: Found) -> None:
         """Measure the service, or one with the options of the shape, after checking each response."""
         own = running(service(self.data, *shape.options), self.core) if shape.options else nullcontext(ours)
         with own as asked:
-            log(f"bare handler: {shape.slug}")
-            answers = collect(asked, shape, self._answers / shape.slug)
-            check_kept(shape, answers)
-            with running(ceiling(shape, answers, self.sample.work), self.core) as bare:
-                found.ceilings.append(contest(self.driver, shape, ours=asked, theirs=bare, pairs=self.pairs))
-        found.answers[shape.slug] = answers
+            answers = found.answers[shape.slug] = self._collected(asked, shape)
+            for make, contests in ((bare, found.ceilings), (low_level, found.low_level)):
+                ceiling = make(shape, answers, self.sample.work)
+                log(f"{ceiling.name}: {shape.slug}")
+                with running(ceiling, self.core) as theirs:
+                    contests.append(contest(self.driver, shape, ours=asked, theirs=theirs, pairs=self.pairs))
+
+    def _beside_logged(self, ours: Server, shape: Shape, found: Found) -> None:
+        """Measure the service and one with the options of the shape, after checking each response."""
+        logged = service(self.data, *shape.options)
+        log(f"{logged.name}: {shape.slug}")
+        with running(logged, self.core) as theirs:
+            found.answers[shape.slug] = self._collected(theirs, shape)
+            found.logged.append(contest(self.driver, shape, ours=ours, theirs=theirs, pairs=self.pairs))
+
+    def _collected(self, server: Server, shape: Shape) -> Answers:
+        """Send the requests of a shape once each; check and return the responses."""
+        answers = collect(server, shape, self._answers / shape.slug)
+        check_kept(shape, answers)
+        return answers
 
     def _peer(self, name: str, answers: Mapping[str, Answers]) -> Contender:
         """Prepare the data of a peer and return the peer. Raises `NotInstalled`."""

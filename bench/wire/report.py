@@ -1,6 +1,6 @@
 """The report of a benchmark over HTTP, and its tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -26,7 +26,8 @@ class Loading(msgspec.Struct, frozen=True):
 class ShapeFacts(msgspec.Struct, frozen=True):
     """A shape: its title, its number of distinct requests, the mean size of the bodies in bytes.
 
-    `least` is the lower bound for the median of bare over service, 0 if there is none.
+    `least` is the lower bound for the median of bare over service, `most` the upper bound for that of the service with
+    an access log over the service without; 0 if there is none.
     """
 
     slug: str
@@ -34,10 +35,14 @@ class ShapeFacts(msgspec.Struct, frozen=True):
     requests: int
     mean_bytes: float
     least: float
+    most: float
 
 
 class Report(msgspec.Struct, frozen=True):
-    """All results of a run."""
+    """All results of a run.
+
+    `ceilings` are contests with the bare handler, `low_level` with the low-level server, `logged` with an access log.
+    """
 
     stores: int
     companies: int
@@ -48,23 +53,33 @@ class Report(msgspec.Struct, frozen=True):
     shapes: list[ShapeFacts]
     loadings: list[Loading]
     ceilings: list[Contest]
+    low_level: list[Contest]
+    logged: list[Contest]
     peers: list[Contest]
     lacks: list[str]
 
     @property
     def missed(self) -> list[str]:
         """The bounds that are missed."""
-        found = {each.shape: each.cpu_ratio.median for each in self.ceilings}
+        ceilings, logged = _with_shapes(self, self.ceilings), _with_shapes(self, self.logged)
         return [
-            f"{shape.title}: bare over service is {found[shape.slug]:.2f}"
-            for shape in self.shapes
-            if found[shape.slug] < shape.least
+            *(
+                f"{shape.title}: bare over service is {found.cpu_ratio.median:.2f}"
+                for shape, found in ceilings
+                if found.cpu_ratio.median < shape.least
+            ),
+            *(
+                f"{shape.title}: logged over service is {found.cpu_ratio.median:.2f}"
+                for shape, found in logged
+                if found.cpu_ratio.median > shape.most
+            ),
         ]
 
 
 def markdown(report: Report) -> str:
-    """Return the report as Markdown: the surroundings, then a table each of ceiling, peers and loading."""
-    parts = [_surroundings(report), _ceilings(report), _peers(report), _loadings(report)]
+    """Return the report as Markdown: the surroundings, then its tables."""
+    ratios = (_ceilings(report), _low_level(report), _logged(report))
+    parts = [_surroundings(report), *ratios, _peers(report), _loadings(report)]
     notes = [f"{loading.name}: {loading.notes}" for loading in report.loadings if loading.notes]
     missed = [f"Bound missed: {miss}." for miss in report.missed]
     parts.append("".join(f"- {line}\n" for line in [*notes, *report.lacks, *missed]))
@@ -80,28 +95,52 @@ def _surroundings(report: Report) -> str:
 
 
 def _ceilings(report: Report) -> str:
-    head = ("shape", "distinct requests", "mean body", "CPU µs", "bare CPU µs", "bare over service", "from", "to")
-    return table(
-        (*head, "at least", "requests/s", "bare requests/s"), (_ceiling(report, each) for each in report.ceilings)
-    )
+    costs, rates = _cost_heads("bare"), _rate_heads("bare")
+    rows = [
+        (
+            *(shape.title, f"{shape.requests:,}", f"{shape.mean_bytes / 1000:,.1f} kB", *_costs(found)),
+            *(f"{shape.least:.2f}" if shape.least else "-", *_rates(found)),
+        )
+        for shape, found in _with_shapes(report, report.ceilings)
+    ]
+    return table(("shape", "distinct requests", "mean body", *costs, "at least", *rates), rows) if rows else ""
 
 
-def _ceiling(report: Report, found: Contest) -> Sequence[str]:
-    shape = next(shape for shape in report.shapes if shape.slug == found.shape)
-    ours, bare, ratio = found.ours, found.theirs, found.cpu_ratio
-    return (
-        shape.title,
-        f"{shape.requests:,}",
-        f"{shape.mean_bytes / 1000:,.1f} kB",
-        f"{ours.cpu_microseconds.median:,.1f}",
-        f"{bare.cpu_microseconds.median:,.1f}",
-        f"**{ratio.median:.2f}**",
-        f"{ratio.lowest:.2f}",
-        f"{ratio.highest:.2f}",
-        f"{shape.least:.2f}" if shape.least else "-",
-        f"{ours.requests_per_second.median:,.0f}",
-        f"{bare.requests_per_second.median:,.0f}",
-    )
+def _low_level(report: Report) -> str:
+    costs, rates = _cost_heads("low-level"), _rate_heads("low-level")
+    found = _with_shapes(report, report.low_level)
+    rows = [(shape.title, *_costs(each), *_rates(each)) for shape, each in found]
+    return table(("shape", *costs, *rates), rows) if rows else ""
+
+
+def _logged(report: Report) -> str:
+    head = ("shape", *_cost_heads("logged"), "at most", *_rate_heads("logged"))
+    found = _with_shapes(report, report.logged)
+    rows = [(shape.title, *_costs(each), f"{shape.most:.2f}", *_rates(each)) for shape, each in found]
+    return table(head, rows) if rows else ""
+
+
+def _with_shapes(report: Report, contests: Iterable[Contest]) -> list[tuple[ShapeFacts, Contest]]:
+    shapes = {shape.slug: shape for shape in report.shapes}
+    return [(shapes[each.shape], each) for each in contests]
+
+
+def _cost_heads(other: str) -> Sequence[str]:
+    return ("CPU µs", f"{other} CPU µs", f"{other} over service", "from", "to")
+
+
+def _costs(found: Contest) -> Sequence[str]:
+    ours, theirs, ratio = found.ours.cpu_microseconds, found.theirs.cpu_microseconds, found.cpu_ratio
+    ratios = (f"**{ratio.median:.2f}**", f"{ratio.lowest:.2f}", f"{ratio.highest:.2f}")
+    return (f"{ours.median:,.1f}", f"{theirs.median:,.1f}", *ratios)
+
+
+def _rate_heads(other: str) -> Sequence[str]:
+    return ("requests/s", f"{other} requests/s")
+
+
+def _rates(found: Contest) -> Sequence[str]:
+    return tuple(f"{side.requests_per_second.median:,.0f}" for side in (found.ours, found.theirs))
 
 
 def _peers(report: Report) -> str:

@@ -1,4 +1,4 @@
-"""Variants of shapes, for responses that are compressed, not modified, or logged."""
+"""Variants of shapes: header fields that differ, and responses that are compressed, not modified, or logged."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -6,14 +6,17 @@ from typing import Final
 import msgspec
 
 from bench.wire.answers import Answers
-from bench.wire.contender import HOME, same_targets
+from bench.wire.contender import HOME, ROOT, same_targets
 from bench.wire.servers import Failed, Server
 from bench.wire.shapes import ACCEPT_ENCODING, Shape
+from service.model.operation import REQUEST_ID_HEADER
 from service.settings import Settings
 from service.web.headers.content_coding import CODINGS
 
 _NOT_MODIFIED: Final = 304
-_LEAST_NOT_MODIFIED: Final = 0.85
+_LEAST_NOT_MODIFIED: Final = 1.05
+_LEAST_KEPT: Final = 1.05
+_MOST_LOGGED: Final = 1.12
 _CODINGS: Final = [coding.token for coding in CODINGS]
 _NOTHING_KEPT: Final = ("--encoded-cache", "0")
 # The heads of responses take a part of it.
@@ -33,15 +36,28 @@ def variants(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     best = _CODINGS[0]
     kept = (_coded(shape, best, kept=True) for shape in (city, pages))
     cities = (_coded(city, coding, kept=False) for coding in _CODINGS)
-    return (_again(city), *kept, *cities, _coded(pages, best, kept=False), _logged(company), _logged(city))
+    return (
+        *(_own_fields(company), _again(city), *kept, *cities, _coded(pages, best, kept=False)),
+        *(_logged(company), _logged(city)),
+    )
+
+
+def _own_fields(shape: Shape) -> Shape:
+    """Return a shape whose requests have distinct header fields, so that the service parses each anew."""
+    requests = (
+        msgspec.structs.replace(request, fields=((REQUEST_ID_HEADER, f"bench-{number}"),))
+        for number, request in enumerate(shape.requests)
+    )
+    title = f"{shape.title}, each request with an `{REQUEST_ID_HEADER}` of its own"
+    slug = f"{shape.slug}-own-fields"
+    return msgspec.structs.replace(shape, slug=slug, title=title, requests=tuple(requests), least=0.0)
 
 
 def _logged(shape: Shape) -> Shape:
     """Return a shape for a service with an access log."""
-    options = ("--access-log", str(HOME / "access.log"))
-    return msgspec.structs.replace(
-        shape, slug=f"{shape.slug}-logged", title=f"{shape.title}, with an access log", options=options, least=0.0
-    )
+    options = ("--access-log", str((HOME / "access.log").relative_to(ROOT)))
+    slug, title = f"{shape.slug}-logged", f"{shape.title}, with an access log"
+    return msgspec.structs.replace(shape, slug=slug, title=title, options=options, least=0.0, most=_MOST_LOGGED)
 
 
 def _again(shape: Shape) -> Shape:
@@ -61,6 +77,7 @@ def _coded(shape: Shape, coding: str, *, kept: bool) -> Shape:
         title=f"{shape.title}, {coding}, {how}",
         requests=tuple(msgspec.structs.replace(request, fields=fields) for request in shape.requests),
         options=options,
+        least=_LEAST_KEPT if kept else 0.0,
     )
 
 
