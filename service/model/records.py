@@ -19,7 +19,7 @@ def _field(kind: Kind, description: str, *, filters: bool = False, **schema: obj
 class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A retail store."""
 
-    store_id: Annotated[str, _field(IDENTIFIER, "Identifier of the store.")]
+    store_id: Annotated[str, _field(IDENTIFIER, "Identifier of the store.", filters=True)]
     company_id: Annotated[str, _field(IDENTIFIER, "Identifier of the company that owns the store.", filters=True)]
     parent_company_id: Annotated[
         str | None, _field(IDENTIFIER, "Identifier of the company that owns that company.", filters=True)
@@ -76,6 +76,11 @@ class Resource(msgspec.Struct, frozen=True):
     record: type[Store | Company]
     identifier: str
     fields: tuple[Field, ...]
+
+    @property
+    def noun(self) -> str:
+        """What one record is called."""
+        return self.record.__name__.lower()
 
     @property
     def filters(self) -> tuple[Field, ...]:

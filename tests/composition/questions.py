@@ -17,8 +17,9 @@ from tests.engine.oracle import Collection, Form
 Pair = tuple[str, str]
 # The first spelling of a value -> all its spellings.
 Values = Mapping[str, Sequence[str]]
+# Field -> identifiers of records.
+Identifiers = Mapping[str, Sequence[str]]
 
-COMPANY: Final = "/companies/{company_id}"
 # The first value of each is the default.
 PAGING: Final[Mapping[str, Values]] = {
     "limit": {"1000": ("1000", "+1000", " 1_000"), "7": ("7", "07"), "40": ("40", "40.0"), "150": ("150",)},
@@ -46,11 +47,13 @@ def _list(collection: Collection) -> Mapping[str, Values]:
     }
 
 
+# The path of a record, by the field that identifies it.
+RECORDS: Final = {"store_id": "/stores/{store_id}", "company_id": "/companies/{company_id}"}
 # Resource -> parameter -> values. Braces are for an identifier.
 RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
     "/stores": _list(oracle.STORES),
     "/companies": _list(oracle.COMPANIES),
-    COMPANY: {},
+    **{path: {} for path in RECORDS.values()},
 }
 ONCE: Final = (*PAGING, "sort_by")
 
@@ -79,26 +82,31 @@ class Questions:
     like  pairs -> the questions of all resources with these pairs: caches must not confuse them
     """
 
-    def __init__(self, chance: Chance, identifiers: Sequence[str], *, lists: int) -> None:
+    def __init__(self, chance: Chance, identifiers: Identifiers, *, lists: int) -> None:
         """Draw `lists` queries for lists, and one question for each identifier."""
         drawn: set[Question] = set()
         for pairs in ((), *(_pairs(chance, identifiers) for _ in range(lists))):
             drawn |= {Question(resource, resource, pairs) for resource in RESOURCES if _takes(resource, pairs)}
-        drawn |= {Question(COMPANY, f"/companies/{quote(each, safe='')}") for each in identifiers}
+        drawn |= {_record(field, each) for field, known in identifiers.items() for each in known}
         self.all = sorted(drawn, key=lambda question: (question.path, question.pairs))
         self.like: dict[tuple[Pair, ...], list[Question]] = {}
         for question in self.all:
             self.like.setdefault(question.pairs, []).append(question)
 
 
-def _pairs(chance: Chance, identifiers: Sequence[str]) -> tuple[Pair, ...]:
+def _record(field: str, identifier: str) -> Question:
+    path = RECORDS[field]
+    return Question(path, path.replace(f"{{{field}}}", quote(identifier, safe="")))
+
+
+def _pairs(chance: Chance, identifiers: Identifiers) -> tuple[Pair, ...]:
     """Return the pairs of a query for one of the lists, sorted, without defaults."""
     parameters = RESOURCES[chance.one([resource for resource, taken in RESOURCES.items() if taken])]
     filters = [name for name in parameters if name not in ONCE]
     pairs = set()
     for _ in range(chance.weighted(_FILTERS)):
         name = chance.one(filters)
-        values = identifiers if name == "company_id" else list(parameters[name])
+        values = identifiers.get(name) or list(parameters[name])
         pairs |= {(name, chance.one(values)) for _ in range(chance.weighted({1: 2, 2: 1}))}
     for name in ONCE:
         value = chance.one(list(parameters[name]))

@@ -59,6 +59,7 @@ STORES = Collection(
         "is_open": flag,
     },
     [
+        "store_id",
         "company_id",
         "parent_company_id",
         "city",

@@ -75,6 +75,13 @@ class Records(Generic[Item]):
         self._collection, self._records = collection, records
         self.answered: dict[str | None, Item] = {record[collection.identifier]: answered(record) for record in records}
 
+    def one(self, identifier: str) -> Item:
+        """Return a record."""
+        if identifier not in self.answered:
+            noun = {"store_id": "Store", "company_id": "Company"}[self._collection.identifier]
+            raise HTTPException(404, f"{noun} not found")
+        return self.answered[identifier]
+
     def page(self, question: StoresQuestion | CompaniesQuestion) -> Page[Item]:
         """Return a page."""
         (limit,), (page_num,), (order,), (field,) = (
@@ -116,11 +123,6 @@ def application(made: Made) -> FastAPI:
     companies = Records(oracle.COMPANIES, made.records["companies"], _company)
     model = FastAPI()
 
-    def company(company_id: str) -> Company:
-        if company_id not in companies.answered:
-            raise HTTPException(404, "Company not found")
-        return companies.answered[company_id]
-
     @model.get("/stores", response_model_exclude_unset=True)
     async def list_stores(question: Annotated[StoresQuestion, Query()]) -> Page[Store]:
         return stores.page(question)
@@ -137,13 +139,21 @@ def application(made: Made) -> FastAPI:
     async def list_companies_strictly(question: Annotated[StrictCompaniesQuestion, Query()]) -> Page[Company]:
         return companies.page(question)
 
+    @model.get("/stores/{store_id}", response_model_exclude_unset=True)
+    async def get_store(store_id: str) -> Store:
+        return stores.one(unquote(store_id))
+
+    @model.get(f"{STRICT}/stores/{{store_id}}", response_model_exclude_unset=True)
+    async def get_store_strictly(store_id: str, _: Annotated[NoQuestion, Query()]) -> Store:
+        return stores.one(unquote(store_id))
+
     @model.get("/companies/{company_id}")
     async def get_company(company_id: str) -> Company:
-        return company(unquote(company_id))
+        return companies.one(unquote(company_id))
 
     @model.get(f"{STRICT}/companies/{{company_id}}")
     async def get_company_strictly(company_id: str, _: Annotated[NoQuestion, Query()]) -> Company:
-        return company(unquote(company_id))
+        return companies.one(unquote(company_id))
 
     model.add_exception_handler(RequestValidationError, _refusal)
     return model

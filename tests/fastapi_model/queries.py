@@ -30,7 +30,7 @@ _FILTERS: Final = {
 }
 _SOUND: Final = [(name, value) for name, held in {**_FILTERS, **_ONCE}.items() for value in held]
 
-_OTHERS: Final = ["", "City", "city ", " limit", "limit[]", "cty", "store_id", "prefer", "é", "\ufeffcity", "a&b"]
+_OTHERS: Final = ["", "City", "city ", " limit", "limit[]", "cty", "store", "prefer", "é", "\ufeffcity", "a&b"]
 _NAMES: Final = [*_FILTERS, *_ONCE, *_ONCE, *_OTHERS]
 _ODD: Final = [
     *["TRUE", "oN", " true", "true ", "\uff54rue", "maybe", "\u017f", "o\ufb00", "ASC", "asc ", "CITY", "size"],

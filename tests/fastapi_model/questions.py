@@ -83,6 +83,7 @@ CompanyFields = Annotated[list[CompanyField], BeforeValidator(once)]
 class StoresQuestion(BaseModel):
     """The parameters of /stores; each is a list of its values."""
 
+    store_id: Texts = []
     company_id: Texts = []
     parent_company_id: Texts = []
     city: Texts = []
@@ -120,4 +121,4 @@ class StrictCompaniesQuestion(CompaniesQuestion, extra="forbid"):
 
 
 class NoQuestion(BaseModel, extra="forbid"):
-    """The parameters of one company, rejecting unknown ones: none."""
+    """The parameters of one record, rejecting unknown ones: none."""

@@ -43,6 +43,7 @@ def refusal(parameter: Parameter, *values: str) -> tuple[str, str]:
 
 def test_the_parameters_of_stores_are_the_filters_then_paging_and_sorting() -> None:
     assert [parameter.name for parameter in parameters_of(STORES)] == [
+        "store_id",
         "company_id",
         "parent_company_id",
         "city",

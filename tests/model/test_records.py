@@ -63,6 +63,7 @@ def test_the_required_fields_are_those_of_the_interface() -> None:
 def test_stores_are_filtered_by_the_parameters_of_the_interface() -> None:
     assert [field.name for field in STORES.filters] == (
         [
+            "store_id",
             "company_id",
             "parent_company_id",
             "city",
