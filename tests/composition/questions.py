@@ -26,6 +26,9 @@ PAGING: Final[Mapping[str, Values]] = {
     "page_num": {"1": ("1", "+1", "001"), "2": ("2", " 2 "), "9" * 30: ("9" * 30,)},
     "sort_order": {"asc": ("asc",), "desc": ("desc",)},
 }
+_MOST_NAMES: Final = 3
+# Parameters whose values differ from list to list.
+_CHOICES: Final = ("sort_by", "fields", "facets")
 _PAGED: Final = 0.35
 _FILTERS: Final = {0: 0.7, 1: 0.2, 2: 0.1}
 
@@ -38,12 +41,21 @@ def _values(form: Form) -> Values:
     return {spellings[0]: spellings for spellings in groups.values()}
 
 
+def _names(known: Sequence[str]) -> Values:
+    """Return lists of names, each with its spellings; the first is that of none."""
+    lists = [known[start : start + length] for length in range(1, _MOST_NAMES + 1) for start in range(len(known))]
+    spelled = [(",".join(names), " ,".join(reversed(names)), ",".join((*names, "", *names))) for names in lists]
+    return {"": ("", " ", ","), **{spellings[0]: spellings for spellings in spelled}}
+
+
 def _list(collection: Collection) -> Mapping[str, Values]:
     fields = sorted(collection.forms, key="created_at".__ne__)
     return {
         **{name: _values(collection.forms[name]) for name in collection.filters},
         **PAGING,
         "sort_by": {field: (field,) for field in fields},
+        "fields": _names(collection.members),
+        "facets": _names(collection.facets),
     }
 
 
@@ -55,7 +67,7 @@ RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
     "/companies": _list(oracle.COMPANIES),
     **{path: {} for path in RECORDS.values()},
 }
-ONCE: Final = (*PAGING, "sort_by")
+ONCE: Final = (*PAGING, "sort_by", "fields", "facets")
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -119,7 +131,7 @@ def _takes(resource: str, pairs: Sequence[Pair]) -> bool:
     """Return whether a resource is a list with these parameters."""
     parameters = RESOURCES[resource]
     return bool(parameters) and all(
-        name in parameters and (name != "sort_by" or value in parameters[name]) for name, value in pairs
+        name in parameters and (name not in _CHOICES or value in parameters[name]) for name, value in pairs
     )
 
 

@@ -24,7 +24,7 @@ from service.model.errors import (
 )
 from service.model.operation import VERSION_HEADER, Operation
 from service.model.query import QueryParser
-from service.model.records import COMPANIES, STORES, Company, Resource, Store
+from service.model.records import COMPANIES, STORES, Resource, partial
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import HeaderLines, header_lines
 from service.web.headers.conditional import http_date
@@ -76,7 +76,7 @@ class _ListPage(Representation, frozen=True, eq=False, kw_only=True):
         """Select and slice the rows."""
         found = page(self.table, self.parsed.query)
         frame = self.parsed.frame(found.total_count)
-        return Content(wrap(frame.opening, found.rows), found.total_count)
+        return Content(wrap(frame.opening, found.rows, found.facets), found.total_count)
 
     def links(self, total_count: int) -> HeaderLines:
         """Return the links to other pages."""
@@ -98,14 +98,14 @@ def record_routes(snapshots: SnapshotHolder, policy: Policy) -> tuple[ResourceRo
     data = _ServedData(snapshots, policy)
     stores, companies = attrgetter("stores"), attrgetter("companies")
     return (
-        _list_route(data, STORES, PaginatedResponse[Store], stores),
+        _list_route(data, STORES, stores),
         _record_route(data, STORES, stores),
-        _list_route(data, COMPANIES, PaginatedResponse[Company], companies),
+        _list_route(data, COMPANIES, companies),
         _record_route(data, COMPANIES, companies),
     )
 
 
-def _list_route(data: _ServedData, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> ResourceRoute:
+def _list_route(data: _ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
     path, query_parser = f"/{resource.name}", QueryParser(resource)
     parse = parser(path, query_parser)
 
@@ -121,12 +121,18 @@ def _list_route(data: _ServedData, resource: Resource, body: Any, table: Callabl
         summary=f"List {resource.name}",
         description=f"Returns one page of the {resource.name} that match every filter, in a total order: "
         "no record is on two pages, and none is missing.",
-        responses={HTTPStatus.OK: body},
+        responses={HTTPStatus.OK: _pages(resource)},
         errors=_ERRORS,
         parameters=query_parser.parameters,
         protected=True,
     )
     return ResourceRoute(path=path, represent=represent, operation=operation)
+
+
+def _pages(resource: Resource) -> tuple[Any, ...]:
+    """Return the types of a page: of whole records, and of some of their members."""
+    pages: Any = PaginatedResponse
+    return pages[resource.record], pages[partial(resource.record)]
 
 
 def _record_route(data: _ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
@@ -147,7 +153,7 @@ def _record_route(data: _ServedData, resource: Resource, table: Callable[[Datase
         operation_id=f"get_{noun}",
         summary=f"Get a {noun}",
         description=f"Returns the {noun} with this identifier.",
-        responses={HTTPStatus.OK: resource.record},
+        responses={HTTPStatus.OK: (resource.record,)},
         errors=(*_ERRORS, NotFound),
         segment=f"Identifier of the {noun}: one path segment, percent-encoded, a slash as %2F.",
         protected=True,

@@ -177,3 +177,65 @@ async def test_requests_during_loading_are_503(loading_client: Client) -> None:
     response = await loading_client.get("/stores", headers=HEADERS)
     assert (response.status, response.headers["Retry-After"]) == (503, "1")
     assert await response.json() == {"detail": "The data is still being loaded"}
+
+
+async def test_only_the_named_members_are_returned_in_the_order_of_the_record(client: Client) -> None:
+    response = await client.get(
+        "/stores?fields=updated_at,%20name&fields=store_id,&limit=3&page_num=1", headers=HEADERS
+    )
+    page = await response.json()
+    assert [list(store.items()) for store in page["data"]] == [
+        [("store_id", "s2"), ("name", None)],
+        [("store_id", "s4"), ("name", None)],
+        [("store_id", "s1"), ("name", "First")],
+    ]
+    assert (page["total_count"], page["num_pages"]) == (4, 2)
+    assert 'rel="next"' in response.headers["Link"]
+    assert "<?fields=updated_at,%20name&fields=store_id,&limit=3&page_num=2>" in response.headers["Link"]
+
+
+async def test_a_record_without_any_of_the_named_members_is_an_empty_object(client: Client) -> None:
+    page = await (await client.get("/stores?fields=updated_at&sort_by=updated_at", headers=HEADERS)).json()
+    assert page["data"] == [{"updated_at": "2024-05-05T00:00:00Z"}, {}, {}, {}]
+
+
+async def test_facets_count_all_matching_records_after_the_data(client: Client) -> None:
+    page = await (
+        await client.get("/stores?facets=is_open,city,postal_code&country=CA&limit=1", headers=HEADERS)
+    ).json()
+    assert list(page)[-2:] == ["data", "facets"]
+    assert len(page["data"]) == 1
+    assert list(page["facets"].items()) == [
+        ("city", {"distinct": 3, "values": [_count("montréal"), _count("Ottawa"), _count("Toronto")]}),
+        ("postal_code", {"distinct": 2, "values": [_count("H2X 1Y4"), _count("M5V 2T6"), _count(None)]}),
+        ("is_open", {"distinct": 2, "values": [_count(True, 2), _count(False)]}),
+    ]
+
+
+def _count(value: object, count: int = 1) -> dict[str, object]:
+    return {"value": value, "count": count}
+
+
+async def test_facets_of_nothing_are_empty(client: Client) -> None:
+    page = await (await client.get("/companies?facets=domain&name=nobody", headers=HEADERS)).json()
+    assert page["facets"] == {"domain": {"distinct": 0, "values": []}}
+
+
+@pytest.mark.parametrize(
+    ("query", "same"),
+    [
+        ("fields=name,city", "fields=city&fields=%20name"),
+        ("facets=city,country", "facets=country,city,country"),
+        ("", "fields=&facets=,"),
+    ],
+)
+async def test_equivalent_names_have_one_tag(client: Client, query: str, same: str) -> None:
+    one, other = [await client.get(f"/stores?{each}", headers=HEADERS) for each in (query, same)]
+    assert one.headers["ETag"] == other.headers["ETag"]
+    assert await one.read() == await other.read()
+
+
+async def test_fields_and_facets_are_part_of_the_identity(client: Client) -> None:
+    queries = ("", "fields=name", "fields=city", "facets=city", "facets=country", "fields=city&facets=city")
+    tags = {(await client.get(f"/stores?{query}", headers=HEADERS)).headers["ETag"] for query in queries}
+    assert len(tags) == len(queries)
