@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, count_between
-from service.engine.column import Column, Rows
+from service.engine.bitmap import Bitmap, count_between, pack
+from service.engine.column import Rows
 from service.engine.projection import decode
 from service.engine.select import Predicate, are_many, predicates
 from service.engine.table import Table
@@ -20,6 +20,8 @@ from service.model.query import Filter, nbytes
 _Numbers: TypeAlias = NDArray[np.integer]
 # A query of more values than this is counted by rows, so that it does not fill the cache of bitmaps.
 _MAX_BITMAPS: Final = 16
+# If more than this part of the rows match, or of the values are distinct, a bitmap of the rows is cheaper than their codes.
+_MASK_FRACTION: Final = 3
 
 
 class Matches:
@@ -53,12 +55,12 @@ class Matches:
         column = self._table.columns[name]
         if not self._filters:
             return np.diff(column.starts)
+        # In the order of the field, the rows with a value are next to each other.
         if are_many(len(self._rows), self._table) and self._has_bitmaps(name):
-            # In the order of the field, the rows with a value are next to each other.
             return count_between(reduce(np.bitwise_and, self._bitmaps(name)), column.starts)
-        if 2 * len(self._rows) > len(self._table):
-            return np.diff(column.starts) - _occurrences(column, self._others)
-        return _occurrences(column, self._rows)
+        if max(len(self._rows), column.null_code) * _MASK_FRACTION > len(self._table):
+            return count_between(pack(self._mask[column.order]), column.starts)
+        return np.bincount(column.codes[self._rows], minlength=column.null_code)[: column.null_code]
 
     def _has_bitmaps(self, name: str) -> bool:
         """Return whether bitmaps are cached, all but one at most.
@@ -86,15 +88,11 @@ class Matches:
         return predicates(self._table, self._filters)
 
     @cached_property
-    def _others(self) -> _Numbers:
-        """The rows that do not match."""
-        others = np.ones(len(self._table), np.bool_)
-        others[self._rows] = False
-        return others.nonzero()[0]
-
-
-def _occurrences(column: Column, rows: _Numbers) -> _Numbers:
-    return np.bincount(column.codes[rows], minlength=column.null_code)[: column.null_code]
+    def _mask(self) -> NDArray[np.bool_]:
+        """For each row whether it matches."""
+        mask = np.zeros(len(self._table), np.bool_)
+        mask[self._rows] = True
+        return mask
 
 
 def _facet(table: Table, name: str, codes: _Numbers, counts: _Numbers, *, total: int) -> Facet:

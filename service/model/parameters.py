@@ -121,13 +121,15 @@ def _parse_choice(choices: Sequence[str]) -> Callable[[str], str]:
     return parse
 
 
-def _parse_names(choices: Sequence[str], most: int) -> Callable[[Sequence[str]], tuple[str, ...] | UnsetType]:
+def _parse_names(
+    choices: Sequence[str], most: int | None = None
+) -> Callable[[Sequence[str]], tuple[str, ...] | UnsetType]:
     """Return the parser of names, repeated or separated by commas; it returns them in the order of `choices`."""
 
     def parse(values: Sequence[str]) -> tuple[str, ...] | UnsetType:
         given = {name for value in values for part in value.split(",") if (name := part.strip())}
         names = tuple(choice for choice in choices if choice in given)
-        if len(names) > most:
+        if most is not None and len(given) > most:
             raise InvalidValue("too_long", f"List should have at most {most} items after validation, not {len(given)}")
         if len(names) < len(given):
             raise _not_in(choices)
@@ -155,7 +157,7 @@ def fields_parameter(resource: Resource) -> Parameter:
         description="The members of the records, as names that are separated by commas or repeated; all by default. "
         "They are returned in the order of the record.",
         schema=_names_schema(members),
-        parse=_parse_names(members, len(members)),
+        parse=_parse_names(members),
         example=[resource.identifier, "name"],
     )
 
@@ -163,13 +165,12 @@ def fields_parameter(resource: Resource) -> Parameter:
 def facets_parameter(resource: Resource) -> Parameter:
     """Return the parameter that names the fields whose values are counted."""
     names = resource.facets
-    most = min(MAX_FACETS, len(names))
     return Parameter(
         name="facets",
         description=f"Up to {MAX_FACETS} fields whose values are counted over all matching records, as names that are "
         "separated by commas or repeated. The counts are in the member `facets` of the response.",
-        schema=_names_schema(names) | ({"maxItems": most} if most < len(names) else {}),
-        parse=_parse_names(names, most),
+        schema=_names_schema(names) | {"maxItems": MAX_FACETS},
+        parse=_parse_names(names, MAX_FACETS),
         example=list(names[-2:]),
     )
 

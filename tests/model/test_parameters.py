@@ -249,4 +249,5 @@ def test_there_are_at_most_five_distinct_facets() -> None:
     too_long = ("too_long", "List should have at most 5 items after validation, not {}")
     assert refusal(facets, *names) == (too_long[0], too_long[1].format(6))
     assert refusal(facets, *names, "size", "postal_code", "city") == (too_long[0], too_long[1].format(8))
-    assert refusal(facets, *names[:5], "size") == ("enum", STORE_FACETS)
+    assert refusal(facets, *names[:4], "size") == ("enum", STORE_FACETS)
+    assert refusal(facets, *"abcdef") == refusal(facets_parameter(COMPANIES), *"abcdef") == refusal(facets, *names)
