@@ -30,12 +30,12 @@ from service.loading.formats import COMPRESSIONS, FORMATS
 from service.loading.manifest import parse_manifest
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
 from service.model import kinds
-from service.model.envelope import PaginatedResponse
+from service.model.envelope import Facet, PaginatedResponse
 from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
 from service.model.kinds import FALSE, TRUE
 from service.model.parameters import MAX_DIGITS, parameters_of
 from service.model.query import QueryParser
-from service.model.records import COMPANIES, STORES, Company, Resource, Store
+from service.model.records import COMPANIES, STORES, Company, Resource, Store, partial
 from service.sampling.sample import write_sample
 from service.setting import Group
 from service.settings import SETTINGS
@@ -89,7 +89,18 @@ INTERFACE, DATA, COMMANDS, BAKED, KEYS = (
 )
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
 NUMPY_NAMES = {"U8": "uint8", "U16": "uint16", "U32": "uint32", "I32": "int32", "I64": "int64"}
-ANSWERS = (PaginatedResponse[Store], Company, HTTPError, HTTPValidationError, ProblemDetails, Health, Unready, Ready)
+PARTIAL_STORES: Any = PaginatedResponse[partial(Store)]  # type: ignore[misc]
+ANSWERS = (
+    PaginatedResponse[Store],
+    PARTIAL_STORES,
+    Company,
+    HTTPError,
+    HTTPValidationError,
+    ProblemDetails,
+    Health,
+    Unready,
+    Ready,
+)
 
 each_resource = pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=lambda resource: resource.name)
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -169,8 +180,19 @@ def test_every_filter_is_in_the_interface_with_its_kind(resource: Resource) -> N
 
 @each_resource
 def test_every_sort_key_is_in_the_interface_in_order(resource: Resource) -> None:
-    (item,) = re.findall(rf"^- on `/{resource.name}`: ([^.\n]*(?:\n  [^.\n]*)*)", INTERFACE, re.MULTILINE)
+    (item,) = re.findall(
+        rf"^- on `/{resource.name}`: ([^.\n]*(?:\n  [^.\n]*)*)", section(INTERFACE, "Sorting"), re.MULTILINE
+    )
     assert codes(item) == list(resource.sort_keys)
+
+
+@each_resource
+def test_every_facet_is_in_the_interface_in_order(resource: Resource) -> None:
+    (item,) = re.findall(
+        rf"^- on `/{resource.name}`: of ([^.\n]*(?:\n  [^.\n]*)*)", section(INTERFACE, "Facets"), re.MULTILINE
+    )
+    assert codes(item) == list(resource.facets)
+    assert named(INTERFACE, "Member of a facet") == list(Facet.__struct_fields__)
 
 
 def examples_of_matching() -> Iterator[tuple[str, str, str, bool]]:

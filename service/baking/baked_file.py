@@ -20,7 +20,7 @@ from service.loading.diagnostics import FileError
 from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 
-FORMAT: Final = "store-directory 2"
+FORMAT: Final = "store-directory 3"
 _VERSION: Final = re.compile("[0-9a-f]{16}")
 _COLUMN_PARTS: Final = ("codes", "order", "starts")
 _CHARACTER_PARTS: Final = Characters.__struct_fields__

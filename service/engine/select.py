@@ -1,6 +1,6 @@
 """Select the rows that match the filters of a query, by posting lists or bitmaps, whichever is cheaper."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Final
 
@@ -18,7 +18,7 @@ from service.model.query import Filter, nbytes
 _BITMAP_FRACTION: Final = 64
 
 
-class _Predicate(msgspec.Struct, frozen=True, eq=False):
+class Predicate(msgspec.Struct, frozen=True, eq=False):
     """A filter on a column: the codes of the accepted values, and the number of rows that match."""
 
     field: str
@@ -62,11 +62,21 @@ def select(table: Table, filters: tuple[Filter, ...], sort_by: str) -> Selection
     return selection
 
 
+def are_many(count: int, table: Table) -> bool:
+    """Return whether a number of rows is so large a part of a table that bitmaps are cheaper than lists of rows."""
+    return count * _BITMAP_FRACTION >= len(table) > _BITMAP_FRACTION
+
+
+def predicates(table: Table, filters: Iterable[Filter]) -> list[Predicate]:
+    """Return the predicates of filters."""
+    return [_predicate(table, each) for each in filters]
+
+
 def _compute(table: Table, filters: Sequence[Filter], sort_by: str) -> Selection:
     """Intersect posting lists if one filter matches few rows, else bitmaps."""
     column = table.columns[sort_by]
-    shortest, *others = sorted((_predicate(table, each) for each in filters), key=lambda predicate: predicate.count)
-    if shortest.count * _BITMAP_FRACTION >= len(table) > _BITMAP_FRACTION:
+    shortest, *others = sorted(predicates(table, filters), key=lambda predicate: predicate.count)
+    if are_many(shortest.count, table):
         matches = positions(reduce(np.bitwise_and, _bitmaps(table, (shortest, *others), sort_by)))
         return Selection(column.order[matches], int(matches.searchsorted(column.non_null_count)))
     rows = shortest.rows()
@@ -77,13 +87,13 @@ def _compute(table: Table, filters: Sequence[Filter], sort_by: str) -> Selection
     return Selection(rows, int(np.count_nonzero(column.codes[rows] < column.null_code)))
 
 
-def _predicate(table: Table, query_filter: Filter) -> _Predicate:
+def _predicate(table: Table, query_filter: Filter) -> Predicate:
     column = table.columns[query_filter.field]
     codes = tuple(sorted({code for key in query_filter.keys if (code := column.find(key)) is not None}))
-    return _Predicate(query_filter.field, column, codes, sum(map(column.count, codes)))
+    return Predicate(query_filter.field, column, codes, sum(map(column.count, codes)))
 
 
-def _bitmaps(table: Table, predicates: Sequence[_Predicate], sort_by: str) -> list[Bitmap]:
+def _bitmaps(table: Table, predicates: Sequence[Predicate], sort_by: str) -> list[Bitmap]:
     """Return bitmaps by position in the order of a field: a cached one for each single value, one for all the rest."""
     bitmaps = [table.bitmap(each.field, each.codes[0], sort_by) for each in predicates if len(each.codes) == 1]
     masks = [each.mask() for each in predicates if len(each.codes) != 1]

@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 
 from service.engine.bitmap import Bitmap, pack
 from service.engine.bounded_cache import BoundedCache
-from service.engine.column import Column, build_column, rank
+from service.engine.column import Column, Rows, build_column, rank
 from service.engine.selection import Selection
 from service.engine.string_array import StringArray
+from service.model.envelope import Facet
 from service.model.query import Filter
 
-# The size of each of the two caches in bytes. It holds at least a few selections of all rows, 4 bytes each.
+# The sizes of the caches in bytes. Those of selections and bitmaps hold at least a few selections of all rows.
 _CACHE_BYTES: Final = 32 << 20
+_FACET_BYTES: Final = 4 << 20
 _MIN_SELECTIONS: Final = 4
 _ROW_BYTES: Final = 4
 
@@ -27,8 +29,8 @@ class Table:
     order_by  the field that the rows are numbered by, ties by `key`
     key       the field that identifies a row
 
-    It caches the last `selections` by filters and sort field, which a client that pages through results repeats, and
-    the last bitmaps. Both depend only on their cache key and on the table.
+    It caches the last `selections` by filters and sort field and the last `facets` by filters and field, which a client
+    that pages through results repeats, and the last bitmaps. All depend only on their cache key and on the table.
     """
 
     def __init__(self, rows: StringArray, columns: Mapping[str, Column], *, order_by: str, key: str) -> None:
@@ -37,16 +39,28 @@ class Table:
         self.order_by, self.key = order_by, key
         max_bytes = max(_CACHE_BYTES, _MIN_SELECTIONS * _ROW_BYTES * len(rows))
         self.selections = BoundedCache[tuple[tuple[Filter, ...], str], Selection](max_bytes)
+        self.facets = BoundedCache[tuple[tuple[Filter, ...], str], Facet](_FACET_BYTES)
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max_bytes)
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def json(self, rows: Rows) -> list[memoryview]:
+        """Return rows as chunks of JSON that concatenate to a list body."""
+        chunks = self.rows.slices(rows)
+        if chunks:
+            chunks[-1] = chunks[-1][:-1]  # without the trailing comma
+        return chunks
 
     def find(self, key: str) -> memoryview | None:
         """Return the row with an identifier, without the trailing comma, or None."""
         column, keys = self.columns[self.key], self.columns[self.key].values
         code = None if keys is None else keys.find(key.encode("utf-8", "surrogatepass"))
         return None if code is None else self.rows.view(int(column.order[column.starts[code]]))[:-1]
+
+    def has_bitmap(self, field: str, code: int, sort_by: str) -> bool:
+        """Return whether the bitmap of the rows with a value is cached."""
+        return (field, code, sort_by) in self._bitmaps
 
     def bitmap(self, field: str, code: int, sort_by: str) -> Bitmap:
         """Return the bitmap of the rows with a value, by position in the order of a field. Recent ones are cached."""

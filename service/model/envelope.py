@@ -1,14 +1,39 @@
 """The envelope of a page, for responses and for the OpenAPI document."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from sys import getsizeof
 from typing import Annotated, Final, Generic, Literal, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from service.model.query import Query
 
 Item = TypeVar("Item")
+MAX_FACET_VALUES: Final = 100
+_VALUE_BYTES: Final = 96  # of the objects of a value, without its text
+
+
+class FacetValue(msgspec.Struct, frozen=True):
+    """A value of a field, as the first record with it has it, and the number of matching records with it."""
+
+    value: str | bool | None
+    count: int
+
+
+class Facet(msgspec.Struct, frozen=True):
+    """The values of a field in all matching records: how many are distinct, and the most frequent ones.
+
+    Values that tie are in ascending order. The number of records without a value comes last; it is not in `distinct`.
+    """
+
+    distinct: int
+    values: list[FacetValue]
+
+    @property
+    def nbytes(self) -> int:
+        """Its approximate memory in bytes."""
+        return sum(_VALUE_BYTES + getsizeof(each.value) for each in self.values)
 
 
 class PaginatedResponse(msgspec.Struct, Generic[Item], frozen=True, kw_only=True):
@@ -21,6 +46,7 @@ class PaginatedResponse(msgspec.Struct, Generic[Item], frozen=True, kw_only=True
     sort_by: str = "created_at"
     total_count: int
     data: list[Item]
+    facets: dict[str, Facet] | UnsetType = UNSET
 
 
 _ENCODE: Final = msgspec.json.Encoder().encode
@@ -41,10 +67,13 @@ def opening(query: Query, total_count: int) -> bytes:
     return _ENCODE(head)[: -len(_CLOSING)]
 
 
-def wrap(opening: bytes, rows: Sequence[bytes | memoryview]) -> Sequence[bytes | memoryview]:
+def wrap(
+    opening: bytes, rows: Sequence[bytes | memoryview], facets: Mapping[str, Facet] | UnsetType = UNSET
+) -> Sequence[bytes | memoryview]:
     """Return the JSON of a page around encoded rows: chunks that concatenate to comma-separated records.
 
     A single chunk of rows is not copied; several are copied into one.
     """
-    chunks = (opening, *rows, _CLOSING)
+    closing = _CLOSING if facets is UNSET else b'],"facets":%b}' % _ENCODE(facets)
+    chunks = (opening, *rows, closing)
     return chunks if len(rows) == 1 else (b"".join(chunks),)

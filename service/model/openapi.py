@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 import orjson
+from msgspec import UNSET
 
 from service.model.errors import (
     HTTPError,
@@ -69,7 +70,7 @@ _JSON: Final = "application/json"
 def openapi_document(operations: Sequence[Operation]) -> bytes:
     """Return the OpenAPI document of some operations as JSON."""
     types = [Store, Company, HTTPError, HTTPValidationError, ValidationError, ProblemDetails]
-    types += [body for operation in operations for body in operation.responses.values()]
+    types += [body for operation in operations for bodies in operation.responses.values() for body in bodies]
     _, schemas = msgspec.json.schema_components(types, ref_template=_REFERENCE)
     document = {
         "openapi": "3.1.0",
@@ -102,13 +103,9 @@ def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
         name = operation.path.partition("{")[2].rstrip("}")
         yield {"name": name, "in": "path", "required": True, **_text(operation.segment)}
     for each in operation.parameters:
-        yield {
-            "name": each.name,
-            "in": "query",
-            "required": False,
-            "description": each.description,
-            "schema": each.schema,
-        }
+        example = {} if each.example is UNSET else {"example": each.example}
+        described = {"description": each.description, "schema": each.schema, **example}
+        yield {"name": each.name, "in": "query", "required": False, **described}
     if operation.protected:
         for name, description in _REQUEST_HEADERS.items():
             yield {"name": name, "in": "header", "required": False, **_text(description)}
@@ -119,8 +116,8 @@ def _text(description: str) -> dict[str, Any]:
 
 
 def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
-    for status, body in operation.responses.items():
-        yield str(status.value), _response(operation, status, body)
+    for status, bodies in operation.responses.items():
+        yield str(status.value), _response(operation, status, bodies)
     if operation.protected:
         headers = _headers({**_REQUEST_ID, **_VALIDATORS, **_RATE_LIMIT})
         not_modified = {"description": "The cached representation of the client is current.", "headers": headers}
@@ -130,12 +127,12 @@ def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
         yield str(error.status.value), _error(operation, error)
 
 
-def _response(operation: Operation, status: HTTPStatus, body: Any) -> dict[str, Any]:
+def _response(operation: Operation, status: HTTPStatus, bodies: Sequence[Any]) -> dict[str, Any]:
     headers = _REQUEST_ID
     if operation.protected:
         links = _LINK if operation.parameters else {}
         headers = {**headers, **_PREFERENCE_APPLIED, **_VALIDATORS, **links, **_RATE_LIMIT}
-    return {"description": status.phrase, "headers": _headers(headers), "content": {_JSON: _schema(body)}}
+    return {"description": status.phrase, "headers": _headers(headers), "content": {_JSON: _schema(*bodies)}}
 
 
 def _error(operation: Operation, error: type[RequestError]) -> dict[str, Any]:
@@ -160,6 +157,6 @@ def _headers(described: Mapping[str, str]) -> dict[str, Any]:
 
 
 @cache  # many statuses have the same body type
-def _schema(body: Any) -> dict[str, Any]:
-    (schema,), _ = msgspec.json.schema_components([body], ref_template=_REFERENCE)
-    return {"schema": schema}
+def _schema(*bodies: Any) -> dict[str, Any]:
+    schemas, _ = msgspec.json.schema_components(bodies, ref_template=_REFERENCE)
+    return {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}}

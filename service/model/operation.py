@@ -39,7 +39,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
 
     path        as in OpenAPI; a segment in braces is a parameter, described in `segment`
     tag         the group in the documentation
-    responses   status -> the type of the body
+    responses   status -> the types of the body, which has one of them
     errors      the errors besides `ALWAYS`
     parameters  the query parameters
     protected   whether it requires an API key and supports `Prefer: handling=strict`
@@ -50,7 +50,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     operation_id: str
     summary: str
     description: str
-    responses: Mapping[HTTPStatus, Any]
+    responses: Mapping[HTTPStatus, tuple[Any, ...]]
     errors: tuple[type[RequestError], ...] = ()
     parameters: tuple[Parameter, ...] = ()
     segment: str = ""

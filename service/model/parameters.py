@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from service.model.kinds import FLAG, Kind, parse_flag
 from service.model.records import CREATED_AT, Field, Resource
 
 MAX_LIMIT: Final = 1000
 MAX_DIGITS: Final = 4300
+MAX_FACETS: Final = 5
 SORT_ORDERS: Final = ("asc", "desc")
 
 # The integers that pydantic parses from a string. White space is Unicode's White_Space, which differs from `\s`.
@@ -30,7 +32,7 @@ class InvalidValue(Exception):
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """A query parameter: its name, description, JSON schema and parser.
+    """A query parameter: its name, description, JSON schema and parser, and an example if the schema has none.
 
     `parse` receives the values in the order of the query, at least one, and raises `InvalidValue`.
     """
@@ -39,11 +41,13 @@ class Parameter(msgspec.Struct, frozen=True):
     description: str
     schema: dict[str, Any]
     parse: Callable[[Sequence[str]], Any]
+    example: Any = UNSET
 
 
 def parameters_of(resource: Resource) -> tuple[Parameter, ...]:
-    """Return the parameters of the list of a resource: its filters, then limit, page_num, sort_order and sort_by."""
-    return (*map(filter_parameter, resource.filters), LIMIT, PAGE_NUM, SORT_ORDER, sort_by_parameter(resource))
+    """Return the parameters of the list of a resource, in the order in which their errors are reported."""
+    filters, shape = map(filter_parameter, resource.filters), (fields_parameter(resource), facets_parameter(resource))
+    return (*filters, LIMIT, PAGE_NUM, SORT_ORDER, sort_by_parameter(resource), *shape)
 
 
 def filter_parameter(field: Field) -> Parameter:
@@ -103,14 +107,33 @@ def _parse_limit(value: str) -> int:
     return number
 
 
-def _parse_choice(choices: Sequence[str]) -> Callable[[str], str]:
+def _not_in(choices: Sequence[str]) -> InvalidValue:
     *most, last = map(repr, choices)
-    expected = f"Input should be {', '.join(most)} or {last}"
+    return InvalidValue("enum", f"Input should be {', '.join(most)} or {last}")
 
+
+def _parse_choice(choices: Sequence[str]) -> Callable[[str], str]:
     def parse(value: str) -> str:
         if value not in choices:
-            raise InvalidValue("enum", expected)
+            raise _not_in(choices)
         return value
+
+    return parse
+
+
+def _parse_names(
+    choices: Sequence[str], most: int | None = None
+) -> Callable[[Sequence[str]], tuple[str, ...] | UnsetType]:
+    """Return the parser of names, repeated or separated by commas; it returns them in the order of `choices`."""
+
+    def parse(values: Sequence[str]) -> tuple[str, ...] | UnsetType:
+        given = {name for value in values for part in value.split(",") if (name := part.strip())}
+        names = tuple(choice for choice in choices if choice in given)
+        if most is not None and len(given) > most:
+            raise InvalidValue("too_long", f"List should have at most {most} items after validation, not {len(given)}")
+        if len(names) < len(given):
+            raise _not_in(choices)
+        return names or UNSET
 
     return parse
 
@@ -124,6 +147,36 @@ def sort_by_parameter(resource: Resource) -> Parameter:
         schema={"type": "string", "enum": list(resource.sort_keys), "default": CREATED_AT},
         parse=_once(_parse_choice(resource.sort_keys)),
     )
+
+
+def fields_parameter(resource: Resource) -> Parameter:
+    """Return the parameter that names the members of the records of a list."""
+    members = resource.members
+    return Parameter(
+        name="fields",
+        description="The members of the records, as names that are separated by commas or repeated; all by default. "
+        "They are returned in the order of the record.",
+        schema=_names_schema(members),
+        parse=_parse_names(members),
+        example=[resource.identifier, "name"],
+    )
+
+
+def facets_parameter(resource: Resource) -> Parameter:
+    """Return the parameter that names the fields whose values are counted."""
+    names = resource.facets
+    return Parameter(
+        name="facets",
+        description=f"Up to {MAX_FACETS} fields whose values are counted over all matching records, as names that are "
+        "separated by commas or repeated. The counts are in the member `facets` of the response.",
+        schema=_names_schema(names) | {"maxItems": MAX_FACETS},
+        parse=_parse_names(names, MAX_FACETS),
+        example=list(names[-2:]),
+    )
+
+
+def _names_schema(names: Sequence[str]) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "string", "enum": list(names)}}
 
 
 LIMIT: Final = Parameter(

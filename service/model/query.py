@@ -5,6 +5,7 @@ from sys import getsizeof
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from service.model.errors import UnprocessableContent, ValidationError
 from service.model.parameters import MAX_LIMIT, SORT_ORDERS, InvalidValue, Parameter, parameters_of
@@ -24,13 +25,21 @@ def nbytes(filters: Iterable[Filter]) -> int:
 
 
 class Query(msgspec.Struct, frozen=True):
-    """The rows that match every filter, in the order of `sort_by`: page `page_num` (from 1) of `limit` rows."""
+    """The rows that match every filter, in the order of `sort_by`: page `page_num` (from 1) of `limit` rows.
+
+    fields  the members of the rows, in their order; all if unset
+    facets  the fields whose values are counted over all matching rows, in their order
+
+    Members that are unset are not part of its JSON, so that a query without them keeps its entity tag.
+    """
 
     filters: tuple[Filter, ...] = ()
     sort_by: str = CREATED_AT
     sort_order: str = SORT_ORDERS[0]
     limit: int = MAX_LIMIT
     page_num: int = 1
+    fields: tuple[str, ...] | UnsetType = UNSET
+    facets: tuple[str, ...] | UnsetType = UNSET
 
     @property
     def descending(self) -> bool:

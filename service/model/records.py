@@ -12,27 +12,30 @@ from msgspec import UNSET, Meta, UnsetType
 from service.model.kinds import FLAG, IDENTIFIER, INSTANT, NUMBER, POSTAL, WORDS, Kind
 
 
-def _field(kind: Kind, description: str, *, filters: bool = False, **schema: object) -> Meta:
-    return Meta(description=description, extra={"kind": kind, "filters": filters}, extra_json_schema=schema or None)
+def _field(kind: Kind, description: str, *, filters: bool = False, facets: bool = False, **schema: object) -> Meta:
+    uses = {"kind": kind, "filters": filters, "facets": facets}
+    return Meta(description=description, extra=uses, extra_json_schema=schema or None)
 
 
 class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A retail store."""
 
-    store_id: Annotated[str, _field(IDENTIFIER, "Identifier of the store.")]
-    company_id: Annotated[str, _field(IDENTIFIER, "Identifier of the company that owns the store.", filters=True)]
+    store_id: Annotated[str, _field(IDENTIFIER, "Identifier of the store.", filters=True)]
+    company_id: Annotated[
+        str, _field(IDENTIFIER, "Identifier of the company that owns the store.", filters=True, facets=True)
+    ]
     parent_company_id: Annotated[
-        str | None, _field(IDENTIFIER, "Identifier of the company that owns that company.", filters=True)
+        str | None, _field(IDENTIFIER, "Identifier of the company that owns that company.", filters=True, facets=True)
     ] = None
     name: Annotated[str | None, _field(WORDS, "Name of the store.")] = None
     address_1: Annotated[str, _field(WORDS, "First line of the address.")]
     address_2: Annotated[str | None, _field(WORDS, "Second line of the address.")] = None
-    city: Annotated[str, _field(WORDS, "City.", filters=True)]
-    province: Annotated[str | None, _field(WORDS, "Province, state or region.", filters=True)] = None
-    country: Annotated[str, _field(WORDS, "Country.", filters=True)]
-    postal_code: Annotated[str | None, _field(POSTAL, "Postal code.", filters=True)] = None
+    city: Annotated[str, _field(WORDS, "City.", filters=True, facets=True)]
+    province: Annotated[str | None, _field(WORDS, "Province, state or region.", filters=True, facets=True)] = None
+    country: Annotated[str, _field(WORDS, "Country.", filters=True, facets=True)]
+    postal_code: Annotated[str | None, _field(POSTAL, "Postal code.", filters=True, facets=True)] = None
     phone_number: Annotated[str | None, _field(WORDS, "Telephone number.")] = None
-    is_open: Annotated[bool, _field(FLAG, "Whether the store is open.", filters=True)] = True
+    is_open: Annotated[bool, _field(FLAG, "Whether the store is open.", filters=True, facets=True)] = True
     latitude: Annotated[
         str | None, _field(NUMBER, "Latitude in degrees north, with the digits of the data.", filters=True)
     ] = None
@@ -52,20 +55,21 @@ class Company(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     company_id: Annotated[str, _field(IDENTIFIER, "Identifier of the company.", filters=True)]
     name: Annotated[str, _field(WORDS, "Name of the company.", filters=True)]
-    domain: Annotated[str | None, _field(WORDS, "Internet domain of the company.", filters=True)] = None
+    domain: Annotated[str | None, _field(WORDS, "Internet domain of the company.", filters=True, facets=True)] = None
     parent_company_id: Annotated[
-        str | None, _field(IDENTIFIER, "Identifier of the company that owns this one.", filters=True)
+        str | None, _field(IDENTIFIER, "Identifier of the company that owns this one.", filters=True, facets=True)
     ] = None
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field of a record: its name, kind and description; whether it is required, filtered by, and served."""
+    """A field of a record: its name, kind and description; whether it is required, filtered by, counted, and served."""
 
     name: str
     kind: Kind
     description: str
     required: bool = False
     filters: bool = False
+    facets: bool = False
     served: bool = True
 
 
@@ -78,9 +82,24 @@ class Resource(msgspec.Struct, frozen=True):
     fields: tuple[Field, ...]
 
     @property
+    def noun(self) -> str:
+        """What one record is called."""
+        return self.record.__name__.lower()
+
+    @property
     def filters(self) -> tuple[Field, ...]:
         """The fields that can be filtered by, in order."""
         return tuple(field for field in self.fields if field.filters)
+
+    @property
+    def facets(self) -> tuple[str, ...]:
+        """The names of the fields whose values can be counted, in order."""
+        return tuple(field.name for field in self.fields if field.facets)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The names of the members of a record in responses, in order."""
+        return tuple(field.name for field in self.fields if field.served)
 
     @property
     def sort_keys(self) -> tuple[str, ...]:
@@ -98,6 +117,14 @@ def _fields(record: type[Store | Company]) -> tuple[Field, ...]:
 
 # The field of the default order. Company records may have it in their file, but it is not served.
 CREATED_AT: Final = "created_at"
+
+
+def partial(record: type[Store | Company]) -> type[msgspec.Struct]:
+    """Return the type of records with some of their members only."""
+    members = [(field.name, field.type | UnsetType, UNSET) for field in msgspec.structs.fields(record)]
+    name, doc = f"Partial{record.__name__}", f"Some members of a {record.__name__.lower()}, those that `fields` names."
+    return msgspec.defstruct(name, members, namespace={"__doc__": doc}, frozen=True, kw_only=True)
+
 
 STORES: Final = Resource("stores", Store, "store_id", _fields(Store))
 COMPANIES: Final = Resource(

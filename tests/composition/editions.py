@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from service.baking.baked_file import bake
+from service.model.records import COMPANIES, STORES
 from tests.baking.made_up import Made, loaded, make
 from tests.engine.oracle import Record
 from tests.fastapi_model.asking import Answered, ask_model
@@ -32,7 +33,7 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
     modified      the time that Last-Modified gives, in whole seconds, if it gives one
     folder        its files; `baked` is the same compiled
     plain         the oracle
-    companies     the identifiers of its companies
+    identifiers   the identifiers of its records, by the field that identifies them
     generated_at  the time in its manifest, if it has one
     """
 
@@ -41,7 +42,7 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
     folder: Path
     baked: Path
     plain: Plain
-    companies: Sequence[str]
+    identifiers: Mapping[str, Sequence[str]]
     generated_at: datetime | None = None
 
     def dated(self, folder: Path, generated_at: datetime | None) -> "Edition":
@@ -88,8 +89,11 @@ def _model(made: Made) -> Plain:
 
 
 def _written(folder: Path, made: Made) -> Edition:
-    companies = [str(record["company_id"]) for record in made.records["companies"]]
-    return Edition(plain=_model(made), companies=companies, **_baked(date(made.write(folder / "files"), None)))
+    identifiers = {
+        resource.identifier: [str(record[resource.identifier]) for record in made.records[resource.name]]
+        for resource in (STORES, COMPANIES)
+    }
+    return Edition(plain=_model(made), identifiers=identifiers, **_baked(date(made.write(folder / "files"), None)))
 
 
 def _baked(files: Path) -> dict[str, Any]:

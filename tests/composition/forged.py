@@ -38,7 +38,7 @@ def edition(version: str, modified: int | None) -> Edition:
         page = {"limit": 7, "num_pages": 2, "page_num": 1, "data": [path, query, version, "x" * 2000]}
         return Answered(200, orjson.dumps(page))
 
-    return Edition(version, modified, Path(), Path(), plain, ("acme",))
+    return Edition(version, modified, Path(), Path(), plain, {"company_id": ("acme",)})
 
 
 OLD, NEW = edition("old", 1_700_000_000), edition("new", 1_800_000_000)

@@ -16,7 +16,7 @@ from tests.composition.checker import Checker
 from tests.composition.editions import Edition, write_editions
 from tests.composition.mix import Context, draw
 from tests.composition.pipeline import Pipeline
-from tests.composition.questions import Question, Questions
+from tests.composition.questions import RECORDS, Question, Questions
 from tests.composition.request import Request, Sent
 from tests.composition.service import Service
 from tests.composition.tally import Tally
@@ -74,8 +74,7 @@ class _Player:
     ) -> None:
         self._folder, self._numbers = folder, count()
         self._chance, self._services, self._editions = Chance(seed), services, editions
-        known = [self._chance.one(edition.companies) for edition in editions]
-        questions = Questions(self._chance, [*dict.fromkeys(known), "nobody"], lists=_LISTS)
+        questions = Questions(self._chance, {field: self._known(field) for field in RECORDS}, lists=_LISTS)
         self._dates: list[int] = []
         self._seen = Context(questions, editions, self._dates, checker.ledger)
         self._sent = 0
@@ -92,6 +91,11 @@ class _Player:
         for service in self._services:
             service.allowance.check()
         return Tally(sum((service.tally for service in self._services), Counter()))
+
+    def _known(self, field: str) -> Sequence[str]:
+        """Return an identifier of each data set, and one of none."""
+        drawn = [self._chance.one(edition.identifiers[field]) for edition in self._editions]
+        return [*dict.fromkeys(drawn), "nobody"]
 
     def _data_sets(self) -> Iterator[Edition]:
         """Yield the data sets that a service loads: all of them in random order, then again."""

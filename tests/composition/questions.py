@@ -17,14 +17,18 @@ from tests.engine.oracle import Collection, Form
 Pair = tuple[str, str]
 # The first spelling of a value -> all its spellings.
 Values = Mapping[str, Sequence[str]]
+# Field -> identifiers of records.
+Identifiers = Mapping[str, Sequence[str]]
 
-COMPANY: Final = "/companies/{company_id}"
 # The first value of each is the default.
 PAGING: Final[Mapping[str, Values]] = {
     "limit": {"1000": ("1000", "+1000", " 1_000"), "7": ("7", "07"), "40": ("40", "40.0"), "150": ("150",)},
     "page_num": {"1": ("1", "+1", "001"), "2": ("2", " 2 "), "9" * 30: ("9" * 30,)},
     "sort_order": {"asc": ("asc",), "desc": ("desc",)},
 }
+_MOST_NAMES: Final = 3
+# Parameters whose values differ from list to list.
+_CHOICES: Final = ("sort_by", "fields", "facets")
 _PAGED: Final = 0.35
 _FILTERS: Final = {0: 0.7, 1: 0.2, 2: 0.1}
 
@@ -37,22 +41,33 @@ def _values(form: Form) -> Values:
     return {spellings[0]: spellings for spellings in groups.values()}
 
 
+def _names(known: Sequence[str]) -> Values:
+    """Return lists of names, each with its spellings; the first is that of none."""
+    lists = [known[start : start + length] for length in range(1, _MOST_NAMES + 1) for start in range(len(known))]
+    spelled = [(",".join(names), " ,".join(reversed(names)), ",".join((*names, "", *names))) for names in lists]
+    return {"": ("", " ", ","), **{spellings[0]: spellings for spellings in spelled}}
+
+
 def _list(collection: Collection) -> Mapping[str, Values]:
     fields = sorted(collection.forms, key="created_at".__ne__)
     return {
         **{name: _values(collection.forms[name]) for name in collection.filters},
         **PAGING,
         "sort_by": {field: (field,) for field in fields},
+        "fields": _names(collection.members),
+        "facets": _names(collection.facets),
     }
 
 
+# The path of a record, by the field that identifies it.
+RECORDS: Final = {"store_id": "/stores/{store_id}", "company_id": "/companies/{company_id}"}
 # Resource -> parameter -> values. Braces are for an identifier.
 RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
     "/stores": _list(oracle.STORES),
     "/companies": _list(oracle.COMPANIES),
-    COMPANY: {},
+    **{path: {} for path in RECORDS.values()},
 }
-ONCE: Final = (*PAGING, "sort_by")
+ONCE: Final = (*PAGING, "sort_by", "fields", "facets")
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -79,26 +94,31 @@ class Questions:
     like  pairs -> the questions of all resources with these pairs: caches must not confuse them
     """
 
-    def __init__(self, chance: Chance, identifiers: Sequence[str], *, lists: int) -> None:
+    def __init__(self, chance: Chance, identifiers: Identifiers, *, lists: int) -> None:
         """Draw `lists` queries for lists, and one question for each identifier."""
         drawn: set[Question] = set()
         for pairs in ((), *(_pairs(chance, identifiers) for _ in range(lists))):
             drawn |= {Question(resource, resource, pairs) for resource in RESOURCES if _takes(resource, pairs)}
-        drawn |= {Question(COMPANY, f"/companies/{quote(each, safe='')}") for each in identifiers}
+        drawn |= {_record(field, each) for field, known in identifiers.items() for each in known}
         self.all = sorted(drawn, key=lambda question: (question.path, question.pairs))
         self.like: dict[tuple[Pair, ...], list[Question]] = {}
         for question in self.all:
             self.like.setdefault(question.pairs, []).append(question)
 
 
-def _pairs(chance: Chance, identifiers: Sequence[str]) -> tuple[Pair, ...]:
+def _record(field: str, identifier: str) -> Question:
+    path = RECORDS[field]
+    return Question(path, path.replace(f"{{{field}}}", quote(identifier, safe="")))
+
+
+def _pairs(chance: Chance, identifiers: Identifiers) -> tuple[Pair, ...]:
     """Return the pairs of a query for one of the lists, sorted, without defaults."""
     parameters = RESOURCES[chance.one([resource for resource, taken in RESOURCES.items() if taken])]
     filters = [name for name in parameters if name not in ONCE]
     pairs = set()
     for _ in range(chance.weighted(_FILTERS)):
         name = chance.one(filters)
-        values = identifiers if name == "company_id" else list(parameters[name])
+        values = identifiers.get(name) or list(parameters[name])
         pairs |= {(name, chance.one(values)) for _ in range(chance.weighted({1: 2, 2: 1}))}
     for name in ONCE:
         value = chance.one(list(parameters[name]))
@@ -111,7 +131,7 @@ def _takes(resource: str, pairs: Sequence[Pair]) -> bool:
     """Return whether a resource is a list with these parameters."""
     parameters = RESOURCES[resource]
     return bool(parameters) and all(
-        name in parameters and (name != "sort_by" or value in parameters[name]) for name, value in pairs
+        name in parameters and (name not in _CHOICES or value in parameters[name]) for name, value in pairs
     )
 
 

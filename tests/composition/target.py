@@ -19,6 +19,7 @@ NOISE: Final[Sequence[Pair]] = (
 INVALID: Final[Sequence[Pair]] = (
     *(("limit", "0"), ("limit", "x"), ("limit", "1001"), ("page_num", "0"), ("page_num", "")),
     *(("sort_order", "up"), ("sort_by", "size"), ("is_open", "maybe")),
+    *(("fields", "name,size"), ("facets", "name"), ("facets", "company_id,city,province,country,postal_code,is_open")),
 )
 _PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz_"
 _NOISY, _INVALID, _EXPLICIT, _TWICE = 0.15, 0.05, 0.1, 0.2

@@ -13,7 +13,7 @@ from service.engine.table import Table, TableBuilder
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 from tests.engine import oracle
-from tests.engine.oracle import Answer, Collection, Form, Pairs, Record
+from tests.engine.oracle import Answer, Collection, Facet, Form, Pairs, Record
 
 COLLECTIONS = {STORES.name: oracle.STORES, COMPANIES.name: oracle.COMPANIES}
 
@@ -60,7 +60,11 @@ def queries(collection: Collection, made: Sequence[Record], limits: Sequence[int
     order = {"sort_by": st.sampled_from(list(collection.forms)), "sort_order": st.sampled_from(["asc", "desc"])}
     page_nums = st.sampled_from([*range(1, 7), 2**31, 2**63, 2**64])
     paging = {"limit": st.sampled_from(limits).map(str), "page_num": page_nums.map(str)}
-    other = st.fixed_dictionaries({}, optional={**order, **paging}).map(lambda each: list(each.items()))
+    shape = {
+        "fields": st.lists(st.sampled_from(collection.members), max_size=3).map(",".join),
+        "facets": st.lists(st.sampled_from(collection.facets), max_size=5).map(" ,".join),
+    }
+    other = st.fixed_dictionaries({}, optional={**order, **paging, **shape}).map(lambda each: list(each.items()))
     return st.tuples(st.lists(filters, max_size=3), other).map(lambda each: [*chain(*each[0]), *each[1]])
 
 
@@ -72,11 +76,12 @@ def _filter_pairs(collection: Collection, made: Sequence[Record], name: str) -> 
 
 
 def build(resource: Resource, made: Sequence[Record]) -> Table:
-    """Return the table of some records; a row is the identifier alone, as JSON."""
+    """Return the table of some records; the members of a row are texts."""
     builder = TableBuilder(
         {field.name: field.filters for field in resource.fields}, order_by=CREATED_AT, key=resource.identifier
     )
-    rows = [json.dumps(record[resource.identifier]).encode() + b"," for record in made]
+    members = COLLECTIONS[resource.name].members
+    rows = [json.dumps(oracle.part(record, members)).encode() + b"," for record in made]
     keys = {
         field.name: join_keys(
             [None if (text := record[field.name]) is None else field.kind.normalize(text) for record in made]
@@ -89,5 +94,12 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
 
 def ask(table: Table, resource: Resource, pairs: Pairs) -> Answer:
     """Return what the engine answers."""
-    found = page(table, QueryParser(resource).parse(pairs, strict=True))
-    return Answer(found.total_count, json.loads(b"[" + b"".join(found.rows) + b"]"))
+    query = QueryParser(resource).parse(pairs, strict=True)
+    found = page(table, query)
+    facets = {
+        name: Facet(
+            facet.distinct, [(None if each.value is None else str(each.value), each.count) for each in facet.values]
+        )
+        for name, facet in (found.facets or {}).items()
+    }
+    return Answer(found.total_count, json.loads(b"[" + b"".join(found.rows) + b"]"), facets)

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -46,8 +47,11 @@ class Collection(NamedTuple):
     identifier: str
     forms: Mapping[str, Form]
     filters: Sequence[str]
+    members: Sequence[str]
+    facets: Sequence[str]
 
 
+_STORE = "store_id company_id parent_company_id name address_1 address_2 city province country postal_code phone_number"
 STORES = Collection(
     "store_id",
     {
@@ -59,6 +63,7 @@ STORES = Collection(
         "is_open": flag,
     },
     [
+        "store_id",
         "company_id",
         "parent_company_id",
         "city",
@@ -69,31 +74,70 @@ STORES = Collection(
         "latitude",
         "longitude",
     ],
+    [*_STORE.split(), "is_open", "latitude", "longitude", "created_at", "updated_at"],
+    ["company_id", "parent_company_id", "city", "province", "country", "postal_code", "is_open"],
 )
 COMPANIES = Collection(
     "company_id",
     {"company_id": identifier, "parent_company_id": identifier, "name": words, "domain": words, "created_at": instant},
     ["company_id", "name", "domain", "parent_company_id"],
+    ["company_id", "name", "domain", "parent_company_id"],
+    ["domain", "parent_company_id"],
 )
 
 
+class Facet(NamedTuple):
+    """The number of distinct values of a field, and the most frequent ones, each with its count."""
+
+    distinct: int
+    values: list[tuple[str | None, int]]
+
+
 class Answer(NamedTuple):
-    """The total number of matching records, and the identifiers of one page."""
+    """The total number of matching records, the members of those of one page, and the facets by field."""
 
     total_count: int
-    data: list[str | None]
+    data: list[Record]
+    facets: Mapping[str, Facet]
+
+
+def names(pairs: Pairs, parameter: str, known: Sequence[str]) -> list[str]:
+    """Return the names that a parameter gives, in the order of the known ones."""
+    given = [part.strip() for name, value in pairs if name == parameter for part in value.split(",")]
+    return [name for name in known if name in given]
 
 
 def answer(collection: Collection, records: Sequence[Record], pairs: Pairs) -> Answer:
     """Answer a query without errors by looking at every record."""
     values = dict(pairs)
     found = [record for record in records if all(_matches(collection, record, name, pairs) for name in values)]
+    facets = {name: _facet(collection, records, found, name) for name in names(pairs, "facets", collection.facets)}
+    members = names(pairs, "fields", collection.members) or [*collection.members]
     found = _sorted(collection, found, values.get("sort_by", "created_at"))
     if values.get("sort_order") == "desc":
         found = backwards(found, values.get("sort_by", "created_at"))
     limit, page_num = int(values.get("limit", "1000")), int(values.get("page_num", "1"))
     shown = found[(page_num - 1) * limit :][:limit]
-    return Answer(len(found), [record[collection.identifier] for record in shown])
+    return Answer(len(found), [part(record, members) for record in shown], facets)
+
+
+def part(record: Record, members: Sequence[str]) -> Record:
+    """Return some members of a record, without unknown dates."""
+    return {name: record[name] for name in members if record[name] is not None or not name.endswith("_at")}
+
+
+def _facet(collection: Collection, records: Sequence[Record], found: Sequence[Record], name: str) -> Facet:
+    """Count the values of a field; each is spelled as the first of all records spells it."""
+    form = collection.forms[name]
+    spelled: dict[Any, str] = {}
+    for record in _sorted(collection, records, "created_at"):
+        if (text := record[name]) is not None:
+            spelled.setdefault(form(text), text)
+    counts = Counter(form(text) for record in found if (text := record[name]) is not None)
+    missing = len(found) - counts.total()
+    frequent = sorted(sorted(counts), key=lambda value: -counts[value])[:100]
+    values: list[tuple[str | None, int]] = [(spelled[value], counts[value]) for value in frequent]
+    return Facet(len(counts), [*values, *([(None, missing)] if missing else [])])
 
 
 def backwards(ascending: Sequence[Record], field: str) -> list[Record]:

@@ -39,7 +39,8 @@ def found(table: Table, *keys: str) -> list[bytes | None]:
 
 def test_a_row_is_found_by_its_identifier() -> None:
     table = companies("b", "a", "é", "\U0001f600", "a/b c")
-    assert found(table, "a", "b", "a/b c", "é") == [b'"a"', b'"b"', b'"a/b c"', b'"\\u00e9"']
+    rows = [row and json.loads(row)["company_id"] for row in found(table, "a", "b", "a/b c", "é")]
+    assert rows == ["a", "b", "a/b c", "é"]
 
 
 @pytest.mark.parametrize("key", ["", "A", "a ", "aa", "0", "zz", "e\u0301", "null", "a\x00", "a/b"])

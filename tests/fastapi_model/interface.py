@@ -56,7 +56,21 @@ class Company(BaseModel):
 Item = TypeVar("Item", Store, Company)
 
 
-class Page(BaseModel, Generic[Item]):
+class Count(BaseModel):
+    """A value of a field, and how many records have it."""
+
+    value: str | bool | None
+    count: int
+
+
+class Facet(BaseModel):
+    """The values of a field."""
+
+    distinct: int
+    values: list[Count]
+
+
+class Page(BaseModel):
     """A page of records in a response."""
 
     limit: int
@@ -65,7 +79,8 @@ class Page(BaseModel, Generic[Item]):
     sort_order: str
     sort_by: str
     total_count: int
-    data: list[Item]
+    data: list[dict[str, str | bool | None]]
+    facets: dict[str, Facet] = {}
 
 
 class Records(Generic[Item]):
@@ -75,7 +90,14 @@ class Records(Generic[Item]):
         self._collection, self._records = collection, records
         self.answered: dict[str | None, Item] = {record[collection.identifier]: answered(record) for record in records}
 
-    def page(self, question: StoresQuestion | CompaniesQuestion) -> Page[Item]:
+    def one(self, identifier: str) -> Item:
+        """Return a record."""
+        if identifier not in self.answered:
+            noun = {"store_id": "Store", "company_id": "Company"}[self._collection.identifier]
+            raise HTTPException(404, f"{noun} not found")
+        return self.answered[identifier]
+
+    def page(self, question: StoresQuestion | CompaniesQuestion) -> Page:
         """Return a page."""
         (limit,), (page_num,), (order,), (field,) = (
             question.limit,
@@ -83,20 +105,35 @@ class Records(Generic[Item]):
             question.sort_order,
             question.sort_by,
         )
-        found = oracle.answer(self._collection, self._records, _pairs(question))
-        return Page(
+        key, pairs = self._collection.identifier, _pairs(question)
+        found = oracle.answer(self._collection, self._records, [each for each in pairs if each[0] != "fields"])
+        shown = [self.answered[record[key]].model_dump(exclude_unset=True) for record in found.data]
+        members = oracle.names(pairs, "fields", self._collection.members) or self._collection.members
+        page = Page(
             limit=limit,
             num_pages=-(-found.total_count // limit),
             page_num=page_num,
             sort_order=order,
             sort_by=field,
             total_count=found.total_count,
-            data=[self.answered[identifier] for identifier in found.data],
+            data=[{name: record[name] for name in members if name in record} for record in shown],
         )
+        if found.facets:
+            page.facets = {name: _facet(name, facet) for name, facet in found.facets.items()}
+        return page
 
 
 def _pairs(question: StoresQuestion | CompaniesQuestion) -> Pairs:
-    return [(name, str(value)) for name, values in question for value in values]
+    return [(name.rstrip("_"), str(value)) for name, values in question for value in values]
+
+
+def _facet(name: str, facet: oracle.Facet) -> Facet:
+    def answered(value: str | None) -> str | bool | None:
+        return oracle.flag(value) if name == "is_open" and value is not None else value
+
+    return Facet(
+        distinct=facet.distinct, values=[Count(value=answered(value), count=count) for value, count in facet.values]
+    )
 
 
 def _store(record: Record) -> Store:
@@ -116,34 +153,37 @@ def application(made: Made) -> FastAPI:
     companies = Records(oracle.COMPANIES, made.records["companies"], _company)
     model = FastAPI()
 
-    def company(company_id: str) -> Company:
-        if company_id not in companies.answered:
-            raise HTTPException(404, "Company not found")
-        return companies.answered[company_id]
-
     @model.get("/stores", response_model_exclude_unset=True)
-    async def list_stores(question: Annotated[StoresQuestion, Query()]) -> Page[Store]:
+    async def list_stores(question: Annotated[StoresQuestion, Query()]) -> Page:
         return stores.page(question)
 
     @model.get(f"{STRICT}/stores", response_model_exclude_unset=True)
-    async def list_stores_strictly(question: Annotated[StrictStoresQuestion, Query()]) -> Page[Store]:
+    async def list_stores_strictly(question: Annotated[StrictStoresQuestion, Query()]) -> Page:
         return stores.page(question)
 
-    @model.get("/companies")
-    async def list_companies(question: Annotated[CompaniesQuestion, Query()]) -> Page[Company]:
+    @model.get("/companies", response_model_exclude_unset=True)
+    async def list_companies(question: Annotated[CompaniesQuestion, Query()]) -> Page:
         return companies.page(question)
 
-    @model.get(f"{STRICT}/companies")
-    async def list_companies_strictly(question: Annotated[StrictCompaniesQuestion, Query()]) -> Page[Company]:
+    @model.get(f"{STRICT}/companies", response_model_exclude_unset=True)
+    async def list_companies_strictly(question: Annotated[StrictCompaniesQuestion, Query()]) -> Page:
         return companies.page(question)
+
+    @model.get("/stores/{store_id}", response_model_exclude_unset=True)
+    async def get_store(store_id: str) -> Store:
+        return stores.one(unquote(store_id))
+
+    @model.get(f"{STRICT}/stores/{{store_id}}", response_model_exclude_unset=True)
+    async def get_store_strictly(store_id: str, _: Annotated[NoQuestion, Query()]) -> Store:
+        return stores.one(unquote(store_id))
 
     @model.get("/companies/{company_id}")
     async def get_company(company_id: str) -> Company:
-        return company(unquote(company_id))
+        return companies.one(unquote(company_id))
 
     @model.get(f"{STRICT}/companies/{{company_id}}")
     async def get_company_strictly(company_id: str, _: Annotated[NoQuestion, Query()]) -> Company:
-        return company(unquote(company_id))
+        return companies.one(unquote(company_id))
 
     model.add_exception_handler(RequestValidationError, _refusal)
     return model

@@ -28,12 +28,25 @@ _FILTERS: Final = {
     for name, form in collection.forms.items()
     if name in collection.filters
 }
-_SOUND: Final = [(name, value) for name, held in {**_FILTERS, **_ONCE}.items() for value in held]
+_LISTS: Final = {
+    "fields": ["store_id", "name, city", "updated_at,created_at", "company_id,domain", ",name,,", "", " name "],
+    "facets": [
+        "city",
+        "is_open,country",
+        "postal_code , province",
+        "domain",
+        "parent_company_id,domain",
+        ",",
+        "city,city",
+    ],
+}
+_SOUND: Final = [(name, value) for name, held in {**_FILTERS, **_ONCE, **_LISTS}.items() for value in held]
 
-_OTHERS: Final = ["", "City", "city ", " limit", "limit[]", "cty", "store_id", "prefer", "é", "\ufeffcity", "a&b"]
-_NAMES: Final = [*_FILTERS, *_ONCE, *_ONCE, *_OTHERS]
+_OTHERS: Final = ["", "City", "city ", " limit", "limit[]", "cty", "store", "prefer", "é", "\ufeffcity", "a&b"]
+_NAMES: Final = [*_FILTERS, *_ONCE, *_ONCE, *_LISTS, *_OTHERS]
 _ODD: Final = [
     *["TRUE", "oN", " true", "true ", "\uff54rue", "maybe", "\u017f", "o\ufb00", "ASC", "asc ", "CITY", "size"],
+    *["size,name", "name;city", "company_id,parent_company_id,city,province,country,postal_code", "a,b,c,d,e,f,city"],
     *["NULL", " null", "\u200b", "\u180e", "nul", "None", "\x00", *_BLANKS],
     *["nan", "NaN", "inf", "-inf", "Infinity", "1e3", "1e400", "0x1f", "1,000", "½", "٣", "Ⅳ", "-0", "+0.0", "0-1"],
     "é" * 600,

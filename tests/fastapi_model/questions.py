@@ -40,6 +40,34 @@ class StoreField(StrEnum):
     UPDATED_AT = "updated_at"
 
 
+class StoreFacet(StrEnum):
+    """The fields of stores whose values are counted."""
+
+    COMPANY_ID = "company_id"
+    PARENT_COMPANY_ID = "parent_company_id"
+    CITY = "city"
+    PROVINCE = "province"
+    COUNTRY = "country"
+    POSTAL_CODE = "postal_code"
+    IS_OPEN = "is_open"
+
+
+class CompanyMember(StrEnum):
+    """The members of companies."""
+
+    COMPANY_ID = "company_id"
+    NAME = "name"
+    DOMAIN = "domain"
+    PARENT_COMPANY_ID = "parent_company_id"
+
+
+class CompanyFacet(StrEnum):
+    """The fields of companies whose values are counted."""
+
+    DOMAIN = "domain"
+    PARENT_COMPANY_ID = "parent_company_id"
+
+
 class CompanyField(StrEnum):
     """The sort keys of companies."""
 
@@ -53,6 +81,12 @@ class CompanyField(StrEnum):
 def wanted(values: list[str]) -> list[str]:
     """Return the effective values of a filter."""
     return [value for value in values if value.strip() and value != "null"]
+
+
+def listed(values: list[str]) -> list[str]:
+    """Return the distinct names of a list, separated by commas or repeated."""
+    names = [part.strip() for value in values for part in value.split(",")]
+    return list(dict.fromkeys(filter(None, names)))
 
 
 def once(values: list[str]) -> list[str]:
@@ -78,11 +112,16 @@ PageNum = Annotated[list[Annotated[Integer, Field(ge=1)]], BeforeValidator(once)
 Order = Annotated[list[SortOrder], BeforeValidator(once)]
 StoreFields = Annotated[list[StoreField], BeforeValidator(once)]
 CompanyFields = Annotated[list[CompanyField], BeforeValidator(once)]
+StoreMembers = Annotated[list[StoreField], BeforeValidator(listed)]
+CompanyMembers = Annotated[list[CompanyMember], BeforeValidator(listed)]
+StoreFacets = Annotated[list[StoreFacet], Field(max_length=5), BeforeValidator(listed)]
+CompanyFacets = Annotated[list[CompanyFacet], Field(max_length=5), BeforeValidator(listed)]
 
 
 class StoresQuestion(BaseModel):
     """The parameters of /stores; each is a list of its values."""
 
+    store_id: Texts = []
     company_id: Texts = []
     parent_company_id: Texts = []
     city: Texts = []
@@ -96,6 +135,8 @@ class StoresQuestion(BaseModel):
     page_num: PageNum = [1]
     sort_order: Order = [SortOrder.ASC]
     sort_by: StoreFields = [StoreField.CREATED_AT]
+    fields_: StoreMembers = Field([], alias="fields")
+    facets: StoreFacets = []
 
 
 class CompaniesQuestion(BaseModel):
@@ -109,6 +150,8 @@ class CompaniesQuestion(BaseModel):
     page_num: PageNum = [1]
     sort_order: Order = [SortOrder.ASC]
     sort_by: CompanyFields = [CompanyField.CREATED_AT]
+    fields_: CompanyMembers = Field([], alias="fields")
+    facets: CompanyFacets = []
 
 
 class StrictStoresQuestion(StoresQuestion, extra="forbid"):
@@ -120,4 +163,4 @@ class StrictCompaniesQuestion(CompaniesQuestion, extra="forbid"):
 
 
 class NoQuestion(BaseModel, extra="forbid"):
-    """The parameters of one company, rejecting unknown ones: none."""
+    """The parameters of one record, rejecting unknown ones: none."""

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 MADE: Final = make((60, 12, 16, 2026))
-IDENTIFIERS: Final = [str(each["company_id"]) for each in MADE.records["companies"]]
+IDENTIFIERS: Final = {
+    path: [str(record[key]) for record in MADE.records[path]]
+    for path, key in (("stores", "store_id"), ("companies", "company_id"))
+}
 # How many questions are asked of the lists, and a part of them of the rest; `make fuzz` asks more.
 CASES: Final = int(os.environ.get("FUZZ_CASES", "450"))
 
@@ -31,6 +34,13 @@ CASES: Final = int(os.environ.get("FUZZ_CASES", "450"))
 def drawn(share: int = 1) -> settings:
     """Return the settings of a test that runs a share of the cases."""
     return settings(max_examples=max(CASES // share, 1))
+
+
+def records() -> st.SearchStrategy[str]:
+    """Return paths of records that exist or not."""
+    identifiers = st.sampled_from([(resource, key) for resource, known in IDENTIFIERS.items() for key in known])
+    unknown = st.tuples(st.sampled_from(list(IDENTIFIERS)), values())
+    return (identifiers | unknown).map(lambda each: f"/{each[0]}/{quote(each[1][:1_000] or 'x', safe='')}")
 
 
 @pytest.fixture(scope="session")
@@ -60,18 +70,19 @@ async def test_a_list_equals_that_of_the_model_byte_for_byte(
 
 
 @drawn(share=3)
-@given(identifier=st.sampled_from(IDENTIFIERS) | values(), query=queries(), strict=st.booleans())
-async def test_a_company_equals_that_of_the_model_byte_for_byte(
-    asker: Asker, model: "FastAPI", identifier: str, query: bytes, *, strict: bool
+@given(path=records(), query=queries(), strict=st.booleans())
+async def test_a_record_equals_that_of_the_model_byte_for_byte(
+    asker: Asker, model: "FastAPI", path: str, query: bytes, *, strict: bool
 ) -> None:
-    path = f"/companies/{quote(identifier[:1_000] or 'x', safe='')}"
     answered = await asker.ask(path, query[:2_000], strict=strict)
     assert answered == await ask_model(model, path, query[:2_000], strict=strict)
     assert answered.status in (200, 404, 422)
 
 
 @drawn(share=3)
-@given(path=st.sampled_from(["/stores", "/companies", "/companies/a"]), query=anything(), strict=st.booleans())
+@given(
+    path=st.sampled_from(["/stores", "/companies", "/companies/a", "/stores/a"]), query=anything(), strict=st.booleans()
+)
 async def test_no_bytes_in_a_query_cause_a_server_error(asker: Asker, path: str, query: bytes, *, strict: bool) -> None:
     answered = await asker.ask(path, query, strict=strict)
     answer = json.loads(answered.body, parse_int=str)

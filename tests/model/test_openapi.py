@@ -15,6 +15,8 @@ from service.web.auth import no_authentication
 from service.web.site import make_site
 from tests.web.live import POLICY
 
+PROTECTED = ["/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}"]
+
 
 @pytest.fixture(scope="module")
 def document() -> Any:
@@ -44,8 +46,8 @@ def test_the_document_has_the_version_of_the_interface(document: Any) -> None:
     assert document["info"]["version"] == "0.1.0"
 
 
-def test_the_document_lists_the_three_operations_and_the_probes_with_get_only(document: Any) -> None:
-    assert list(document["paths"]) == ["/stores", "/companies", "/companies/{company_id}", "/health", "/ready"]
+def test_the_document_lists_the_operations_and_the_probes_with_get_only(document: Any) -> None:
+    assert list(document["paths"]) == [*PROTECTED, "/health", "/ready"]
     assert {method for path in document["paths"].values() for method in path} == {"get"}
 
 
@@ -69,12 +71,12 @@ def test_parameters_have_bounds_defaults_and_allowed_values(document: Any) -> No
     assert reported["city"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
 
 
-def test_only_the_three_operations_require_a_key(document: Any) -> None:
+def test_only_the_operations_on_records_require_a_key(document: Any) -> None:
     assert document["components"]["securitySchemes"] == {
         "APIKeyHeader": {"type": "apiKey", "in": "header", "name": "x-api-key"}
     }
     secured = [path for path in document["paths"] if "security" in operation(document, path)]
-    assert secured == ["/stores", "/companies", "/companies/{company_id}"]
+    assert secured == PROTECTED
 
 
 def errors() -> Iterator[type[RequestError]]:
@@ -87,15 +89,16 @@ def errors() -> Iterator[type[RequestError]]:
 def test_every_error_is_documented_for_every_operation_that_can_return_it(
     document: Any, error: type[RequestError]
 ) -> None:
-    paths = document["paths"] if error in ALWAYS else ["/stores", "/companies", "/companies/{company_id}"]
+    paths = document["paths"] if error in ALWAYS else PROTECTED
     for path in paths:
         reported = operation(document, path)["responses"][str(error.status.value)]
         assert reported["description"] == error.meaning
         assert set(error.headers) <= set(reported.get("headers", ()))
 
 
-def test_a_missing_company_is_documented(document: Any) -> None:
-    assert "404" in operation(document, "/companies/{company_id}")["responses"]
+@pytest.mark.parametrize("path", ["/stores/{store_id}", "/companies/{company_id}"])
+def test_a_missing_record_is_documented(document: Any, path: str) -> None:
+    assert "404" in operation(document, path)["responses"]
 
 
 def test_schemas_have_the_names_that_fastapi_gives_them(document: Any) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from service.model.parameters import (
     LIMIT,
@@ -10,11 +11,13 @@ from service.model.parameters import (
     SORT_ORDER,
     InvalidValue,
     Parameter,
+    facets_parameter,
+    fields_parameter,
     filter_parameter,
     parameters_of,
     sort_by_parameter,
 )
-from service.model.records import COMPANIES, STORES
+from service.model.records import COMPANIES, STORES, Resource
 
 NOT_AN_INTEGER = ("int_parsing", "Input should be a valid integer, unable to parse string as an integer")
 TOO_LONG = ("int_parsing_size", "Unable to parse input string as an integer, exceeded maximum size")
@@ -41,8 +44,9 @@ def refusal(parameter: Parameter, *values: str) -> tuple[str, str]:
     return caught.value.type, caught.value.msg
 
 
-def test_the_parameters_of_stores_are_the_filters_then_paging_and_sorting() -> None:
+def test_the_parameters_of_stores_are_the_filters_then_paging_and_sorting_then_fields_and_facets() -> None:
     assert [parameter.name for parameter in parameters_of(STORES)] == [
+        "store_id",
         "company_id",
         "parent_company_id",
         "city",
@@ -56,13 +60,16 @@ def test_the_parameters_of_stores_are_the_filters_then_paging_and_sorting() -> N
         "page_num",
         "sort_order",
         "sort_by",
+        "fields",
+        "facets",
     ]
 
 
-def test_the_parameters_of_companies_are_the_filters_then_paging_and_sorting() -> None:
-    assert [parameter.name for parameter in parameters_of(COMPANIES)] == (
-        ["company_id", "name", "domain", "parent_company_id", "limit", "page_num", "sort_order", "sort_by"]
-    )
+def test_the_parameters_of_companies_are_the_filters_then_paging_and_sorting_then_fields_and_facets() -> None:
+    assert [parameter.name for parameter in parameters_of(COMPANIES)] == [
+        *("company_id", "name", "domain", "parent_company_id"),
+        *("limit", "page_num", "sort_order", "sort_by", "fields", "facets"),
+    ]
 
 
 @pytest.mark.parametrize("parameter", [*parameters_of(STORES), *parameters_of(COMPANIES)], ids=lambda each: each.name)
@@ -196,3 +203,51 @@ def test_values_match_by_the_kind_of_their_field(name: str, values: list[str], l
 )
 def test_values_differ_by_the_kind_of_their_field(name: str, value: str, other: str) -> None:
     assert FILTERS[name].parse([value]) != FILTERS[name].parse([other])
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        (["name"], ("name",)),
+        (["updated_at,store_id"], ("store_id", "updated_at")),
+        ([" city\t, name ,,city", "", "name"], ("name", "city")),
+        (["created_at", "city"], ("city", "created_at")),
+        ([""], UNSET),
+        ([" , ,", "\u3000"], UNSET),
+    ],
+)
+def test_fields_are_names_in_the_order_of_the_record(values: list[str], names: object) -> None:
+    assert fields_parameter(STORES).parse(values) == names
+
+
+@pytest.mark.parametrize("value", ["size", "City", "city;name", "null", "city name", "distance", "city,size"])
+def test_fields_are_members_of_the_record(value: str) -> None:
+    assert refusal(fields_parameter(STORES), value) == ("enum", STORE_SORT_KEYS)
+    expected = "Input should be 'company_id', 'name', 'domain' or 'parent_company_id'"
+    assert refusal(fields_parameter(COMPANIES), value, "created_at") == ("enum", expected)
+
+
+STORE_FACETS = (
+    "Input should be 'company_id', 'parent_company_id', 'city', 'province', 'country', 'postal_code' or 'is_open'"
+)
+
+
+@pytest.mark.parametrize(
+    ("resource", "expected"),
+    [(STORES, STORE_FACETS), (COMPANIES, "Input should be 'domain' or 'parent_company_id'")],
+    ids=["stores", "companies"],
+)
+@pytest.mark.parametrize("value", ["name", "latitude", "store_id", "Country", "domain,name"])
+def test_facets_are_fields_that_can_be_counted(resource: Resource, expected: str, value: str) -> None:
+    assert refusal(facets_parameter(resource), value) == ("enum", expected)
+
+
+def test_there_are_at_most_five_distinct_facets() -> None:
+    names = ["company_id", "parent_company_id", "city", "province", "country", "is_open"]
+    facets = facets_parameter(STORES)
+    assert facets.parse([",".join(names[:5]), *names[:5]]) == tuple(names[:5])
+    too_long = ("too_long", "List should have at most 5 items after validation, not {}")
+    assert refusal(facets, *names) == (too_long[0], too_long[1].format(6))
+    assert refusal(facets, *names, "size", "postal_code", "city") == (too_long[0], too_long[1].format(8))
+    assert refusal(facets, *names[:4], "size") == ("enum", STORE_FACETS)
+    assert refusal(facets, *"abcdef") == refusal(facets_parameter(COMPANIES), *"abcdef") == refusal(facets, *names)

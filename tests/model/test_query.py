@@ -100,7 +100,7 @@ def test_a_repeated_parameter_of_paging_or_sorting_is_ambiguous() -> None:
 
 
 def test_unknown_parameters_are_ignored() -> None:
-    pairs = [("Limit", "0"), ("", ""), ("store_id", "x"), ("name", "x"), ("limit ", "x"), ("foo", "1"), ("foo", "2")]
+    pairs = [("Limit", "0"), ("", ""), ("store", "x"), ("name", "x"), ("limit ", "x"), ("foo", "1"), ("foo", "2")]
     assert parse(pairs) == parse([])
     assert parse([("anything", "1")], None) == parse([], None)
 

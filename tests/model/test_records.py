@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from service.model.records import COMPANIES, STORES, Company, Resource, Store
+from service.model.records import COMPANIES, STORES, Company, Resource, Store, partial
 
 STORE_FIELDS = [
     "store_id",
@@ -63,6 +63,7 @@ def test_the_required_fields_are_those_of_the_interface() -> None:
 def test_stores_are_filtered_by_the_parameters_of_the_interface() -> None:
     assert [field.name for field in STORES.filters] == (
         [
+            "store_id",
             "company_id",
             "parent_company_id",
             "city",
@@ -78,6 +79,19 @@ def test_stores_are_filtered_by_the_parameters_of_the_interface() -> None:
 
 def test_companies_are_filtered_by_every_served_field() -> None:
     assert [field.name for field in COMPANIES.filters] == COMPANY_FIELDS
+
+
+def test_values_are_counted_of_the_fields_of_the_interface() -> None:
+    assert STORES.facets == (
+        *("company_id", "parent_company_id", "city", "province", "country", "postal_code", "is_open"),
+    )
+    assert COMPANIES.facets == ("domain", "parent_company_id")
+
+
+@pytest.mark.parametrize("record", [Store, Company])
+def test_every_member_of_a_partial_record_may_be_missing(record: type[Store | Company]) -> None:
+    assert msgspec.json.encode(msgspec.json.decode(b'{"name":"x"}', type=partial(record))) == b'{"name":"x"}'
+    assert partial(record).__struct_fields__ == record.__struct_fields__
 
 
 def test_every_field_sorts() -> None:

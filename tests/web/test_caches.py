@@ -25,6 +25,9 @@ TARGETS = (
     "/companies",
     "/companies?limit=60&page_num=2",
     "/companies/acme",
+    "/stores/s0",
+    "/stores?fields=store_id",
+    "/stores?facets=city",
 )
 ACCEPTED = ("", "gzip", "br, gzip;q=0.5", "zstd, identity;q=0", "*", "gzip, *;q=0")
 ROWS = (1, 40, 120)

@@ -7,7 +7,7 @@ import pytest
 
 from service.model.query import Filter, Query
 from service.web.headers.content_coding import CODINGS, IDENTITY
-from service.web.identity import Identity, entity_tag
+from service.web.identity import OUTPUT, Identity, entity_tag
 
 QUERY = Query((Filter("city", ("toronto",)),), limit=50)
 PAGE = Identity("/stores", QUERY, "0123456789abcdef")
@@ -16,6 +16,8 @@ OTHERS = {
     "filter": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, filters=())),
     "order": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, sort_order="desc")),
     "page": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, page_num=2)),
+    "fields": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, fields=("city",))),
+    "facets": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, facets=("city",))),
     "segment": msgspec.structs.replace(PAGE, parameters="toronto"),
     "version": msgspec.structs.replace(PAGE, version="fedcba9876543210"),
     "media type": msgspec.structs.replace(PAGE, media_type="application/geo+json"),
@@ -33,6 +35,21 @@ def test_each_coding_and_each_release_of_its_encoder_has_its_own_tag() -> None:
     releases = [msgspec.structs.replace(coding, release="0") for coding in CODINGS]
     tags = [entity_tag(PAGE, coding) for coding in (IDENTITY, *CODINGS, *releases)]
     assert all(one != other for one, other in combinations(tags, 2))
+
+
+@pytest.mark.parametrize(
+    ("operation", "parameters", "tag"),
+    [
+        ("/stores", QUERY, "6cf1d91ec893f2c6ed2b428dd598e735"),
+        ("/companies", Query(), "cfee7cfa335a91d33743be14d6917a36"),
+        ("/companies/{company_id}", "acme", "e6c2fb3ac125bd7c63a5da4458bbc498"),
+    ],
+)
+def test_a_new_parameter_changes_no_tag_of_a_request_without_it(
+    operation: str, parameters: Query | str, tag: str
+) -> None:
+    assert OUTPUT == 2, "with another output number, record new tags"
+    assert entity_tag(Identity(operation, parameters, "0123456789abcdef"), IDENTITY) == tag
 
 
 def test_equal_identities_are_one_key_and_have_one_tag() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from service.web.answer import Answer
 from service.web.routes import AnswerRoute, Match, Routes
 
-PATHS = ("/stores", "/companies", "/companies/{company_id}", "/docs", "/docs/page.js")
+PATHS = ("/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/docs", "/docs/page.js")
 ROUTES = Routes(AnswerRoute(path=path, answer=lambda _: Answer(())) for path in PATHS)
 
 

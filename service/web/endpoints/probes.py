@@ -64,7 +64,7 @@ def probe_routes(snapshots: SnapshotHolder) -> tuple[AnswerRoute, ...]:
         operation_id="health",
         summary="Check whether the process is alive",
         description="Returns 200 as soon as the process listens.",
-        responses={HTTPStatus.OK: Health},
+        responses={HTTPStatus.OK: (Health,)},
     )
     ready = Operation(
         path="/ready",
@@ -73,7 +73,7 @@ def probe_routes(snapshots: SnapshotHolder) -> tuple[AnswerRoute, ...]:
         summary="Check whether the service can answer requests",
         description="Returns 503 until every worker has loaded the data, then 200 with a description of it; "
         "authenticated requests get more detail. Returns 503 again if the data is stale or the process is draining.",
-        responses={HTTPStatus.OK: Ready, HTTPStatus.SERVICE_UNAVAILABLE: Unready},
+        responses={HTTPStatus.OK: (Ready,), HTTPStatus.SERVICE_UNAVAILABLE: (Unready,)},
     )
     return (
         AnswerRoute(path=health.path, answer=lambda _: _probe(Health("ok")), operation=health),

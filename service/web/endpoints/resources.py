@@ -1,4 +1,4 @@
-"""The operations on records: the lists of stores and of companies, and one company."""
+"""The operations on records: the lists of stores and of companies, one store, one company."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -24,7 +24,7 @@ from service.model.errors import (
 )
 from service.model.operation import VERSION_HEADER, Operation
 from service.model.query import QueryParser
-from service.model.records import COMPANIES, STORES, Company, Resource, Store
+from service.model.records import COMPANIES, STORES, Resource, partial
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import HeaderLines, header_lines
 from service.web.headers.conditional import http_date
@@ -76,7 +76,7 @@ class _ListPage(Representation, frozen=True, eq=False, kw_only=True):
         """Select and slice the rows."""
         found = page(self.table, self.parsed.query)
         frame = self.parsed.frame(found.total_count)
-        return Content(wrap(frame.opening, found.rows), found.total_count)
+        return Content(wrap(frame.opening, found.rows, found.facets), found.total_count)
 
     def links(self, total_count: int) -> HeaderLines:
         """Return the links to other pages."""
@@ -94,16 +94,18 @@ class _Record(Representation, frozen=True, eq=False, kw_only=True):
 
 
 def record_routes(snapshots: SnapshotHolder, policy: Policy) -> tuple[ResourceRoute, ...]:
-    """Return the routes of the three operations that need a key."""
+    """Return the routes of the operations that need a key: of each resource, the list and one record."""
     data = _ServedData(snapshots, policy)
+    stores, companies = attrgetter("stores"), attrgetter("companies")
     return (
-        _list_route(data, STORES, PaginatedResponse[Store], attrgetter("stores")),
-        _list_route(data, COMPANIES, PaginatedResponse[Company], attrgetter("companies")),
-        _company_route(data),
+        _list_route(data, STORES, stores),
+        _record_route(data, STORES, stores),
+        _list_route(data, COMPANIES, companies),
+        _record_route(data, COMPANIES, companies),
     )
 
 
-def _list_route(data: _ServedData, resource: Resource, body: Any, table: Callable[[Dataset], Table]) -> ResourceRoute:
+def _list_route(data: _ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
     path, query_parser = f"/{resource.name}", QueryParser(resource)
     parse = parser(path, query_parser)
 
@@ -119,7 +121,7 @@ def _list_route(data: _ServedData, resource: Resource, body: Any, table: Callabl
         summary=f"List {resource.name}",
         description=f"Returns one page of the {resource.name} that match every filter, in a total order: "
         "no record is on two pages, and none is missing.",
-        responses={HTTPStatus.OK: body},
+        responses={HTTPStatus.OK: _pages(resource)},
         errors=_ERRORS,
         parameters=query_parser.parameters,
         protected=True,
@@ -127,27 +129,33 @@ def _list_route(data: _ServedData, resource: Resource, body: Any, table: Callabl
     return ResourceRoute(path=path, represent=represent, operation=operation)
 
 
-def _company_route(data: _ServedData) -> ResourceRoute:
-    path = "/companies/{company_id}"
+def _pages(resource: Resource) -> tuple[Any, ...]:
+    """Return the types of a page: of whole records, and of some of their members."""
+    pages: Any = PaginatedResponse
+    return pages[resource.record], pages[partial(resource.record)]
+
+
+def _record_route(data: _ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
+    path, noun = f"/{resource.name}/{{{resource.identifier}}}", resource.noun
     parse = parser(path, QueryParser())
 
     def represent(call: Call) -> Representation:
         parsed = parse(call.segment, call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
-        row = dataset.companies.find(parsed.segment)
+        row = table(dataset).find(parsed.segment)
         if row is None:
-            raise NotFound("Company not found")
+            raise NotFound(f"{noun.capitalize()} not found")
         return _Record(parsed.identified(dataset.version), common, row=row)
 
     operation = Operation(
         path=path,
         tag=_TAG,
-        operation_id="get_company",
-        summary="Get a company",
-        description="Returns the company with this identifier.",
-        responses={HTTPStatus.OK: Company},
+        operation_id=f"get_{noun}",
+        summary=f"Get a {noun}",
+        description=f"Returns the {noun} with this identifier.",
+        responses={HTTPStatus.OK: (resource.record,)},
         errors=(*_ERRORS, NotFound),
-        segment="Identifier of the company: one path segment, percent-encoded, a slash as %2F.",
+        segment=f"Identifier of the {noun}: one path segment, percent-encoded, a slash as %2F.",
         protected=True,
     )
     return ResourceRoute(path=path, represent=represent, operation=operation)

@@ -133,6 +133,7 @@ async def test_the_admin_listener_has_probes_and_metrics_without_a_key(
     assert (await admin.get("/stores", headers=HEADERS)).status == 404
     assert list((await (await public.get("/openapi.json")).json())["paths"]) == [
         "/stores",
+        "/stores/{store_id}",
         "/companies",
         "/companies/{company_id}",
     ]

@@ -1,0 +1,98 @@
+"""Facets, compared with a naive count: ways to count, ties, the limit of values, spellings."""
+
+import json
+from random import Random
+
+import pytest
+
+from service.engine.table import Table
+from service.model.records import COMPANIES
+from tests.engine.made_up import ask, build
+from tests.engine.oracle import COMPANIES as COLLECTION, Pairs, Record, answer
+
+COUNT = 3000
+
+
+def companies() -> list[Record]:
+    """Return companies of three parents, some without, and of many domains, of which some are frequent."""
+    random = Random(1)
+    domains = [random.choice(["a", "B", "b", *map(str, range(150)), None]) for _ in range(COUNT)]
+    return [
+        {
+            "company_id": f"c{number}",
+            "name": random.choice(["x", "y", "z", "Z"]),
+            "domain": domain if number % 3 else f"rare {number % 1700}",
+            "parent_company_id": random.choice(["p", "q", None]),
+            "created_at": random.choice(["2024-01-01", "2024-01-02", None]),
+        }
+        for number, domain in enumerate(domains)
+    ]
+
+
+MADE = companies()
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    return build(COMPANIES, MADE)
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        [],
+        [("name", "x")],
+        [("name", "x"), ("parent_company_id", "q")],
+        [("name", "x"), ("name", "y")],
+        [("name", "x"), ("name", "y"), ("name", "z"), ("parent_company_id", "p"), ("parent_company_id", "q")],
+        [("name", name) for name in "xyz"],
+        [("company_id", f"c{number}") for number in range(0, COUNT, 7)],
+        [("company_id", f"c{number}") for number in range(0, COUNT, 700)],
+        [("domain", "b"), ("name", "z")],
+        [("domain", "5")],
+        [("name", "nowhere")],
+    ],
+    ids=str,
+)
+def test_facets_equal_a_naive_count_however_often_they_are_asked_for(table: Table, filters: Pairs) -> None:
+    pairs = [*filters, ("facets", "domain,parent_company_id"), ("limit", "1"), ("sort_by", "name")]
+    expected = answer(COLLECTION, MADE, pairs)
+    for _ in range(20):
+        assert ask(table, COMPANIES, pairs) == expected
+        table.facets.clear()  # the bitmaps are kept, so that they are used in the end
+
+
+def test_a_facet_lists_the_hundred_most_frequent_values_and_counts_all(table: Table) -> None:
+    facet = ask(table, COMPANIES, [("facets", "domain")]).facets["domain"]
+    distinct = {record["domain"].lower() for record in MADE if record["domain"] is not None}
+    *values, (last, missing) = facet.values
+    assert (facet.distinct, len(values)) == (len(distinct), 100)
+    assert (last, missing) == (None, sum(record["domain"] is None for record in MADE))
+    assert values == sorted(values, key=lambda each: (-each[1], str(each[0]).lower()))
+
+
+def test_a_value_is_spelled_as_in_the_first_record_of_all_even_if_that_does_not_match() -> None:
+    made = [
+        {"company_id": number, "name": name, "domain": domain, "parent_company_id": None, "created_at": None}
+        for number, name, domain in (("1", "a", "ACME"), ("2", "b", "acme"), ("3", "b", "Acme"))
+    ]
+    facets = ask(build(COMPANIES, made), COMPANIES, [("facets", "domain"), ("name", "b")]).facets
+    assert facets == {"domain": (1, [("ACME", 2)])}
+
+
+def test_all_pages_have_the_facets_of_all_matching_records(table: Table) -> None:
+    pages = [
+        ask(table, COMPANIES, [("facets", "parent_company_id"), ("name", "x"), ("page_num", page)]).facets
+        for page in ("1", "2", "9" * 30)
+    ]
+    assert pages[0] == pages[1] == pages[2]
+    assert sum(count for _, count in pages[0]["parent_company_id"].values) == len(
+        [record for record in MADE if record["name"] == "x"]
+    )
+
+
+def test_members_are_those_that_are_named_in_the_order_of_the_record(table: Table) -> None:
+    whole = ask(table, COMPANIES, [("limit", "5")]).data
+    parts = ask(table, COMPANIES, [("limit", "5"), ("fields", "domain,company_id")]).data
+    expected = [{"company_id": each["company_id"], "domain": each["domain"]} for each in whole]
+    assert json.dumps(parts) == json.dumps(expected)
