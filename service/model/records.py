@@ -12,25 +12,28 @@ from msgspec import UNSET, Meta, UnsetType
 from service.model.kinds import FLAG, IDENTIFIER, INSTANT, NUMBER, POSTAL, WORDS, Kind
 
 
-def _field(kind: Kind, description: str, *, filters: bool = False, **schema: object) -> Meta:
-    return Meta(description=description, extra={"kind": kind, "filters": filters}, extra_json_schema=schema or None)
+def _field(
+    kind: Kind, description: str, *, filters: bool = False, searched: bool = False, **schema: object
+) -> Meta:
+    extra = {"kind": kind, "filters": filters, "searched": searched}
+    return Meta(description=description, extra=extra, extra_json_schema=schema or None)
 
 
 class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A retail store."""
 
-    store_id: Annotated[str, _field(IDENTIFIER, "Identifier of the store.")]
+    store_id: Annotated[str, _field(IDENTIFIER, "Identifier of the store.", searched=True)]
     company_id: Annotated[str, _field(IDENTIFIER, "Identifier of the company that owns the store.", filters=True)]
     parent_company_id: Annotated[
         str | None, _field(IDENTIFIER, "Identifier of the company that owns that company.", filters=True)
     ] = None
-    name: Annotated[str | None, _field(WORDS, "Name of the store.")] = None
-    address_1: Annotated[str, _field(WORDS, "First line of the address.")]
-    address_2: Annotated[str | None, _field(WORDS, "Second line of the address.")] = None
-    city: Annotated[str, _field(WORDS, "City.", filters=True)]
-    province: Annotated[str | None, _field(WORDS, "Province, state or region.", filters=True)] = None
+    name: Annotated[str | None, _field(WORDS, "Name of the store.", searched=True)] = None
+    address_1: Annotated[str, _field(WORDS, "First line of the address.", searched=True)]
+    address_2: Annotated[str | None, _field(WORDS, "Second line of the address.", searched=True)] = None
+    city: Annotated[str, _field(WORDS, "City.", filters=True, searched=True)]
+    province: Annotated[str | None, _field(WORDS, "Province, state or region.", filters=True, searched=True)] = None
     country: Annotated[str, _field(WORDS, "Country.", filters=True)]
-    postal_code: Annotated[str | None, _field(POSTAL, "Postal code.", filters=True)] = None
+    postal_code: Annotated[str | None, _field(POSTAL, "Postal code.", filters=True, searched=True)] = None
     phone_number: Annotated[str | None, _field(WORDS, "Telephone number.")] = None
     is_open: Annotated[bool, _field(FLAG, "Whether the store is open.", filters=True)] = True
     latitude: Annotated[
@@ -50,22 +53,23 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Company(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A company that owns stores."""
 
-    company_id: Annotated[str, _field(IDENTIFIER, "Identifier of the company.", filters=True)]
-    name: Annotated[str, _field(WORDS, "Name of the company.", filters=True)]
-    domain: Annotated[str | None, _field(WORDS, "Internet domain of the company.", filters=True)] = None
+    company_id: Annotated[str, _field(IDENTIFIER, "Identifier of the company.", filters=True, searched=True)]
+    name: Annotated[str, _field(WORDS, "Name of the company.", filters=True, searched=True)]
+    domain: Annotated[str | None, _field(WORDS, "Internet domain of the company.", filters=True, searched=True)] = None
     parent_company_id: Annotated[
         str | None, _field(IDENTIFIER, "Identifier of the company that owns this one.", filters=True)
     ] = None
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field of a record: its name, kind and description; whether it is required, filtered by, and served."""
+    """A field of a record: its name, kind and description; whether it is required, filtered by, searched, and served."""
 
     name: str
     kind: Kind
     description: str
     required: bool = False
     filters: bool = False
+    searched: bool = False
     served: bool = True
 
 
@@ -81,6 +85,11 @@ class Resource(msgspec.Struct, frozen=True):
     def filters(self) -> tuple[Field, ...]:
         """The fields that can be filtered by, in order."""
         return tuple(field for field in self.fields if field.filters)
+
+    @property
+    def searched(self) -> tuple[Field, ...]:
+        """The fields whose words are searched, in order."""
+        return tuple(field for field in self.fields if field.searched)
 
     @property
     def sort_keys(self) -> tuple[str, ...]:
