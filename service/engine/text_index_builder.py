@@ -33,7 +33,7 @@ _ROW_MASK: Final = (1 << _ROW_BITS) - 1
 
 
 class _Chunks(msgspec.Struct, frozen=True, eq=False):
-    """The chunks of the distinct texts of a column: the code of a text, and the number of the chunk."""
+    """The chunks of some distinct texts of a column: the code of the text, and the number of the chunk."""
 
     column: Column
     codes: Integers
@@ -49,10 +49,8 @@ class TextIndexBuilder:
 
     def add(self, column: Column, texts: Sequence[bytes]) -> None:
         """Add a text in UTF-8 for each distinct value of a column: all rows with the value have it."""
-        parts = [self._cut(texts, begin) for begin in range(0, len(texts), _TEXTS)]
-        if parts:
-            codes, numbers = map(np.concatenate, zip(*parts, strict=True))
-            self._chunks.append(_Chunks(column, codes, numbers))
+        for begin in range(0, len(texts), _TEXTS):
+            self._chunks.append(_Chunks(column, *self._cut(texts, begin)))
 
     def build(self, length: int) -> TextIndex:
         """Return the index of a table of so many rows; the builder cannot be used afterwards."""
@@ -63,7 +61,7 @@ class TextIndexBuilder:
         counts = np.fromiter(map(len, split), np.int64, len(split))
         pairs = np.concatenate([np.empty(0, np.int64), *self._pairs(ranks, counts)])
         pairs.sort()
-        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+        pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
         starts = pairs.searchsorted(np.arange(len(distinct) + 1) << _ROW_BITS)
         return TextIndex(StringArray.of(distinct), starts, (pairs & _ROW_MASK).astype(np.int32), length)
 
@@ -89,10 +87,12 @@ class TextIndexBuilder:
         """
         starts = counts.cumsum() - counts
         for each in self._chunks:
-            column, codes = each.column, np.repeat(each.codes, counts[each.numbers])
-            words_of_codes = ranks[_ranges(starts[each.numbers], counts[each.numbers])]
-            first, rows = column.starts[codes].astype(np.int64), np.diff(column.starts)[codes]
-            yield np.repeat(words_of_codes, rows) << _ROW_BITS | column.order[_ranges(first, rows)]
+            order, first = each.column.order, each.column.starts
+            lengths = counts[each.numbers]
+            codes = np.repeat(each.codes, lengths)
+            rows = first[codes + 1] - first[codes]
+            words_of_rows = np.repeat(ranks[_ranges(starts[each.numbers], lengths)], rows)
+            yield words_of_rows << _ROW_BITS | order[_ranges(first[codes], rows)]
         self._chunks = []
 
 
@@ -101,7 +101,7 @@ def _words(chunk: bytes) -> Sequence[bytes]:
     return (chunk,) if chunk.isascii() else [word.encode() for word in words(chunk.decode())]
 
 
-def _ranges(starts: Integers, lengths: NDArray[np.integer]) -> Integers:
+def _ranges(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArray[np.integer]:
     """Return the integers of ranges, one range after the other."""
     if (lengths == 1).all():
         return starts

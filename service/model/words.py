@@ -10,6 +10,7 @@ import re
 import unicodedata
 from itertools import pairwise
 from typing import Final
+from unicodedata import category
 
 import msgspec
 
@@ -22,7 +23,7 @@ _APOSTROPHES: Final = "'`´‘’‛′ʼ＇"  # noqa: RUF001 - they are meant
 _WITHOUT_APOSTROPHES: Final = dict.fromkeys(map(ord, _APOSTROPHES))
 # Kana with a voicing mark is another letter, not an accented one.
 _VOICING_MARKS: Final = "\u3099\u309a"
-_MARK: Final = "M"  # the first letter of the general categories of marks
+_CATEGORIES: Final = "LNM"  # letters, numbers, marks
 
 # Han, Hiragana and Katakana, Thai, Lao, Khmer, Myanmar: by block, so that it is the same in every release of Unicode.
 _SPACELESS: Final = (
@@ -60,12 +61,17 @@ def parse_terms(text: str) -> tuple[Term, ...]:
     return tuple(sorted(terms))
 
 
+def is_in_word(general_category: str) -> bool:
+    """Return whether characters of a general category are parts of words; the others separate words."""
+    return general_category[0] in _CATEGORIES
+
+
 def _split(text: str) -> list[str]:
     """Return the folded words of a text; a run of characters of a script without spaces is one word."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower().translate(_WITHOUT_APOSTROPHES))
     folded = _fold(text)
-    return _WORD.findall("".join([each if _is_in_word(each) else " " for each in folded]))
+    return _WORD.findall("".join([each if is_in_word(category(each)) else " " for each in folded]))
 
 
 def _fold(text: str) -> str:
@@ -75,10 +81,6 @@ def _fold(text: str) -> str:
     decomposed = unicodedata.normalize("NFD", folded)
     kept = [each for each in decomposed if each in _VOICING_MARKS or not unicodedata.combining(each)]
     return unicodedata.normalize("NFC", "".join(kept))
-
-
-def _is_in_word(character: str) -> bool:
-    return character.isalnum() or unicodedata.category(character)[0] == _MARK
 
 
 def _indexed(word: str) -> list[str]:
