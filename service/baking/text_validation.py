@@ -8,7 +8,7 @@ from service.engine.text_index import TextIndex
 
 
 def check_text_index(name: str, index: TextIndex) -> None:
-    """Check that words are sorted and distinct, and that each has rows, ascending and in range. Raises `DamagedFile`."""
+    """Check that words are sorted and distinct, and each has rows, ascending and in range. Raises `DamagedFile`."""
     check_sorted(f"{name}/text/words", index.words)
     starts, postings = index.starts, index.postings
     if not (starts[1:] > starts[:-1]).all():

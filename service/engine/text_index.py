@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, pack, positions
+from service.engine.bitmap import Bitmap, is_set, pack, positions
 from service.engine.bounded_cache import BoundedCache
 from service.engine.column import Rows
 from service.engine.string_array import StringArray
@@ -94,11 +94,13 @@ class TermMatch(msgspec.Struct, frozen=True, eq=False):
     def filter(self, rows: Rows) -> Rows:
         """Return those of some rows that match."""
         if self.word_count <= 1 and len(rows) * _SEARCH_COST < self.count:
-            return rows[self.postings[self.postings.searchsorted(rows).clip(max=self.count - 1)] == rows]
-        if self.is_dense:
-            bitmap = self.bitmap().view(np.uint8)
-            return rows[(bitmap[rows >> 3] >> (rows & 7).astype(np.uint8) & 1).view(np.bool_)]
-        return rows[self.mask()[rows]]
+            matches = self.postings.take(self.postings.searchsorted(rows), mode="clip") == rows
+        elif self.is_dense:
+            matches = is_set(self.bitmap(), rows)
+        else:
+            matches = self.mask()[rows]
+        found: Rows = rows[matches]
+        return found
 
     def mask(self) -> NDArray[np.bool_]:
         """Return for each row of the table whether it matches."""

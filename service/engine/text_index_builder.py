@@ -24,9 +24,8 @@ _TEXTS: Final = 4096  # texts cut at once: their chunks fit the processor's cach
 _END: Final = b"\n"
 _GAP: Final = b" "
 # ASCII letters in lower case; anything else in ASCII but digits ends a chunk.
-_TO_CHUNKS: Final = bytes(
-    byte if byte > 0x7F or byte == _END[0] or chr(byte).isalnum() else _GAP[0] for byte in bytes(range(256)).lower()
-)
+_ASCII_GAPS: Final = bytes(byte for byte in range(128) if byte != _END[0] and not chr(byte).isalnum())
+_TO_CHUNKS: Final = bytes(range(256)).lower().translate(bytes.maketrans(_ASCII_GAPS, _GAP * len(_ASCII_GAPS)))
 _DELETED: Final = b"'`"  # the apostrophes in ASCII
 _ROW_BITS: Final = 32
 _ROW_MASK: Final = (1 << _ROW_BITS) - 1
@@ -106,4 +105,5 @@ def _ranges(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArra
     if (lengths == 1).all():
         return starts
     ends = lengths.cumsum(dtype=np.int64)
-    return np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)
+    integers: Integers = np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)
+    return integers

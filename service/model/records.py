@@ -12,9 +12,7 @@ from msgspec import UNSET, Meta, UnsetType
 from service.model.kinds import FLAG, IDENTIFIER, INSTANT, NUMBER, POSTAL, WORDS, Kind
 
 
-def _field(
-    kind: Kind, description: str, *, filters: bool = False, searched: bool = False, **schema: object
-) -> Meta:
+def _field(kind: Kind, description: str, *, filters: bool = False, searched: bool = False, **schema: object) -> Meta:
     extra = {"kind": kind, "filters": filters, "searched": searched}
     return Meta(description=description, extra=extra, extra_json_schema=schema or None)
 
@@ -62,7 +60,7 @@ class Company(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field of a record: its name, kind and description; whether it is required, filtered by, searched, and served."""
+    """A field of a record: its name, kind, description; whether it is required, filtered by, searched, and served."""
 
     name: str
     kind: Kind

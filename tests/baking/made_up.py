@@ -119,8 +119,8 @@ def _parts(table: Table) -> Iterator[tuple[str, object]]:
     yield "order_by", table.order_by
     yield "key", table.key
     yield "text/words", _texts(table.text.words)
-    for part, array in {"starts": table.text.starts, "postings": table.text.postings}.items():
-        yield f"text/{part}", (array.dtype.str, array.shape, array.tobytes())
+    for part, numbers in {"starts": table.text.starts, "postings": table.text.postings}.items():
+        yield f"text/{part}", (numbers.dtype.str, numbers.shape, numbers.tobytes())
     for name, column in table.columns.items():
         for part, array in {"codes": column.codes, "order": column.order, "starts": column.starts}.items():
             yield f"{name}/{part}", (array.dtype.str, array.shape, array.tobytes())

@@ -10,8 +10,8 @@ from service.engine.column import join_keys
 from service.engine.select import select
 from service.engine.selection import Selection
 from service.engine.string_array import StringArray
-from service.engine.text_index_builder import TextIndexBuilder
 from service.engine.table import Table, TableBuilder
+from service.engine.text_index_builder import TextIndexBuilder
 from service.model.query import Filter
 from service.model.records import COMPANIES
 from tests.engine.made_up import build, records
