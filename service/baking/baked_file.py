@@ -11,10 +11,12 @@ import numpy as np
 
 from service.baking.characters import Characters, UnicodeTables
 from service.baking.layout import Array, DamagedFile, map_file, write_file
+from service.baking.text_validation import check_text_index
 from service.baking.validation import check_table
 from service.engine.column import Column
 from service.engine.string_array import StringArray
 from service.engine.table import Table
+from service.engine.text_index import TextIndex
 from service.loading.dataset import Dataset, Loaded, Report, Totals
 from service.loading.diagnostics import FileError
 from service.model.kinds import format_instant, parse_instant
@@ -48,7 +50,8 @@ def bake(
     Raises OSError and leaves no file behind.
     """
     arrays = dict(_table_arrays(STORES, dataset.stores)) | dict(_table_arrays(COMPANIES, dataset.companies))
-    characters = Characters.of((dataset.stores.rows.data, dataset.companies.rows.data), tables)
+    texts = [strings.data for each in (dataset.stores, dataset.companies) for strings in (each.rows, each.text.words)]
+    characters = Characters.of(texts, tables)
     arrays |= {f"characters/{part}": getattr(characters, part) for part in _CHARACTER_PARTS}
     metadata = _Metadata(
         format=FORMAT,
@@ -90,6 +93,8 @@ def read_baked(path: Path, *, checked: bool = False, tables: UnicodeTables = uni
     if not checked:
         check_table(STORES.name, stores)
         check_table(COMPANIES.name, companies)
+        check_text_index(STORES.name, stores.text)
+        check_text_index(COMPANIES.name, companies.text)
     generated_at = parse_instant(metadata.generated_at) if metadata.generated_at else None
     return Loaded(Dataset(stores, companies, generated_at, metadata.version), Report([], [], totals))
 
@@ -111,11 +116,18 @@ def _read_metadata(texts: Mapping[str, str]) -> tuple[_Metadata, Totals]:
 
 def _table_arrays(resource: Resource, table: Table) -> Iterator[tuple[str, Array]]:
     yield from _string_arrays(f"{resource.name}/rows", table.rows)
+    yield from _text_arrays(resource, table.text)
     for field, column in table.columns.items():
         name = f"{resource.name}/{field}"
         yield from ((f"{name}/{part}", getattr(column, part)) for part in _COLUMN_PARTS)
         if column.values is not None:
             yield from _string_arrays(f"{name}/values", column.values)
+
+
+def _text_arrays(resource: Resource, text: TextIndex) -> Iterator[tuple[str, Array]]:
+    yield from _string_arrays(f"{resource.name}/text/words", text.words)
+    yield f"{resource.name}/text/starts", text.starts
+    yield f"{resource.name}/text/postings", text.postings
 
 
 def _string_arrays(name: str, strings: StringArray) -> Iterator[tuple[str, Array]]:
@@ -131,7 +143,8 @@ def _table(resource: Resource, arrays: dict[str, Array]) -> Table:
         if not len(column.codes) == len(column.order) == len(rows):
             raise DamagedFile(f"the column {resource.name}/{field.name} does not have the length of the table")
         columns[field.name] = column
-    return Table(rows, columns, order_by=CREATED_AT, key=resource.identifier)
+    text = _text_index(f"{resource.name}/text", arrays, len(rows))
+    return Table(rows, columns, order_by=CREATED_AT, key=resource.identifier, text=text)
 
 
 def _column(name: str, arrays: dict[str, Array], *, filters: bool) -> Column:
@@ -141,6 +154,14 @@ def _column(name: str, arrays: dict[str, Array], *, filters: bool) -> Column:
     if len(starts) == 0 or (values is not None and len(values) != len(starts) - 1):
         raise DamagedFile(f"the column {name} does not have one start for each value")
     return Column(codes, order, starts, values)
+
+
+def _text_index(name: str, arrays: dict[str, Array], length: int) -> TextIndex:
+    words, starts = _strings(f"{name}/words", arrays), _take(f"{name}/starts", arrays, np.int64)
+    postings = _take(f"{name}/postings", arrays, np.int32)
+    if len(starts) != len(words) + 1 or starts[0] != 0 or starts[-1] != len(postings):
+        raise DamagedFile(f"the index {name} does not have one start for each word")
+    return TextIndex(words, starts, postings, length)
 
 
 def _strings(name: str, arrays: dict[str, Array]) -> StringArray:

@@ -3,7 +3,8 @@
 Values are compared folded, with the Unicode tables of Python, which grow with its releases. A later table never changes
 the normalization and case folding of an assigned character (https://www.unicode.org/policies/stability_policy.html),
 and unassigned characters are not folded. So two Python versions fold a text alike if each of its characters is assigned
-in both tables or in neither.
+in both tables or in neither. The category of a character may change, though, and words are split by categories, so the
+characters of words must be the same in both.
 """
 
 import sys
@@ -16,6 +17,7 @@ import msgspec
 import numpy as np
 
 from service.baking.layout import Array, DamagedFile
+from service.model.words import is_in_word
 
 _ASCII: Final = bytes(range(128))
 _CHUNK: Final = 1 << 20
@@ -43,21 +45,25 @@ class Characters(msgspec.Struct, frozen=True, eq=False):
 
     assigned    characters that were assigned in the tables that folded its values
     unassigned  characters that were not
+    in_words    characters that words consist of; all others separate words
     """
 
     assigned: Array
     unassigned: Array
+    in_words: Array
 
     @classmethod
     def of(cls, texts: Iterable[memoryview], tables: UnicodeTables = unicodedata) -> "Characters":
         """Return the characters of texts in UTF-8 whose keys are folded with `tables`."""
         used = _used(texts)
-        assigned = np.fromiter((_is_assigned(point, tables) for point in used.tolist()), np.bool_, len(used))
-        return cls(used[assigned], used[~assigned])
+        categories = [tables.category(chr(point)) for point in used.tolist()]
+        assigned = np.array([each != _UNASSIGNED for each in categories], np.bool_)
+        in_words = np.array(list(map(is_in_word, categories)), np.bool_)
+        return cls(used[assigned], used[~assigned], used[in_words])
 
     def check(self, tables: UnicodeTables = unicodedata) -> None:
         """Raise DamagedFile unless `tables` fold these characters like the tables of the file."""
-        for points in (self.assigned, self.unassigned):
+        for points in (self.assigned, self.unassigned, self.in_words):
             if (points[1:] <= points[:-1]).any() or (points > sys.maxunicode).any():
                 raise DamagedFile("the list of characters is invalid")
         runtime = f"{_PYTHON} (Unicode {tables.unidata_version})"
@@ -71,6 +77,13 @@ class Characters(msgspec.Struct, frozen=True, eq=False):
             if _is_assigned(point, tables):
                 raise UnicodeMismatch(
                     f"it has the character U+{point:04X}, which {runtime} knows, but the Python that baked it did not",
+                    remedy=f"bake it again with {_PYTHON}",
+                )
+        in_words = set(self.in_words.tolist())
+        for point in self.assigned.tolist():
+            if is_in_word(tables.category(chr(point))) != (point in in_words):
+                raise UnicodeMismatch(
+                    f"{runtime} splits words at the character U+{point:04X} differently than the Python that baked it",
                     remedy=f"bake it again with {_PYTHON}",
                 )
 

@@ -67,9 +67,14 @@ def _check_offsets(name: str, strings: StringArray) -> None:
 def _check_column(name: str, column: Column) -> None:
     _check_order(name, column)
     if column.values is not None:
-        _check_offsets(f"{name}/values", column.values)
-        if not is_sorted(column.values):
-            raise DamagedFile(f"the values of {name} are not sorted")
+        check_sorted(f"{name}/values", column.values)
+
+
+def check_sorted(name: str, strings: StringArray) -> None:
+    """Check that strings are sorted and distinct. Raises `DamagedFile`."""
+    _check_offsets(name, strings)
+    if not is_sorted(strings):
+        raise DamagedFile(f"the strings of {name} are not sorted")
 
 
 def _check_order(name: str, column: Column) -> None:

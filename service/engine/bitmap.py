@@ -40,3 +40,9 @@ def _running_total(counts: NDArray[np.uint8]) -> NDArray[np.int32]:
 def positions(bitmap: Bitmap) -> NDArray[np.intp]:
     """Return the positions of the bits that are set, ascending."""
     return np.unpackbits(bitmap.view(np.uint8), bitorder="little").view(np.bool_).nonzero()[0]
+
+
+def is_set(bitmap: Bitmap, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return for each position whether its bit is set."""
+    data = bitmap.view(np.uint8)
+    return (data[positions >> 3] >> (positions & 7).astype(np.uint8) & 1).view(np.bool_)

@@ -50,6 +50,12 @@ class StringArray:
         index = bisect_left(self, string, start + 1, end)
         return index if index < end and self[index] == string else None
 
+    def bisect(self, string: bytes) -> int:
+        """Return the number of strings that sort before a string; the strings must be sorted."""
+        step, sample = self._sparse_index
+        place = max(bisect_left(sample, string) - 1, 0)
+        return bisect_left(self, string, place * step, min((place + 1) * step, len(self)))
+
     @cached_property
     def _sparse_index(self) -> tuple[int, list[bytes]]:
         """A step, and every `step`-th string."""

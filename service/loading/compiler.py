@@ -15,6 +15,7 @@ from service.loading.checks import PARENT, CheckedColumn, check_column
 from service.loading.diagnostics import Diagnostic, Issue
 from service.loading.field_names import UnusedNames
 from service.loading.parent_companies import ParentReference, parent_warnings
+from service.loading.searched_texts import company_texts, searched_texts
 from service.model.records import COMPANIES, CREATED_AT, Resource
 
 _T = TypeVar("_T")
@@ -37,7 +38,8 @@ class Compiler:
         self.resource, self._file, self._companies = resource, file, companies
         self._references = {COMPANIES.identifier, PARENT} - {resource.identifier}
         filters = {field.name: field.filters for field in resource.fields}
-        self._builder = TableBuilder(filters, order_by=CREATED_AT, key=resource.identifier)
+        searched = [field.name for field in resource.searched]
+        self._builder = TableBuilder(filters, order_by=CREATED_AT, key=resource.identifier, searched=searched)
         # It encodes as the record does, but is built from positional arguments: three times as fast.
         self._row = msgspec.defstruct("Row", [(name, Any) for name in resource.record.__struct_fields__], gc=False)
         self._rows: dict[str, bytes] = {}
@@ -65,7 +67,8 @@ class Compiler:
         rows = expand(self._encode(columns, diagnostics.valid), diagnostics.valid, None)
         kept = self._deduplicate(columns[self.resource.identifier].values, rows, diagnostics)
         keys = {name: _selected_keys(column.keys, kept) for name, column in columns.items()}
-        self._builder.add([row for row in _selected(rows, kept) if row is not None], keys)
+        texts = {name: _selected_keys(text, kept) for name, text in searched_texts(columns.values())}
+        self._builder.add([row for row in _selected(rows, kept) if row is not None], keys, texts)
         if self.resource.identifier == COMPANIES.identifier:
             self._parents += self._parent_references(columns, kept, diagnostics)
         self._unused_names.add(batch)
@@ -87,10 +90,13 @@ class Compiler:
         self.warnings.sort(key=_by_line)
         self.warnings += self.warning_counts.unlisted()
 
-    def build(self) -> Table:
-        """Return the table of the valid records; the compiler cannot be used afterwards."""
+    def build(self, companies: Table | None = None) -> Table:
+        """Return the table of the valid records; the compiler cannot be used afterwards.
+
+        Records are searched by the texts of their companies, too, if there is a table of them.
+        """
         self._rows = {}
-        return self._builder.build()
+        return self._builder.build(None if companies is None else {COMPANIES.identifier: company_texts(companies)})
 
     def _encode(self, columns: Mapping[str, CheckedColumn], valid: Sequence[bool]) -> list[bytes]:
         names = self.resource.record.__struct_fields__

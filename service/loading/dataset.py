@@ -113,7 +113,8 @@ def _load(files: FileSet, progress: Progress) -> Loaded:
     skipped, repeated = sum(compiler.skipped for compiler in read), sum(compiler.repeated for compiler in read)
     if files.errors or companies is None or stores is None:
         return Loaded(None, Report(files.errors + errors, warnings, Totals(0, 0, skipped, repeated)), counts)
-    tables = _build(stores, progress), _build(companies, progress)
+    companies_table = _build(companies, None, progress)
+    tables = _build(stores, companies_table, progress), companies_table
     dataset = Dataset(*tables, files.generated_at, dataset_version(tables))
     totals = Totals(len(dataset.stores), len(dataset.companies), skipped, repeated)
     return Loaded(dataset, Report(errors, warnings, totals), counts)
@@ -148,10 +149,10 @@ def _read(file: StoredFile, compiler: Compiler, progress: Progress) -> None:
     compiler.close()
 
 
-def _build(compiler: Compiler, progress: Progress) -> Table:
+def _build(compiler: Compiler, companies: Table | None, progress: Progress) -> Table:
     step, size = f"Indexing {compiler.resource.name}", len(compiler.identifiers)
     progress(step, 0, size)
-    table = compiler.build()
+    table = compiler.build(companies)
     progress(step, size, size)
     return table
 

@@ -12,28 +12,38 @@ from msgspec import UNSET, Meta, UnsetType
 from service.model.kinds import FLAG, IDENTIFIER, INSTANT, NUMBER, POSTAL, WORDS, Kind
 
 
-def _field(kind: Kind, description: str, *, filters: bool = False, facets: bool = False, **schema: object) -> Meta:
-    uses = {"kind": kind, "filters": filters, "facets": facets}
+def _field(
+    kind: Kind,
+    description: str,
+    *,
+    filters: bool = False,
+    facets: bool = False,
+    searched: bool = False,
+    **schema: object,
+) -> Meta:
+    uses = {"kind": kind, "filters": filters, "facets": facets, "searched": searched}
     return Meta(description=description, extra=uses, extra_json_schema=schema or None)
 
 
 class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A retail store."""
 
-    store_id: Annotated[str, _field(IDENTIFIER, "Identifier of the store.", filters=True)]
+    store_id: Annotated[str, _field(IDENTIFIER, "Identifier of the store.", filters=True, searched=True)]
     company_id: Annotated[
         str, _field(IDENTIFIER, "Identifier of the company that owns the store.", filters=True, facets=True)
     ]
     parent_company_id: Annotated[
         str | None, _field(IDENTIFIER, "Identifier of the company that owns that company.", filters=True, facets=True)
     ] = None
-    name: Annotated[str | None, _field(WORDS, "Name of the store.")] = None
-    address_1: Annotated[str, _field(WORDS, "First line of the address.")]
-    address_2: Annotated[str | None, _field(WORDS, "Second line of the address.")] = None
-    city: Annotated[str, _field(WORDS, "City.", filters=True, facets=True)]
-    province: Annotated[str | None, _field(WORDS, "Province, state or region.", filters=True, facets=True)] = None
+    name: Annotated[str | None, _field(WORDS, "Name of the store.", searched=True)] = None
+    address_1: Annotated[str, _field(WORDS, "First line of the address.", searched=True)]
+    address_2: Annotated[str | None, _field(WORDS, "Second line of the address.", searched=True)] = None
+    city: Annotated[str, _field(WORDS, "City.", filters=True, facets=True, searched=True)]
+    province: Annotated[
+        str | None, _field(WORDS, "Province, state or region.", filters=True, facets=True, searched=True)
+    ] = None
     country: Annotated[str, _field(WORDS, "Country.", filters=True, facets=True)]
-    postal_code: Annotated[str | None, _field(POSTAL, "Postal code.", filters=True, facets=True)] = None
+    postal_code: Annotated[str | None, _field(POSTAL, "Postal code.", filters=True, facets=True, searched=True)] = None
     phone_number: Annotated[str | None, _field(WORDS, "Telephone number.")] = None
     is_open: Annotated[bool, _field(FLAG, "Whether the store is open.", filters=True, facets=True)] = True
     latitude: Annotated[
@@ -53,16 +63,18 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Company(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A company that owns stores."""
 
-    company_id: Annotated[str, _field(IDENTIFIER, "Identifier of the company.", filters=True)]
-    name: Annotated[str, _field(WORDS, "Name of the company.", filters=True)]
-    domain: Annotated[str | None, _field(WORDS, "Internet domain of the company.", filters=True, facets=True)] = None
+    company_id: Annotated[str, _field(IDENTIFIER, "Identifier of the company.", filters=True, searched=True)]
+    name: Annotated[str, _field(WORDS, "Name of the company.", filters=True, searched=True)]
+    domain: Annotated[
+        str | None, _field(WORDS, "Internet domain of the company.", filters=True, facets=True, searched=True)
+    ] = None
     parent_company_id: Annotated[
         str | None, _field(IDENTIFIER, "Identifier of the company that owns this one.", filters=True, facets=True)
     ] = None
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field of a record: its name, kind and description; whether it is required, filtered by, counted, and served."""
+    """A field of a record: its name, kind, description; whether required, filtered by, counted, searched, served."""
 
     name: str
     kind: Kind
@@ -70,6 +82,7 @@ class Field(msgspec.Struct, frozen=True):
     required: bool = False
     filters: bool = False
     facets: bool = False
+    searched: bool = False
     served: bool = True
 
 
@@ -100,6 +113,11 @@ class Resource(msgspec.Struct, frozen=True):
     def members(self) -> tuple[str, ...]:
         """The names of the members of a record in responses, in order."""
         return tuple(field.name for field in self.fields if field.served)
+
+    @property
+    def searched(self) -> tuple[Field, ...]:
+        """The fields whose words are searched, in order."""
+        return tuple(field for field in self.fields if field.searched)
 
     @property
     def sort_keys(self) -> tuple[str, ...]:

@@ -118,6 +118,9 @@ def _parts(table: Table) -> Iterator[tuple[str, object]]:
     yield "rows", _texts(table.rows)
     yield "order_by", table.order_by
     yield "key", table.key
+    yield "text/words", _texts(table.text.words)
+    for part, numbers in {"starts": table.text.starts, "postings": table.text.postings}.items():
+        yield f"text/{part}", (numbers.dtype.str, numbers.shape, numbers.tobytes())
     for name, column in table.columns.items():
         for part, array in {"codes": column.codes, "order": column.order, "starts": column.starts}.items():
             yield f"{name}/{part}", (array.dtype.str, array.shape, array.tobytes())

@@ -98,8 +98,40 @@ def test_the_report_of_a_refused_file_is_one_error_with_reason_and_remedy(baked:
     assert error.why == "; ".join(why(file, NEW))
 
 
+class Recategorized:
+    """The tables of this Python, but for one character."""
+
+    unidata_version = unicodedata.unidata_version
+
+    def __init__(self, character: str, category: str) -> None:
+        self._character, self._category = character, category
+
+    def category(self, character: str, /) -> str:
+        return self._category if character == self._character else unicodedata.category(character)
+
+
+@pytest.mark.parametrize(("character", "category"), [("é", "So"), ("€", "Lo"), ("€", "Mn")])
+def test_a_character_that_splits_words_in_one_python_only_is_named(baked: Baker, character: str, category: str) -> None:
+    other = Recategorized(character, category)
+    runtime = f"{PYTHON} (Unicode {unicodedata.unidata_version})"
+    reason = f"splits words at the character U+{ord(character):04X} differently than the Python that baked it"
+    expected = (f"{runtime} {reason}", f"bake it again with {PYTHON}")
+    assert why(baked("é€", NEW), other) == expected
+    assert why(baked("é€", other), NEW) == expected
+
+
+def test_other_changes_of_categories_are_served(baked: Baker) -> None:
+    assert read_baked(baked("é€", NEW), tables=Recategorized("é", "Mn")).dataset is not None
+    assert read_baked(baked("é€", NEW), tables=Recategorized("€", "Po")).dataset is not None
+
+
+def test_words_have_only_characters_of_words() -> None:
+    used = [memoryview("aé€\u0301½".encode())]
+    assert "".join(map(chr, Characters.of(used).in_words)) == "½é\u0301"
+
+
 @pytest.mark.parametrize("points", [[233, 233], [8486, 233], [0x110000], [2**32 - 1]])
-@pytest.mark.parametrize("part", ["assigned", "unassigned"])
+@pytest.mark.parametrize("part", ["assigned", "unassigned", "in_words"])
 def test_invalid_lists_of_characters_are_refused(baked: Baker, part: str, points: list[int]) -> None:
     content = map_file(baked("Ada", NEW))
     file = baked("Ada", NEW).with_name("crafted.baked")

@@ -105,6 +105,30 @@ def test_unsorted_values_are_refused(arrays: dict[str, Array], forged: Callable[
         assert field in refusal(forged(changed))
 
 
+def test_damaged_text_indexes_are_refused(arrays: dict[str, Array], forged: Callable[..., Path]) -> None:
+    words, offsets, starts, postings = (
+        arrays[f"stores/text/{part}"] for part in ("words/data", "words/offsets", "starts", "postings")
+    )
+    repeated = next(place for place in range(len(starts) - 1) if starts[place + 1] - starts[place] > 1)
+    first, second = int(starts[repeated]), int(starts[repeated]) + 1
+    changes: list[tuple[str, Array, int, int, str]] = [
+        ("words/data", words, 0, 0xFF, "the strings of stores/text/words are not sorted"),
+        ("words/offsets", offsets, 1, int(offsets[2]) + 1, "the offsets of stores/text/words are not ascending"),
+        ("starts", starts, 1, 0, "the starts of stores/text are not ascending"),
+        ("starts", starts, 1, int(starts[2]), "the starts of stores/text are not ascending"),
+        ("starts", starts, 0, 1, "the index stores/text does not have one start for each word"),
+        ("starts", starts, -1, len(postings) + 1, "the index stores/text does not have one start for each word"),
+        ("postings", postings, 0, -1, "the postings of stores/text have rows that do not exist"),
+        ("postings", postings, -1, 40, "the postings of stores/text have rows that do not exist"),
+        ("postings", postings, first, int(postings[second]), "the postings of stores/text are not ascending"),
+        ("postings", postings, second, int(postings[first]), "the postings of stores/text are not ascending"),
+    ]
+    for name, array, place, value, why in changes:
+        other = array.copy()
+        other[place] = value
+        assert refusal(forged({f"stores/text/{name}": other})) == f"{why}; bake it again", (name, place, value)
+
+
 def test_rows_that_are_not_objects_are_refused(arrays: dict[str, Array], forged: Callable[..., Path]) -> None:
     for place in (0, -1, -2):
         data = arrays["stores/rows/data"].copy()

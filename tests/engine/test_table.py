@@ -11,6 +11,7 @@ from service.engine.select import select
 from service.engine.selection import Selection
 from service.engine.string_array import StringArray
 from service.engine.table import Table, TableBuilder
+from service.engine.text_index_builder import TextIndexBuilder
 from service.model.query import Filter
 from service.model.records import COMPANIES
 from tests.engine.made_up import build, records
@@ -86,7 +87,8 @@ def test_selections_and_bitmaps_are_cached() -> None:
 
 def test_a_few_selections_are_cached_for_any_table_size() -> None:
     length = 10_000_000
-    table = Table(StringArray(memoryview(b""), np.zeros(length + 1, np.int64)), {}, order_by="a", key="b")
+    rows, text = StringArray(memoryview(b""), np.zeros(length + 1, np.int64)), TextIndexBuilder().build(length)
+    table = Table(rows, {}, order_by="a", key="b", text=text)
     everything = Selection(np.broadcast_to(np.int32(0), length), length)
     for number in range(5):
         table.selections.put(((), str(number)), everything, 4 * length)

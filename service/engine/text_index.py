@@ -1,0 +1,113 @@
+"""A text index: the words of the rows of a table, and the rows of each word."""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from service.engine.bitmap import Bitmap, is_set, pack, positions
+from service.engine.bounded_cache import BoundedCache
+from service.engine.column import Rows
+from service.engine.string_array import StringArray
+from service.model.words import Term
+
+# A term with postings for at least 1 / 64 of the rows is a bitmap.
+_BITMAP_FRACTION: Final = 64
+_CACHE_BYTES: Final = 16 << 20
+# Searching a row in sorted postings costs as much as marking this many postings.
+_SEARCH_COST: Final = 16
+_AFTER_TEXT: Final = b"\xff"  # sorts after every text in UTF-8
+
+
+class TextIndex:
+    """The rows of each word. Immutable.
+
+    words     the sorted distinct words in UTF-8
+    starts    word -> start of its postings; the last item is their number
+    postings  the rows of each word, ascending
+    length    the number of rows of the table
+
+    It caches the last bitmaps, which depend only on their term and the index.
+    """
+
+    def __init__(self, words: StringArray, starts: NDArray[np.int64], postings: Rows, length: int) -> None:
+        self.words, self.starts, self.postings, self.length = words, starts, postings, length
+        self._bitmaps = BoundedCache[Term, Bitmap](_CACHE_BYTES)
+
+    def rows(self, terms: Sequence[Term]) -> Rows:
+        """Return the rows that match every term, ascending; at least one term."""
+        shortest, *others = sorted(map(self.match, terms), key=lambda match: match.count)
+        if shortest.is_dense:
+            bitmaps = [each.bitmap() for each in (shortest, *others)]
+            return positions(reduce(np.bitwise_and, bitmaps)).astype(np.int32)
+        rows = shortest.rows()
+        for match in others:
+            rows = match.filter(rows)
+        return rows
+
+    def match(self, term: Term) -> "TermMatch":
+        """Return what matches a term."""
+        word = term.word.encode()
+        first = self.words.bisect(word)
+        if term.is_prefix:
+            stop = self.words.bisect(word + _AFTER_TEXT)
+        else:
+            stop = first + (first < len(self.words) and self.words[first] == word)
+        return TermMatch(self, term, self.postings[self.starts[first] : self.starts[stop]], stop - first)
+
+    def bitmap(self, match: "TermMatch") -> Bitmap:
+        """Return the bitmap of the rows that match a term. Recent ones are cached."""
+        bitmap = self._bitmaps.get(match.term)
+        if bitmap is None:
+            bitmap = pack(match.mask())
+            self._bitmaps.put(match.term, bitmap, bitmap.nbytes)
+        return bitmap
+
+
+class TermMatch(msgspec.Struct, frozen=True, eq=False):
+    """What matches a term: the postings of consecutive words, one after the other."""
+
+    index: TextIndex
+    term: Term
+    postings: Rows
+    word_count: int
+
+    @property
+    def count(self) -> int:
+        """The number of postings: at least the number of rows, which may have several words with a prefix."""
+        return len(self.postings)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether a bitmap is cheaper than the postings."""
+        return self.count * _BITMAP_FRACTION >= self.index.length > _BITMAP_FRACTION
+
+    def rows(self) -> Rows:
+        """Return the matching rows, ascending."""
+        if self.word_count <= 1:
+            return self.postings
+        return positions(self.bitmap()).astype(np.int32) if self.is_dense else np.unique(self.postings)
+
+    def filter(self, rows: Rows) -> Rows:
+        """Return those of some rows that match."""
+        if self.word_count <= 1 and len(rows) * _SEARCH_COST < self.count:
+            matches = self.postings.take(self.postings.searchsorted(rows), mode="clip") == rows
+        elif self.is_dense:
+            matches = is_set(self.bitmap(), rows)
+        else:
+            matches = self.mask()[rows]
+        found: Rows = rows[matches]
+        return found
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return for each row of the table whether it matches."""
+        mask = np.zeros(self.index.length, np.bool_)
+        mask[self.postings] = True
+        return mask
+
+    def bitmap(self) -> Bitmap:
+        """Return the bitmap of the matching rows."""
+        return self.index.bitmap(self)

@@ -1,0 +1,101 @@
+"""Words: how texts are split for text search, and the terms of a search.
+
+A word is a run of letters, digits and marks after folding: case, compatibility forms, accents and apostrophes do not
+matter. Scripts that are written without spaces have no visible words, so each run of their characters is a word that
+is indexed as its pairs of characters, and by its last character alone: a text that contains `東京駅` has all pairs of
+that run, and a single character is the start of a pair or the end of a run.
+"""
+
+import re
+import unicodedata
+from itertools import pairwise
+from typing import Final
+from unicodedata import category
+
+import msgspec
+
+from service.model.kinds import fold_case
+
+MAX_WORDS: Final = 16
+MAX_CHARACTERS: Final = 256
+
+_APOSTROPHES: Final = "'`´‘’‛′ʼ＇"  # noqa: RUF001 - they are meant
+_WITHOUT_APOSTROPHES: Final = dict.fromkeys(map(ord, _APOSTROPHES))
+# Kana with a voicing mark is another letter, not an accented one.
+_VOICING_MARKS: Final = "\u3099\u309a"
+_CATEGORIES: Final = "LNM"  # letters, numbers, marks
+
+# Han, Hiragana and Katakana, Thai, Lao, Khmer, Myanmar: by block, so that it is the same in every release of Unicode.
+_SPACELESS: Final = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u303c\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+    "\u3041-\u30ff\u31f0-\u31ff\U0001aff0-\U0001b16f"
+    "\u0e00-\u0e7f\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f\U000116d0-\U000116ff"
+)
+_WORD: Final = re.compile(f"[{_SPACELESS}]+|[^ {_SPACELESS}]+")
+_IS_SPACELESS: Final = re.compile(f"[{_SPACELESS}]")
+_ASCII_WORD: Final = re.compile("[a-z0-9]+")
+
+
+class Term(msgspec.Struct, frozen=True, order=True):
+    """A condition: the text of a record has the word `word`, or, if `is_prefix`, a word that begins with it."""
+
+    word: str
+    is_prefix: bool = False
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in their order, as they are indexed."""
+    return [indexed for word in _split(text) for indexed in _indexed(word)]
+
+
+def parse_terms(text: str) -> tuple[Term, ...]:
+    """Return the terms that a search for a text combines by AND, sorted and distinct; none if it has no word.
+
+    Words match whole words; the last is a prefix unless white space follows it. Raises ValueError.
+    """
+    found = _split(text) if len(text) <= MAX_CHARACTERS else None
+    if found is None or len(found) > MAX_WORDS:
+        raise ValueError(f"expected at most {MAX_WORDS} words and {MAX_CHARACTERS} characters")
+    terms = {term for word in found[:-1] for term in _terms(word, is_prefix=False)}
+    terms.update(term for word in found[-1:] for term in _terms(word, is_prefix=not text[-1].isspace()))
+    return tuple(sorted(terms))
+
+
+def is_in_word(general_category: str) -> bool:
+    """Return whether characters of a general category are parts of words; the others separate words."""
+    return general_category[0] in _CATEGORIES
+
+
+def _split(text: str) -> list[str]:
+    """Return the folded words of a text; a run of characters of a script without spaces is one word."""
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower().translate(_WITHOUT_APOSTROPHES))
+    folded = _fold(text)
+    return _WORD.findall("".join([each if is_in_word(category(each)) else " " for each in folded]))
+
+
+def _fold(text: str) -> str:
+    """Return a text folded, without apostrophes and accents."""
+    # Apostrophes before, because NFKC decomposes one to a space, and after, because it composes others.
+    folded = fold_case(text.translate(_WITHOUT_APOSTROPHES)).translate(_WITHOUT_APOSTROPHES)
+    decomposed = unicodedata.normalize("NFD", folded)
+    kept = [each for each in decomposed if each in _VOICING_MARKS or not unicodedata.combining(each)]
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def _indexed(word: str) -> list[str]:
+    return [*_pairs(word), word[-1]] if _is_spaceless(word) else [word]
+
+
+def _terms(word: str, *, is_prefix: bool) -> list[Term]:
+    if not _is_spaceless(word):
+        return [Term(word, is_prefix)]
+    return [Term(word, is_prefix=True)] if len(word) == 1 else list(map(Term, _pairs(word)))
+
+
+def _is_spaceless(word: str) -> bool:
+    return _IS_SPACELESS.match(word) is not None
+
+
+def _pairs(run: str) -> list[str]:
+    return [one + other for one, other in pairwise(run)]

@@ -1,0 +1,104 @@
+"""The index of words: the rows that match a search equal those of a naive scan."""
+
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from service.engine.column import build_column, join_keys, rank
+from service.engine.text_index import TextIndex
+from service.engine.text_index_builder import TextIndexBuilder
+from service.model.words import parse_terms
+from tests.engine.search_oracle import NAMES, matches, tokens
+
+RECORDS = st.lists(st.lists(st.sampled_from(NAMES) | st.text(max_size=4), min_size=2, max_size=2), max_size=12)
+SEARCHES = st.lists(st.sampled_from(NAMES), min_size=1, max_size=2).map(" ".join)
+
+
+def build(records: Sequence[Sequence[str]]) -> TextIndex:
+    """Return the index of records, each a text per column."""
+    builder = TextIndexBuilder()
+    for texts in zip(*records, strict=True):
+        codes, distinct = rank(join_keys(texts))
+        builder.add(build_column(codes, distinct, filters=False), distinct)
+    return builder.build(len(records))
+
+
+def check(index: TextIndex, records: Sequence[Sequence[str]], search: str) -> None:
+    """Require the rows of a naive scan."""
+    terms = parse_terms(search)
+    if terms:
+        rows = index.rows(terms)
+        assert rows.dtype == np.int32
+        assert rows.tolist() == [row for row, texts in enumerate(records) if matches(texts, search)], search
+
+
+@given(RECORDS, SEARCHES)
+def test_a_search_finds_the_rows_of_a_naive_scan(records: list[list[str]], search: str) -> None:
+    index = build(records)
+    for text in (search, f"{search} ", *NAMES):
+        check(index, records, text)
+
+
+def test_prefixes_of_every_length_are_found() -> None:
+    records = [[name, other] for name, other in zip(NAMES, NAMES[1:] + NAMES[:1], strict=True)]
+    index = build(records)
+    for token in {token for name in NAMES for token in tokens(name)}:
+        for length in range(1, len(token) + 2):
+            for search in (token[:length], f"{token[:length]} ", f"{token} {token[:length]}", f"{token[:length]} a"):
+                check(index, records, search)
+
+
+@pytest.mark.parametrize("count", [64, 65, 500])
+def test_common_and_rare_words_are_combined(count: int) -> None:
+    """Words of all rows, of half of them, of a few and of one: each way to combine postings is taken."""
+    random = Random(1)
+    common = ["shop", "store", "street", "strasse", "東京駅"]
+    records = [
+        [f"{random.choice(common)} {random.choice(common)} all", f"n{random.randrange(40)} u{row}"]
+        for row in range(count)
+    ]
+    index = build(records)
+    searches = [
+        *common,
+        "s",
+        "st",
+        "str",
+        "a",
+        "all ",
+        "n",
+        "n1",
+        "n1 ",
+        "u",
+        "u1",
+        "u1 ",
+        f"u{count - 1} ",
+        "zz",
+        "n0 ",
+    ]
+    for one in searches:
+        for other in searches:
+            check(index, records, f"{one} {other}")
+    check(index, records, "shop street n u all")
+
+
+def test_the_bitmaps_of_common_terms_are_cached() -> None:
+    index = build([["shop"]] * 100)
+    (term,) = parse_terms("sho")
+    assert index.match(term).bitmap() is index.match(term).bitmap()
+
+
+def test_an_empty_index_finds_nothing() -> None:
+    for index in (TextIndexBuilder().build(0), TextIndexBuilder().build(100), build([["!"]])):
+        assert index.rows(parse_terms("a")).tolist() == []
+        assert index.rows(parse_terms("a b ")).tolist() == []
+        assert len(index.words) == len(index.postings) == 0
+
+
+def test_words_are_sorted_and_rows_are_in_each_once() -> None:
+    index = build([["b a b", "a é"], ["a\nb", "Z"]])
+    assert [index.words[place] for place in range(len(index.words))] == [b"a", b"b", b"e", b"z"]
+    assert index.starts.tolist() == [0, 2, 4, 5, 6]
+    assert index.postings.tolist() == [0, 1, 0, 1, 0, 1]

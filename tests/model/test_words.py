@@ -1,0 +1,90 @@
+# ruff: noqa: RUF001 - they are other scripts
+"""Words of texts, and the terms of a search."""
+
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given, strategies as st
+
+from service.model.words import MAX_CHARACTERS, MAX_WORDS, Term, parse_terms, words
+from tests.engine.search_oracle import NAMES, indexed, tokens
+
+TEXTS = st.lists(st.sampled_from([*NAMES, " ", "'", "´", "\u0301", "\u3099"]) | st.text(max_size=3), max_size=8).map(
+    "".join
+)
+
+
+@given(TEXTS)
+def test_words_equal_those_of_a_naive_tokenizer(text: str) -> None:
+    assert set(words(text)) == indexed([text])
+
+
+def test_each_character_is_split_like_a_naive_tokenizer_does() -> None:
+    for start in range(0, sys.maxunicode + 1, 256):
+        characters = [
+            c for c in map(chr, range(start, start + 256)) if unicodedata.category(c) not in {"Cn", "Cs", "Co"}
+        ]
+        text = " ".join(f"x{character}y {character}" for character in characters)
+        assert set(words(text)) == indexed([text]), hex(start)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Montréal", ["montreal"]),
+        ("McDonald's", ["mcdonalds"]),
+        ("E.Leclerc", ["e", "leclerc"]),
+        ("Rock ´n´ Roll", ["rock", "n", "roll"]),
+        ("İstanbul", ["istanbul"]),
+        ("東京駅", ["東京", "京駅", "駅"]),
+        ("駅", ["駅"]),
+        ("ｶﾞ", ["ガ"]),
+        ("パン屋7", ["パン", "ン屋", "屋", "7"]),
+        ("नई", ["नई"]),
+        ("!!", []),
+        ("", []),
+    ],
+)
+def test_words(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cafe", [Term("cafe", is_prefix=True)]),
+        ("cafe ", [Term("cafe")]),
+        ("cafe\u3000", [Term("cafe")]),
+        ("cafe!", [Term("cafe", is_prefix=True)]),
+        ("main st", [Term("main"), Term("st", is_prefix=True)]),
+        ("st main st ", [Term("main"), Term("st")]),
+        ("東京駅", [Term("京駅"), Term("東京")]),
+        ("駅 ", [Term("駅", is_prefix=True)]),
+        ("駅 1", [Term("1", is_prefix=True), Term("駅", is_prefix=True)]),
+        ("!!", []),
+        ("", []),
+    ],
+)
+def test_terms(text: str, expected: list[Term]) -> None:
+    assert list(parse_terms(text)) == expected
+
+
+@given(TEXTS)
+def test_terms_are_of_all_tokens(text: str) -> None:
+    text = text[:MAX_CHARACTERS]
+    if len(tokens(text)) <= MAX_WORDS:
+        assert {term.word for term in parse_terms(text)} == {
+            part for each in tokens(text) for part in ([*words(each)[:-1]] or words(each))
+        }
+
+
+@pytest.mark.parametrize("text", ["a " * MAX_WORDS, "京 " * MAX_WORDS, "京" * MAX_CHARACTERS, "x" * MAX_CHARACTERS])
+def test_the_longest_searches(text: str) -> None:
+    assert parse_terms(text)
+
+
+@pytest.mark.parametrize("text", ["a " * (MAX_WORDS + 1), "a京" * 8 + "b", "x" * (MAX_CHARACTERS + 1), " " * 257])
+def test_longer_searches_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^expected at most 16 words and 256 characters$"):
+        parse_terms(text)
