@@ -37,7 +37,9 @@ class Compiler:
         self.resource, self._file, self._companies = resource, file, companies
         self._references = {COMPANIES.identifier, PARENT} - {resource.identifier}
         filters = {field.name: field.filters for field in resource.fields}
-        self._builder = TableBuilder(filters, order_by=CREATED_AT, key=resource.identifier)
+        self._builder = TableBuilder(
+            filters, order_by=CREATED_AT, key=resource.identifier, coordinates=resource.coordinates
+        )
         # It encodes as the record does, but is built from positional arguments: three times as fast.
         self._row = msgspec.defstruct("Row", [(name, Any) for name in resource.record.__struct_fields__], gc=False)
         self._rows: dict[str, bytes] = {}

@@ -6,6 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import orjson
 from hypothesis import strategies as st
 
@@ -122,6 +123,9 @@ def _parts(table: Table) -> Iterator[tuple[str, object]]:
         for part, array in {"codes": column.codes, "order": column.order, "starts": column.starts}.items():
             yield f"{name}/{part}", (array.dtype.str, array.shape, array.tobytes())
         yield f"{name}/values", None if column.values is None else _texts(column.values)
+    if table.locations is not None:
+        for part, array in msgspec.structs.asdict(table.locations).items():
+            yield f"locations/{part}", (array.dtype.str, array.shape, array.tobytes())
 
 
 def _texts(texts: StringArray) -> tuple[str, bytes, bytes]:

@@ -21,7 +21,7 @@ from tests.baking.scripts import PLACES, write_scripts
 
 # They follow from the format of the file: a change of the format changes `FORMAT` and these.
 VERSION = "02ca3e37d51c0821"
-FILE = "f7bb5b79070da6685f1daf594b479dff0b75550cd2437e60c92c06ca8d1f00be"
+FILE = "4ca1ae6041d6bfbc2e2c360322c2f43cc743dd04ff79abff04718f4f9568bf64"
 ANSWERS = "7c283d6e4fc36fcb1c37eba1b46d7334bc3e6896e360d18d5564e29002779e66"
 FOLDED = "0daaf9a6d568e2d90148ca4f9235cf51c73841aeba3a07221e126c1624f7704d"
 WHITE_SPACE = [

@@ -74,7 +74,10 @@ def _filter_pairs(collection: Collection, made: Sequence[Record], name: str) -> 
 def build(resource: Resource, made: Sequence[Record]) -> Table:
     """Return the table of some records; a row is the identifier alone, as JSON."""
     builder = TableBuilder(
-        {field.name: field.filters for field in resource.fields}, order_by=CREATED_AT, key=resource.identifier
+        {field.name: field.filters for field in resource.fields},
+        order_by=CREATED_AT,
+        key=resource.identifier,
+        coordinates=resource.coordinates,
     )
     rows = [json.dumps(record[resource.identifier]).encode() + b"," for record in made]
     keys = {
