@@ -1,11 +1,13 @@
 """The matching rows of a table in the order of their distance from a point; only what a page needs is sorted."""
 
 import math
-from typing import Final, Protocol
+from collections.abc import Callable
+from typing import Any, Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap
+from service.engine.bitmap import Bitmap, positions
 from service.engine.column import Rows
 from service.engine.grid import BAND_HEIGHT, Places, Spans, cell_of, spans
 from service.engine.locations import Locations
@@ -16,10 +18,13 @@ _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
 _MIN_RADIUS: Final = 100.0  # metres
 _MAX_RADIUS: Final = math.pi / 2 * EARTH_RADIUS  # a box around more is the whole earth
 _GROWTH: Final = 2.0
-_EXCESS: Final = 8.0  # so many times the rows needed are worth another radius,
+_FEW: Final = 1000  # rows whose distances cost as much as counting those within another radius
+_EXCESS: Final = 8.0  # so many times the rows needed, and a few, are worth another radius,
 _TOLERANCE: Final = 1.25  # unless a radius that is smaller by this factor has too few
 # A page is looked for nearby if its rows are among the nearest 1 / 8; else distances of all rows are computed.
 _NEARBY_FRACTION: Final = 8
+_EARTH_FRACTION: Final = 8  # a box that has more than 1 / 8 of all rows is no shorter way
+_PRECISION: Final = 2e-7  # of coordinates on the unit sphere in single precision
 
 
 class _Located(Protocol):
@@ -32,13 +37,16 @@ class _Located(Protocol):
 
 
 class DistanceOrder:
-    """Rows from the nearest to the farthest, ties by row; then the rows that are not located, ascending."""
+    """Rows from the nearest to the farthest, ties by row; then the rows that are not located, ascending.
 
-    def __init__(self, located: _Located, others: Rows) -> None:
-        self._located, self._others = located, others
+    `others` returns the rows that are not located: few pages need them.
+    """
+
+    def __init__(self, total: int, located: _Located, others: Callable[[], Rows]) -> None:
+        self._total, self._located, self._others = total, located, others
 
     def __len__(self) -> int:
-        return self._located.count + len(self._others)
+        return self._total
 
     def slice(self, span: range, *, descending: bool) -> Rows:
         """Return the rows at the positions in `span`.
@@ -47,15 +55,16 @@ class DistanceOrder:
         """
         middle = self._located.count
         near = range(min(span.start, middle), min(span.stop, middle))
-        others = self._others[::-1] if descending else self._others
-        last = others[max(span.start - middle, 0) : max(span.stop - middle, 0)]
         if not near:
-            return last
-        if descending:
+            first = np.empty(0, np.int32)
+        elif descending:
             first = self._located.ranked(range(middle - near.stop, middle - near.start))[::-1]
         else:
             first = self._located.ranked(near)
-        return np.concatenate((first, last)) if len(last) else first
+        if span.stop <= middle:
+            return first
+        others = self._others()[::-1] if descending else self._others()
+        return np.concatenate((first, others[max(span.start - middle, 0) : span.stop - middle]))
 
 
 class _Listed:
@@ -80,7 +89,11 @@ class _Dense:
     def ranked(self, ranks: range) -> Rows:
         """Return the rows of some ranks, of at least one, by distance, ties by row."""
         nearby = self._nearest(ranks.stop) if ranks.stop * _NEARBY_FRACTION <= self.count else None
-        places, chords = nearby or self._all()
+        if nearby is not None:
+            places, chords = nearby
+        else:
+            places, ranks = self._among_all(ranks)
+            chords = self._locations.squared_chords(self._point, places)
         return _ranked(self._locations.order[places], chords, ranks)
 
     def _nearest(self, number: int) -> tuple[Places, Floats] | None:
@@ -94,9 +107,11 @@ class _Dense:
         radius = self._typical_radius(int(expected))
         while radius < _MAX_RADIUS:
             near = spans(self._locations.cells, box_around(self._point, radius))
-            if near.count > _EXCESS * expected and radius > _TOLERANCE * low:
+            if near.count > _EXCESS * expected + _FEW and radius > _TOLERANCE * low:
                 high = radius
             else:
+                if near.count * _EARTH_FRACTION > self._locations.count:
+                    return None
                 found = self._inside(near, radius) if near.count >= expected else None
                 if found is not None and len(found[0]) >= number:
                     return found
@@ -127,14 +142,18 @@ class _Dense:
         matching: Places = places[bits.view(np.bool_)]
         return matching
 
-    def _all(self) -> tuple[Places, Floats]:
+    def _among_all(self, ranks: range) -> tuple[Places, range]:
+        """Return the places of rows that may have some ranks, and which ranks these are among them.
+
+        Distances of all rows in single precision decide, which takes half the time.
+        """
+        nearness = self._locations.nearness(self._point)
         if self._bitmap is None:
-            places = np.arange(self.count)
-            return places, self._locations.squared_chords(self._point, slice(0, self.count))
+            return _window(nearness, ranks, _PRECISION)
         octets = self._bitmap.view(np.uint8)
-        matches = np.unpackbits(octets, count=self._locations.count, bitorder="little").view(np.bool_)
-        places = matches.nonzero()[0]
-        return places, self._locations.squared_chords(self._point, places)
+        matches = np.unpackbits(octets, count=len(nearness), bitorder="little").view(np.bool_)
+        window, ranks = _window(nearness[matches], ranks, _PRECISION)
+        return matches.nonzero()[0][window], ranks
 
 
 def order_rows(locations: Locations, point: Point, rows: Rows) -> DistanceOrder:
@@ -142,30 +161,46 @@ def order_rows(locations: Locations, point: Point, rows: Rows) -> DistanceOrder:
     places = locations.places[rows]
     located = places < locations.count
     chords = locations.squared_chords(point, places[located])
-    return DistanceOrder(_Listed(rows[located], chords), rows[~located])
+    return DistanceOrder(len(rows), _Listed(rows[located], chords), lambda: rows[~located])
 
 
 def order_bitmap(locations: Locations, point: Point, bitmap: Bitmap) -> DistanceOrder:
     """Return the rows at the places in a bitmap in the order of their distance."""
     words, bits = divmod(locations.count, _WORD_BITS)
-    tail = np.unpackbits(bitmap[words:].view(np.uint8), bitorder="little")
-    others = locations.order[words * _WORD_BITS + bits + tail[bits:].nonzero()[0]]
-    count = int(np.bitwise_count(bitmap).sum()) - len(others)
-    return DistanceOrder(_Dense(locations, point, bitmap, count), others)
+    counts = np.bitwise_count(bitmap)
+    count = int(counts[:words].sum())
+    if bits:
+        count += (int(bitmap[words]) & ((1 << bits) - 1)).bit_count()
+    located = _Dense(locations, point, bitmap, count)
+
+    def others() -> Rows:
+        return locations.order[positions(bitmap)[count:]]
+
+    return DistanceOrder(int(counts.sum()), located, others)
 
 
 def order_all(locations: Locations, point: Point) -> DistanceOrder:
     """Return all rows in the order of their distance."""
-    others = locations.order[locations.count :]
-    return DistanceOrder(_Dense(locations, point, None, locations.count), others)
+    located = _Dense(locations, point, None, locations.count)
+    return DistanceOrder(len(locations.order), located, lambda: locations.order[locations.count :])
 
 
 def _ranked(rows: Rows, chords: Floats, ranks: range) -> Rows:
-    """Return the rows of some ranks by chord, ties by row; only rows that may have these ranks are sorted."""
+    """Return the rows of some ranks by chord, ties by row."""
     if len(ranks) < len(rows):
-        nearest, farthest = np.partition(chords, sorted({ranks.start, ranks.stop - 1}))[[ranks.start, ranks.stop - 1]]
-        window = ((chords >= nearest) & (chords <= farthest)).nonzero()[0]
-        skipped = int(np.count_nonzero(chords < nearest))
+        window, ranks = _window(chords, ranks, 0)
         rows, chords = rows[window], chords[window]
-        ranks = range(ranks.start - skipped, ranks.stop - skipped)
     return rows[np.lexsort((rows, chords))[ranks.start : ranks.stop]]
+
+
+def _window(values: NDArray[np.floating[Any]], ranks: range, precision: float) -> tuple[Places, range]:
+    """Return the places of all values that may have some ranks, and which ranks these are among them.
+
+    `precision` is how far a value may be from what it stands for.
+    """
+    ends = [ranks.start, ranks.stop - 1]
+    lowest, highest = np.partition(values, ends)[ends]
+    least, most = lowest - 2 * precision, highest + 2 * precision
+    skipped = int(np.count_nonzero(values < least))
+    window = ((values >= least) & (values <= most)).nonzero()[0]
+    return window, range(ranks.start - skipped, ranks.stop - skipped)

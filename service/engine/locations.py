@@ -68,6 +68,11 @@ class Locations(msgspec.Struct, frozen=True, eq=False):
         vectors = self._vectors[places] if isinstance(places, slice) else self._vectors.take(places, axis=0)
         return squared_chords(point, vectors)
 
+    def nearness(self, point: Point) -> NDArray[np.float32]:
+        """Return for each place a number that ascends with the distance from a point, in single precision."""
+        cosines: Floats = np.einsum("ij,j->i", self._vectors, -np.array(unit_vector(*point)))
+        return cosines.astype(np.float32)
+
     def distances(self, point: Point, rows: Rows) -> list[float | None]:
         """Return the distance of each row from a point in metres, to one decimal; None if it is not located."""
         places = self.places[rows]
