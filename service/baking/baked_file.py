@@ -14,6 +14,7 @@ from service.baking.layout import Array, DamagedFile, map_file, write_file
 from service.baking.text_validation import check_text_index
 from service.baking.validation import check_table
 from service.engine.column import Column
+from service.engine.locations import DIMENSIONS, Locations
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.text_index import TextIndex
@@ -25,6 +26,14 @@ from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 FORMAT: Final = "store-directory 3"
 _VERSION: Final = re.compile("[0-9a-f]{16}")
 _COLUMN_PARTS: Final = ("codes", "order", "starts")
+_LOCATION_TYPES: Final[dict[str, type[np.number[Any]]]] = {
+    "order": np.int32,
+    "places": np.int32,
+    "cells": np.uint32,
+    "latitudes": np.float64,
+    "longitudes": np.float64,
+    "vectors": np.float64,
+}
 _CHARACTER_PARTS: Final = Characters.__struct_fields__
 
 
@@ -122,6 +131,8 @@ def _table_arrays(resource: Resource, table: Table) -> Iterator[tuple[str, Array
         yield from ((f"{name}/{part}", getattr(column, part)) for part in _COLUMN_PARTS)
         if column.values is not None:
             yield from _string_arrays(f"{name}/values", column.values)
+    if (locations := table.locations) is not None:
+        yield from ((f"{resource.name}/locations/{part}", getattr(locations, part)) for part in _LOCATION_TYPES)
 
 
 def _text_arrays(resource: Resource, text: TextIndex) -> Iterator[tuple[str, Array]]:
@@ -144,7 +155,8 @@ def _table(resource: Resource, arrays: dict[str, Array]) -> Table:
             raise DamagedFile(f"the column {resource.name}/{field.name} does not have the length of the table")
         columns[field.name] = column
     text = _text_index(f"{resource.name}/text", arrays, len(rows))
-    return Table(rows, columns, order_by=CREATED_AT, key=resource.identifier, text=text)
+    locations = _locations(f"{resource.name}/locations", arrays, len(rows)) if resource.coordinates else None
+    return Table(rows, columns, order_by=CREATED_AT, key=resource.identifier, text=text, locations=locations)
 
 
 def _column(name: str, arrays: dict[str, Array], *, filters: bool) -> Column:
@@ -164,6 +176,17 @@ def _text_index(name: str, arrays: dict[str, Array], length: int) -> TextIndex:
     return TextIndex(words, starts, postings, length)
 
 
+def _locations(name: str, arrays: dict[str, Array], length: int) -> Locations:
+    locations = Locations(*(_take(f"{name}/{part}", arrays, dtype) for part, dtype in _LOCATION_TYPES.items()))
+    if not len(locations.order) == len(locations.places) == length:
+        raise DamagedFile(f"the {name} do not have the length of the table")
+    if not len(locations.latitudes) == len(locations.longitudes) == locations.count <= length:
+        raise DamagedFile(f"the {name} do not have two coordinates for each located row")
+    if len(locations.vectors) != DIMENSIONS * locations.count:
+        raise DamagedFile(f"the {name} do not have a vector for each located row")
+    return locations
+
+
 def _strings(name: str, arrays: dict[str, Array]) -> StringArray:
     data, offsets = _take(f"{name}/data", arrays, np.uint8), _take(f"{name}/offsets", arrays, np.int64)
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(data):
@@ -171,7 +194,7 @@ def _strings(name: str, arrays: dict[str, Array]) -> StringArray:
     return StringArray(data.data, offsets)
 
 
-def _take(name: str, arrays: dict[str, Array], *types: type[np.integer[Any]]) -> Array:
+def _take(name: str, arrays: dict[str, Array], *types: type[np.number[Any]]) -> Array:
     if name not in arrays:
         raise DamagedFile(f"the array {name} is missing")
     array = arrays.pop(name)

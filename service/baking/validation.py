@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from service.baking.layout import CHECKING_THREADS, DamagedFile
 from service.engine.column import Column
+from service.engine.grid import cells_of
+from service.engine.locations import DIMENSIONS, MAX_LATITUDE, MAX_LONGITUDE, Locations
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.model.records import Resource
@@ -16,6 +18,7 @@ from service.model.records import Resource
 _WORD: Final = 8  # bytes compared at once
 _CHUNK: Final = 1 << 15  # items checked at once: they fit the processor's cache, which halves the time
 _ROW_BITS: Final = 32
+_MAX_DEVIATION: Final = 1e-12  # of the square of a vector's length from 1
 _ROW_START: Final = b"{"
 _ROW_END: Final = b"},"
 # The mask of the first n bytes of a word, for n from 0 to 8.
@@ -32,6 +35,8 @@ def check_table(name: str, table: Table) -> None:
         rows = pool.submit(_check_rows, f"{name}/rows", table.rows)
         columns = pool.map(_check_column, names, table.columns.values())
         rows.result()
+        if table.locations is not None:
+            check_locations(f"{name}/locations", table.locations)
         list(columns)  # raises the first error
     _check_numbering(name, table)
 
@@ -96,6 +101,29 @@ def _check_order(name: str, column: Column) -> None:
         if int(ranks[0]) <= last or not (ranks[1:] > ranks[:-1]).all():
             raise DamagedFile(f"the order of {name} is not sorted by value")
         last = int(ranks[-1])
+
+
+def check_locations(name: str, locations: Locations) -> None:
+    """Check that each row has one place, and that places are sorted by cells, in range, with vectors of length 1."""
+    order, places, count = locations.order, locations.places, locations.count
+    length = len(order)
+    if length and (int(order.min()) < 0 or int(order.max()) >= length):
+        raise DamagedFile(f"the order of {name} has rows that do not exist")
+    if not np.array_equal(places[order], np.arange(length, dtype=np.int32)):
+        raise DamagedFile(f"the places of {name} are not those of its order")
+    latitudes, longitudes = locations.latitudes, locations.longitudes
+    if not ((abs(latitudes) <= MAX_LATITUDE) & (abs(longitudes) <= MAX_LONGITUDE)).all():
+        raise DamagedFile(f"the coordinates of {name} are out of range")
+    if not np.array_equal(locations.cells, cells_of(latitudes, longitudes)):
+        raise DamagedFile(f"the cells of {name} are not those of its coordinates")
+    cells, rows, others = locations.cells, order[:count], order[count:]
+    sorted_by_cell = (cells[1:] > cells[:-1]) | ((cells[1:] == cells[:-1]) & (rows[1:] > rows[:-1]))
+    if not (sorted_by_cell.all() and (others[1:] > others[:-1]).all()):
+        raise DamagedFile(f"the order of {name} is not sorted by cell")
+    vectors = locations.vectors.reshape(-1, DIMENSIONS)
+    # Written so that NaN fails.
+    if not (abs(np.einsum("ij,ij->i", vectors, vectors) - 1) <= _MAX_DEVIATION).all():
+        raise DamagedFile(f"the vectors of {name} do not have the length 1")
 
 
 def _check_numbering(name: str, table: Table) -> None:

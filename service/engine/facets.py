@@ -20,7 +20,7 @@ from service.model.query import Filter, nbytes
 _Numbers: TypeAlias = NDArray[np.integer]
 # A query of more values than this is counted by rows, so that it does not fill the cache of bitmaps.
 _MAX_BITMAPS: Final = 16
-# If more than this part of the rows match, or of the values are distinct, a bitmap of the rows is cheaper than their codes.
+# Beyond this part of the rows that match, or of values that are distinct, a bitmap of the rows is cheaper than codes.
 _MASK_FRACTION: Final = 3
 
 

@@ -1,7 +1,7 @@
 """An array of byte strings in two plain buffers."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -33,6 +33,11 @@ class StringArray:
 
     def __getitem__(self, index: int) -> bytes:
         return bytes(self.view(index))
+
+    def strings(self, start: int, stop: int) -> Iterator[bytes]:
+        """Yield the strings from one index to another; faster than one by one."""
+        data, offsets = bytes(self.data), self.offsets[start : stop + 1].tolist()
+        return map(data.__getitem__, map(slice, offsets, offsets[1:]))
 
     def view(self, index: int) -> memoryview:
         """Return a string as a view of the buffer."""

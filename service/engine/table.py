@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from service.engine.bitmap import Bitmap, pack
 from service.engine.bounded_cache import BoundedCache
 from service.engine.column import Column, Rows, build_column, rank
+from service.engine.locations import Locations, build_locations
 from service.engine.selection import Selection
 from service.engine.string_array import StringArray
 from service.engine.text_index import TextIndex
@@ -30,18 +31,26 @@ class Table:
     columns   field -> its column
     order_by  the field that the rows are numbered by, ties by `key`
     key       the field that identifies a row
-    text      the words of the rows
+    text       the words of the rows
+    locations  where the rows are; None if they have no coordinates
 
     It caches the last `selections` by filters and sort field and the last `facets` by filters and field, which a client
     that pages through results repeats, and the last bitmaps. All depend only on their cache key and on the table.
     """
 
-    def __init__(
-        self, rows: StringArray, columns: Mapping[str, Column], *, order_by: str, key: str, text: TextIndex
+    def __init__(  # noqa: PLR0913 - the parts of a table
+        self,
+        rows: StringArray,
+        columns: Mapping[str, Column],
+        *,
+        order_by: str,
+        key: str,
+        text: TextIndex,
+        locations: Locations | None = None,
     ) -> None:
         self.rows = rows
         self.columns = columns
-        self.text = text
+        self.text, self.locations = text, locations
         self.order_by, self.key = order_by, key
         max_bytes = max(_CACHE_BYTES, _MIN_SELECTIONS * _ROW_BYTES * len(rows))
         self.selections = BoundedCache[tuple[tuple[Filter, ...], str], Selection](max_bytes)
@@ -81,13 +90,23 @@ class Table:
 class TableBuilder:
     """Collects rows, the normalized keys of their fields and the texts to search, and builds the table."""
 
-    def __init__(self, fields: Mapping[str, bool], *, order_by: str, key: str, searched: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        fields: Mapping[str, bool],
+        *,
+        order_by: str,
+        key: str,
+        searched: Sequence[str] = (),
+        coordinates: tuple[str, str] | None = None,
+    ) -> None:
         """Start a table of `fields` (name -> whether it is a filter); rows are ordered by `order_by`, ties by `key`.
 
-        The index of words has the texts of the `searched` fields.
+        The index of words has the texts of the `searched` fields. `coordinates` are the filters latitude and longitude,
+        if the rows have a location.
         """
         self._fields = fields
         self._order_by, self._key = order_by, key
+        self._coordinates = coordinates
         self._rows: list[bytes] = []
         self._keys: dict[str, list[bytes]] = {name: [] for name in fields}
         self._texts: dict[str, list[bytes]] = {name: [] for name in searched}
@@ -120,7 +139,10 @@ class TableBuilder:
                 text.add(columns[name], [referenced[name].get(key, b"") for key in distinct])
         rows = StringArray.of(list(map(self._rows.__getitem__, numbering.tolist())))
         self._rows = []
-        return Table(rows, columns, order_by=self._order_by, key=self._key, text=text.build(len(rows)))
+        locations = self._coordinates and build_locations(*(columns[name] for name in self._coordinates))
+        return Table(
+            rows, columns, order_by=self._order_by, key=self._key, text=text.build(len(rows)), locations=locations
+        )
 
     def _rank(self, name: str) -> tuple[NDArray[np.int32], list[bytes]]:
         keys = self._keys.pop(name)

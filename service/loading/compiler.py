@@ -39,7 +39,13 @@ class Compiler:
         self._references = {COMPANIES.identifier, PARENT} - {resource.identifier}
         filters = {field.name: field.filters for field in resource.fields}
         searched = [field.name for field in resource.searched]
-        self._builder = TableBuilder(filters, order_by=CREATED_AT, key=resource.identifier, searched=searched)
+        self._builder = TableBuilder(
+            filters,
+            order_by=CREATED_AT,
+            key=resource.identifier,
+            searched=searched,
+            coordinates=resource.coordinates,
+        )
         # It encodes as the record does, but is built from positional arguments: three times as fast.
         self._row = msgspec.defstruct("Row", [(name, Any) for name in resource.record.__struct_fields__], gc=False)
         self._rows: dict[str, bytes] = {}

@@ -32,6 +32,11 @@ _ZERO: Final = 5 * 10**17  # far above any scale: a text cannot be that long
 _KEY_ALPHABET: Final = "".join(sorted({*"0123456789", *_SCALES.values(), _SMALLER, _LARGER}))
 _COMPLEMENT: Final = str.maketrans(_KEY_ALPHABET, _KEY_ALPHABET[::-1])
 _END: Final = "\x7f"  # sorts after every other character of a key
+_EXPONENTS: Final = {character.encode(): b"e%d" % scale for scale, character in _SCALES.items()}
+_END_BYTE: Final = _END.encode()
+_ZERO_KEY: Final = b"1"
+_POSITIVE: Final = ord("2")
+_COMPLEMENT_BYTES: Final = bytes.maketrans(_KEY_ALPHABET.encode(), _KEY_ALPHABET[::-1].encode())
 
 
 def _key_prefix(whole: int) -> str:
@@ -103,6 +108,17 @@ def _general_number_key(text: str) -> str:
     coded_scale = _SCALES.get(scale) or f"{_SMALLER if scale < 0 else _LARGER}{_ZERO + scale:018d}"
     magnitude = coded_scale + digits.rstrip("0")
     return "0" + magnitude.translate(_COMPLEMENT) + _END if sign == "-" else "2" + magnitude
+
+
+def key_number(key: bytes) -> float:
+    """Return the number nearest to the decimal with a key."""
+    if key == _ZERO_KEY:
+        return 0.0
+    point, coded = (b".", key) if key[0] == _POSITIVE else (b"-.", key.translate(_COMPLEMENT_BYTES, _END_BYTE))
+    exponent, digits = _EXPONENTS.get(coded[1:2]), coded[2:]
+    if exponent is None:  # the scale is spelled out
+        exponent, digits = b"e%d" % (int(coded[2:20]) - _ZERO), coded[20:]
+    return float(point + digits + exponent)
 
 
 def parse_flag(text: str) -> bool | None:

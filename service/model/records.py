@@ -87,12 +87,20 @@ class Field(msgspec.Struct, frozen=True):
 
 
 class Resource(msgspec.Struct, frozen=True):
-    """A collection of records: its name, the type of its records, their identifying field and all fields in order."""
+    """A collection of records.
+
+    name         as in paths and names of files
+    record       the type of its records
+    identifier   the field that identifies a record
+    fields       all fields, in order
+    coordinates  the fields of latitude and longitude, if records have a location
+    """
 
     name: str
     record: type[Store | Company]
     identifier: str
     fields: tuple[Field, ...]
+    coordinates: tuple[str, str] | None = None
 
     @property
     def noun(self) -> str:
@@ -144,7 +152,7 @@ def partial(record: type[Store | Company]) -> type[msgspec.Struct]:
     return msgspec.defstruct(name, members, namespace={"__doc__": doc}, frozen=True, kw_only=True)
 
 
-STORES: Final = Resource("stores", Store, "store_id", _fields(Store))
+STORES: Final = Resource("stores", Store, "store_id", _fields(Store), coordinates=("latitude", "longitude"))
 COMPANIES: Final = Resource(
     "companies",
     Company,

@@ -125,6 +125,10 @@ def _parts(table: Table) -> Iterator[tuple[str, object]]:
         for part, array in {"codes": column.codes, "order": column.order, "starts": column.starts}.items():
             yield f"{name}/{part}", (array.dtype.str, array.shape, array.tobytes())
         yield f"{name}/values", None if column.values is None else _texts(column.values)
+    if table.locations is not None:
+        for part in table.locations.__struct_fields__:
+            numbers = getattr(table.locations, part)
+            yield f"locations/{part}", (numbers.dtype.str, numbers.shape, numbers.tobytes())
 
 
 def _texts(texts: StringArray) -> tuple[str, bytes, bytes]:

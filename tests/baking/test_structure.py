@@ -10,7 +10,7 @@ from service.baking.layout import Array, BakedContent, map_file, write_file
 from tests.baking.made_up import small_file
 from tests.baking.test_damage import refusal
 
-DTYPES = [np.dtype(name) for name in ("u1", "u2", "u4", "i4", "i8")]
+DTYPES = [np.dtype(name) for name in ("u1", "u2", "u4", "i4", "i8", "f8")]
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedCon
     [
         ({"format": None}, "the file does not have the format 'store-directory 3'; bake it again"),
         (
-            {"format": "store-directory 1", "unicode": "14.0.0"},
+            {"format": "store-directory 2"},
             "the file does not have the format 'store-directory 3'; bake",
         ),
         ({"unicode": "14.0.0"}, "the metadata is invalid: "),

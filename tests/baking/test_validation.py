@@ -18,6 +18,7 @@ from tests.baking.made_up import loaded, make
 from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory
 
+SIZES = (40, 12, 5, 4)  # of which some stores have a location, several at one point, and some have none
 TEXTS = st.lists(st.binary(max_size=20) | st.text("\0ab", max_size=20).map(str.encode), max_size=6)
 
 
@@ -25,7 +26,7 @@ TEXTS = st.lists(st.binary(max_size=20) | st.text("\0ab", max_size=20).map(str.e
 def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
     """Return the arrays of a valid file, each with several items."""
     folder = tmp_path_factory.mktemp("valid")
-    dataset, totals = loaded(make((40, 12, 5, 1)).write(folder / "files"))
+    dataset, totals = loaded(make(SIZES).write(folder / "files"))
     bake(dataset, totals, folder / "valid.baked")
     return dict(map_file(folder / "valid.baked").arrays)
 
@@ -34,7 +35,7 @@ def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
 def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Return a function that writes a valid file with some arrays and texts replaced, and correct checksums."""
     folder = tmp_path_factory.mktemp("forged")
-    dataset, totals = loaded(make((40, 12, 5, 1)).write(folder / "files"))
+    dataset, totals = loaded(make(SIZES).write(folder / "files"))
     bake(dataset, totals, folder / "valid.baked")
     content = map_file(folder / "valid.baked")
 
@@ -127,6 +128,53 @@ def test_damaged_text_indexes_are_refused(arrays: dict[str, Array], forged: Call
         other = array.copy()
         other[place] = value
         assert refusal(forged({f"stores/text/{name}": other})) == f"{why}; bake it again", (name, place, value)
+
+
+@pytest.mark.parametrize(
+    ("part", "item", "why"),
+    [
+        ("order", (0, -1), "the order of stores/locations has rows that do not exist"),
+        ("order", (-1, 40), "the order of stores/locations has rows that do not exist"),
+        ("places", (3, 40), "the places of stores/locations are not those of its order"),
+        ("places", (0, -1), "the places of stores/locations are not those of its order"),
+        ("latitudes", (0, 90.00000000000001), "the coordinates of stores/locations are out of range"),
+        ("latitudes", (-1, np.nan), "the coordinates of stores/locations are out of range"),
+        ("longitudes", (0, -np.inf), "the coordinates of stores/locations are out of range"),
+        ("longitudes", (0, 180.00000000000003), "the coordinates of stores/locations are out of range"),
+        ("longitudes", (0, 179.0), "the cells of stores/locations are not those of its coordinates"),
+        ("cells", (1, 2**32 - 1), "the cells of stores/locations are not those of its coordinates"),
+        ("vectors", (0, np.nan), "the vectors of stores/locations do not have the length 1"),
+        ("vectors", (4, np.inf), "the vectors of stores/locations do not have the length 1"),
+        ("vectors", (-1, 2.0), "the vectors of stores/locations do not have the length 1"),
+    ],
+)
+def test_a_wrong_item_of_locations_is_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path], part: str, item: tuple[int, float], why: str
+) -> None:
+    array = arrays[f"stores/locations/{part}"].copy()
+    array[item[0]] = item[1]
+    assert refusal(forged({f"stores/locations/{part}": array})) == f"{why}; bake it again"
+
+
+@pytest.mark.parametrize("located", [True, False])
+def test_locations_out_of_order_are_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path], *, located: bool
+) -> None:
+    """Two rows at one point, or two without one, have each other's place."""
+    count, name = len(arrays["stores/locations/cells"]), "stores/locations/order"
+    cells, order = arrays["stores/locations/cells"], arrays[name].copy()
+    assert 1 < count < len(order) - 1
+    first = int((cells[1:] == cells[:-1]).argmax()) if located else count
+    order[[first, first + 1]] = order[[first + 1, first]]
+    changed = {name: order, "stores/locations/places": np.argsort(order).astype(np.int32)}
+    assert refusal(forged(changed)) == "the order of stores/locations is not sorted by cell; bake it again"
+
+
+def test_a_repeated_row_of_locations_is_refused(arrays: dict[str, Array], forged: Callable[..., Path]) -> None:
+    order = arrays["stores/locations/order"].copy()
+    order[0] = order[1]
+    why = "the places of stores/locations are not those of its order; bake it again"
+    assert refusal(forged({"stores/locations/order": order})) == why
 
 
 def test_rows_that_are_not_objects_are_refused(arrays: dict[str, Array], forged: Callable[..., Path]) -> None:

@@ -78,7 +78,10 @@ def _filter_pairs(collection: Collection, made: Sequence[Record], name: str) -> 
 def build(resource: Resource, made: Sequence[Record]) -> Table:
     """Return the table of some records; the members of a row are texts."""
     builder = TableBuilder(
-        {field.name: field.filters for field in resource.fields}, order_by=CREATED_AT, key=resource.identifier
+        {field.name: field.filters for field in resource.fields},
+        order_by=CREATED_AT,
+        key=resource.identifier,
+        coordinates=resource.coordinates,
     )
     members = COLLECTIONS[resource.name].members
     rows = [json.dumps(oracle.part(record, members)).encode() + b"," for record in made]

@@ -2,9 +2,10 @@
 
 import re
 import unicodedata
+from decimal import Decimal
 
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import assume, example, given, strategies as st
 
 from service.model.kinds import (
     FLAG,
@@ -14,6 +15,7 @@ from service.model.kinds import (
     POSTAL,
     WORDS,
     Kind,
+    key_number,
     parse_flag,
 )
 
@@ -26,6 +28,36 @@ def same(kind: Kind, one: str, other: str) -> bool:
 def test_identifiers_match_only_if_all_characters_are_equal(other: str) -> None:
     assert same(IDENTIFIER, "a1", "a1")
     assert not same(IDENTIFIER, "a1", other)
+
+
+DECIMALS = [
+    "0",
+    "-0",
+    "43.70",
+    "-79.4",
+    "+1e3",
+    "-1e-3",
+    ".5",
+    "5.",
+    "1e999",
+    "-1e999",
+    "1e-999",
+    "180",
+    "-0.1",
+    "12e15",
+]
+
+
+@pytest.mark.parametrize("text", [*DECIMALS, "-123456789.123456789123456789", "1e15", "1e-16", "-1e16", "-9.99e-17"])
+def test_the_number_of_a_key_is_the_double_nearest_to_the_decimal(text: str) -> None:
+    assert key_number(NUMBER.normalize(text).encode()) == float(text)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False) | st.decimals(-180, 180, places=6))
+def test_any_decimal_is_read_back_from_its_key(decimal: Decimal) -> None:
+    text = f"{decimal:e}"
+    assume(abs(decimal.adjusted()) < 900)
+    assert key_number(NUMBER.normalize(text).encode()) == float(text)
 
 
 def test_identifiers_are_not_unicode_normalized() -> None:

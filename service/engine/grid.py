@@ -1,0 +1,91 @@
+"""A grid over the earth: bands of latitude, whose points are sorted by longitude."""
+
+from collections.abc import Iterator
+from typing import Final, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from service.engine.sphere import Box, Floats, Point
+
+Cells = NDArray[np.uint32]
+Places = NDArray[np.intp]
+_Item = TypeVar("_Item", bound=np.generic)
+
+# A cell is a band of a tenth of a degree and a column of it, in one number of 32 bits: bands first.
+BAND_HEIGHT: Final = 0.1
+_BANDS: Final = 1800
+_COLUMN_BITS: Final = 21
+_COLUMNS: Final = 1 << _COLUMN_BITS
+_BANDS_PER_DEGREE: Final = _BANDS / 180
+_COLUMNS_PER_DEGREE: Final = _COLUMNS / 360
+_ROW_BITS: Final = np.uint64(32)
+_ROW_MASK: Final = np.uint64((1 << 32) - 1)
+
+
+def cells_of(latitudes: Floats, longitudes: Floats) -> Cells:
+    """Return the cell of each point."""
+    bands = np.minimum((latitudes + 90) * _BANDS_PER_DEGREE, _BANDS - 1).astype(np.uint32)
+    columns = np.minimum((longitudes + 180) * _COLUMNS_PER_DEGREE, _COLUMNS - 1).astype(np.uint32)
+    return bands << np.uint32(_COLUMN_BITS) | columns
+
+
+def cell_of(point: Point) -> int:
+    """Return the cell of a point."""
+    return _band(point[0]) << _COLUMN_BITS | _column(point[1])
+
+
+def sort_by_cell(cells: Cells, rows: NDArray[np.intp]) -> tuple[Cells, NDArray[np.intp]]:
+    """Return cells ascending, ties by row, and the row of each; sorting one integer of both is faster than argsort."""
+    joined = np.sort(cells.astype(np.uint64) << _ROW_BITS | rows.astype(np.uint64))
+    return (joined >> _ROW_BITS).astype(np.uint32), (joined & _ROW_MASK).astype(np.intp)
+
+
+def _band(latitude: float) -> int:
+    return min(int((latitude + 90) * _BANDS_PER_DEGREE), _BANDS - 1)
+
+
+def _column(longitude: float) -> int:
+    return min(int((longitude + 180) * _COLUMNS_PER_DEGREE), _COLUMNS - 1)
+
+
+class Spans(msgspec.Struct, frozen=True, eq=False):
+    """Runs of consecutive places: where each begins and ends."""
+
+    starts: Places
+    stops: Places
+
+    @property
+    def count(self) -> int:
+        """The number of places."""
+        return int(self.stops.sum() - self.starts.sum())
+
+    def take(self, array: NDArray[_Item]) -> NDArray[_Item]:
+        """Return the items of an array at these places."""
+        return np.concatenate([array[start:stop] for start, stop in self._runs()])
+
+    def places(self) -> Places:
+        """Return the places one by one."""
+        return np.concatenate([np.arange(start, stop) for start, stop in self._runs()])
+
+    def _runs(self) -> Iterator[tuple[int, int]]:
+        return zip(self.starts.tolist(), self.stops.tolist(), strict=True)
+
+
+def spans(cells: Cells, box: Box) -> Spans:
+    """Return the places, in ascending cells, of all points in a box; at its edges of a few others."""
+    west, south, east, north = box
+    if west <= east:
+        return _band_spans(cells, box)
+    if _column(west) == _column(east):  # all around but less than a column
+        return _band_spans(cells, (-180, south, 180, north))
+    one, other = (_band_spans(cells, part) for part in ((west, south, 180, north), (-180, south, east, north)))
+    return Spans(np.concatenate((one.starts, other.starts)), np.concatenate((one.stops, other.stops)))
+
+
+def _band_spans(cells: Cells, box: Box) -> Spans:
+    west, south, east, north = box
+    bands = np.arange(_band(south), _band(north) + 1, dtype=np.uint32) << np.uint32(_COLUMN_BITS)
+    starts = cells.searchsorted(bands | np.uint32(_column(west)))
+    return Spans(starts, cells.searchsorted(bands | np.uint32(_column(east)), "right"))

@@ -1,0 +1,302 @@
+"""Where rows are, compared with a scan that computes with forty digits."""
+
+import math
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from service.engine.bitmap import pack
+from service.engine.column import build_column, join_keys, rank
+from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
+from service.engine.locations import Locations, build_locations
+from service.engine.sphere import Box, Point
+from service.model.kinds import number_key
+from tests.engine.great_circle import HALF_CIRCUMFERENCE, distance
+
+Texts = tuple[str | None, str | None]
+
+SPECIAL: list[Texts] = [
+    *[(latitude, longitude) for latitude in ("90", "-90") for longitude in ("0", "180", "-180", "77.7")],
+    *[
+        (latitude, longitude)
+        for latitude in ("0", "-0.0", "51.5")
+        for longitude in ("180", "-180", "179.9999", "-179.99")
+    ],
+    *[("0", "0"), ("0", "1"), ("0", "-1"), ("1", "0"), ("-1", "0"), ("0", "90"), ("0", "-90"), ("45", "135")],
+    *[("89.99999", "10"), ("-89.99999", "-170"), ("1e-999", "-1e-20"), ("4.5e1", "0.0135e4"), ("45.000001", "135")],
+]
+NOWHERE: list[Texts] = [
+    *[(None, None), ("1", None), (None, "1"), ("", "1"), ("1", "north"), ("nan", "1"), ("1", "inf")],
+    *[("90.0000000000000000001", "1"), ("-91", "1"), ("1", "180.00000000000000001"), ("1", "-1e999"), ("43,7", "1")],
+]
+POINTS: list[Point] = [
+    (90, 0),
+    (-90, 12),
+    (0, 180),
+    (0, -180),
+    (0, 0),
+    (51.5, 179.99),
+    (45, 135),
+    (-60, -179.9),
+    (0, 1),
+]
+RADII = [
+    1e-9,
+    1,
+    50,
+    1000,
+    111_195,
+    111_196,
+    500_000,
+    6e6,
+    1.1e7,
+    HALF_CIRCUMFERENCE - 1,
+    HALF_CIRCUMFERENCE + 1,
+    1e300,
+]
+
+
+@cache
+def made(seed: int, count: int) -> list[Texts]:
+    """Return texts of coordinates: everywhere, in clusters, on the antimeridian, at poles, at one point, and none."""
+    random = Random(seed)
+    centres = [(random.uniform(-88, 88), random.uniform(-180, 180)) for _ in range(5)] + [
+        (90, 0),
+        (10, 180),
+        (-70, -180),
+    ]
+
+    def anywhere() -> Texts:
+        return f"{random.uniform(-90, 90):.6f}", f"{random.uniform(-180, 180):.6f}"
+
+    def clustered() -> Texts:
+        latitude, longitude = random.choice(centres)
+        latitude, longitude = random.gauss(latitude, 0.05), random.gauss(longitude, 0.05)
+        return f"{min(max(latitude, -90), 90):.6f}", f"{(longitude + 180) % 360 - 180:.6f}"
+
+    ways: list[Callable[[], Texts]] = [
+        anywhere,
+        clustered,
+        clustered,
+        lambda: ("45", "135"),
+        lambda: random.choice(SPECIAL + NOWHERE),
+    ]
+    return [random.choice(ways)() for _ in range(count)]
+
+
+def located(texts: Sequence[Texts]) -> dict[int, Point]:
+    """Return the rows that have a location, and where."""
+    found = {}
+    for row, (latitude, longitude) in enumerate(texts):
+        try:
+            degrees = [Decimal(latitude or ""), Decimal(longitude or "")]
+        except ArithmeticError:
+            continue
+        if all(each.is_finite() for each in degrees) and abs(degrees[0]) <= 90 and abs(degrees[1]) <= 180:
+            found[row] = (float(degrees[0]), float(degrees[1]))
+    return found
+
+
+def locations(texts: Sequence[Texts]) -> Locations:
+    columns = []
+    for place in (0, 1):
+        keys = [None if (text := each[place]) is None else number_key(text) for each in texts]
+        columns.append(build_column(*rank(join_keys(keys)), filters=True))
+    return build_locations(*columns)
+
+
+@cache
+def many(seed: int) -> tuple[Locations, dict[int, Point]]:
+    texts = made(seed, 600)
+    return locations(texts), located(texts)
+
+
+def slack(metres: float) -> float:
+    """Return how far doubles may be off: they resolve nanometres, but less the nearer the antipode is."""
+    return 1 if metres > HALF_CIRCUMFERENCE - 1000 else 5e-9 / math.cos(metres / HALF_CIRCUMFERENCE * math.pi / 2)
+
+
+def check_order(order: DistanceOrder, rows: Sequence[int], points: dict[int, Point], near: Point) -> None:
+    """Check that an order has each row once, by distance, equal points by row; then those without, ascending."""
+    ordered = order.slice(range(len(order)), descending=False).tolist()
+    count = sum(row in points for row in rows)
+    assert sorted(ordered) == sorted(rows)
+    assert ordered[count:] == sorted(row for row in rows if row not in points)
+    exact = [distance(near, points[row]) for row in ordered[:count]]
+    for place in range(1, count):
+        assert float(exact[place]) >= float(exact[place - 1]) - slack(float(exact[place]))
+        if points[ordered[place]] == points[ordered[place - 1]]:
+            assert ordered[place] > ordered[place - 1]
+
+
+def check_pages(order: DistanceOrder, count: int, limit: int) -> None:
+    """Check that pages add up to the whole, forwards, and backwards with the rows without a distance last."""
+    whole = order.slice(range(len(order)), descending=False).tolist()
+    backwards = whole[:count][::-1] + whole[count:][::-1]
+    for descending, expected in ((False, whole), (True, backwards)):
+        for first in range(0, len(whole), limit):
+            span = range(first, min(first + limit, len(whole)))
+            assert order.slice(span, descending=descending).tolist() == expected[first : first + limit]
+
+
+def test_rows_with_two_decimals_in_range_are_located() -> None:
+    texts = SPECIAL + NOWHERE
+    built = locations(texts)
+    assert built.is_located(np.arange(len(texts), dtype=np.int32)).tolist() == [True] * len(SPECIAL) + [False] * len(
+        NOWHERE
+    )
+    assert built.count == len(SPECIAL)
+
+
+@given(
+    st.integers(0, 5),
+    st.sampled_from(POINTS) | st.tuples(st.floats(-90, 90), st.floats(-180, 180)),
+    st.sampled_from(RADII),
+)
+def test_rows_within_a_radius_equal_a_scan(seed: int, near: Point, radius: float) -> None:
+    built, points = many(seed)
+    found = built.within(near, radius)
+    assert found.dtype == np.int32
+    assert (found[1:] > found[:-1]).all()
+    exact = {row: float(distance(near, point)) for row, point in points.items()}
+    allowed = slack(radius)
+    assert set(found.tolist()) >= {row for row, metres in exact.items() if metres <= radius - allowed}
+    assert set(found.tolist()) <= {row for row, metres in exact.items() if metres <= radius + allowed}
+
+
+@given(st.integers(0, 5), st.data())
+def test_the_edge_of_a_radius_belongs_to_it(seed: int, data: st.DataObject) -> None:
+    built, points = many(seed)
+    row = data.draw(st.sampled_from(sorted(points)))
+    near = data.draw(st.sampled_from(POINTS))
+    away = float(distance(near, points[row]))
+    if away < HALF_CIRCUMFERENCE - 1000:
+        assert row in built.within(near, away + slack(away))
+        assert away < slack(away) or row not in built.within(near, away - slack(away))
+    assert row in built.within(points[row], 5e-324)
+
+
+LONGITUDES = st.sampled_from([-180.0, 180.0, 0.0, 135.0, -179.99, 179.9999]) | st.floats(-180, 180)
+LATITUDES = st.sampled_from([-90.0, 90.0, 0.0, 45.0, 45.000001]) | st.floats(-90, 90)
+
+
+@given(st.integers(0, 5), LONGITUDES, LATITUDES, LONGITUDES, LATITUDES)
+def test_rows_in_a_box_equal_a_scan(seed: int, west: float, south: float, east: float, north: float) -> None:
+    built, points = many(seed)
+    box = (west, min(south, north), east, max(south, north))
+    assert built.inside(box).dtype == np.int32
+    assert built.inside(box).tolist() == [row for row, point in points.items() if in_box(point, box)]
+
+
+@pytest.mark.parametrize("west", [2.225073858507203e-309, 0.00001])
+def test_a_box_around_the_earth_with_a_tiny_gap_has_each_row_once(west: float) -> None:
+    built = locations([("0", "0"), ("0", "0.000005"), ("0", "0.00001"), ("0", "-180"), ("0", "180")])
+    assert built.inside((west, -1, 0.0, 1)).tolist() == ([0, 1, 2, 3, 4] if west < 1e-9 else [0, 2, 3, 4])
+
+
+def in_box(point: Point, box: Box) -> bool:
+    latitude, longitude = point
+    west, south, east, north = box
+    between = west <= longitude <= east if west <= east else longitude >= west or longitude <= east
+    return between and south <= latitude <= north
+
+
+def test_the_two_spellings_of_the_antimeridian_are_two_longitudes_of_a_box_and_one_place() -> None:
+    built = locations([("0", "180"), ("0", "-180"), ("90", "5"), ("90", "-5")])
+    assert built.inside((180, -1, 180, 1)).tolist() == [0]
+    assert built.inside((-180, -1, -180, 1)).tolist() == [1]
+    assert built.inside((180, -1, -180, 1)).tolist() == [0, 1]
+    every = np.arange(4, dtype=np.int32)
+    for near in POINTS:
+        first, second, third, fourth = built.squared_chords(near, built.places[every]).tolist()
+        assert (first, third) == (second, fourth)
+
+
+@given(st.integers(0, 5), st.sampled_from(POINTS) | st.tuples(st.floats(-90, 90), st.floats(-180, 180)))
+def test_distances_equal_those_of_forty_digits_to_one_decimal(seed: int, near: Point) -> None:
+    built, points = many(seed)
+    rows = np.arange(len(built.order), dtype=np.int32)
+    for row, metres in enumerate(built.distances(near, rows)):
+        if row not in points:
+            assert metres is None
+            continue
+        assert metres is not None
+        exact = float(distance(near, points[row]))
+        assert repr(metres) == f"{metres:.1f}"
+        assert abs(metres - exact) <= 0.05 + slack(exact)
+
+
+def test_a_record_at_the_point_has_the_distance_zero() -> None:
+    texts = SPECIAL + made(1, 50)
+    built = locations(texts)
+    for row, point in located(texts).items():
+        assert built.distances(point, np.array([row], np.int32)) == [0.0]
+
+
+@given(
+    st.integers(0, 5), st.sampled_from(POINTS) | st.tuples(st.floats(-90, 90), st.floats(-180, 180)), st.integers(0, 10)
+)
+def test_every_order_by_distance_equals_a_scan(seed: int, near: Point, tenths: int) -> None:
+    built, points = many(seed)
+    random = Random(seed)
+    mask = np.array([random.randrange(10) < tenths for _ in built.order])
+    rows = mask.nonzero()[0].astype(np.int32)
+    listed, dense = order_rows(built, near, rows), order_bitmap(built, near, pack(mask[built.order]))
+    for order in (listed, dense):
+        check_order(order, rows.tolist(), points, near)
+        check_pages(order, sum(row in points for row in rows.tolist()), 7)
+    every = range(len(rows))
+    assert listed.slice(every, descending=False).tolist() == dense.slice(every, descending=False).tolist()
+
+
+@given(
+    st.integers(0, 5),
+    st.sampled_from(POINTS) | st.tuples(st.floats(-90, 90), st.floats(-180, 180)),
+    st.sampled_from([30, 70, 600]),
+)
+def test_pages_of_all_rows_have_each_once(seed: int, near: Point, limit: int) -> None:
+    built, points = many(seed)
+    order = order_all(built, near)
+    assert len(order) == len(built.order)
+    check_order(order, range(len(order)), points, near)
+    check_pages(order, len(points), limit)
+
+
+@pytest.mark.parametrize("near", [(45, 135), (45.0000001, 135), (-45, -45), (44, 135)])
+def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Point) -> None:
+    texts: list[Texts] = [("45", "135"), ("45.0", "135.0"), ("46", "135"), (None, None)] * 1000
+    built = locations(texts)
+    order = order_all(built, near)
+    far, apart = [row for row in range(4000) if row % 4 < 2], [row for row in range(4000) if row % 4 == 2]
+    nearest_first = [*apart, *far] if near == (-45, -45) else [*far, *apart]
+    assert order.slice(range(3000), descending=False).tolist() == nearest_first
+    for first in range(0, 4000, 50):
+        page = order.slice(range(first, first + 50), descending=False)
+        assert page.tolist() == [*nearest_first, *range(3, 4000, 4)][first : first + 50]
+
+
+def test_equal_distances_in_different_directions_tie_in_row_order() -> None:
+    built = locations([("1", "0"), ("0", "-1"), ("0", "1"), ("-1", "0")] * 3)
+    assert order_all(built, (0, 0)).slice(range(12), descending=False).tolist() == list(range(12))
+    assert order_all(built, (0, 0)).slice(range(12), descending=True).tolist() == list(range(12))[::-1]
+
+
+@pytest.mark.parametrize("texts", [[], NOWHERE], ids=["no rows", "no locations"])
+def test_a_table_without_locations_has_nothing_near(texts: list[Texts]) -> None:
+    built = locations(texts)
+    rows = np.arange(len(texts), dtype=np.int32)
+    assert built.within((0, 0), 1e9).tolist() == []
+    assert built.inside((-180, -90, 180, 90)).tolist() == []
+    assert built.distances((0, 0), rows) == [None] * len(texts)
+    for order in (
+        order_all(built, (0, 0)),
+        order_rows(built, (0, 0), rows),
+        order_bitmap(built, (0, 0), pack(rows >= 0)),
+    ):
+        assert order.slice(range(len(texts)), descending=False).tolist() == rows.tolist()
+        assert order.slice(range(len(texts)), descending=True).tolist() == rows.tolist()[::-1]
