@@ -1,6 +1,6 @@
 """Made-up data sets for baking, written as files, and what is compared of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -119,16 +119,20 @@ def _parts(table: Table) -> Iterator[tuple[str, object]]:
     yield "order_by", table.order_by
     yield "key", table.key
     yield "text/words", _texts(table.text.words)
-    for part, numbers in {"starts": table.text.starts, "postings": table.text.postings}.items():
-        yield f"text/{part}", (numbers.dtype.str, numbers.shape, numbers.tobytes())
-    for name, column in table.columns.items():
-        for part, array in {"codes": column.codes, "order": column.order, "starts": column.starts}.items():
+    for name, owner, parts in _owners(table):
+        for part in parts:
+            array = getattr(owner, part)
             yield f"{name}/{part}", (array.dtype.str, array.shape, array.tobytes())
+    for name, column in table.columns.items():
         yield f"{name}/values", None if column.values is None else _texts(column.values)
+
+
+def _owners(table: Table) -> Iterator[tuple[str, object, Sequence[str]]]:
+    """Yield what has arrays, with its name and theirs."""
+    yield "text", table.text, ("starts", "postings")
+    yield from ((name, column, ("codes", "order", "starts")) for name, column in table.columns.items())
     if table.locations is not None:
-        for part in table.locations.__struct_fields__:
-            numbers = getattr(table.locations, part)
-            yield f"locations/{part}", (numbers.dtype.str, numbers.shape, numbers.tobytes())
+        yield "locations", table.locations, table.locations.__struct_fields__
 
 
 def _texts(texts: StringArray) -> tuple[str, bytes, bytes]:
