@@ -25,7 +25,7 @@ _MASK_FRACTION: Final = 3
 
 
 class Matches:
-    """The rows that match some filters, for counting the values of fields in them."""
+    """The rows that match some filters, all that select them, for counting the values of fields in them."""
 
     def __init__(self, table: Table, filters: tuple[Filter, ...], rows: Rows) -> None:
         self._table, self._filters, self._rows = table, filters, rows
