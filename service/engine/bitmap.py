@@ -20,7 +20,7 @@ def pack(mask: NDArray[np.bool_]) -> Bitmap:
 def count_between(bitmap: Bitmap, bounds: NDArray[np.integer]) -> NDArray[np.int32]:
     """Return how many bits are set from each bound, a position, to the next."""
     if len(bounds) > len(bitmap):
-        below = _running_total(np.unpackbits(bitmap.view(np.uint8), bitorder="little"))[bounds]
+        below = _running_total(np.unpackbits(bitmap.view(np.uint8), bitorder="little")).take(bounds)
     else:
         words, bits = np.divmod(bounds, _WORD_BITS)
         lower = (np.uint64(1) << bits.astype(np.uint64)) - np.uint64(1)  # the bits of a word below a bound

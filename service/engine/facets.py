@@ -20,12 +20,12 @@ from service.model.query import Filter, nbytes
 _Numbers: TypeAlias = NDArray[np.integer]
 # A query of more values than this is counted by rows, so that it does not fill the cache of bitmaps.
 _MAX_BITMAPS: Final = 16
-# Beyond this part of the rows that match, or of values that are distinct, a bitmap of the rows is cheaper than codes.
+# If more than this part of the rows match, or have distinct values, a bitmap of the rows is cheaper than their codes.
 _MASK_FRACTION: Final = 3
 
 
 class Matches:
-    """The rows that match some filters, for counting the values of fields in them."""
+    """The rows that match some filters, all that select them, for counting the values of fields in them."""
 
     def __init__(self, table: Table, filters: tuple[Filter, ...], rows: Rows) -> None:
         self._table, self._filters, self._rows = table, filters, rows
@@ -43,7 +43,7 @@ class Matches:
         """Return the codes of the values that occur, ascending, and how often each occurs."""
         column = self._table.columns[name]
         if len(self._rows) < column.null_code and not are_many(len(self._rows), self._table):
-            codes, counts = np.unique(column.codes[self._rows], return_counts=True)
+            codes, counts = np.unique(column.codes.take(self._rows), return_counts=True)
             present = int(codes.searchsorted(column.null_code))
             return codes[:present], counts[:present]
         counts = self._count_all(name)
@@ -59,8 +59,8 @@ class Matches:
         if are_many(len(self._rows), self._table) and self._has_bitmaps(name):
             return count_between(reduce(np.bitwise_and, self._bitmaps(name)), column.starts)
         if max(len(self._rows), column.null_code) * _MASK_FRACTION > len(self._table):
-            return count_between(pack(self._mask[column.order]), column.starts)
-        return np.bincount(column.codes[self._rows], minlength=column.null_code)[: column.null_code]
+            return count_between(pack(self._mask.take(column.order)), column.starts)
+        return np.bincount(column.codes.take(self._rows), minlength=column.null_code)[: column.null_code]
 
     def _has_bitmaps(self, name: str) -> bool:
         """Return whether bitmaps are cached, all but one at most.

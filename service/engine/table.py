@@ -82,7 +82,7 @@ class Table:
         bitmap = self._bitmaps.get((field, code, sort_by))
         if bitmap is None:
             mask = self.columns[field].codes == code
-            bitmap = pack(mask if sort_by == self.order_by else mask[self.columns[sort_by].order])
+            bitmap = pack(mask if sort_by == self.order_by else mask.take(self.columns[sort_by].order))
             self._bitmaps.put((field, code, sort_by), bitmap, bitmap.nbytes)
         return bitmap
 

@@ -71,6 +71,15 @@ def test_a_facet_lists_the_hundred_most_frequent_values_and_counts_all(table: Ta
     assert values == sorted(values, key=lambda each: (-each[1], str(each[0]).lower()))
 
 
+def test_facets_of_one_query_are_not_those_of_another_that_was_asked_before() -> None:
+    table = build(COMPANIES, MADE)
+    asked: list[Pairs] = [[], [("name", "x")], [("name", "y")], [("name", "x"), ("parent_company_id", "q")]]
+    for filters in [*asked, *asked]:
+        for field in ("domain", "parent_company_id"):
+            pairs = [*filters, ("facets", field), ("limit", "1")]
+            assert ask(table, COMPANIES, pairs) == answer(COLLECTION, MADE, pairs)
+
+
 def test_a_value_is_spelled_as_in_the_first_record_of_all_even_if_that_does_not_match() -> None:
     made = [
         {"company_id": number, "name": name, "domain": domain, "parent_company_id": None, "created_at": None}

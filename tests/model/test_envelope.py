@@ -3,10 +3,11 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from service.model.envelope import opening, wrap
+from service.model.envelope import Facet, FacetValue, PaginatedResponse, opening, wrap
 from service.model.query import Query
 
 
@@ -69,3 +70,13 @@ def test_a_large_page_number_keeps_all_digits(page_num: int) -> None:
 def test_rows_are_embedded_byte_for_byte() -> None:
     rows = '{"name":"Örebro \\u2028","latitude":"43.70"}'.encode()
     assert b"".join(wrap(opening(Query(), 1), [rows])).endswith(b'"data":[' + rows + b"]}")
+
+
+def test_facets_follow_the_data_in_the_given_order() -> None:
+    facets = {"b": Facet(1, [FacetValue("x", 2), FacetValue(None, 1)]), "a": Facet(0, [])}
+    body = b"".join(wrap(opening(Query(), 3), [b'{"b":"x"}'], facets))
+    assert body == msgspec.json.encode(PaginatedResponse(num_pages=1, total_count=3, data=[{"b": "x"}], facets=facets))
+    assert body.endswith(
+        b'"data":[{"b":"x"}],"facets":{"b":{"distinct":1,"values":[{"value":"x","count":2},{"value":null,"count":1}]},'
+        b'"a":{"distinct":0,"values":[]}}}'
+    )

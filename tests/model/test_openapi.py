@@ -114,3 +114,25 @@ def test_records_are_described_field_by_field(document: Any) -> None:
     assert schemas["Store"]["required"] == ["store_id", "company_id", "address_1", "city", "country"]
     assert schemas["Store"]["properties"]["created_at"]["format"] == "date-time"
     assert list(schemas["Company"]["properties"]) == ["company_id", "name", "domain", "parent_company_id"]
+
+
+@pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=["stores", "companies"])
+def test_a_page_has_whole_records_or_some_of_their_members(document: Any, resource: Resource) -> None:
+    name, schemas = resource.noun.title(), document["components"]["schemas"]
+    pages = operation(document, f"/{resource.name}")["responses"]["200"]["content"]["application/json"]["schema"]
+    names = [each["$ref"].rpartition("/")[2] for each in pages["anyOf"]]
+    assert [schemas[each]["properties"]["data"]["items"]["$ref"].rpartition("/")[2] for each in names] == (
+        [name, f"Partial{name}"]
+    )
+    assert all("facets" in schemas[each]["properties"] for each in names)
+    assert schemas[f"Partial{name}"]["properties"].keys() == schemas[name]["properties"].keys()
+    assert "required" not in schemas[f"Partial{name}"] or schemas[f"Partial{name}"]["required"] == []
+
+
+@pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=["stores", "companies"])
+def test_lists_of_names_have_a_valid_example(document: Any, resource: Resource) -> None:
+    parameters = query_parameters(document, f"/{resource.name}")
+    for name, known in (("fields", resource.members), ("facets", resource.facets)):
+        assert parameters[name]["schema"]["items"] == {"type": "string", "enum": list(known)}
+        assert set(parameters[name]["example"]) <= set(known)
+    assert parameters["facets"]["schema"]["maxItems"] == 5

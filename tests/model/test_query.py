@@ -138,3 +138,18 @@ def test_a_parser_has_no_state_between_queries() -> None:
     query_parser = QueryParser(STORES)
     query_parser.parse([("city", "Oslo"), ("limit", "1")], strict=False)
     assert query_parser.parse([], strict=False) == parse([])
+
+
+def test_fields_and_facets_are_not_part_of_a_query_without_them() -> None:
+    bare = msgspec.json.encode(parse([]))
+    assert bare == b'{"filters":[],"sort_by":"created_at","sort_order":"asc","limit":1000,"page_num":1}'
+    assert msgspec.json.encode(parse([("fields", ""), ("facets", " ,")])) == bare
+    assert (parse([("fields", "city,name")]).fields, parse([("facets", "city")]).facets) == (
+        ("name", "city"),
+        ("city",),
+    )
+
+
+def test_errors_of_fields_and_facets_come_last() -> None:
+    pairs = [("facets", "x"), ("fields", "x"), ("sort_by", "x"), ("limit", "x"), ("is_open", "x")]
+    assert [name for name, _, _ in errors(pairs)] == ["is_open", "limit", "sort_by", "fields", "facets"]
