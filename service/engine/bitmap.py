@@ -25,4 +25,5 @@ def positions(bitmap: Bitmap) -> NDArray[np.intp]:
 def is_set(bitmap: Bitmap, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Return for each position whether its bit is set."""
     data = bitmap.view(np.uint8)
-    return (data[positions >> 3] >> (positions & 7).astype(np.uint8) & 1).view(np.bool_)
+    bits: NDArray[np.uint8] = data[positions >> 3] >> (positions & 7).astype(np.uint8) & 1
+    return bits.view(np.bool_)

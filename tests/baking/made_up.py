@@ -10,6 +10,7 @@ import orjson
 from hypothesis import strategies as st
 
 from service.baking.baked_file import bake
+from service.baking.layout import Array
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.loading.dataset import Dataset, Totals, load
@@ -119,12 +120,16 @@ def _parts(table: Table) -> Iterator[tuple[str, object]]:
     yield "order_by", table.order_by
     yield "key", table.key
     yield "text/words", _texts(table.text.words)
-    for part, numbers in {"starts": table.text.starts, "postings": table.text.postings}.items():
-        yield f"text/{part}", (numbers.dtype.str, numbers.shape, numbers.tobytes())
+    yield "text/starts", _numbers(table.text.starts)
+    yield "text/postings", _numbers(table.text.postings)
     for name, column in table.columns.items():
         for part, array in {"codes": column.codes, "order": column.order, "starts": column.starts}.items():
-            yield f"{name}/{part}", (array.dtype.str, array.shape, array.tobytes())
+            yield f"{name}/{part}", _numbers(array)
         yield f"{name}/values", None if column.values is None else _texts(column.values)
+
+
+def _numbers(array: Array) -> tuple[str, tuple[int, ...], bytes]:
+    return array.dtype.str, array.shape, array.tobytes()
 
 
 def _texts(texts: StringArray) -> tuple[str, bytes, bytes]:
