@@ -91,8 +91,9 @@ class TermMatch(msgspec.Struct, frozen=True, eq=False):
             return self.postings
         if self.is_dense:
             return positions(self.bitmap()).astype(np.int32)
-        rows = np.sort(self.postings)  # several times as fast as np.unique
-        return rows[np.append(True, rows[1:] != rows[:-1])]
+        rows: Rows = np.sort(self.postings)  # several times as fast as np.unique
+        distinct: Rows = rows[np.append(True, rows[1:] != rows[:-1])]
+        return distinct
 
     def filter(self, rows: Rows) -> Rows:
         """Return those of some rows that match."""
