@@ -17,7 +17,7 @@ from service.model.words import Term
 # A term with postings for at least 1 / 64 of the rows is a bitmap.
 _BITMAP_FRACTION: Final = 64
 _CACHE_BYTES: Final = 16 << 20
-# Searching a row in sorted postings costs as much as marking this many postings.
+# Searching a row in sorted postings costs as much as marking this many postings in a bitmap.
 _SEARCH_COST: Final = 16
 _AFTER_TEXT: Final = b"\xff"  # sorts after every text in UTF-8
 
@@ -40,7 +40,7 @@ class TextIndex:
     def rows(self, terms: Sequence[Term]) -> Rows:
         """Return the rows that match every term, ascending; at least one term."""
         shortest, *others = sorted(map(self.match, terms), key=lambda match: match.count)
-        if shortest.is_dense:
+        if others and shortest.is_dense:
             bitmaps = [each.bitmap() for each in (shortest, *others)]
             return positions(reduce(np.bitwise_and, bitmaps)).astype(np.int32)
         rows = shortest.rows()
@@ -89,21 +89,26 @@ class TermMatch(msgspec.Struct, frozen=True, eq=False):
         """Return the matching rows, ascending."""
         if self.word_count <= 1:
             return self.postings
-        return positions(self.bitmap()).astype(np.int32) if self.is_dense else np.unique(self.postings)
+        if self.is_dense:
+            return positions(self.bitmap()).astype(np.int32)
+        rows: Rows = np.sort(self.postings)  # several times as fast as np.unique
+        distinct: Rows = rows[np.append(True, rows[1:] != rows[:-1])]
+        return distinct
 
     def filter(self, rows: Rows) -> Rows:
         """Return those of some rows that match."""
-        if self.word_count <= 1 and len(rows) * _SEARCH_COST < self.count:
-            matches = self.postings.take(self.postings.searchsorted(rows), mode="clip") == rows
-        elif self.is_dense:
+        if self.is_dense and (self.word_count > 1 or len(rows) * _SEARCH_COST > self.count):
             matches = is_set(self.bitmap(), rows)
+        elif self.count:
+            postings = self.postings if self.word_count == 1 else np.sort(self.postings)
+            matches = postings.take(postings.searchsorted(rows), mode="clip") == rows
         else:
-            matches = self.mask()[rows]
+            return self.postings
         found: Rows = rows[matches]
         return found
 
     def mask(self) -> NDArray[np.bool_]:
-        """Return for each row of the table whether it matches."""
+        """Return for each row whether it matches."""
         mask = np.zeros(self.index.length, np.bool_)
         mask[self.postings] = True
         return mask

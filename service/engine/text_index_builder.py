@@ -90,8 +90,8 @@ class TextIndexBuilder:
             lengths = counts[each.numbers]
             codes = np.repeat(each.codes, lengths)
             rows = first[codes + 1] - first[codes]
-            words_of_rows = np.repeat(ranks[_ranges(starts[each.numbers], lengths)], rows)
-            yield words_of_rows << _ROW_BITS | order[_ranges(first[codes], rows)]
+            high = ranks[_ranges(starts[each.numbers], lengths)] << _ROW_BITS
+            yield np.repeat(high, rows) | order[_ranges(first[codes], rows)]
         self._chunks = []
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given, strategies as st
 
-from service.engine.bitmap import count_between, pack, positions
+from service.engine.bitmap import count_between, is_set, pack, positions
 
 MASKS = st.one_of(
     st.lists(st.booleans(), max_size=300),
@@ -36,3 +36,8 @@ def test_two_bitmaps_are_intersected_word_by_word(one: list[bool], other: list[b
     size = min(len(one), len(other))
     words = pack(np.array(one[:size], np.bool_)) & pack(np.array(other[:size], np.bool_))
     assert positions(words).tolist() == [position for position in range(size) if one[position] and other[position]]
+
+
+@given(MASKS)
+def test_a_bit_is_set_where_its_mask_is(mask: list[bool]) -> None:
+    assert is_set(pack(np.array(mask, np.bool_)), np.arange(len(mask), dtype=np.int32)).tolist() == mask
