@@ -10,7 +10,6 @@ import orjson
 from hypothesis import strategies as st
 
 from service.baking.baked_file import bake
-from service.baking.layout import Array
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.loading.dataset import Dataset, Totals, load
