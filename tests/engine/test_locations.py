@@ -300,3 +300,31 @@ def test_a_table_without_locations_has_nothing_near(texts: list[Texts]) -> None:
     ):
         assert order.slice(range(len(texts)), descending=False).tolist() == rows.tolist()
         assert order.slice(range(len(texts)), descending=True).tolist() == rows.tolist()[::-1]
+
+
+@cache
+def towns() -> Locations:
+    """Return the locations of three towns of 3,000 rows, each a few hundred metres wide, and of one lonely row."""
+    random = Random(5)
+    centres = [(48.0, 16.0), (48.5, 16.0), (-33.0, 151.0)] * 3000
+    texts = [(f"{random.gauss(north, 2e-3):.7f}", f"{random.gauss(east, 2e-3):.7f}") for north, east in centres]
+    return locations([*texts, ("48.2", "16.1")])
+
+
+@pytest.mark.parametrize("share", [1, 2, 100])
+@pytest.mark.parametrize(
+    "near",
+    [(48.0, 16.0), (48.2, 16.1), (48.2, 15.55), (40, 16), (48, -20), (-33, 151.01), (0, 0), (-89, -100), (-48, -164)],
+)
+def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Point, share: int) -> None:
+    built = towns()
+    mask = np.arange(len(built.order)) % share == 0
+    rows = mask.nonzero()[0].astype(np.int32)
+    chords = built.squared_chords(near, built.places[rows])
+    expected = rows[np.lexsort((rows, chords))].tolist()
+    order = order_bitmap(built, near, pack(mask[built.order]))
+    for first in (0, 5, 30, len(rows) // 3, len(rows) // 2, len(rows) - 3):
+        for limit in (1, 20):
+            span = range(first, min(first + limit, len(rows)))
+            assert order.slice(span, descending=False).tolist() == expected[first : first + limit]
+            assert order.slice(span, descending=True).tolist() == expected[::-1][first : first + limit]
