@@ -107,7 +107,7 @@ class _Dense:
         radius = self._typical_radius(int(expected))
         while radius < _MAX_RADIUS:
             near = spans(self._locations.cells, box_around(self._point, radius))
-            if near.count > _EXCESS * expected + _FEW and radius > _TOLERANCE * low:
+            if near.count > _EXCESS * expected + _FEW and radius > max(_TOLERANCE * low, _MIN_RADIUS):
                 high = radius
             else:
                 if near.count * _EARTH_FRACTION > self._locations.count:

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from service.engine import distance_order
 from service.engine.bitmap import pack
 from service.engine.column import build_column, join_keys, rank
 from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
 from service.engine.locations import Locations, build_locations
-from service.engine.sphere import Box, Point
+from service.engine.sphere import Box, Point, box_around
 from service.model.kinds import number_key
 from tests.engine.great_circle import HALF_CIRCUMFERENCE, distance
 
@@ -328,3 +329,16 @@ def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Point, sh
             span = range(first, min(first + limit, len(rows)))
             assert order.slice(span, descending=False).tolist() == expected[first : first + limit]
             assert order.slice(span, descending=True).tolist() == expected[::-1][first : first + limit]
+
+
+def test_few_radii_are_tried_where_thousands_of_rows_are_at_one_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    built, tried = locations([("45", "135")] * 3000 + [("46", "135")]), []
+
+    def box(point: Point, radius: float) -> Box:
+        tried.append(radius)
+        return box_around(point, radius)
+
+    monkeypatch.setattr(distance_order, "box_around", box)
+    assert order_all(built, (45, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert order_all(built, (45.1, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert len(tried) < 40
