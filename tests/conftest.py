@@ -5,7 +5,7 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 
-# Neither the service nor a test does linear algebra; the threads that numpy starts for it cost each process of the
+# The service and the tests do next to no linear algebra; the threads that numpy starts for it cost each process of the
 # suite, those that tests start too, a tenth of a second.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 

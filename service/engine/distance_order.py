@@ -24,7 +24,7 @@ _TOLERANCE: Final = 1.25  # unless a radius that is smaller by this factor has t
 # A page is looked for nearby if its rows are among the nearest 1 / 8; else distances of all rows are computed.
 _NEARBY_FRACTION: Final = 8
 _EARTH_FRACTION: Final = 8  # a box that has more than 1 / 8 of all rows is no shorter way
-_PRECISION: Final = 2e-7  # of coordinates on the unit sphere in single precision
+_PRECISION: Final = 2e-7  # of cosines in single precision
 
 
 class _Located(Protocol):
@@ -107,7 +107,7 @@ class _Dense:
         radius = self._typical_radius(int(expected))
         while radius < _MAX_RADIUS:
             near = spans(self._locations.cells, box_around(self._point, radius))
-            if near.count > _EXCESS * expected + _FEW and radius > _TOLERANCE * low:
+            if near.count > _EXCESS * expected + _FEW and radius > max(_TOLERANCE * low, _MIN_RADIUS):
                 high = radius
             else:
                 if near.count * _EARTH_FRACTION > self._locations.count:

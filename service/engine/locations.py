@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from service.engine.column import Column, Rows
 from service.engine.grid import Cells, Places, cells_of, sort_by_cell, spans
 from service.engine.sphere import Box, Floats, Point, box_around, metres, squared_chord, unit_vector
+from service.engine.string_array import StringArray
 from service.model.kinds import key_number, number_key
 
 MAX_LATITUDE: Final = 90
@@ -70,7 +71,7 @@ class Locations(msgspec.Struct, frozen=True, eq=False):
 
     def nearness(self, point: Point) -> NDArray[np.float32]:
         """Return for each place a number that ascends with the distance from a point, in single precision."""
-        cosines: Floats = np.einsum("ij,j->i", self._vectors, -np.array(unit_vector(*point)))
+        cosines: Floats = self._vectors @ -np.array(unit_vector(*point))
         return cosines.astype(np.float32)
 
     def distances(self, point: Point, rows: Rows) -> list[float | None]:
@@ -112,8 +113,8 @@ def build_locations(latitude: Column, longitude: Column) -> Locations:
 def _degrees(column: Column, largest: int) -> Floats:
     """Return the angle of each row in degrees, NaN if it is no decimal or too large."""
     by_code: Floats = np.full(column.null_code + 1, np.nan)
-    if (values := column.values) is not None:
-        first = bisect_left(values, number_key(f"-{largest}").encode())
-        end = bisect_right(values, number_key(f"{largest}").encode())
-        by_code[first:end] = list(map(key_number, values.strings(first, end)))
+    values = column.values or StringArray.of(())
+    first = bisect_left(values, number_key(f"-{largest}").encode())
+    end = bisect_right(values, number_key(f"{largest}").encode())
+    by_code[first:end] = list(map(key_number, values.strings(first, end)))
     return by_code.take(column.codes)

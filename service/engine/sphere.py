@@ -71,7 +71,5 @@ def box_around(point: Point, radius: float) -> Box:
     if south == -_QUARTER or north == _QUARTER:  # a pole is inside, or as good as
         return -_HALF, south, _HALF, north
     width = math.degrees(math.asin(math.sin(angle) / math.cos(math.radians(latitude)))) + _MARGIN
-    if width >= _HALF / 2:
-        return -_HALF, south, _HALF, north
     west, east = longitude - width, longitude + width
     return west + 2 * _HALF if west < -_HALF else west, south, east - 2 * _HALF if east > _HALF else east, north

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from service.engine import distance_order
 from service.engine.bitmap import pack
 from service.engine.column import build_column, join_keys, rank
 from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
 from service.engine.locations import Locations, build_locations
-from service.engine.sphere import Box, Point
+from service.engine.sphere import Box, Point, box_around
 from service.model.kinds import number_key
 from tests.engine.great_circle import HALF_CIRCUMFERENCE, distance
 
@@ -300,3 +301,44 @@ def test_a_table_without_locations_has_nothing_near(texts: list[Texts]) -> None:
     ):
         assert order.slice(range(len(texts)), descending=False).tolist() == rows.tolist()
         assert order.slice(range(len(texts)), descending=True).tolist() == rows.tolist()[::-1]
+
+
+@cache
+def towns() -> Locations:
+    """Return the locations of three towns of 3,000 rows, each a few hundred metres wide, and of one lonely row."""
+    random = Random(5)
+    centres = [(48.0, 16.0), (48.5, 16.0), (-33.0, 151.0)] * 3000
+    texts = [(f"{random.gauss(north, 2e-3):.7f}", f"{random.gauss(east, 2e-3):.7f}") for north, east in centres]
+    return locations([*texts, ("48.2", "16.1")])
+
+
+@pytest.mark.parametrize("share", [1, 2, 100])
+@pytest.mark.parametrize(
+    "near",
+    [(48.0, 16.0), (48.2, 16.1), (48.2, 15.55), (40, 16), (48, -20), (-33, 151.01), (0, 0), (-89, -100), (-48, -164)],
+)
+def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Point, share: int) -> None:
+    built = towns()
+    mask = np.arange(len(built.order)) % share == 0
+    rows = mask.nonzero()[0].astype(np.int32)
+    chords = built.squared_chords(near, built.places[rows])
+    expected = rows[np.lexsort((rows, chords))].tolist()
+    order = order_bitmap(built, near, pack(mask[built.order]))
+    for first in (0, 5, 30, len(rows) // 3, len(rows) // 2, len(rows) - 3):
+        for limit in (1, 20):
+            span = range(first, min(first + limit, len(rows)))
+            assert order.slice(span, descending=False).tolist() == expected[first : first + limit]
+            assert order.slice(span, descending=True).tolist() == expected[::-1][first : first + limit]
+
+
+def test_few_radii_are_tried_where_thousands_of_rows_are_at_one_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    built, tried = locations([("45", "135")] * 3000 + [("46", "135")]), []
+
+    def box(point: Point, radius: float) -> Box:
+        tried.append(radius)
+        return box_around(point, radius)
+
+    monkeypatch.setattr(distance_order, "box_around", box)
+    assert order_all(built, (45, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert order_all(built, (45.1, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert len(tried) < 40
