@@ -11,7 +11,6 @@ import numpy as np
 
 from service.baking.characters import Characters, UnicodeTables
 from service.baking.layout import Array, DamagedFile, map_file, write_file
-from service.baking.text_validation import check_text_index
 from service.baking.validation import check_table
 from service.engine.column import Column
 from service.engine.locations import DIMENSIONS, Locations
@@ -102,8 +101,6 @@ def read_baked(path: Path, *, checked: bool = False, tables: UnicodeTables = uni
     if not checked:
         check_table(STORES.name, stores)
         check_table(COMPANIES.name, companies)
-        check_text_index(STORES.name, stores.text)
-        check_text_index(COMPANIES.name, companies.text)
     generated_at = parse_instant(metadata.generated_at) if metadata.generated_at else None
     return Loaded(Dataset(stores, companies, generated_at, metadata.version), Report([], [], totals))
 

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from service.baking.layout import CHECKING_THREADS, DamagedFile
 from service.engine.column import Column
 from service.engine.grid import cells_of
-from service.engine.locations import DIMENSIONS, MAX_LATITUDE, MAX_LONGITUDE, Locations
+from service.engine.locations import DIMENSIONS, Locations
 from service.engine.string_array import StringArray
 from service.engine.table import Table
+from service.engine.text_index import TextIndex
+from service.model.place import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.records import Resource
 
 _WORD: Final = 8  # bytes compared at once
@@ -33,11 +35,13 @@ def check_table(name: str, table: Table) -> None:
     names = [f"{name}/{field}" for field in table.columns]
     with ThreadPoolExecutor(CHECKING_THREADS) as pool:
         rows = pool.submit(_check_rows, f"{name}/rows", table.rows)
+        text = pool.submit(_check_text_index, f"{name}/text", table.text)
         columns = pool.map(_check_column, names, table.columns.values())
         rows.result()
         if table.locations is not None:
             check_locations(f"{name}/locations", table.locations)
         list(columns)  # raises the first error
+        text.result()
     _check_numbering(name, table)
 
 
@@ -52,6 +56,19 @@ def check_records(resource: Resource, table: Table) -> None:
             raise DamagedFile(f"row {row} of {resource.name} is not a record: {error}") from None
         if key.values is not None and key.values[key.codes[row]] != getattr(record, resource.identifier).encode():
             raise DamagedFile(f"row {row} of {resource.name} has another identifier than its column")
+
+
+def _check_text_index(name: str, index: TextIndex) -> None:
+    """Check that words are sorted and distinct, and each has rows, ascending and in range."""
+    _check_sorted(f"{name}/words", index.words)
+    starts, postings = index.starts, index.postings
+    if not (starts[1:] > starts[:-1]).all():
+        raise DamagedFile(f"the starts of {name} are not ascending")
+    if len(postings) and not 0 <= int(postings.min()) <= int(postings.max()) < index.length:
+        raise DamagedFile(f"the postings of {name} have rows that do not exist")
+    falls = (postings[1:] <= postings[:-1]).nonzero()[0] + 1
+    if not np.isin(falls, starts, assume_unique=True).all():
+        raise DamagedFile(f"the postings of {name} are not ascending")
 
 
 def _check_rows(name: str, rows: StringArray) -> None:
@@ -72,10 +89,10 @@ def _check_offsets(name: str, strings: StringArray) -> None:
 def _check_column(name: str, column: Column) -> None:
     _check_order(name, column)
     if column.values is not None:
-        check_sorted(f"{name}/values", column.values)
+        _check_sorted(f"{name}/values", column.values)
 
 
-def check_sorted(name: str, strings: StringArray) -> None:
+def _check_sorted(name: str, strings: StringArray) -> None:
     """Check that strings are sorted and distinct. Raises `DamagedFile`."""
     _check_offsets(name, strings)
     if not is_sorted(strings):

@@ -12,9 +12,8 @@ from service.engine.grid import Cells, Places, cells_of, sort_by_cell, spans
 from service.engine.sphere import Box, Floats, Point, box_around, metres, squared_chord, unit_vector
 from service.engine.string_array import StringArray
 from service.model.kinds import key_number, number_key
+from service.model.place import MAX_LATITUDE, MAX_LONGITUDE
 
-MAX_LATITUDE: Final = 90
-MAX_LONGITUDE: Final = 180
 DIMENSIONS: Final = 3
 
 

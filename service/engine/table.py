@@ -27,10 +27,10 @@ _ROW_BYTES: Final = 4
 class Table:
     """Rows and their columns by field. Immutable.
 
-    rows      each row as JSON, followed by a comma
-    columns   field -> its column
-    order_by  the field that the rows are numbered by, ties by `key`
-    key       the field that identifies a row
+    rows       each row as JSON, followed by a comma
+    columns    field -> its column
+    order_by   the field that the rows are numbered by, ties by `key`
+    key        the field that identifies a row
     text       the words of the rows
     locations  where the rows are; None if they have no coordinates
 

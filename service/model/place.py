@@ -6,8 +6,8 @@ import msgspec
 
 from service.model.kinds import NUMBER_PATTERN
 
-MAX_LATITUDE: Final = 90.0
-MAX_LONGITUDE: Final = 180.0
+MAX_LATITUDE: Final = 90
+MAX_LONGITUDE: Final = 180
 _POINT: Final = "expected latitude,longitude in decimal degrees, such as 43.65,-79.38"
 _BOX: Final = "expected west,south,east,north in decimal degrees, such as -79.6,43.5,-79.1,43.9"
 
