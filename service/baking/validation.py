@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.baking.layout import CHECKING_THREADS, DamagedFile
-from service.engine.column import Column
+from service.engine.column import Column, Rows
 from service.engine.grid import cells_of
 from service.engine.locations import DIMENSIONS, Locations
+from service.engine.mercator import codes_of
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.text_index import TextIndex
+from service.engine.z_order import fixed, zooms_of
 from service.model.place import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.records import Resource
 
@@ -40,6 +42,7 @@ def check_table(name: str, table: Table) -> None:
         rows.result()
         if table.locations is not None:
             check_locations(f"{name}/locations", table.locations)
+            check_z_order(f"{name}/z_order", table.locations)
         list(columns)  # raises the first error
         text.result()
     _check_numbering(name, table)
@@ -123,11 +126,7 @@ def _check_order(name: str, column: Column) -> None:
 def check_locations(name: str, locations: Locations) -> None:
     """Check that each row has one place, and that places are sorted by cells, in range, with vectors of length 1."""
     order, places, count = locations.order, locations.places, locations.count
-    length = len(order)
-    if length and (int(order.min()) < 0 or int(order.max()) >= length):
-        raise DamagedFile(f"the order of {name} has rows that do not exist")
-    if not np.array_equal(places[order], np.arange(length, dtype=np.int32)):
-        raise DamagedFile(f"the places of {name} are not those of its order")
+    _check_places(name, order, places)
     latitudes, longitudes = locations.latitudes, locations.longitudes
     if not ((abs(latitudes) <= MAX_LATITUDE) & (abs(longitudes) <= MAX_LONGITUDE)).all():
         raise DamagedFile(f"the coordinates of {name} are out of range")
@@ -141,6 +140,36 @@ def check_locations(name: str, locations: Locations) -> None:
     # Written so that NaN fails.
     if not (abs(np.einsum("ij,ij->i", vectors, vectors) - 1) <= _MAX_DEVIATION).all():
         raise DamagedFile(f"the vectors of {name} do not have the length 1")
+
+
+def check_z_order(name: str, locations: Locations) -> None:
+    """Check that the Z-order is that of the located rows along the curve. Raises `DamagedFile`."""
+    z_order, count = locations.z_order, locations.count
+    _check_places(name, z_order.order, z_order.places)
+    codes, rows, others = z_order.codes, z_order.order[:count], z_order.order[count:]
+    places = locations.places[rows]
+    if count and int(places.max()) >= count:
+        raise DamagedFile(f"the order of {name} does not have the located rows first")
+    latitudes, longitudes = locations.latitudes[places], locations.longitudes[places]
+    if not np.array_equal(codes, codes_of(latitudes, longitudes)):
+        raise DamagedFile(f"the codes of {name} are not those of its coordinates")
+    for part, degrees in (("latitudes", latitudes), ("longitudes", longitudes)):
+        if not np.array_equal(getattr(z_order, part), fixed(degrees)):
+            raise DamagedFile(f"the {part} of {name} are not those of its coordinates")
+    along = (codes[1:] > codes[:-1]) | ((codes[1:] == codes[:-1]) & (rows[1:] > rows[:-1]))
+    if not (along.all() and (others[1:] > others[:-1]).all()):
+        raise DamagedFile(f"the order of {name} is not sorted by code")
+    if not np.array_equal(z_order.zooms, zooms_of(codes)):
+        raise DamagedFile(f"the zooms of {name} are not those of its codes")
+
+
+def _check_places(name: str, order: Rows, places: Rows) -> None:
+    """Check that an order has every row once, and that places are its inverse."""
+    length = len(order)
+    if length and (int(order.min()) < 0 or int(order.max()) >= length):
+        raise DamagedFile(f"the order of {name} has rows that do not exist")
+    if not np.array_equal(places[order], np.arange(length, dtype=np.int32)):
+        raise DamagedFile(f"the places of {name} are not those of its order")
 
 
 def _check_numbering(name: str, table: Table) -> None:
