@@ -88,7 +88,15 @@ INTERFACE, DATA, COMMANDS, BAKED, KEYS = (
     (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked", "keys")
 )
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
-NUMPY_NAMES = {"U8": "uint8", "U16": "uint16", "U32": "uint32", "I32": "int32", "I64": "int64", "F64": "float64"}
+NUMPY_NAMES = {
+    "U8": "uint8",
+    "U16": "uint16",
+    "U32": "uint32",
+    "U64": "uint64",
+    "I32": "int32",
+    "I64": "int64",
+    "F64": "float64",
+}
 PARTIAL_STORES: Any = PaginatedResponse[partial(Store)]  # type: ignore[misc]
 ANSWERS = (
     PaginatedResponse[Store],

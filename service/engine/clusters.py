@@ -212,7 +212,7 @@ def _ends(starts: Mask, bits: int) -> int:
     Sets of places are the bits of integers. In each run, all its places but the last are added to those that are in
     `bits`: if there are any, 1 is carried to the last.
     """
-    lasts = _number(pack(np.append(starts[1:], True)))
+    lasts = _number(pack(np.append(starts[1:], True)[: len(starts)]))
     others = lasts ^ ((1 << len(starts)) - 1)
     return (((bits & others) + others) | bits) & lasts
 

@@ -36,8 +36,13 @@ _ONE: Final = np.uint64(1)
 
 
 def columns(longitudes: Floats) -> Cells:
-    """Return the columns of longitudes in the finest grid, from west to east; 180 is in the last."""
-    return np.minimum((longitudes + _CIRCLE / 2) / _CIRCLE * AXIS, AXIS - 1).astype(np.uint64)
+    """Return the columns of longitudes in the finest grid, from west to east; 180 is in the last.
+
+    Borders are doubles. The first sum may be rounded up to one, never down from one.
+    """
+    found = np.minimum(np.floor((longitudes + _CIRCLE / 2) / _CIRCLE * AXIS), AXIS - 1)
+    found -= longitudes < found * _CIRCLE / AXIS - _CIRCLE / 2
+    return found.astype(np.uint64)
 
 
 def lines(latitudes: Floats) -> Cells:

@@ -156,6 +156,67 @@ def test_a_wrong_item_of_locations_is_refused(
     assert refusal(forged({f"stores/locations/{part}": array})) == f"{why}; bake it again"
 
 
+@pytest.mark.parametrize(
+    ("part", "item", "why"),
+    [
+        ("order", (0, -1), "the order of stores/z_order has rows that do not exist"),
+        ("order", (-1, 40), "the order of stores/z_order has rows that do not exist"),
+        ("places", (3, 40), "the places of stores/z_order are not those of its order"),
+        ("places", (0, -1), "the places of stores/z_order are not those of its order"),
+        ("codes", (0, 0), "the codes of stores/z_order are not those of its coordinates"),
+        ("codes", (-1, 2**48), "the codes of stores/z_order are not those of its coordinates"),
+        ("zooms", (0, 1), "the zooms of stores/z_order are not those of its codes"),
+        ("zooms", (-1, 255), "the zooms of stores/z_order are not those of its codes"),
+        ("latitudes", (0, 900_000_001), "the latitudes of stores/z_order are not those of its coordinates"),
+        ("longitudes", (-1, -(2**31)), "the longitudes of stores/z_order are not those of its coordinates"),
+    ],
+)
+def test_a_wrong_item_of_the_z_order_is_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path], part: str, item: tuple[int, int], why: str
+) -> None:
+    array = arrays[f"stores/z_order/{part}"].copy()
+    array[item[0]] = item[1]
+    assert refusal(forged({f"stores/z_order/{part}": array})) == f"{why}; bake it again"
+
+
+@pytest.mark.parametrize("part", ["order", "places", "codes", "zooms", "latitudes", "longitudes"])
+@pytest.mark.parametrize("change", [lambda array: array[:-1], lambda array: np.append(array, array[-1:])])
+def test_an_array_of_the_z_order_of_another_length_is_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path], part: str, change: Callable[[Array], Array]
+) -> None:
+    name = f"stores/z_order/{part}"
+    why = "the stores/z_order does not have the lengths of the stores/locations; bake it again"
+    assert refusal(forged({name: change(arrays[name])})) == why
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "why"),
+    [
+        ("same", "same", "the order of stores/z_order is not sorted by code"),
+        ("other", "other", "the order of stores/z_order is not sorted by code"),
+        ("lone", "lone", "the order of stores/z_order is not sorted by code"),
+        ("lone", "other", "the order of stores/z_order does not have the located rows first"),
+    ],
+)
+def test_a_z_order_out_of_order_is_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path], first: str, second: str, why: str
+) -> None:
+    """Two rows have each other's place, with what belongs to them: of one cell, of two, or without a location."""
+    parts = {part: arrays[f"stores/z_order/{part}"].copy() for part in ("codes", "zooms", "latitudes", "longitudes")}
+    order, codes = arrays["stores/z_order/order"].copy(), parts["codes"]
+    changes = np.diff(codes, append=0) != 0
+    begins = {"same": int((~changes).argmax()), "lone": int(changes.argmax()), "other": len(codes)}
+    one, other = begins[first], begins[second] + (first == second)
+    order[[one, other]] = order[[other, one]]
+    if other < len(codes):
+        for array in parts.values():
+            array[[one, other]] = array[[other, one]]
+    changed = {"order": order, "places": np.argsort(order).astype(np.int32), **parts}
+    assert (
+        refusal(forged({f"stores/z_order/{part}": array for part, array in changed.items()})) == f"{why}; bake it again"
+    )
+
+
 @pytest.mark.parametrize("located", [True, False])
 def test_locations_out_of_order_are_refused(
     arrays: dict[str, Array], forged: Callable[..., Path], *, located: bool

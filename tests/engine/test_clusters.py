@@ -1,0 +1,220 @@
+"""Clusters of maps, compared with a scan that puts each row into its cell by itself."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+
+from service.engine import clusters
+from service.engine.bitmap import pack
+from service.engine.clusters import NO_ROW, Clusters, TooManyCells, cluster_all, cluster_bitmap, cluster_rows
+from service.engine.locations import Locations
+from service.engine.sphere import Box, Point
+from tests.engine.test_locations import SPECIAL, located, locations, made
+
+Way = Callable[[Locations, list[int], Box, int], Clusters]
+Cell = tuple[int, int]
+
+EARTH: Box = (-180, -90, 180, 90)
+EVERYWHERE: list[Box] = [
+    EARTH,
+    (-180, -85.0511, 180, 85.0511),
+    (-179.9999, -89.9, 179.9999, 89.9),
+    (-100, -60, 100, 70),
+    (100, -60, -100, 70),
+    (1e-9, -90, -1e-9, 90),  # all around, but for the meridian of Greenwich
+    (180, -90, -180, 90),
+    (180, -90, 180, 90),
+    (-180, -90, -180, 90),
+    (-180, 90, 180, 90),
+    (-180, -90, 180, -90),
+    (0, 0, 0, 0),
+    (135, 45, 135, 45),
+    (179.5, -30, -179.5, 30),
+    (12.0000001, 30, 12.0000002, 30.1),
+]
+
+
+def bitmap_of(places: Locations, rows: list[int], box: Box, zoom: int) -> Clusters:
+    mask = np.zeros(len(places.order), np.bool_)
+    mask[rows] = True
+    return cluster_bitmap(places, pack(mask.take(places.z_order.order)), box, zoom)
+
+
+def list_of(places: Locations, rows: list[int], box: Box, zoom: int) -> Clusters:
+    return cluster_rows(places, np.array(rows, np.int32), box, zoom)
+
+
+def all_of(places: Locations, rows: list[int], box: Box, zoom: int) -> Clusters:
+    assert len(rows) == len(places.order)
+    return cluster_all(places, box, zoom)
+
+
+WAYS: list[Way] = [bitmap_of, list_of]
+
+
+@pytest.fixture(params=[0, 8, 10**9], ids=["always few", "few or many", "always many"])
+def _fraction(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let rows be looked at one by one always, as usual, or never."""
+    monkeypatch.setattr(clusters, "_FEW_FRACTION", request.param)
+
+
+def cell(point: Point, zoom: int) -> Cell:
+    """Return the line, from the north, and the column of the cell of a point."""
+    latitude, longitude = point
+    cells = 4 * 2**zoom
+    column = math.floor((Fraction(longitude) + 180) / 360 * cells)
+    height = math.asinh(math.tan(math.radians(max(min(latitude, 85.0511), -85.0511)))) / math.pi
+    return math.floor((1 - height) / 2 * cells), min(column, cells - 1)
+
+
+def contains(box: Box, point: Point) -> bool:
+    west, south, east, north = box
+    latitude, longitude = point
+    between = west <= longitude <= east if west <= east else longitude >= west or longitude <= east
+    return between and south <= latitude <= north
+
+
+def expected(points: dict[int, Point], rows: Iterable[int], box: Box, zoom: int) -> list[list[int]]:
+    """Return the rows of each cell that has any, in order."""
+    cells: dict[Cell, list[int]] = defaultdict(list)
+    for row in rows:
+        if row in points and contains(box, points[row]):
+            cells[cell(points[row], zoom)].append(row)
+    return [cells[each] for each in sorted(cells)]
+
+
+def check(found: Clusters, points: dict[int, Point], cells: list[list[int]]) -> None:
+    """Check that clusters are those of cells with some rows."""
+    assert found.counts.tolist() == list(map(len, cells))
+    assert found.rows.tolist() == [rows[0] if len(rows) == 1 else NO_ROW for rows in cells]
+    means: list[Point] = list(zip(found.latitudes.tolist(), found.longitudes.tolist(), strict=True))
+    for rows, mean in zip(cells, means, strict=True):
+        if len(rows) == 1:
+            assert mean == points[rows[0]]
+        for axis, degrees in enumerate(mean):
+            exact = sum((Fraction(points[row][axis]) for row in rows), Fraction(0)) / len(rows)
+            assert abs(Fraction(degrees) - exact) <= Fraction("1.001e-7")
+            assert len(rows) == 1 or degrees == round(degrees, 7)
+
+
+def contents(found: Clusters) -> list[bytes]:
+    return [getattr(found, part).tobytes() for part in found.__struct_fields__]
+
+
+@cache
+def many(seed: int) -> tuple[Locations, dict[int, Point]]:
+    texts = made(seed, 600)
+    return locations(texts), located(texts)
+
+
+def boxes(random: Random, points: dict[int, Point], count: int) -> list[Box]:
+    """Return boxes of all sizes, whose edges are coordinates of rows, or next to them."""
+
+    def edges(axis: int) -> list[float]:
+        pair = [random.choice(list(points.values()))[axis] for _ in range(2)]
+        return [random.choice((value, math.nextafter(value, 400), value - 1e-8, value + 3)) for value in pair]
+
+    found = []
+    for _ in range(count):
+        west, east = (min(max(edge, -180), 180) for edge in edges(1))
+        south, north = sorted(min(max(edge, -90), 90) for edge in edges(0))
+        found.append((west, south, east, north))
+    return found
+
+
+@pytest.mark.usefixtures("_fraction")
+@pytest.mark.parametrize("seed", range(3))
+def test_clusters_are_those_of_a_scan(seed: int) -> None:
+    places, points = many(seed)
+    random = Random(seed)
+    every = list(range(len(places.order)))
+    for box in EVERYWHERE + boxes(random, points, 40):
+        for zoom in random.sample(range(23), 4):
+            check(cluster_all(places, box, zoom), points, expected(points, every, box, zoom))
+            rows = sorted(random.sample(every, random.choice((0, 1, 2, 30, 300, 599, 600))))
+            for way in WAYS:
+                check(way(places, rows, box, zoom), points, expected(points, rows, box, zoom))
+
+
+@pytest.mark.usefixtures("_fraction")
+@pytest.mark.parametrize("zoom", range(23))
+def test_the_counts_of_clusters_add_up_to_the_rows_in_the_box(zoom: int) -> None:
+    places, points = many(3)
+    for box in EVERYWHERE:
+        count = sum(contains(box, point) for point in points.values())
+        assert int(cluster_all(places, box, zoom).counts.sum()) == count
+
+
+@pytest.mark.parametrize("box", EVERYWHERE)
+def test_each_way_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch, box: Box) -> None:
+    places, _ = many(4)
+    rows = list(range(len(places.order)))
+    for zoom in (0, 3, 9, 22):
+        found = [contents(cluster_all(places, box, zoom))]
+        for fraction in (0, 10**9):
+            monkeypatch.setattr(clusters, "_FEW_FRACTION", fraction)
+            found += [contents(way(places, rows, box, zoom)) for way in WAYS]
+        assert all(each == found[0] for each in found)
+
+
+@pytest.mark.usefixtures("_fraction")
+@pytest.mark.parametrize("most", [16, 40, 100])
+def test_too_many_cells_are_an_error_with_the_greatest_zoom_that_has_fewer(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(clusters, "MAX_CELLS", most)
+    places, points = many(5)
+    every = list(range(len(places.order)))
+    thin = every[::2]
+    for box in EVERYWHERE:
+        for rows, ways in ((every, [all_of]), (thin, WAYS)):
+            numbers = [len(expected(points, rows, box, zoom)) for zoom in range(23)]
+            greatest = max(zoom for zoom, number in enumerate(numbers) if number <= most)
+            for zoom in range(23):
+                for way in ways:
+                    if zoom <= greatest:
+                        assert len(way(places, rows, box, zoom)) == numbers[zoom]
+                    else:
+                        with pytest.raises(TooManyCells) as error:
+                            way(places, rows, box, zoom)
+                        assert error.value.zoom == greatest
+
+
+def test_four_thousand_cells_are_not_too_many() -> None:
+    """Each row is in a cell of its own from zoom 4 on, but two of 4,001 are together up to zoom 7."""
+    width = 360 / 64
+    texts = [
+        (f"{math.degrees(math.atan(math.sinh(math.pi * (1 - (line + 0.5) / 32))))}", f"{(column + 0.5) * width - 180}")
+        for line in range(1, 64)
+        for column in range(64)
+    ][:4000]
+    rows = list(range(4000))
+    for way in WAYS:
+        assert len(way(locations(texts), rows, EARTH, 22)) == 4000
+    more = locations([*texts, (texts[0][0], f"{float(texts[0][1]) + width / 12}")])
+    for way in (*WAYS, all_of):
+        assert len(way(more, [*rows, 4000], EARTH, 7)) == 4000
+        with pytest.raises(TooManyCells, match=r"^more than 4,000 cells, zoom 7 would do$"):
+            way(more, [*rows, 4000], EARTH, 8)
+
+
+def test_no_rows_have_no_clusters() -> None:
+    for texts in ([], [(None, None), ("1", None)]):
+        places = locations(texts)
+        for zoom in (0, 22):
+            assert len(cluster_all(places, EARTH, zoom)) == 0
+            for way in WAYS:
+                assert len(way(places, list(range(len(texts))), EARTH, zoom)) == 0
+
+
+def test_the_clusters_of_all_zooms_at_special_points_are_those_of_a_scan() -> None:
+    places, points = locations(SPECIAL), located(SPECIAL)
+    for zoom in range(23):
+        for box in EVERYWHERE:
+            check(cluster_all(places, box, zoom), points, expected(points, range(len(SPECIAL)), box, zoom))
