@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import reduce
 from typing import Final, Self
 
 import msgspec
@@ -79,14 +80,19 @@ class _Points(msgspec.Struct, frozen=True, eq=False):
 
     def inside(self, locations: Locations, box: Box) -> Mask | None:
         """Return for each row whether it is in a box, None if all are."""
-
-        def exact(degrees: Floats) -> Callable[[Places], Floats]:
-            return lambda which: degrees.take(locations.places.take(self.rows.take(which)))
-
         west, south, east, north = box
-        across = _between(self.longitudes, exact(locations.longitudes), west, east, MAX_LONGITUDE)
-        along = _between(self.latitudes, exact(locations.latitudes), south, north, MAX_LATITUDE)
-        return across if along is None else along if across is None else across & along
+        tests = (
+            _between(self.longitudes, west, east, MAX_LONGITUDE),
+            _between(self.latitudes, south, north, MAX_LATITUDE),
+        )
+        needed = [test for test in tests if test is not None]
+        if not needed:
+            return None
+        inside = reduce(np.logical_and, (within for within, _ in needed))
+        doubtful = (reduce(np.logical_or, (on_edge for _, on_edge in needed)) & inside).nonzero()[0]
+        if len(doubtful):
+            inside[doubtful] = _contains(box, locations, locations.places.take(self.rows.take(doubtful)))
+        return inside
 
 
 def cluster_all(locations: Locations, box: Box, zoom: int) -> Clusters:
@@ -134,24 +140,30 @@ def _cover(z_order: ZOrder, box: Box) -> Spans:
     return Spans(starts, stops)
 
 
-def _between(units: Fixed, degrees: Callable[[Places], Floats], low: float, high: float, limit: int) -> Mask | None:
+def _between(units: Fixed, low: float, high: float, limit: int) -> tuple[Mask, Mask] | None:
     """Return for each coordinate whether it is between two others, or beyond if low > high; None if all are between.
 
-    `degrees` returns some of the coordinates in degrees: where two have the same units, only these tell them apart.
+    The second mask is of those with the units of an edge: only degrees tell on which side they are.
     """
     least, most = fixed(np.array([low, high])).tolist()
     if low > high:
-        inside: Mask = (units >= least) | (units <= most)
-    else:
-        least, most = least - (low == -limit), most + (high == limit)
-        if least < units.min(initial=most) and units.max(initial=least) < most:
-            return None
-        inside = (units >= least) & (units <= most)
-    doubtful = ((units == least) | (units == most)).nonzero()[0]
-    if len(doubtful):
-        exact = degrees(doubtful)
-        inside[doubtful] = (exact >= low) | (exact <= high) if low > high else (exact >= low) & (exact <= high)
-    return inside
+        return (units >= least) | (units <= most), (units == least) | (units == most)
+    least, most = least - (low == -limit), most + (high == limit)
+    if least < units.min(initial=most) and units.max(initial=least) < most:
+        return None
+    return (units >= least) & (units <= most), (units == least) | (units == most)
+
+
+def _contains(box: Box, locations: Locations, places: Rows) -> Mask:
+    """Return whether a box contains the points at some places of the locations, by their degrees."""
+    west, south, east, north = box
+    latitudes, longitudes = locations.latitudes, locations.longitudes
+    are_few = len(places) * _FEW_FRACTION < len(latitudes)
+    if are_few:
+        latitudes, longitudes = latitudes.take(places), longitudes.take(places)
+    after, before = longitudes >= west, longitudes <= east
+    inside: Mask = (after & before if west <= east else after | before) & (latitudes >= south) & (latitudes <= north)
+    return inside if are_few else inside.take(places)  # of many, bytes are taken faster than degrees
 
 
 def _cluster_few(locations: Locations, places: Places | Rows, box: Box, zoom: int) -> Clusters:

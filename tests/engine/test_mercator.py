@@ -20,7 +20,7 @@ def column(longitude: float) -> int:
     return int(columns(np.array([longitude]))[0])
 
 
-def border(number: int) -> float:
+def border(number: float) -> float:
     """Return the latitude of the northern border of a line."""
     return math.degrees(math.atan(math.sinh(math.pi * (1 - 2 * number / CELLS))))
 
