@@ -132,9 +132,10 @@ def _cover(z_order: ZOrder, box: Box) -> Spans:
     top, bottom = max(top - 1, 0), min(bottom + 1, AXIS - 1)  # rounding errors of the projection are far less
     width = last - first if west <= east else last - first + AXIS
     shift = (max(width, bottom - top) // _TILES).bit_length()
-    x = np.arange(first >> shift, ((first + width) >> shift) + 1, dtype=np.uint64) % np.uint64(AXIS >> shift)
+    across = min(((first + width) >> shift) - (first >> shift) + 1, AXIS >> shift)
+    x = ((first >> shift) + np.arange(across, dtype=np.uint64)) % np.uint64(AXIS >> shift)
     y = np.arange(top >> shift, (bottom >> shift) + 1, dtype=np.uint64)
-    tiles = np.unique(interleave(np.tile(x, len(y)), np.repeat(y, len(x))))
+    tiles = np.sort(interleave(np.tile(x, len(y)), np.repeat(y, len(x))))
     bits = np.uint64(2 * shift)
     starts, stops = (z_order.codes.searchsorted(codes << bits) for codes in (tiles, tiles + np.uint64(1)))
     return Spans(starts, stops)
