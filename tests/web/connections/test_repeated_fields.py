@@ -1,11 +1,17 @@
 """A request with the header fields of the one before is read as aiohttp's parser reads it."""
 
-import pytest
-from hypothesis import given, strategies as st
+from collections.abc import Sequence
+from typing import Any
 
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from service.model.errors import Unauthorized
 from service.web.connections.heads import HeadReader
 from service.web.connections.parse_errors import RejectedHead
-from service.web.connections.request import RepeatedFields, Request, read_request
+from service.web.connections.repeated_fields import RepeatedFields
+from service.web.connections.request import Request, read_request
+from service.web.headers.request_fields import OWN, RequestFields
 
 BLOCK = b"\r\nHost: t\r\nx-api-key: a\r\nAccept: */*\r\n\r\n"
 FIRST = b"GET / HTTP/1.1"
@@ -15,39 +21,158 @@ METHODS = st.sampled_from(["GET", "HEAD", "POST", "get", "BREW", "GETS"])
 VERSIONS = st.sampled_from(["HTTP/1.1"] * 5 + ["HTTP/1.0", "HTTP/2.0", "http/1.1", "HTTP/1.1 "])
 
 
-def parsed(head: bytes) -> Request | None:
+def read(received: bytearray, heads: HeadReader | None = None) -> Request | None:
     """Return the request that the parser reads, None if it rejects the head."""
-    received = bytearray(head)
-    message = HeadReader().read(received, ended=True)
+    message = (heads or HeadReader()).read(received, ended=True)
     return None if message is None or isinstance(message, RejectedHead) else read_request(message, received, "peer")[0]
 
 
 def after(first: bytes) -> RepeatedFields:
-    """Return the fields of a first request."""
-    repeated, request = RepeatedFields(), parsed(first)
-    assert request is not None
-    repeated.remember(first, request)
+    """Return the fields of a first request, which was answered."""
+    repeated, heads = RepeatedFields(), HeadReader()
+    request = read(bytearray(first), heads)
+    if request is not None:
+        attributes(request)
+        repeated.remember(heads.last, request)
     return repeated
 
 
 def attributes(request: Request | None) -> object:
+    """Return everything that the service reads of a request."""
     if request is None:
         return None
-    fields = list(request.fields.all.items())
+    names = [name for name in dir(request.fields) if not name.startswith("__") and name not in ("all", "replace")]
+    of_fields = {name: _member(request.fields, name) for name in names}
     rest = (request.version, request.remote, request.keep_alive, request.error)
-    return request.method, request.path, request.query, fields, *rest
+    return request.method, request.path, request.query, list(request.fields.all.items()), of_fields, *rest
+
+
+def _member(fields: RequestFields, name: str) -> object:
+    try:
+        return getattr(fields, name)
+    except Unauthorized as error:
+        return str(error)
+
+
+def check(repeated: RepeatedFields, head: bytes) -> None:
+    """Check that what is read of a head, if anything, is what the parser reads, and that only this is removed."""
+    received, rest = bytearray(head + b"more"), bytearray(head + b"more")
+    request = repeated.read(received)
+    if request is None:
+        assert received == head + b"more"
+    else:
+        assert attributes(request) == attributes(read(rest))
+        assert received == rest
 
 
 @given(METHODS, TARGETS, VERSIONS)
 def test_what_is_read_is_what_the_parser_reads(method: str, target: str, version: str) -> None:
-    head = f"{method} {target} {version}".encode() + BLOCK
-    received = bytearray(head + b"more")
-    request = after(FIRST + BLOCK).read(received)
-    if request is None:
-        assert received == head + b"more"
-    else:
-        assert attributes(request) == attributes(parsed(head))
-        assert received == b"more"
+    check(after(FIRST + BLOCK), f"{method} {target} {version}".encode() + BLOCK)
+
+
+NAMES = st.sampled_from(
+    [
+        *OWN,
+        *("if-none-match", "x-request-ID", "Traceparent", "x-forwarded-for"),
+        *("x-api-key", "Accept", "Accept-Encoding", "Prefer", "Origin", "If-Match", "X-Dataset-Version", "X-Other"),
+        *("Host", "Connection", "Content-Length", "Transfer-Encoding", "Expect", "Upgrade"),
+    ]
+)
+TRACES = [f"00-{digit * 32}-b7ad6b7169203331-01" for digit in "12"]
+PLAIN = st.sampled_from(["a", "b", '"a", "b"', "a:b", "sd_0123456789abcdefghij", "handling=strict", "gzip", *TRACES])
+ODD = st.sampled_from(
+    [
+        *("", " ", "a ", "a  b", "a\tb", "\ta", " a", ":a", "\u00e4", "\x7f", "\0", "a\0b", "a" * 300, "a" * 9000),
+        *("a\rb", "a\nb", "a\n", "a\r", "a\r\n b", "a\r\n\tb", "\r\n b", "a\nConnection: close", "a\rb: c"),
+        *("a\r\nb: c", "a\r\nContent-Length: 4", "a\r\nIf-None-Match: b", "a\r\n\r\nGET / HTTP/1.1\r\nHost: t"),
+        *("close", "chunked", "0", "4", "100-continue", "websocket"),
+    ]
+)
+COLONS = st.sampled_from([": "] * 6 + [":", ":  ", ":\t", " :", " : ", "", "::"])
+Line = tuple[str, str, str]
+LINES = st.lists(st.tuples(NAMES, COLONS, PLAIN | PLAIN | PLAIN | ODD), max_size=4)
+EDITS = st.lists(
+    st.tuples(st.integers(0, 4), st.sampled_from([2, 2, 2, 0, 1, None]), NAMES, COLONS, PLAIN | ODD), max_size=2
+)
+
+
+def block(lines: Sequence[Line]) -> bytes:
+    return "\r\n".join((FIRST.decode(), "Host: t", *("".join(line) for line in lines), "", "")).encode()
+
+
+def edited(lines: Sequence[Line], edits: Sequence[tuple[int, int | None, str, str, str]]) -> list[Line]:
+    """Return lines with parts of some replaced, or with further lines."""
+    changed = [list(line) for line in lines]
+    for index, part, *line in edits:
+        if part is None or index >= len(changed):
+            changed.insert(index, line)
+        else:
+            changed[index][part] = line[part]
+    return [(name, colon, value) for name, colon, value in changed]
+
+
+@settings(max_examples=400)
+@given(LINES, EDITS, EDITS)
+def test_fields_with_other_values_are_read_as_the_parser_reads_them(
+    lines: list[Line], edits: Any, further_edits: Any
+) -> None:
+    repeated = after(block(lines))
+    second = edited(lines, edits)
+    check(repeated, block(second))
+    check(repeated, block(edited(second, further_edits)))
+
+
+@pytest.mark.parametrize("name", [*OWN, "if-none-match", "X-REQUEST-ID"])
+def test_another_value_of_a_field_that_differs_between_requests_is_read(name: str) -> None:
+    repeated = after(block([(name, ": ", "a"), ("Accept", ": ", "*/*")]))
+    for value in ("b", '"c", W/"d"', TRACES[0], TRACES[1], "Sun, 06 Nov 1994 08:49:37 GMT", "e" * 1000):
+        head = block([(name, ": ", value), ("Accept", ": ", "*/*")])
+        check(repeated, head)
+        request = repeated.read(bytearray(head))
+        assert request is not None
+        assert request.fields.all[name] == value
+
+
+def test_fields_are_kept_while_all_values_are_the_same() -> None:
+    head = block([("X-Request-Id", ": ", "a")])
+    repeated = after(head)
+    first, second = repeated.read(bytearray(head)), repeated.read(bytearray(head))
+    assert first is not None
+    assert second is not None
+    assert first.fields is second.fields
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        *("\u00e4", "a\0", "a\x7f", "a  b", "a ", " a", "", "a\tb", "a\rb", "a\nb", "a\r\n b", "a\r\nb: c"),
+        *("a\r\nX-Request-Id: b", "a\r\nContent-Length: 4", "a" * 3000),
+    ],
+)
+def test_an_odd_value_is_left_to_the_parser(second: str) -> None:
+    repeated = after(block([("X-Request-Id", ": ", "a")]))
+    assert repeated.read(bytearray(block([("X-Request-Id", ": ", second)]))) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("x-api-key: a", "x-api-key: b"),
+        ("Connection: keep-alive", "Connection: close"),
+        ("X-Request-Id: a\r\nX-Request-Id: a", "X-Request-Id: b\r\nX-Request-Id: a"),
+        ("X-Request-Id: a\r\nx-request-id: b", "X-Request-Id: a\r\nx-request-id: c"),
+        ("X-Request-Id: a", "x-request-id: b"),
+        ("X-Request-Id: a", "X-Request-Id:b"),
+        ("X-Request-Id: a", "X-Request-Id : b"),
+        ("XX-Request-Id: a", "XX-Request-Id: b"),
+        ("X-Request-Id-2: a", "X-Request-Id-2: b"),
+    ],
+)
+def test_any_other_difference_is_left_to_the_parser(first: str, second: str) -> None:
+    head = f"GET / HTTP/1.1\r\nHost: t\r\n{first}\r\n\r\n".encode()
+    repeated = after(head)
+    assert repeated.read(bytearray(head)) is not None
+    assert repeated.read(bytearray(head.replace(first.encode(), second.encode()))) is None
 
 
 @pytest.mark.parametrize("target", ["/", "/stores?city=S%C3%A3o&a=b+c", "/companies/a%2Fb", "/x?", "/?a=/b?c", "/%zz"])
