@@ -13,8 +13,8 @@ _LINE: Final = re.compile(rb"(GET|HEAD) (/(?![/])[!$-.0-;=@-Z_a-z~%/]*+)(?:\?([!
 _LINE_END: Final = b"\r\n"
 # The value of a field as every parser reads it: visible ASCII, with single spaces in it.
 _VALUE: Final = re.compile(rb"[!-~]++(?: [!-~]++)*+")
-# A field in `OWN`. A line after it that begins with white space would be part of the value.
-_OWN: Final = re.compile(rb"\r\n((?i:%b)): ?(%b)(?=\r\n(?![ \t]))" % ("|".join(OWN).encode(), _VALUE.pattern))
+# A field in `OWN`, up to the first odd byte of its value.
+_OWN: Final = re.compile(rb"\r\n((?i:%b)): ?(%b)" % ("|".join(OWN).encode(), _VALUE.pattern))
 # Longer lines and fields are rare.
 _MAX_LINE_BYTES: Final = 2048
 _MAX_FIELD_BYTES: Final = 2048
