@@ -6,7 +6,7 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +26,10 @@ with access_log(sys.argv[1], Path(sys.argv[2]), b"".join) as log:
 """
 
 
+def _join(lines: Sequence[bytes]) -> bytes:
+    return b"".join(lines)
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "access.log"
@@ -33,7 +37,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def file(path: Path, tmp_path: Path) -> Iterator[AccessLogFile[bytes]]:
-    with checked_access_log(str(path)), access_log(str(path), tmp_path / "lock", b"".join) as opened:
+    with checked_access_log(str(path)), access_log(str(path), tmp_path / "lock", _join) as opened:
         assert opened is not None
         yield opened
 
