@@ -1,6 +1,7 @@
 """Requests with the header fields of the request before, read without a parser."""
 
 import re
+from itertools import islice
 from typing import Final
 
 from aiohttp import HttpVersion11, hdrs
@@ -28,16 +29,18 @@ class RepeatedFields:
     Then only the first line and these values are read. What the parser made of all other bytes is still true: it
     depends on them alone, because no value in `OWN` means anything to the parser.
 
-    _texts   the bytes of the fields, split at the values in `OWN`
+    _first   the bytes of the fields, up to the first value in `OWN`
+    _others  the bytes after each of these values, up to the next
     _names   the names of these values, as the parser returned them
     _values  these values in the last request
     """
 
-    __slots__ = ("_last", "_names", "_texts", "_values")
+    __slots__ = ("_first", "_last", "_names", "_others", "_values")
 
     def __init__(self) -> None:
         self._last: Request | None = None
-        self._texts = [b""]
+        self._first = b""
+        self._others: list[bytes] = []
         self._names: list[str] = []
         self._values: list[bytes] = []
 
@@ -53,14 +56,17 @@ class RepeatedFields:
 
     def _split(self, block: bytes, request: Request) -> None:
         """Split the bytes of fields at the values in `OWN` that are the only ones of their name, for the parser too."""
-        fields = request.fields.all
-        own = [each for each in _OWN.finditer(block) if fields.getall(each[1].decode(), ()) == [each[2].decode()]]
+        fields, found = request.fields.all, list(islice(_OWN.finditer(block), len(OWN) + 1))
+        if not 0 < len(found) <= len(OWN):  # comparing each of many with all of its name would take quadratic time
+            self._first, self._others, self._names, self._values = block, [], [], []
+            return
+        own = [each for each in found if fields.getall(each[1].decode(), ()) == [each[2].decode()]]
         spelling = {name.lower(): name for name in fields} if own else {}
         self._names = [spelling[each[1].decode().lower()] for each in own]
         self._values = [each[2] for each in own]
         ends = [0, *(each.end() for each in own)]
         starts = [*(each.start(2) for each in own), len(block)]
-        self._texts = [block[end:start] for end, start in zip(ends, starts, strict=True)]
+        self._first, *self._others = (block[end:start] for end, start in zip(ends, starts, strict=True))
 
     def read(self, received: bytearray) -> Request | None:
         """Return the request at the start of the received bytes, and remove it; None if it is not such a one."""
@@ -68,14 +74,13 @@ class RepeatedFields:
         if last is None:
             return None
         start = received.find(_LINE_END, 0, _MAX_LINE_BYTES)
-        first, *others = self._texts
-        if start < 0 or not received.startswith(first, start):
+        if start < 0 or not received.startswith(self._first, start):
             return None
         line = _LINE.fullmatch(received, 0, start)
         if line is None:
             return None
-        end, values = start + len(first), []
-        for text in others:
+        end, values = start + len(self._first), []
+        for text in self._others:
             value = _VALUE.match(received, end, start + _MAX_FIELD_BYTES)
             if value is None or not received.startswith(text, value.end()):
                 return None

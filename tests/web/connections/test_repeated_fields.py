@@ -162,6 +162,7 @@ def test_an_odd_value_is_left_to_the_parser(second: str) -> None:
         ("X-Request-Id: a", "X-Request-Id : b"),
         ("XX-Request-Id: a", "XX-Request-Id: b"),
         ("X-Request-Id-2: a", "X-Request-Id-2: b"),
+        ("tracestate: a\r\n" * 60 + "X-Request-Id: a", "tracestate: a\r\n" * 60 + "X-Request-Id: b"),
         ("XX-Request-Id: a\r\nX-Request-Id: a", "XX-Request-Id: b\r\nX-Request-Id: a"),
     ],
 )
