@@ -60,7 +60,8 @@ class RequestFields:
             headers[name] = value.decode()
         fields = RequestFields.__new__(RequestFields)
         fields.__dict__ |= self.__dict__
-        fields.__dict__.pop("trace_id", None)
+        if TRACE_PARENT in headers:
+            fields.__dict__.pop("trace_id", None)
         fields.all = CIMultiDictProxy(headers)
         fields.request_id = safe_id(headers.get(REQUEST_ID))
         return fields
