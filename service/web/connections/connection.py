@@ -307,8 +307,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def _write(self, pieces: Pieces) -> None:
         self._transport.writelines(pieces)
-        if self.state is State.WRITING:  # pieces that are not `bytes` are mapped from a file
-            self._listener.unsent.add(self, sum(len(piece) for piece in pieces if isinstance(piece, bytes)))
+        if self.state is State.WRITING:  # read-only views are mapped from a file
+            own = (piece for piece in pieces if isinstance(piece, bytes) or not piece.readonly)
+            self._listener.unsent.add(self, sum(map(len, own)))
         else:
             self._next()
 
