@@ -4,6 +4,7 @@ This is the only definition of the fields. The filters and sort fields, the colu
 the columns of tables and the schemas of the OpenAPI document are derived from it.
 """
 
+from functools import cache
 from typing import Annotated, Final
 
 import msgspec
@@ -145,6 +146,7 @@ def _fields(record: type[Store | Company]) -> tuple[Field, ...]:
 CREATED_AT: Final = "created_at"
 
 
+@cache  # one type for each record
 def partial(record: type[Store | Company]) -> type[msgspec.Struct]:
     """Return the type of records with some of their members only."""
     members = [(field.name, field.type | UnsetType, UNSET) for field in msgspec.structs.fields(record)]
