@@ -11,7 +11,8 @@ from service.engine.bitmap import Bitmap, positions
 from service.engine.column import Rows
 from service.engine.grid import BAND_HEIGHT, Places, Spans, cell_of, spans
 from service.engine.locations import Locations
-from service.engine.sphere import EARTH_RADIUS, Floats, Point, box_around, squared_chord
+from service.engine.sphere import EARTH_RADIUS, Floats, box_around, squared_chord
+from service.model.place import Point
 
 _WORD_BITS: Final = 64
 _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
@@ -43,10 +44,7 @@ class DistanceOrder:
     """
 
     def __init__(self, total: int, located: _Located, others: Callable[[], Rows]) -> None:
-        self._total, self._located, self._others = total, located, others
-
-    def __len__(self) -> int:
-        return self._total
+        self.total, self._located, self._others = total, located, others
 
     def slice(self, span: range, *, descending: bool) -> Rows:
         """Return the rows at the positions in `span`.

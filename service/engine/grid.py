@@ -7,7 +7,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.sphere import Box, Floats, Point
+from service.engine.sphere import Floats
+from service.model.place import Box, Point
 
 Cells = NDArray[np.uint32]
 Places = NDArray[np.intp]
@@ -79,8 +80,8 @@ def spans(cells: Cells, box: Box) -> Spans:
     if west <= east:
         return _band_spans(cells, box)
     if _column(west) == _column(east):  # all around but less than a column
-        return _band_spans(cells, (-180, south, 180, north))
-    one, other = (_band_spans(cells, part) for part in ((west, south, 180, north), (-180, south, east, north)))
+        return _band_spans(cells, Box(-180, south, 180, north))
+    one, other = (_band_spans(cells, part) for part in (Box(west, south, 180, north), Box(-180, south, east, north)))
     return Spans(np.concatenate((one.starts, other.starts)), np.concatenate((one.stops, other.stops)))
 
 

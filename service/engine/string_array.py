@@ -77,3 +77,9 @@ class StringArray:
         data, wide = self.data, indices.astype(np.intp)
         starts, stops = self._starts.take(wide).tolist(), self._stops.take(wide).tolist()
         return [data[start:stop] for start, stop in zip(starts, stops, strict=True)]
+
+    def views(self, indices: NDArray[np.integer]) -> list[memoryview]:
+        """Return the strings at some indices, in that order, each as a view of the buffer."""
+        data, wide = self.data, indices.astype(np.intp)
+        starts, stops = self._starts.take(wide).tolist(), self._stops.take(wide).tolist()
+        return [data[start:stop] for start, stop in zip(starts, stops, strict=True)]
