@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from service.engine.bitmap import Bitmap, pack
 from service.engine.column import Rows
 from service.engine.grid import Spans, spans
 from service.engine.locations import Locations, squared_chords
@@ -50,6 +51,12 @@ class Area(msgspec.Struct, frozen=True, eq=False):
         mask = np.zeros(len(self.locations.order), np.bool_)
         mask[self._found()] = True
         return mask
+
+    def bitmap_by_place(self) -> Bitmap:
+        """Return the bitmap of the places of the rows inside."""
+        mask = np.zeros(len(self.locations.order), np.bool_)
+        mask[self.nearby.places()] = self.contains(self.nearby.take)
+        return pack(mask)
 
     def _found(self) -> Rows:
         return self.nearby.take(self.locations.order)[self.contains(self.nearby.take)]

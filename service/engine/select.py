@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from service.engine.areas import Area
 from service.engine.bitmap import Bitmap, pack, positions
 from service.engine.conditions import Condition, Predicate, conditions
 from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
@@ -85,8 +86,11 @@ def _bitmaps(table: Table, conditions: Sequence[Condition], order: str) -> list[
                 bitmaps.append(table.bitmap(condition.field, code, order))
             case TermMatch() if order == table.order_by:
                 bitmaps.append(condition.bitmap())
+            case Area() if order == DISTANCE:
+                bitmaps.append(condition.bitmap_by_place())
             case _:
                 masks.append(condition.mask())
     if masks:
-        bitmaps.append(pack(reduce(np.logical_and, masks)[table.order(order)]))
+        mask = reduce(np.logical_and, masks)
+        bitmaps.append(pack(mask if order == table.order_by else mask.take(table.order(order))))
     return bitmaps
