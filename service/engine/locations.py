@@ -16,6 +16,8 @@ from service.model.kinds import key_number, number_key
 from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, Point
 
 DIMENSIONS: Final = 3
+_MANY: Final = 10_000  # vectors
+_CLOSE: Final = 1e-12  # far above the rounding errors of cosines
 # The number of points whose unit vector is cached.
 _POINTS: Final = 64
 
@@ -74,6 +76,22 @@ def squared_chords(point: Point, vectors: Floats) -> Floats:
     differences = vectors - _vector(point)
     chords: Floats = np.einsum("ij,ij->i", differences, differences)
     return chords
+
+
+def are_within(point: Point, vectors: Floats, limit: float) -> NDArray[np.bool_]:
+    """Return for each unit vector whether its squared chord to a point is at most a limit.
+
+    Of many, the cosine decides unless it is close, which takes a third of the time.
+    """
+    inside: NDArray[np.bool_]
+    if len(vectors) <= _MANY:
+        inside = squared_chords(point, vectors) <= limit
+        return inside
+    excess = vectors @ _vector(point) - (1 - limit / 2)
+    inside = excess >= 0
+    close = (np.abs(excess) <= _CLOSE).nonzero()[0]
+    inside[close] = squared_chords(point, vectors[close]) <= limit
+    return inside
 
 
 @lru_cache(_POINTS)
