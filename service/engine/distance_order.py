@@ -160,10 +160,16 @@ class _Dense:
 
 def order_rows(locations: Locations, point: Point, rows: Rows) -> DistanceOrder:
     """Return rows, ascending, in the order of their distance."""
-    places = locations.places[rows]
+    places = locations.places.take(rows)
     located = places < locations.count
+    if located.all():
+        return DistanceOrder(len(rows), _Listed(rows, locations.squared_chords(point, places)), _nothing)
     chords = locations.squared_chords(point, places[located])
     return DistanceOrder(len(rows), _Listed(rows[located], chords), lambda: rows[~located])
+
+
+def _nothing() -> Rows:
+    return np.empty(0, np.int32)
 
 
 def order_bitmap(locations: Locations, point: Point, bitmap: Bitmap) -> DistanceOrder:

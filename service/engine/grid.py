@@ -66,6 +66,8 @@ class Spans(msgspec.Struct, frozen=True, eq=False):
     @property
     def joined(self) -> "Spans":
         """One run from the first to the last of these places, if that at most doubles their number; else these."""
+        if len(self.starts) == 1:
+            return self
         first, last = self.starts.min(), self.stops.max()
         return Spans(np.array([first]), np.array([last])) if last - first <= _GAPS * self.count else self
 

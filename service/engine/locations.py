@@ -72,9 +72,12 @@ class Locations(msgspec.Struct, frozen=True, eq=False):
 
 
 def squared_chords(point: Point, vectors: Floats) -> Floats:
-    """Return the squares of the chords from a point to unit vectors."""
-    differences = vectors - _vector(point)
-    chords: Floats = np.einsum("ij,ij->i", differences, differences)
+    """Return the squares of the chords from a point to unit vectors.
+
+    Coordinate by coordinate, which is several times as fast as by vector, and the same on every processor.
+    """
+    x, y, z = (coordinates - centre for coordinates, centre in zip(vectors.T, _vector(point), strict=True))
+    chords: Floats = x * x + y * y + z * z
     return chords
 
 
