@@ -22,6 +22,8 @@ BUDGETS = {
     "/stores?city=ottawa&limit=50": 55,
     "/stores?limit=1000": 55,
     "/stores?country=CA&is_open=true&sort_by=name&limit=50": 55,
+    "/stores?q=main&limit=50": 55,
+    "/stores?bbox=-80,43,-79,44&limit=50": 55,
 }
 
 
