@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from service.engine.bitmap import Bitmap, count_between, pack
 from service.engine.column import Rows
+from service.engine.conditions import Predicate, predicates
 from service.engine.projection import decode
-from service.engine.select import Predicate, are_many, predicates
+from service.engine.select import are_many
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
-from service.model.query import Filter, nbytes
+from service.model.query import ALL_ROWS, Criteria
 
 # Row numbers, codes and counts.
 _Numbers: TypeAlias = NDArray[np.integer]
@@ -25,18 +26,18 @@ _MASK_FRACTION: Final = 3
 
 
 class Matches:
-    """The rows that match some filters, all that select them, for counting the values of fields in them."""
+    """The rows that match some criteria, for counting the values of fields in them."""
 
-    def __init__(self, table: Table, filters: tuple[Filter, ...], rows: Rows) -> None:
-        self._table, self._filters, self._rows = table, filters, rows
+    def __init__(self, table: Table, criteria: Criteria, rows: Rows) -> None:
+        self._table, self._criteria, self._rows = table, criteria, rows
         self._has_built = False
 
     def facet(self, name: str) -> Facet:
         """Return the facet of a field. Recent facets are cached."""
-        facet = self._table.facets.get((self._filters, name))
+        facet = self._table.facets.get((self._criteria, name))
         if facet is None:
             facet = _facet(self._table, name, *self._count(name), total=len(self._rows))
-            self._table.facets.put((self._filters, name), facet, facet.nbytes + nbytes(self._filters))
+            self._table.facets.put((self._criteria, name), facet, facet.nbytes + self._criteria.nbytes)
         return facet
 
     def _count(self, name: str) -> tuple[_Numbers, _Numbers]:
@@ -53,7 +54,7 @@ class Matches:
     def _count_all(self, name: str) -> _Numbers:
         """Return how often each value of a field occurs, by code."""
         column = self._table.columns[name]
-        if not self._filters:
+        if self._criteria == ALL_ROWS:
             return np.diff(column.starts)
         # In the order of the field, the rows with a value are next to each other.
         if are_many(len(self._rows), self._table) and self._has_bitmaps(name):
@@ -67,6 +68,8 @@ class Matches:
 
         If more are missing, one is built for later queries, only one, because it takes a millisecond of a million rows.
         """
+        if self._criteria != Criteria(self._criteria.filters):  # areas and words have no bitmaps in this order
+            return False
         needed = [(each.field, code, name) for each in self._predicates for code in each.codes]
         if len(needed) > _MAX_BITMAPS:
             return False
@@ -85,7 +88,7 @@ class Matches:
 
     @cached_property
     def _predicates(self) -> list[Predicate]:
-        return predicates(self._table, self._filters)
+        return predicates(self._table, self._criteria.filters)
 
     @cached_property
     def _mask(self) -> NDArray[np.bool_]:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.column import Rows
-from service.engine.sphere import Box, Floats, Point
+from service.engine.sphere import Floats
+from service.model.place import Box, Point
 
 Cells = NDArray[np.uint32]
 Places = NDArray[np.intp]
@@ -21,6 +22,7 @@ _COLUMN_BITS: Final = 21
 _COLUMNS: Final = 1 << _COLUMN_BITS
 _BANDS_PER_DEGREE: Final = _BANDS / 180
 _COLUMNS_PER_DEGREE: Final = _COLUMNS / 360
+_GAPS: Final = 2  # a copy of an item costs as much as to test one more
 _ROW_BITS: Final = np.uint64(32)
 _ROW_MASK: Final = np.uint64((1 << 32) - 1)
 
@@ -62,9 +64,24 @@ class Spans(msgspec.Struct, frozen=True, eq=False):
         """The number of places."""
         return int(self.stops.sum() - self.starts.sum())
 
+    @property
+    def joined(self) -> "Spans":
+        """One run from the first to the last of these places, if that at most doubles their number; else these."""
+        if len(self.starts) == 1:
+            return self
+        first, last = self.starts.min(), self.stops.max()
+        return Spans(np.array([first]), np.array([last])) if last - first <= _GAPS * self.count else self
+
     def take(self, array: NDArray[_Item]) -> NDArray[_Item]:
-        """Return the items of an array at these places."""
+        """Return the items of an array at these places; of a single run, as a view."""
+        if len(self.starts) == 1:
+            return array[self.starts[0] : self.stops[0]]
         return np.concatenate([array[start:stop] for start, stop in self._runs()])
+
+    def put(self, array: NDArray[_Item], items: NDArray[_Item]) -> None:
+        """Set the items of an array at these places."""
+        for start, stop in self._runs():
+            array[start:stop], items = items[: stop - start], items[stop - start :]
 
     def places(self) -> Places:
         """Return the places one by one."""
@@ -80,8 +97,8 @@ def spans(cells: Cells, box: Box) -> Spans:
     if west <= east:
         return _band_spans(cells, box)
     if _column(west) == _column(east):  # all around but less than a column
-        return _band_spans(cells, (-180, south, 180, north))
-    one, other = (_band_spans(cells, part) for part in ((west, south, 180, north), (-180, south, east, north)))
+        return _band_spans(cells, Box(-180, south, 180, north))
+    one, other = (_band_spans(cells, part) for part in (Box(west, south, 180, north), Box(-180, south, east, north)))
     return Spans(np.concatenate((one.starts, other.starts)), np.concatenate((one.stops, other.stops)))
 
 

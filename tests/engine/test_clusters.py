@@ -14,29 +14,29 @@ from service.engine import clusters
 from service.engine.bitmap import pack
 from service.engine.clusters import NO_ROW, Clusters, TooManyCells, cluster_all, cluster_bitmap, cluster_rows
 from service.engine.locations import Locations
-from service.engine.sphere import Box, Point
+from service.model.place import Box, Point
 from tests.engine.test_locations import SPECIAL, located, locations, made
 
 Way = Callable[[Locations, list[int], Box, int], Clusters]
 Cell = tuple[int, int]
 
-EARTH: Box = (-180, -90, 180, 90)
-EVERYWHERE: list[Box] = [
+EARTH = Box(-180, -90, 180, 90)
+EVERYWHERE = [
     EARTH,
-    (-180, -85.0511, 180, 85.0511),
-    (-179.9999, -89.9, 179.9999, 89.9),
-    (-100, -60, 100, 70),
-    (100, -60, -100, 70),
-    (1e-9, -90, -1e-9, 90),  # all around, but for the meridian of Greenwich
-    (180, -90, -180, 90),
-    (180, -90, 180, 90),
-    (-180, -90, -180, 90),
-    (-180, 90, 180, 90),
-    (-180, -90, 180, -90),
-    (0, 0, 0, 0),
-    (135, 45, 135, 45),
-    (179.5, -30, -179.5, 30),
-    (12.0000001, 30, 12.0000002, 30.1),
+    Box(-180, -85.0511, 180, 85.0511),
+    Box(-179.9999, -89.9, 179.9999, 89.9),
+    Box(-100, -60, 100, 70),
+    Box(100, -60, -100, 70),
+    Box(1e-9, -90, -1e-9, 90),  # all around, but for the meridian of Greenwich
+    Box(180, -90, -180, 90),
+    Box(180, -90, 180, 90),
+    Box(-180, -90, -180, 90),
+    Box(-180, 90, 180, 90),
+    Box(-180, -90, 180, -90),
+    Box(0, 0, 0, 0),
+    Box(135, 45, 135, 45),
+    Box(179.5, -30, -179.5, 30),
+    Box(12.0000001, 30, 12.0000002, 30.1),
 ]
 
 
@@ -93,7 +93,7 @@ def check(found: Clusters, points: dict[int, Point], cells: list[list[int]]) -> 
     """Check that clusters are those of cells with some rows."""
     assert found.counts.tolist() == list(map(len, cells))
     assert found.rows.tolist() == [rows[0] if len(rows) == 1 else NO_ROW for rows in cells]
-    means: list[Point] = list(zip(found.latitudes.tolist(), found.longitudes.tolist(), strict=True))
+    means = list(map(Point, found.latitudes.tolist(), found.longitudes.tolist()))
     for rows, mean in zip(cells, means, strict=True):
         if len(rows) == 1:
             assert mean == points[rows[0]]
@@ -125,7 +125,7 @@ def boxes(random: Random, points: dict[int, Point], count: int) -> list[Box]:
     for _ in range(count):
         west, east = (min(max(edge, -180), 180) for edge in edges(1))
         south, north = sorted(min(max(edge, -90), 90) for edge in edges(0))
-        found.append((west, south, east, north))
+        found.append(Box(west, south, east, north))
     return found
 
 
