@@ -11,12 +11,12 @@ from service.baking.layout import CHECKING_THREADS, DamagedFile
 from service.engine.column import Column, Rows
 from service.engine.grid import cells_of
 from service.engine.locations import DIMENSIONS, Locations
-from service.engine.mercator import codes_of
+from service.engine.mercator import AXIS, Codes
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.text_index import TextIndex
-from service.engine.z_order import fixed, zooms_of
-from service.model.place import MAX_LATITUDE, MAX_LONGITUDE
+from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Zooms
+from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM
 from service.model.records import Resource
 
 Words = NDArray[np.uint64]
@@ -30,6 +30,11 @@ _ROW_START: Final = b"{"
 _ROW_END: Final = b"},"
 # The mask of the first n bytes of a word, for n from 0 to 8.
 _MASKS: Final = np.array([((1 << 8 * n) - 1) << 8 * (_WORD - n) for n in range(_WORD + 1)], np.uint64)
+
+# Two codes that are first in different cells at a zoom differ by a number below its bound, not below the next one.
+_CODE_BOUNDS: Final = np.array(
+    [AXIS**2, *(4 ** (MAX_ZOOM + 1 - zoom) for zoom in range(1, MAX_ZOOM + 2)), 0], np.uint64
+)
 
 
 def check_table(name: str, table: Table) -> None:
@@ -159,24 +164,35 @@ def check_locations(name: str, locations: Locations) -> None:
 
 
 def check_z_order(name: str, locations: Locations) -> None:
-    """Check that the Z-order is that of the located rows along the curve. Raises `DamagedFile`."""
-    z_order, count = locations.z_order, locations.count
+    """Check that the Z-order has every row once, and what counting by cells relies on. Raises `DamagedFile`.
+
+    That codes and coordinates are those of the locations is not checked: it would take ten times as long, and if they
+    are not, counts are wrong, but nothing fails.
+    """
+    z_order = locations.z_order
     _check_places(name, z_order.order, z_order.places)
-    codes, rows, others = z_order.codes, z_order.order[:count], z_order.order[count:]
-    places = locations.places[rows]
-    if count and int(places.max()) >= count:
+    others = locations.places.take(z_order.order[locations.count :])
+    if len(others) and int(others.min()) < locations.count:
         raise DamagedFile(f"the order of {name} does not have the located rows first")
-    latitudes, longitudes = locations.latitudes[places], locations.longitudes[places]
-    if not np.array_equal(codes, codes_of(latitudes, longitudes)):
-        raise DamagedFile(f"the codes of {name} are not those of its coordinates")
-    for part, degrees in (("latitudes", latitudes), ("longitudes", longitudes)):
-        if not np.array_equal(getattr(z_order, part), fixed(degrees)):
-            raise DamagedFile(f"the {part} of {name} are not those of its coordinates")
-    along = (codes[1:] > codes[:-1]) | ((codes[1:] == codes[:-1]) & (rows[1:] > rows[:-1]))
-    if not (along.all() and (others[1:] > others[:-1]).all()):
-        raise DamagedFile(f"the order of {name} is not sorted by code")
-    if not np.array_equal(z_order.zooms, zooms_of(codes)):
+    if not (_are_within(z_order.latitudes, MAX_LATITUDE) and _are_within(z_order.longitudes, MAX_LONGITUDE)):
+        raise DamagedFile(f"the coordinates of {name} are out of range")
+    codes, zooms = z_order.codes, z_order.zooms
+    if not (codes[1:] >= codes[:-1]).all() or (len(codes) and int(codes[-1]) >= _CODE_BOUNDS[0]):
+        raise DamagedFile(f"the codes of {name} are not ascending, or out of range")
+    if len(zooms) and (zooms[0] != 0 or not _are_zooms(zooms, codes)):
         raise DamagedFile(f"the zooms of {name} are not those of its codes")
+
+
+def _are_within(units: Fixed, degrees: int) -> bool:
+    limit = degrees * UNITS_PER_DEGREE
+    return len(units) == 0 or -limit <= int(units.min()) <= int(units.max()) <= limit
+
+
+def _are_zooms(zooms: Zooms, codes: Codes) -> bool:
+    """Return whether each zoom but the first is the least at which the code before is in another cell."""
+    least, differing = zooms[1:], codes[1:] ^ codes[:-1]
+    below = differing < _CODE_BOUNDS.take(least, mode="clip")
+    return bool((below & (differing >= _CODE_BOUNDS[1:].take(least, mode="clip"))).all())
 
 
 def _check_places(name: str, order: Rows, places: Rows) -> None:

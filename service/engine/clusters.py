@@ -13,10 +13,10 @@ from service.engine.bitmap import Bitmap, count_between, is_set, pack, positions
 from service.engine.column import Rows
 from service.engine.grid import Places, Spans
 from service.engine.locations import Locations
-from service.engine.mercator import AXIS, MAX_ZOOM, Codes, columns, interleave, lines, separate
+from service.engine.mercator import AXIS, Codes, columns, interleave, lines, separate
 from service.engine.sphere import Floats
 from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Zooms, ZOrder, fixed, zooms_of
-from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, Box
+from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM, Box
 
 MAX_CELLS: Final = 4000
 NO_ROW: Final = -1

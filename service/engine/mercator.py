@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.sphere import Floats, polynomial, sine_cosine
+from service.model.place import MAX_ZOOM
 
 Cells = NDArray[np.uint64]
 Codes = NDArray[np.uint64]
 
-MAX_ZOOM: Final = 22
 # The number of cells an axis at zoom 0 is 4, at the finest 2 ** 24.
 _AXIS_BITS: Final = MAX_ZOOM + 2
 AXIS: Final = 1 << _AXIS_BITS

@@ -35,19 +35,25 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
 
 
 def nearest(table: Table, criteria: Criteria, point: Point) -> DistanceOrder:
-    """Return the rows that match, in the order of their distance from a point. The last rows found are cached."""
+    """Return the rows that match, in the order of their distance from a point."""
     locations = table.locations
     if locations is None:
         raise ValueError("the rows have no locations")
     if criteria == ALL_ROWS:
         return order_all(locations, point)
-    found = table.found.get(criteria)
-    if found is None:
-        found = _find(table, criteria, DISTANCE)
-        table.found.put(criteria, found, found.nbytes + criteria.nbytes)
+    found = find(table, criteria, DISTANCE)
     if isinstance(found, RowList):
         return order_rows(locations, point, found.rows)
     return order_bitmap(locations, point, found.bitmap)
+
+
+def find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
+    """Return the rows that match, by position in an order if they are many. The last ones are cached."""
+    found = table.found.get((criteria, order))
+    if found is None:
+        found = _find(table, criteria, order)
+        table.found.put((criteria, order), found, found.nbytes + criteria.nbytes)
+    return found
 
 
 def are_many(count: int, table: Table) -> bool:

@@ -16,6 +16,7 @@ from service.engine.selection import RowBitmap, RowList, Selection
 from service.engine.string_array import StringArray
 from service.engine.text_index import TextIndex
 from service.engine.text_index_builder import TextIndexBuilder
+from service.engine.z_order import Z_ORDER
 from service.model.envelope import Facet
 from service.model.query import Criteria
 from service.model.records import DISTANCE
@@ -42,9 +43,9 @@ class Table:
 
     all_rows   sort field -> all rows, in that order
 
-    It caches the last `selections` by criteria and sort field, the last rows `found` by criteria for orders by
-    distance, and the last `facets` by criteria and field, which a client that pages through results repeats, and the
-    last bitmaps. All depend only on their cache key and on the table.
+    It caches the last `selections` by criteria and sort field, the last rows `found` by criteria and order, by distance
+    or along the Z-order, and the last `facets` by criteria and field, which a client that pages through results repeats,
+    and the last bitmaps. All depend only on their cache key and on the table.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of a table
@@ -64,7 +65,7 @@ class Table:
         max_bytes = max(_CACHE_BYTES, _MIN_SELECTIONS * _ROW_BYTES * len(rows))
         self.all_rows = {name: Selection(column.order, column.non_null_count) for name, column in columns.items()}
         self.selections = BoundedCache[tuple[Criteria, str], Selection](max_bytes)
-        self.found = BoundedCache[Criteria, RowList | RowBitmap](max_bytes)
+        self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max_bytes)
         self.facets = BoundedCache[tuple[Criteria, str], Facet](_FACET_BYTES)
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max_bytes)
 
@@ -86,8 +87,10 @@ class Table:
         return [b"".join(chain.from_iterable(zip(objects, ends, strict=True)))[:-1]]
 
     def order(self, name: str) -> Rows:
-        """Return all rows in the order of a field, or by place."""
-        return self.locations.order if name == DISTANCE and self.locations is not None else self.columns[name].order
+        """Return all rows in the order of a field, by place or along the Z-order."""
+        if self.locations is not None and name in (DISTANCE, Z_ORDER):
+            return self.locations.order if name == DISTANCE else self.locations.z_order.order
+        return self.columns[name].order
 
     def find(self, key: str) -> memoryview | None:
         """Return the row with an identifier, without the trailing comma, or None."""

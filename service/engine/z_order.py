@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.column import Rows
-from service.engine.mercator import MAX_ZOOM, Codes, codes_of
+from service.engine.mercator import Codes, codes_of
 from service.engine.sphere import Floats
+from service.model.place import MAX_ZOOM
 
 Fixed = NDArray[np.int32]
 Zooms = NDArray[np.uint8]
 
+# The name of the order among those of a table.
+Z_ORDER: Final = "z_order"
 # Fixed-point coordinates are multiples of 1e-7 degrees, about a centimetre: their sums are exact in any order.
 UNITS_PER_DEGREE: Final = 10_000_000
 

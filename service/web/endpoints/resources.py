@@ -1,69 +1,26 @@
-"""The operations on records: the lists of stores and of companies, one store, one company."""
+"""The operations on records: the lists of stores and of companies, one store, one company, clusters of stores."""
 
 from collections.abc import Callable
-from datetime import datetime
-from functools import lru_cache
 from http import HTTPStatus
 from operator import attrgetter
-from typing import Any, Final
-
-from aiohttp import hdrs
+from typing import Any
 
 from service.engine.page import page
 from service.engine.table import Table
 from service.loading.dataset import Dataset
 from service.model.envelope import PaginatedResponse, wrap
-from service.model.errors import (
-    NotFound,
-    OtherVersion,
-    PreconditionFailed,
-    ServiceUnavailable,
-    TooManyRequests,
-    Unauthorized,
-    UnprocessableContent,
-)
-from service.model.operation import VERSION_HEADER, Operation
+from service.model.errors import NotFound
+from service.model.operation import Operation
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.answer import HeaderLines, header_lines
-from service.web.headers.conditional import http_date
+from service.web.answer import HeaderLines
+from service.web.endpoints.clusters import cluster_route
+from service.web.endpoints.served_data import DATA_ERRORS, TAG, ServedData
 from service.web.parsed_parameters import ParsedParameters, parser
 from service.web.policy import Policy
-from service.web.representation import CommonHeaders, Content, Representation
+from service.web.representation import Content, Representation
 from service.web.routes import Call, ResourceRoute
-
-_TAG: Final = "directory"
-# During a reload, responses from two data sets are in progress.
-_GENERATIONS: Final = 2
-_ERRORS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent, ServiceUnavailable)
-
-
-class _ServedData:
-    """The served data, with the header fields that its responses share."""
-
-    def __init__(self, snapshots: SnapshotHolder, policy: Policy) -> None:
-        self._snapshots = snapshots
-        self._cache_control = policy.cache_control
-        self._vary = policy.vary(hdrs.ACCEPT_ENCODING, of_data=True)
-        self._common = lru_cache(_GENERATIONS)(self._make_common)
-
-    def for_call(self, call: Call) -> tuple[Dataset, CommonHeaders]:
-        """Return the data set for a call. Raises `ServiceUnavailable`, `OtherVersion`."""
-        current = self._snapshots.current
-        if current is None:
-            raise ServiceUnavailable("The data is still being loaded")
-        dataset, versions = current.dataset, call.fields.versions
-        if versions and any(version.strip() not in ("", dataset.version) for version in versions):
-            raise OtherVersion(VERSION_HEADER, dataset.version)
-        return dataset, self._common(dataset.version, current.modified)
-
-    def _make_common(self, version: str, modified: datetime | None) -> CommonHeaders:
-        fields = {"Cache-Control": self._cache_control, VERSION_HEADER: version}
-        second = None if modified is None else int(modified.timestamp())
-        if second is not None:
-            fields["Last-Modified"] = http_date(second)
-        return CommonHeaders(headers=header_lines(fields), vary=self._vary, modified=second)
 
 
 class _ListPage(Representation, frozen=True, eq=False, kw_only=True):
@@ -94,18 +51,19 @@ class _Record(Representation, frozen=True, eq=False, kw_only=True):
 
 
 def record_routes(snapshots: SnapshotHolder, policy: Policy) -> tuple[ResourceRoute, ...]:
-    """Return the routes of the operations that need a key: of each resource, the list and one record."""
-    data = _ServedData(snapshots, policy)
+    """Return the routes of the operations that need a key: of each resource, the list and one record, and a map."""
+    data = ServedData(snapshots, policy)
     stores, companies = attrgetter("stores"), attrgetter("companies")
     return (
         _list_route(data, STORES, stores),
         _record_route(data, STORES, stores),
         _list_route(data, COMPANIES, companies),
         _record_route(data, COMPANIES, companies),
+        cluster_route(data),
     )
 
 
-def _list_route(data: _ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
+def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
     path, query_parser = f"/{resource.name}", QueryParser(resource)
     parse = parser(path, query_parser)
 
@@ -116,13 +74,13 @@ def _list_route(data: _ServedData, resource: Resource, table: Callable[[Dataset]
 
     operation = Operation(
         path=path,
-        tag=_TAG,
+        tag=TAG,
         operation_id=f"list_{resource.name}",
         summary=f"List {resource.name}",
         description=f"Returns one page of the {resource.name} that match all conditions, in a total order: "
         "no record is on two pages, and none is missing.",
         responses={HTTPStatus.OK: _pages(resource)},
-        errors=_ERRORS,
+        errors=DATA_ERRORS,
         parameters=query_parser.parameters,
         protected=True,
     )
@@ -135,7 +93,7 @@ def _pages(resource: Resource) -> tuple[Any, ...]:
     return tuple(page_of[record] for record in resource.items)
 
 
-def _record_route(data: _ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
+def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
     path, noun = f"/{resource.name}/{{{resource.identifier}}}", resource.noun
     parse = parser(path, QueryParser())
 
@@ -149,12 +107,12 @@ def _record_route(data: _ServedData, resource: Resource, table: Callable[[Datase
 
     operation = Operation(
         path=path,
-        tag=_TAG,
+        tag=TAG,
         operation_id=f"get_{noun}",
         summary=f"Get a {noun}",
         description=f"Returns the {noun} with this identifier.",
         responses={HTTPStatus.OK: (resource.record,)},
-        errors=(*_ERRORS, NotFound),
+        errors=(*DATA_ERRORS, NotFound),
         segment=f"Identifier of the {noun}: one path segment, percent-encoded, a slash as %2F.",
         protected=True,
     )
