@@ -15,7 +15,7 @@ from service.engine.grid import Places, Spans
 from service.engine.locations import Locations
 from service.engine.mercator import AXIS, Codes, columns, interleave, lines, separate
 from service.engine.sphere import Floats
-from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Zooms, ZOrder, fixed, zooms_of
+from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Totals, Zooms, ZOrder, fixed, totals, zooms_of
 from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM, Box
 
 MAX_CELLS: Final = 4000
@@ -146,6 +146,8 @@ def _between(units: Fixed, low: float, high: float, limit: int) -> tuple[Mask, M
 
     The second mask is of those with the units of an edge: only degrees tell on which side they are.
     """
+    if low == -limit and high == limit:
+        return None
     least, most = fixed(np.array([low, high])).tolist()
     if low > high:
         return (units >= least) | (units <= most), (units == least) | (units == most)
@@ -173,26 +175,30 @@ def _cluster_few(locations: Locations, places: Places | Rows, box: Box, zoom: in
     inside = points.inside(locations, box)
     if inside is not None:
         points = points[inside]
-    return _arranged(locations, _cells_of_all(points, zooms_of(points.codes), zoom), zoom)
+    found = totals(points.latitudes), totals(points.longitudes)
+    return _arranged(locations, _cells_of_all(points, found, zooms_of(points.codes), zoom), zoom)
 
 
 def _cluster_many(locations: Locations, mask: Mask | None, box: Box, zoom: int) -> Clusters:
     """Return the clusters of the rows in a box, those at the places in a mask, or all."""
-    points, zooms = _Points.of(locations.z_order), locations.z_order.zooms
+    z_order = locations.z_order
+    points, zooms = _Points.of(z_order), z_order.zooms
     inside = points.inside(locations, box)
     chosen = inside if mask is None else mask if inside is None else mask & inside
-    cells = _cells_of_all(points, zooms, zoom) if chosen is None else _cells_of_chosen(points, zooms, chosen, zoom)
-    return _arranged(locations, cells, zoom)
+    if chosen is None:
+        return _arranged(locations, _cells_of_all(points, z_order.totals, zooms, zoom), zoom)
+    return _arranged(locations, _cells_of_chosen(points, zooms, chosen, zoom), zoom)
 
 
-def _cells_of_all(points: _Points, zooms: Zooms, zoom: int) -> _Cells:
-    """Return the cells of points, which differ at some zooms from those before."""
+def _cells_of_all(points: _Points, before: tuple[Totals, Totals], zooms: Zooms, zoom: int) -> _Cells:
+    """Return the cells of points, which differ at some zooms from those before, given totals of their coordinates."""
     changes = zooms <= zoom
     if np.count_nonzero(changes) > MAX_CELLS:
         raise _too_many(lambda less: int(np.count_nonzero(zooms <= less)), zoom)
     starts = changes.nonzero()[0]
-    coordinates = (_sums(each, starts) for each in (points.latitudes, points.longitudes))
-    return _Cells(points.codes[starts], np.diff(starts, append=len(zooms)), points.rows[starts], *coordinates)
+    bounds = np.append(starts, len(zooms))
+    sums = (np.diff(each.take(bounds)) for each in before)
+    return _Cells(points.codes[starts], np.diff(bounds), points.rows[starts], *sums)
 
 
 def _cells_of_chosen(points: _Points, zooms: Zooms, chosen: Mask, zoom: int) -> _Cells:

@@ -1,5 +1,6 @@
 """Located rows along a Z-order curve over the Web-Mercator grid: those in a cell of any zoom are next to each other."""
 
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -13,6 +14,7 @@ from service.model.place import MAX_ZOOM
 
 Fixed = NDArray[np.int32]
 Zooms = NDArray[np.uint8]
+Totals = NDArray[np.int64]
 
 # The name of the order among those of a table.
 Z_ORDER: Final = "z_order"
@@ -20,7 +22,7 @@ Z_ORDER: Final = "z_order"
 UNITS_PER_DEGREE: Final = 10_000_000
 
 
-class ZOrder(msgspec.Struct, frozen=True, eq=False):
+class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
     """An order of rows along the curve.
 
     order       all rows: the located ones by Morton code, ties by row; then the others, ascending
@@ -43,10 +45,22 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False):
         """The number of located rows."""
         return len(self.codes)
 
+    @cached_property
+    def totals(self) -> tuple[Totals, Totals]:
+        """The totals of the latitudes and of the longitudes; most requests need none of them."""
+        return totals(self.latitudes), totals(self.longitudes)
+
 
 def fixed(degrees: Floats) -> Fixed:
     """Return degrees in units, rounded."""
     return np.rint(degrees * UNITS_PER_DEGREE).astype(np.int32)
+
+
+def totals(units: Fixed) -> Totals:
+    """Return the sum of the units before each place, and of all: the sum of a run is the difference of two."""
+    found = np.zeros(len(units) + 1, np.int64)
+    np.cumsum(units, out=found[1:])
+    return found
 
 
 def zooms_of(codes: Codes) -> Zooms:
