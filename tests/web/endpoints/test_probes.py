@@ -136,6 +136,7 @@ async def test_the_admin_listener_has_probes_and_metrics_without_a_key(
         "/stores/{store_id}",
         "/companies",
         "/companies/{company_id}",
+        "/clusters",
     ]
     assert (await samples(admin))['store_directory_http_requests_total{method="GET",route="/stores",status="200"}'] == 1
 
