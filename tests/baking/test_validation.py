@@ -5,6 +5,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -13,8 +14,13 @@ from service.baking.baked_file import bake, load_baked
 from service.baking.layout import Array, DamagedFile, map_file, write_file
 from service.baking.validation import check_column, check_records, is_sorted
 from service.engine.column import Column
+from service.engine.map_clusters import map_clusters
 from service.engine.string_array import StringArray
+from service.engine.z_order import zooms_of
+from service.model.features import ClusterCollection
+from service.model.query import QueryParser
 from service.model.records import STORES
+from service.web.request_target import query_pairs
 from tests.baking.made_up import loaded, make
 from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory
@@ -195,12 +201,14 @@ def test_a_wrong_item_of_locations_is_refused(
         ("order", (-1, 40), "the order of stores/z_order has rows that do not exist"),
         ("places", (3, 40), "the places of stores/z_order are not those of its order"),
         ("places", (0, -1), "the places of stores/z_order are not those of its order"),
-        ("codes", (0, 0), "the codes of stores/z_order are not those of its coordinates"),
-        ("codes", (-1, 2**48), "the codes of stores/z_order are not those of its coordinates"),
+        ("codes", (0, 2**47), "the codes of stores/z_order are not ascending, or out of range"),
+        ("codes", (-1, 2**48), "the codes of stores/z_order are not ascending, or out of range"),
+        ("codes", (-1, 2**64 - 1), "the codes of stores/z_order are not ascending, or out of range"),
         ("zooms", (0, 1), "the zooms of stores/z_order are not those of its codes"),
+        ("zooms", (-1, 24), "the zooms of stores/z_order are not those of its codes"),
         ("zooms", (-1, 255), "the zooms of stores/z_order are not those of its codes"),
-        ("latitudes", (0, 900_000_001), "the latitudes of stores/z_order are not those of its coordinates"),
-        ("longitudes", (-1, -(2**31)), "the longitudes of stores/z_order are not those of its coordinates"),
+        ("latitudes", (0, 900_000_001), "the coordinates of stores/z_order are out of range"),
+        ("longitudes", (-1, -(2**31)), "the coordinates of stores/z_order are out of range"),
     ],
 )
 def test_a_wrong_item_of_the_z_order_is_refused(
@@ -221,32 +229,62 @@ def test_an_array_of_the_z_order_of_another_length_is_refused(
     assert refusal(forged({name: change(arrays[name])})) == why
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "why"),
-    [
-        ("same", "same", "the order of stores/z_order is not sorted by code"),
-        ("other", "other", "the order of stores/z_order is not sorted by code"),
-        ("lone", "lone", "the order of stores/z_order is not sorted by code"),
-        ("lone", "other", "the order of stores/z_order does not have the located rows first"),
-    ],
-)
-def test_a_z_order_out_of_order_is_refused(
-    arrays: dict[str, Array], forged: Callable[..., Path], first: str, second: str, why: str
+@pytest.mark.parametrize("change", [-1, 1])
+def test_a_wrong_zoom_of_the_z_order_is_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path], change: int
 ) -> None:
-    """Two rows have each other's place, with what belongs to them: of one cell, of two, or without a location."""
-    parts = {part: arrays[f"stores/z_order/{part}"].copy() for part in ("codes", "zooms", "latitudes", "longitudes")}
-    order, codes = arrays["stores/z_order/order"].copy(), parts["codes"]
-    changes = np.diff(codes, append=0) != 0
-    begins = {"same": int((~changes).argmax()), "lone": int(changes.argmax()), "other": len(codes)}
-    one, other = begins[first], begins[second] + (first == second)
-    order[[one, other]] = order[[other, one]]
-    if other < len(codes):
-        for array in parts.values():
-            array[[one, other]] = array[[other, one]]
-    changed = {"order": order, "places": np.argsort(order).astype(np.int32), **parts}
-    assert (
-        refusal(forged({f"stores/z_order/{part}": array for part, array in changed.items()})) == f"{why}; bake it again"
-    )
+    zooms = arrays["stores/z_order/zooms"]
+    why = "the zooms of stores/z_order are not those of its codes; bake it again"
+    for place in range(1, len(zooms)):
+        other = zooms.copy()
+        other[place] += np.uint8(change % 256)
+        assert refusal(forged({"stores/z_order/zooms": other})) == why
+
+
+def test_a_z_order_with_a_row_without_location_among_the_located_ones_is_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path]
+) -> None:
+    order, count = arrays["stores/z_order/order"].copy(), len(arrays["stores/z_order/codes"])
+    order[[0, count]] = order[[count, 0]]
+    changed = {"stores/z_order/order": order, "stores/z_order/places": np.argsort(order).astype(np.int32)}
+    why = "the order of stores/z_order does not have the located rows first; bake it again"
+    assert refusal(forged(changed)) == why
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_z_order_that_is_not_that_of_the_locations_may_count_wrongly_but_never_fails(
+    arrays: dict[str, Array], forged: Callable[..., Path], seed: int
+) -> None:
+    """Other codes with zooms that fit, other coordinates in range, rows anywhere along the curve."""
+    random, name = np.random.default_rng(seed), "stores/z_order"
+    count, length = len(arrays[f"{name}/codes"]), len(arrays[f"{name}/order"])
+    codes = np.sort(random.integers(0, 2**48, count, dtype=np.uint64) >> np.uint64(random.choice((0, 0, 20, 47))))
+    order = arrays[f"{name}/order"].copy()
+    random.shuffle(order[:count])
+    random.shuffle(order[count:])
+    changed: dict[str, Array] = {
+        "codes": codes,
+        "zooms": zooms_of(codes),
+        "order": order,
+        "places": np.argsort(order).astype(np.int32),
+        "latitudes": random.choice(np.array([-900_000_000, 0, 900_000_000], np.int32), count),
+        "longitudes": random.integers(-1_800_000_000, 1_800_000_001, count, np.int32),
+    }
+    dataset = load_baked(forged({f"{name}/{part}": array for part, array in changed.items()})).dataset
+    assert dataset is not None
+    parser, total = QueryParser(STORES, of_map=True), []
+    for box, more in product(("-180,-90,180,90", "10,-90,-10,90", "0,0,45,45"), ("", "is_open=true", "q=a")):
+        for zoom in (0, 7, 22):
+            query = parser.parse(query_pairs(f"bbox={box}&zoom={zoom}&{more}"), strict=False)
+            features = msgspec.json.decode(
+                b"".join(map_clusters(dataset.stores, query)), type=ClusterCollection
+            ).features
+            total.append(sum(each.properties.count for each in features))
+            for each in features:
+                longitude, latitude = each.geometry.coordinates
+                assert abs(latitude) <= 90
+                assert abs(longitude) <= 180
+    assert max(total) <= length
 
 
 @pytest.mark.parametrize("located", [True, False])

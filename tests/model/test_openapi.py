@@ -17,7 +17,7 @@ from service.web.auth import no_authentication
 from service.web.site import make_site
 from tests.web.live import POLICY
 
-PROTECTED = ["/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}"]
+PROTECTED = ["/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/clusters"]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from service.model.operation import GEO_JSON, Operation
 from service.model.parameters import ZOOM
 from service.model.query import Query, QueryParser
 from service.model.records import STORES
-from service.web.endpoints.served_data import DATA_ERRORS, TAG, ServedData
+from service.web.endpoints.resources import DATA_ERRORS, TAG, ServedData
 from service.web.headers.request_fields import RequestFields
 from service.web.identity import Identified
 from service.web.parsed_parameters import parser

@@ -1,26 +1,69 @@
-"""The operations on records: the lists of stores and of companies, one store, one company, clusters of stores."""
+"""The operations on records: the lists of stores and of companies, one store, one company."""
 
 from collections.abc import Callable
+from datetime import datetime
+from functools import lru_cache
 from http import HTTPStatus
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
+
+from aiohttp import hdrs
 
 from service.engine.page import page
 from service.engine.table import Table
 from service.loading.dataset import Dataset
 from service.model.envelope import PaginatedResponse, wrap
-from service.model.errors import NotFound
-from service.model.operation import Operation
+from service.model.errors import (
+    NotFound,
+    OtherVersion,
+    PreconditionFailed,
+    ServiceUnavailable,
+    TooManyRequests,
+    Unauthorized,
+    UnprocessableContent,
+)
+from service.model.operation import VERSION_HEADER, Operation
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.answer import HeaderLines
-from service.web.endpoints.clusters import cluster_route
-from service.web.endpoints.served_data import DATA_ERRORS, TAG, ServedData
+from service.web.answer import HeaderLines, header_lines
+from service.web.headers.conditional import http_date
 from service.web.parsed_parameters import ParsedParameters, parser
 from service.web.policy import Policy
-from service.web.representation import Content, Representation
+from service.web.representation import CommonHeaders, Content, Representation
 from service.web.routes import Call, ResourceRoute
+
+TAG: Final = "directory"
+DATA_ERRORS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent, ServiceUnavailable)
+# During a reload, responses from two data sets are in progress.
+_GENERATIONS: Final = 2
+
+
+class ServedData:
+    """The served data, with the header fields that its responses share."""
+
+    def __init__(self, snapshots: SnapshotHolder, policy: Policy) -> None:
+        self._snapshots = snapshots
+        self._cache_control = policy.cache_control
+        self._vary = policy.vary(hdrs.ACCEPT_ENCODING, of_data=True)
+        self._common = lru_cache(_GENERATIONS)(self._make_common)
+
+    def for_call(self, call: Call) -> tuple[Dataset, CommonHeaders]:
+        """Return the data set for a call. Raises `ServiceUnavailable`, `OtherVersion`."""
+        current = self._snapshots.current
+        if current is None:
+            raise ServiceUnavailable("The data is still being loaded")
+        dataset, versions = current.dataset, call.fields.versions
+        if versions and any(version.strip() not in ("", dataset.version) for version in versions):
+            raise OtherVersion(VERSION_HEADER, dataset.version)
+        return dataset, self._common(dataset.version, current.modified)
+
+    def _make_common(self, version: str, modified: datetime | None) -> CommonHeaders:
+        fields = {"Cache-Control": self._cache_control, VERSION_HEADER: version}
+        second = None if modified is None else int(modified.timestamp())
+        if second is not None:
+            fields["Last-Modified"] = http_date(second)
+        return CommonHeaders(headers=header_lines(fields), vary=self._vary, modified=second)
 
 
 class _ListPage(Representation, frozen=True, eq=False, kw_only=True):
@@ -50,16 +93,14 @@ class _Record(Representation, frozen=True, eq=False, kw_only=True):
         return Content((self.row,))
 
 
-def record_routes(snapshots: SnapshotHolder, policy: Policy) -> tuple[ResourceRoute, ...]:
-    """Return the routes of the operations that need a key: of each resource, the list and one record, and a map."""
-    data = ServedData(snapshots, policy)
+def record_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
+    """Return the routes of the operations that need a key: of each resource, the list and one record."""
     stores, companies = attrgetter("stores"), attrgetter("companies")
     return (
         _list_route(data, STORES, stores),
         _record_route(data, STORES, stores),
         _list_route(data, COMPANIES, companies),
         _record_route(data, COMPANIES, companies),
-        cluster_route(data),
     )
 
 
