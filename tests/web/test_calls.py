@@ -26,6 +26,8 @@ BUDGETS = {
     ("/stores?country=CA&is_open=true&sort_by=name&limit=50",): 43,
     ("/stores?q=main&limit=50",): 55,
     ("/stores?bbox=-80,43,-79,44&limit=50",): 55,
+    ("/clusters?bbox=-180,-90,180,90&zoom=3",): 70,
+    ("/clusters?bbox=-180,-90,180,90&zoom=3&is_open=true",): 70,
 }
 
 
