@@ -137,8 +137,8 @@ def _cover(z_order: ZOrder, box: Box) -> Spans:
     y = np.arange(top >> shift, (bottom >> shift) + 1, dtype=np.uint64)
     tiles = np.sort(interleave(np.tile(x, len(y)), np.repeat(y, len(x))))
     bits = np.uint64(2 * shift)
-    starts, stops = (z_order.codes.searchsorted(codes << bits) for codes in (tiles, tiles + np.uint64(1)))
-    return Spans(starts, stops)
+    search = z_order.codes.searchsorted
+    return Spans(search(tiles << bits), search(tiles + np.uint64(1) << bits))
 
 
 def _between(units: Fixed, low: float, high: float, limit: int) -> tuple[Mask, Mask] | None:
@@ -197,8 +197,8 @@ def _cells_of_all(points: _Points, before: tuple[Totals, Totals], zooms: Zooms, 
         raise _too_many(lambda less: int(np.count_nonzero(zooms <= less)), zoom)
     starts = changes.nonzero()[0]
     bounds = np.append(starts, len(zooms))
-    sums = (np.diff(each.take(bounds)) for each in before)
-    return _Cells(points.codes[starts], np.diff(bounds), points.rows[starts], *sums)
+    latitudes, longitudes = np.diff(before[0].take(bounds)), np.diff(before[1].take(bounds))
+    return _Cells(points.codes[starts], np.diff(bounds), points.rows[starts], latitudes, longitudes)
 
 
 def _cells_of_chosen(points: _Points, zooms: Zooms, chosen: Mask, zoom: int) -> _Cells:

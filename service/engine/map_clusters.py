@@ -21,7 +21,7 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
     """Return the clusters that a query asks for as JSON, in chunks. Raises `TooManyCells`."""
     clusters = _clusters(table, query)
-    if not len(clusters):
+    if not len(clusters.counts):
         return wrap_clusters((), ())
     points = list(zip(clusters.longitudes.tolist(), clusters.latitudes.tolist(), strict=True))
     coordinates = _ENCODE(points)[2:-2].split(b"],[")
