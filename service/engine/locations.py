@@ -79,7 +79,8 @@ def squared_chords(point: Point, vectors: Floats) -> Floats:
 
     Coordinate by coordinate, which is several times as fast as by vector, and the same on every processor.
     """
-    x, y, z = (coordinates - centre for coordinates, centre in zip(vectors.T, _vector(point), strict=True))
+    centre = _vector(point)
+    x, y, z = vectors[:, 0] - centre[0], vectors[:, 1] - centre[1], vectors[:, 2] - centre[2]
     chords: Floats = x * x + y * y + z * z
     return chords
 

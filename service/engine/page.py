@@ -33,17 +33,18 @@ class Page(msgspec.Struct, frozen=True):
 
 def page(table: Table, query: Query) -> Page:
     """Answer a query: select, sort, slice; count facets and leave out members if the query says so."""
+    # Facets first: the rows found for them are put into any order.
+    facets = _facets(table, query) if query.facets else UNSET
     if query.sort_by == DISTANCE and query.near:
         order: Order = nearest(table, query.criteria, query.near)
     else:
         order = select(table, query.criteria, query.sort_by)
     rows = _rows(table, query, order)
-    return Page(order.total, rows, _facets(table, query) if query.facets else UNSET)
+    return Page(order.total, rows, facets)
 
 
 def _facets(table: Table, query: Query) -> Mapping[str, Facet]:
-    selection = select(table, query.criteria, table.order_by if query.sort_by == DISTANCE else query.sort_by)
-    matches = Matches(table, query.criteria, selection.rows)
+    matches = Matches(table, query.criteria)
     return {name: matches.facet(name) for name in query.facets or ()}
 
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from service.engine.areas import Area
-from service.engine.bitmap import Bitmap, pack, positions
+from service.engine.bitmap import Bitmap, pack, positions, unpack
 from service.engine.conditions import Condition, Predicate, conditions
 from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
 from service.engine.selection import RowBitmap, RowList, Selection
@@ -47,13 +47,9 @@ def nearest(table: Table, criteria: Criteria, point: Point) -> DistanceOrder:
     return order_bitmap(locations, point, found.bitmap)
 
 
-def find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
-    """Return the rows that match, by position in an order if they are many. The last ones are cached."""
-    found = table.found.get((criteria, order))
-    if found is None:
-        found = _find(table, criteria, order)
-        table.found.put((criteria, order), found, found.nbytes + criteria.nbytes)
-    return found
+def matching(table: Table, criteria: Criteria) -> RowList | RowBitmap:
+    """Return the rows that match; many as a bitmap in the order of the rows. Recent ones are cached."""
+    return find(table, criteria, table.order_by)
 
 
 def are_many(count: int, table: Table) -> bool:
@@ -61,8 +57,25 @@ def are_many(count: int, table: Table) -> bool:
     return count * _BITMAP_FRACTION >= len(table) > _BITMAP_FRACTION
 
 
+def find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
+    """Return the rows that match; many as a bitmap by position in an order. Recent ones are cached."""
+    found = table.found.get((criteria, order))
+    if found is None:
+        found = _find(table, criteria, order)
+        table.found.put((criteria, order), found, found.nbytes + criteria.nbytes)
+    return found
+
+
 def _find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
-    """Intersect lists of rows if few rows match one condition, else bitmaps by position in an order."""
+    """Intersect lists of rows if few rows match one condition, else bitmaps by position in an order.
+
+    Rows that were found before are only put into another order.
+    """
+    found = table.found.get((criteria, table.order_by))
+    if isinstance(found, RowBitmap) and order != table.order_by:
+        return RowBitmap(pack(unpack(found.bitmap, len(table)).take(table.order(order))))
+    if found is not None:
+        return found
     fewest, *others = conditions(table, criteria)
     if are_many(fewest.count, table):
         return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, (fewest, *others), order)))
@@ -84,19 +97,37 @@ def _in_order(table: Table, found: RowList | RowBitmap, sort_by: str) -> Selecti
 
 
 def _bitmaps(table: Table, conditions: Sequence[Condition], order: str) -> list[Bitmap]:
-    """Return bitmaps by position in an order: a cached one for a condition that has it, one for all the rest."""
-    bitmaps, masks = [], []
+    """Return bitmaps by position in an order: a cached one for a condition that has it, one for all the rest.
+
+    In another order than that of the rows, a bitmap takes milliseconds of a million rows: a query builds at most two.
+    """
+    bitmaps: list[Bitmap] = []
+    rest: list[Condition] = []
     for condition in conditions:
         match condition:
-            case Predicate(codes=(code,)):
-                bitmaps.append(table.bitmap(condition.field, code, order))
+            case Predicate(field=field, codes=(code,)) if (
+                order == table.order_by or table.has_bitmap(field, code, order) or condition is conditions[-1]
+            ):
+                bitmaps.append(table.bitmap(field, code, order))
             case TermMatch() if order == table.order_by:
                 bitmaps.append(condition.bitmap())
-            case Area() if order == DISTANCE:
-                bitmaps.append(condition.bitmap_by_place())
             case _:
-                masks.append(condition.mask())
-    if masks:
-        mask = reduce(np.logical_and, masks)
-        bitmaps.append(pack(mask if order == table.order_by else mask.take(table.order(order))))
-    return bitmaps
+                rest.append(condition)
+    return [*bitmaps, _bitmap(table, rest, order)] if rest else bitmaps
+
+
+def _bitmap(table: Table, conditions: Sequence[Condition], order: str) -> Bitmap:
+    """Return the bitmap of the rows that match all of some conditions, by position in an order."""
+    areas = [condition for condition in conditions if isinstance(condition, Area)]
+    by_row = [condition.mask() for condition in conditions if not isinstance(condition, Area)]
+    in_order = []
+    if areas:
+        by_place = reduce(np.logical_and, (area.mask_by_place() for area in areas))
+        if order == DISTANCE:
+            in_order.append(by_place)
+        else:
+            by_row.append(by_place.take(areas[0].locations.places))
+    if by_row:
+        mask = reduce(np.logical_and, by_row)
+        in_order.append(mask if order == table.order_by else mask.take(table.order(order)))
+    return pack(reduce(np.logical_and, in_order))

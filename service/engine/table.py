@@ -43,9 +43,9 @@ class Table:
 
     all_rows   sort field -> all rows, in that order
 
-    It caches the last `selections` by criteria and sort field, the last rows `found` by criteria and order, by
-    distance or along the Z-order, and the last `facets` by criteria and field, which a client that pages through
-    results repeats, and the last bitmaps. All depend only on their cache key and on the table.
+    It caches the last `selections` by criteria and sort field, the last rows `found` by criteria and order for orders
+    by distance, for facets and for clusters, and the last `facets` by criteria and field, which a client that pages
+    through results repeats, and the last bitmaps. All depend only on their cache key and on the table.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of a table
