@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, count_between, is_set, pack, positions
+from service.engine.bitmap import Bitmap, count_between, is_set, pack, positions, unpack
 from service.engine.column import Rows
 from service.engine.grid import Places, Spans
 from service.engine.locations import Locations
@@ -109,9 +109,7 @@ def cluster_bitmap(locations: Locations, bitmap: Bitmap, box: Box, zoom: int) ->
     if _are_few(near, locations):
         places = near.places()
         return _cluster_few(locations, places[is_set(bitmap, places)], box, zoom)
-    octets = bitmap.view(np.uint8)
-    mask = np.unpackbits(octets, count=locations.count, bitorder="little").view(np.bool_)
-    return _cluster_many(locations, mask, box, zoom)
+    return _cluster_many(locations, unpack(bitmap, locations.count), box, zoom)
 
 
 def cluster_rows(locations: Locations, rows: Rows, box: Box, zoom: int) -> Clusters:
@@ -211,7 +209,7 @@ def _cells_of_chosen(points: _Points, zooms: Zooms, chosen: Mask, zoom: int) -> 
     lasts = positions(np.frombuffer(ends.to_bytes(bitmap.nbytes, "little"), np.uint64))
     # A cell starts at the end of the one before: in between are only cells without chosen rows.
     starts = np.append(0, lasts[:-1] + 1)[: len(lasts)]
-    counts = count_between(bitmap, np.append(starts, len(chosen))).astype(np.int64)
+    counts = count_between(bitmap, np.append(starts, len(chosen)))
     sums = (_sums(each * chosen, starts) for each in (points.rows, points.latitudes, points.longitudes))
     return _Cells(points.codes[lasts], counts, *sums)
 
