@@ -20,6 +20,7 @@ from service.baking.baked_file import FORMAT
 from service.baking.layout import BakedContent, map_file
 from service.commands import main
 from service.commands.settings_file import read_settings
+from service.engine.clusters import MAX_CELLS
 from service.loading.acceptance import InvalidRecords
 from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.dataset import Report, Totals, load
@@ -32,8 +33,10 @@ from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
 from service.model import kinds
 from service.model.envelope import Facet, PaginatedResponse
 from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
+from service.model.features import ClusterCollection, ClusterProperties
 from service.model.kinds import FALSE, TRUE
-from service.model.parameters import MAX_DIGITS, parameters_of
+from service.model.parameters import MAX_DIGITS, map_parameters_of, parameters_of
+from service.model.place import MAX_ZOOM
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Company, Resource
 from service.sampling.sample import write_sample
@@ -101,6 +104,7 @@ PAGE: Any = PaginatedResponse
 ANSWERS = (
     *(PAGE[record] for record in STORES.items),
     Company,
+    ClusterCollection,
     HTTPError,
     HTTPValidationError,
     ProblemDetails,
@@ -177,6 +181,17 @@ def test_every_parameter_is_in_the_interface_with_its_default(resource: Resource
     assert defaults == {parameter.name: str(parameter.schema.get("default", "")) for parameter in parameters}
 
 
+def test_every_parameter_of_a_map_is_in_the_interface_with_whether_it_is_needed() -> None:
+    listed = rows(section(INTERFACE, "Parameters"), "Parameter")
+    needs = {row["Parameter"].strip("`"): row["`/clusters`"] for row in listed if row["`/clusters`"]}
+    parameters = map_parameters_of(STORES)
+    assert needs == {parameter.name: "needed" if parameter.required else "yes" for parameter in parameters}
+    assert f"0 to {MAX_ZOOM}" in next(row["Takes"] for row in listed if row["Parameter"] == "`zoom`")
+    assert f"more than {MAX_CELLS:,} cells" in section(INTERFACE, "Clusters for maps")
+    members = codes(" ".join(row["Member of a feature"] for row in rows(INTERFACE, "Member of a feature")))
+    assert members == ["coordinates", *ClusterProperties.__struct_fields__]
+
+
 @each_resource
 def test_every_filter_is_in_the_interface_with_its_kind(resource: Resource) -> None:
     documented = {row["Parameter"].strip("`"): row["Takes"] for row in rows(INTERFACE, "Parameter")}
@@ -245,7 +260,7 @@ def examples_of_faults() -> Iterator[tuple[str, str, str]]:
 @pytest.mark.parametrize(("query", "kind", "msg"), list(examples_of_faults()))
 def test_every_example_of_a_422_is_answered_as_documented(query: str, kind: str, msg: str) -> None:
     with pytest.raises(UnprocessableContent) as raised:
-        QueryParser(STORES).parse(query_pairs(query), strict=True)
+        QueryParser(STORES, of_map="zoom=" in query).parse(query_pairs(query), strict=True)
     assert isinstance(raised.value.body, HTTPValidationError)
     (fault,) = raised.value.body.detail
     beginning, _, end = msg.partition("…")
