@@ -152,10 +152,8 @@ def test_clusters_are_geojson_without_links(document: Any) -> None:
         assert schemas[name]["properties"]["type"] == {"enum": [kind]}
         assert "type" in schemas[name]["required"]
     assert schemas["ClusterProperties"]["required"] == ["count"]
-    members = schemas["ClusterProperties"]["properties"]
-    assert {name: members[name] for name in STORE_MEMBERS} == {
-        name: {**schemas["Store"]["properties"][name]} for name in STORE_MEMBERS
-    }
+    assert list(schemas["ClusterProperties"]["properties"]) == ["count", *STORE_MEMBERS]
+    assert set(STORE_MEMBERS) < set(schemas["Store"]["properties"])
 
 
 def test_clusters_need_a_box_and_a_zoom_and_have_a_valid_example(document: Any) -> None:

@@ -51,7 +51,10 @@ def test_a_map_has_a_box_a_zoom_and_conditions(zoom: str) -> None:
         ("zoom=x", [("bbox", "missing"), ("zoom", "int_parsing")]),
         ("zoom=23&bbox=0", [("bbox", "value_error"), ("zoom", "less_than_equal")]),
         ("zoom=-1&is_open=?&bbox=0,0,0,0", [("is_open", "bool_parsing"), ("zoom", "greater_than_equal")]),
-        ("near=0,0&bbox=0,0,0,0&limit=0", [("zoom", "missing"), ("near", "extra_forbidden"), ("limit", "extra_forbidden")]),
+        (
+            "near=0,0&bbox=0,0,0,0&limit=0",
+            [("zoom", "missing"), ("near", "extra_forbidden"), ("limit", "extra_forbidden")],
+        ),
     ],
 )
 def test_errors_of_maps_are_in_the_order_of_their_parameters(query: str, reported: list[tuple[str, str]]) -> None:
