@@ -8,8 +8,8 @@ import pytest
 from msgspec import UNSET
 
 from service.model.errors import RequestError
-from service.model.operation import ALWAYS
 from service.model.features import STORE_MEMBERS
+from service.model.operation import ALWAYS
 from service.model.parameters import MAX_LIMIT, map_parameters_of, parameters_of
 from service.model.place import Box
 from service.model.query import QueryParser

@@ -13,6 +13,7 @@ from service.model.parameters import (
     facets_parameter,
     fields_parameter,
     filter_parameter,
+    map_parameters_of,
     parameters_of,
     sort_by_parameter,
 )
