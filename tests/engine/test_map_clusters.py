@@ -42,5 +42,5 @@ def test_clusters_are_those_of_a_scan(seed: int) -> None:
 
 def test_rows_without_locations_have_no_clusters() -> None:
     query = PARSER.parse([("bbox", BOXES[0]), ("zoom", "0")], strict=True)
-    with pytest.raises(ValueError, match="^clusters need locations"):
+    with pytest.raises(ValueError, match=r"^clusters need locations"):
         map_clusters(build(COMPANIES, []), query)
