@@ -35,7 +35,7 @@ from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails,
 from service.model.kinds import FALSE, TRUE
 from service.model.parameters import MAX_DIGITS, parameters_of
 from service.model.query import QueryParser
-from service.model.records import COMPANIES, STORES, Company, Resource, Store, partial
+from service.model.records import COMPANIES, STORES, Company, Resource
 from service.sampling.sample import write_sample
 from service.setting import Group
 from service.settings import SETTINGS
@@ -89,10 +89,9 @@ INTERFACE, DATA, COMMANDS, BAKED, KEYS = (
 )
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
 NUMPY_NAMES = {"U8": "uint8", "U16": "uint16", "U32": "uint32", "I32": "int32", "I64": "int64", "F64": "float64"}
-PARTIAL_STORES: Any = PaginatedResponse[partial(Store)]  # type: ignore[misc]
+PAGE: Any = PaginatedResponse
 ANSWERS = (
-    PaginatedResponse[Store],
-    PARTIAL_STORES,
+    *(PAGE[record] for record in STORES.items),
     Company,
     HTTPError,
     HTTPValidationError,

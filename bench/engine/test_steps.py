@@ -50,18 +50,18 @@ def test_parse_again(benchmark: BenchmarkFixture, questions: Questions) -> None:
 
 
 def test_select(benchmark: BenchmarkFixture, questions: Questions) -> None:
-    """Compute the rows that match the filters; the bitmaps of single values are cached."""
-    asked = ((query.filters, query.sort_by) for query in questions.queries)
+    """Compute the rows that match the criteria; the bitmaps of single values are cached."""
+    asked = ((query.criteria, query.sort_by) for query in questions.queries)
     table = questions.table
-    time_each(benchmark, lambda filters, sort_by: select(table, filters, sort_by), asked, table.selections.clear)
+    time_each(benchmark, lambda criteria, sort_by: select(table, criteria, sort_by), asked, table.selections.clear)
 
 
 def test_select_again(benchmark: BenchmarkFixture, questions: Questions) -> None:
     """Get a selection from the cache."""
-    asked = [(query.filters, query.sort_by) for query in questions.queries]
-    for filters, sort_by in asked:
-        select(questions.table, filters, sort_by)
-    time_each(benchmark, lambda filters, sort_by: select(questions.table, filters, sort_by), asked)
+    asked = [(query.criteria, query.sort_by) for query in questions.queries]
+    for criteria, sort_by in asked:
+        select(questions.table, criteria, sort_by)
+    time_each(benchmark, lambda criteria, sort_by: select(questions.table, criteria, sort_by), asked)
 
 
 def test_sort(benchmark: BenchmarkFixture, questions: Questions) -> None:
@@ -85,6 +85,6 @@ def test_encode(benchmark: BenchmarkFixture, questions: Questions) -> None:
 
 def _sorted(table: Table, query: Query) -> tuple[Selection, range, bool]:
     """Return a selection and the arguments of its `slice` for a query whose page is not empty."""
-    found = select(table, query.filters, query.sort_by)
+    found = select(table, query.criteria, query.sort_by)
     first = (query.page_num - 1) * query.limit
-    return found, range(first, min(first + query.limit, len(found.rows))), query.descending
+    return found, range(first, min(first + query.limit, found.total)), query.descending

@@ -7,11 +7,12 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, positions
+from service.engine.bitmap import Bitmap, positions, unpack
 from service.engine.column import Rows
 from service.engine.grid import BAND_HEIGHT, Places, Spans, cell_of, spans
 from service.engine.locations import Locations
-from service.engine.sphere import EARTH_RADIUS, Floats, Point, box_around, squared_chord
+from service.engine.sphere import EARTH_RADIUS, Floats, box_around, squared_chord
+from service.model.place import Point
 
 _WORD_BITS: Final = 64
 _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
@@ -43,10 +44,7 @@ class DistanceOrder:
     """
 
     def __init__(self, total: int, located: _Located, others: Callable[[], Rows]) -> None:
-        self._total, self._located, self._others = total, located, others
-
-    def __len__(self) -> int:
-        return self._total
+        self.total, self._located, self._others = total, located, others
 
     def slice(self, span: range, *, descending: bool) -> Rows:
         """Return the rows at the positions in `span`.
@@ -100,7 +98,7 @@ class _Dense:
         """Return the places of the nearest rows, at least a number of them, unless they are far away.
 
         The number of rows around is counted before any distance is computed: a radius with too few is enlarged, one
-        with many more than needed is reduced.
+        with many more than needed is reduced. Where fewer rows match than elsewhere, more are needed.
         """
         expected = number * self._locations.count / self.count
         low, high = 0.0, math.inf
@@ -112,9 +110,11 @@ class _Dense:
             else:
                 if near.count * _EARTH_FRACTION > self._locations.count:
                     return None
-                found = self._inside(near, radius) if near.count >= expected else None
-                if found is not None and len(found[0]) >= number:
-                    return found
+                if near.count >= expected:
+                    found = self._inside(near, radius)
+                    if len(found[0]) >= number:
+                        return found
+                    expected = max(expected, number * near.count / (len(found[0]) + 1))
                 low, high = radius, math.inf
             radius = min(_GROWTH * low, math.sqrt(low * high)) if low else high / _GROWTH
         return None
@@ -145,23 +145,28 @@ class _Dense:
     def _among_all(self, ranks: range) -> tuple[Places, range]:
         """Return the places of rows that may have some ranks, and which ranks these are among them.
 
-        Distances of all rows in single precision decide, which takes half the time.
+        Distances of all rows in single precision decide, which takes half the time, unless only a few rows match.
         """
+        if self._bitmap is not None and self.count * _NEARBY_FRACTION <= self._locations.count:
+            return positions(self._bitmap)[: self.count], ranks
         nearness = self._locations.nearness(self._point)
-        if self._bitmap is None:
-            return _window(nearness, ranks, _PRECISION)
-        octets = self._bitmap.view(np.uint8)
-        matches = np.unpackbits(octets, count=len(nearness), bitorder="little").view(np.bool_)
-        window, ranks = _window(nearness[matches], ranks, _PRECISION)
-        return matches.nonzero()[0][window], ranks
+        if self._bitmap is not None:  # farthest away is what does not match
+            np.copyto(nearness, np.inf, where=~unpack(self._bitmap, len(nearness)))
+        return _window(nearness, ranks, _PRECISION)
 
 
 def order_rows(locations: Locations, point: Point, rows: Rows) -> DistanceOrder:
     """Return rows, ascending, in the order of their distance."""
-    places = locations.places[rows]
+    places = locations.places.take(rows)
     located = places < locations.count
+    if located.all():
+        return DistanceOrder(len(rows), _Listed(rows, locations.squared_chords(point, places)), _nothing)
     chords = locations.squared_chords(point, places[located])
     return DistanceOrder(len(rows), _Listed(rows[located], chords), lambda: rows[~located])
+
+
+def _nothing() -> Rows:
+    return np.empty(0, np.int32)
 
 
 def order_bitmap(locations: Locations, point: Point, bitmap: Bitmap) -> DistanceOrder:
@@ -198,8 +203,9 @@ def _window(values: NDArray[np.floating[Any]], ranks: range, precision: float) -
 
     `precision` is how far a value may be from what it stands for.
     """
-    ends = [ranks.start, ranks.stop - 1]
-    lowest, highest = np.partition(values, ends)[ends]
+    last = ranks.stop - 1
+    nearest = np.partition(values, last)[: ranks.stop]  # one rank after the other: several at once take much longer
+    highest, lowest = nearest[last], np.partition(nearest, ranks.start)[ranks.start]
     least, most = lowest - 2 * precision, highest + 2 * precision
     skipped = int(np.count_nonzero(values < least))
     window = ((values >= least) & (values <= most)).nonzero()[0]

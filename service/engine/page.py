@@ -1,17 +1,23 @@
 """The page of a table that answers a query."""
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from service.engine.column import Rows
+from service.engine.distance_order import DistanceOrder
 from service.engine.facets import Matches
 from service.engine.projection import project
-from service.engine.select import select
+from service.engine.select import nearest, select
 from service.engine.selection import Selection
 from service.engine.table import Table
 from service.model.envelope import Facet
 from service.model.query import Query
+from service.model.records import DISTANCE
+
+Order: TypeAlias = Selection | DistanceOrder
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -27,20 +33,32 @@ class Page(msgspec.Struct, frozen=True):
 
 def page(table: Table, query: Query) -> Page:
     """Answer a query: select, sort, slice; count facets and leave out members if the query says so."""
-    selection = select(table, query.filters, query.sort_by)
-    rows = _rows(table, query, selection)
-    return Page(len(selection.rows), rows, _facets(table, query, selection) if query.facets else UNSET)
+    # Facets first: the rows found for them are put into any order.
+    facets = _facets(table, query) if query.facets else UNSET
+    if query.sort_by == DISTANCE and query.near:
+        order: Order = nearest(table, query.criteria, query.near)
+    else:
+        order = select(table, query.criteria, query.sort_by)
+    rows = _rows(table, query, order)
+    return Page(order.total, rows, facets)
 
 
-def _facets(table: Table, query: Query, selection: Selection) -> Mapping[str, Facet]:
-    matches = Matches(table, query.filters, selection.rows)
+def _facets(table: Table, query: Query) -> Mapping[str, Facet]:
+    matches = Matches(table, query.criteria)
     return {name: matches.facet(name) for name in query.facets or ()}
 
 
-def _rows(table: Table, query: Query, selection: Selection) -> Sequence[bytes | memoryview]:
-    total, first = len(selection.rows), (query.page_num - 1) * query.limit
-    if first >= total:  # page numbers are unbounded and may not fit into an array
+def _rows(table: Table, query: Query, order: Order) -> Sequence[bytes | memoryview]:
+    first = (query.page_num - 1) * query.limit
+    if first >= order.total:  # page numbers are unbounded and may not fit into an array
         return []
-    span = range(first, min(first + query.limit, total))
-    chunks = table.json(selection.slice(span, descending=query.descending))
+    rows = order.slice(range(first, min(first + query.limit, order.total)), descending=query.descending)
+    chunks = _json(table, query, rows) if query.near else table.json(rows)
     return project(chunks, query.fields) if query.fields else chunks
+
+
+def _json(table: Table, query: Query, rows: Rows) -> Sequence[bytes | memoryview]:
+    """Return rows as a list body, with their distances if the query wants them."""
+    if not query.near or table.locations is None or (query.fields and DISTANCE not in query.fields):
+        return table.json(rows)
+    return table.json_with_distances(rows, table.locations.distances(query.near, rows))

@@ -13,12 +13,12 @@ _ABSENT: Final = Raw()
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 
-def project(rows: Sequence[memoryview], names: tuple[str, ...]) -> list[bytes]:
+def project(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[bytes]:
     """Return rows with some members only, as one chunk; `rows` concatenate to a list body, as does the result."""
     return [_ENCODE(decode(rows, names))[1:-1]]
 
 
-def decode(rows: Sequence[memoryview], names: tuple[str, ...]) -> list[Any]:
+def decode(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:
     """Return rows as structs of some members, each as encoded."""
     return _decoder(names)(b"".join((b"[", *rows, b"]")))
 

@@ -1,65 +1,55 @@
-"""Select the rows that match the filters of a query, by posting lists or bitmaps, whichever is cheaper."""
+"""Select the rows that match the criteria of a query, by lists of rows or bitmaps, whichever is cheaper."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Final
 
-import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, pack, positions
-from service.engine.column import Column, Rows, merge
-from service.engine.selection import Selection
+from service.engine.areas import Area
+from service.engine.bitmap import Bitmap, pack, positions, unpack
+from service.engine.conditions import Condition, Predicate, conditions
+from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
+from service.engine.selection import RowBitmap, RowList, Selection
 from service.engine.table import Table
-from service.model.query import Filter, nbytes
+from service.engine.text_index import TermMatch
+from service.model.place import Point
+from service.model.query import ALL_ROWS, Criteria
+from service.model.records import DISTANCE
 
-# If the most selective filter matches less than 1 / 64 of the rows, intersecting posting lists and sorting is cheaper.
+# If the most selective condition matches less than 1 / 64 of the rows, intersecting lists of rows and sorting is
+# cheaper.
 _BITMAP_FRACTION: Final = 64
 
 
-class Predicate(msgspec.Struct, frozen=True, eq=False):
-    """A filter on a column: the codes of the accepted values, and the number of rows that match."""
-
-    field: str
-    column: Column
-    codes: tuple[int, ...]
-    count: int
-
-    def rows(self) -> Rows:
-        """Return the matching rows, ascending."""
-        return merge(map(self.column.postings, self.codes))
-
-    def filter(self, rows: Rows) -> Rows:
-        """Return the given rows that match."""
-        return rows[self._matches(self.column.codes[rows])]
-
-    def mask(self) -> NDArray[np.bool_]:
-        """Return for each row whether it matches."""
-        return self._matches(self.column.codes)
-
-    def _matches(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
-        matches: NDArray[np.bool_]
-        if len(self.codes) == 1:
-            matches = codes == self.codes[0]
-        else:
-            accepted = np.zeros(self.column.null_code + 1, np.bool_)
-            accepted[list(self.codes)] = True
-            matches = accepted[codes]
-        return matches
-
-
-def select(table: Table, filters: tuple[Filter, ...], sort_by: str) -> Selection:
-    """Return the rows that match every filter, in ascending order of a field. Recent selections are cached."""
-    if not filters:
-        column = table.columns[sort_by]
-        return Selection(column.order, column.non_null_count)
-    selection = table.selections.get((filters, sort_by))
+def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
+    """Return the rows that match, in ascending order of a field. Recent selections are cached."""
+    if criteria == ALL_ROWS:
+        return table.all_rows[sort_by]
+    selection = table.selections.get((criteria, sort_by))
     if selection is None:
-        selection = _compute(table, filters, sort_by)
-        # The filter values may be larger than the rows that they select.
-        table.selections.put((filters, sort_by), selection, selection.nbytes + nbytes(filters))
+        selection = _in_order(table, _find(table, criteria, sort_by), sort_by)
+        # The values of the criteria may be larger than the rows that they select.
+        table.selections.put((criteria, sort_by), selection, selection.nbytes + criteria.nbytes)
     return selection
+
+
+def nearest(table: Table, criteria: Criteria, point: Point) -> DistanceOrder:
+    """Return the rows that match, in the order of their distance from a point. The last rows found are cached."""
+    locations = table.locations
+    if locations is None:
+        raise ValueError("the rows have no locations")
+    if criteria == ALL_ROWS:
+        return order_all(locations, point)
+    found = _found(table, criteria, DISTANCE)
+    if isinstance(found, RowList):
+        return order_rows(locations, point, found.rows)
+    return order_bitmap(locations, point, found.bitmap)
+
+
+def matching(table: Table, criteria: Criteria) -> RowList | RowBitmap:
+    """Return the rows that match; many as a bitmap in the order of the rows. Recent ones are cached."""
+    return _found(table, criteria, table.order_by)
 
 
 def are_many(count: int, table: Table) -> bool:
@@ -67,36 +57,76 @@ def are_many(count: int, table: Table) -> bool:
     return count * _BITMAP_FRACTION >= len(table) > _BITMAP_FRACTION
 
 
-def predicates(table: Table, filters: Iterable[Filter]) -> list[Predicate]:
-    """Return the predicates of filters."""
-    return [_predicate(table, each) for each in filters]
+def _found(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
+    found = table.found.get((criteria, order))
+    if found is None:
+        found = _find(table, criteria, order)
+        table.found.put((criteria, order), found, found.nbytes + criteria.nbytes)
+    return found
 
 
-def _compute(table: Table, filters: Sequence[Filter], sort_by: str) -> Selection:
-    """Intersect posting lists if one filter matches few rows, else bitmaps."""
+def _find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
+    """Intersect lists of rows if few rows match one condition, else bitmaps by position in an order.
+
+    Rows that were found before are only put into another order.
+    """
+    found = table.found.get((criteria, table.order_by))
+    if isinstance(found, RowBitmap) and order != table.order_by:
+        return RowBitmap(pack(unpack(found.bitmap, len(table)).take(table.order(order))))
+    if found is not None:
+        return found
+    fewest, *others = conditions(table, criteria)
+    if are_many(fewest.count, table):
+        return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, (fewest, *others), order)))
+    rows = fewest.rows()
+    for condition in others:
+        rows = condition.filter(rows)
+    return RowList(rows)
+
+
+def _in_order(table: Table, found: RowList | RowBitmap, sort_by: str) -> Selection:
     column = table.columns[sort_by]
-    shortest, *others = sorted(predicates(table, filters), key=lambda predicate: predicate.count)
-    if are_many(shortest.count, table):
-        matches = positions(reduce(np.bitwise_and, _bitmaps(table, (shortest, *others), sort_by)))
+    if isinstance(found, RowBitmap):
+        matches = positions(found.bitmap)
         return Selection(column.order[matches], int(matches.searchsorted(column.non_null_count)))
-    rows = shortest.rows()
-    for predicate in others:
-        rows = predicate.filter(rows)
+    rows = found.rows
     if sort_by != table.order_by:
         rows = rows[np.argsort(column.codes[rows], kind="stable")]
     return Selection(rows, int(np.count_nonzero(column.codes[rows] < column.null_code)))
 
 
-def _predicate(table: Table, query_filter: Filter) -> Predicate:
-    column = table.columns[query_filter.field]
-    codes = tuple(sorted({code for key in query_filter.keys if (code := column.find(key)) is not None}))
-    return Predicate(query_filter.field, column, codes, sum(map(column.count, codes)))
+def _bitmaps(table: Table, conditions: Sequence[Condition], order: str) -> list[Bitmap]:
+    """Return bitmaps by position in an order: a cached one for a condition that has it, one for all the rest.
+
+    In another order than that of the rows, a bitmap takes milliseconds of a million rows: a query builds at most two.
+    """
+    bitmaps: list[Bitmap] = []
+    rest: list[Condition] = []
+    for condition in conditions:
+        match condition:
+            case Predicate(field=field, codes=(code,)) if (
+                order == table.order_by or table.has_bitmap(field, code, order) or condition is conditions[-1]
+            ):
+                bitmaps.append(table.bitmap(field, code, order))
+            case TermMatch() if order == table.order_by:
+                bitmaps.append(condition.bitmap())
+            case _:
+                rest.append(condition)
+    return [*bitmaps, _bitmap(table, rest, order)] if rest else bitmaps
 
 
-def _bitmaps(table: Table, predicates: Sequence[Predicate], sort_by: str) -> list[Bitmap]:
-    """Return bitmaps by position in the order of a field: a cached one for each single value, one for all the rest."""
-    bitmaps = [table.bitmap(each.field, each.codes[0], sort_by) for each in predicates if len(each.codes) == 1]
-    masks = [each.mask() for each in predicates if len(each.codes) != 1]
-    if masks:
-        bitmaps.append(pack(reduce(np.logical_and, masks)[table.columns[sort_by].order]))
-    return bitmaps
+def _bitmap(table: Table, conditions: Sequence[Condition], order: str) -> Bitmap:
+    """Return the bitmap of the rows that match all of some conditions, by position in an order."""
+    areas = [condition for condition in conditions if isinstance(condition, Area)]
+    by_row = [condition.mask() for condition in conditions if not isinstance(condition, Area)]
+    in_order = []
+    if areas:
+        by_place = reduce(np.logical_and, (area.mask_by_place() for area in areas))
+        if order == DISTANCE:
+            in_order.append(by_place)
+        else:
+            by_row.append(by_place.take(areas[0].locations.places))
+    if by_row:
+        mask = reduce(np.logical_and, by_row)
+        in_order.append(mask if order == table.order_by else mask.take(table.order(order)))
+    return pack(reduce(np.logical_and, in_order))

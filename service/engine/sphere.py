@@ -6,9 +6,9 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from service.model.place import Box, Point
+
 Floats = NDArray[np.float64]
-Point = tuple[float, float]  # latitude, longitude, in degrees
-Box = tuple[float, float, float, float]  # west, south, east, north, in degrees; across the antimeridian if west > east
 _Degrees = TypeVar("_Degrees", float, Floats)
 
 EARTH_RADIUS: Final = 6_371_008.8  # metres
@@ -69,7 +69,7 @@ def box_around(point: Point, radius: float) -> Box:
     height = math.degrees(angle) + _MARGIN
     south, north = max(latitude - height, -_QUARTER), min(latitude + height, _QUARTER)
     if south == -_QUARTER or north == _QUARTER:  # a pole is inside, or as good as
-        return -_HALF, south, _HALF, north
+        return Box(-_HALF, south, _HALF, north)
     width = math.degrees(math.asin(math.sin(angle) / math.cos(math.radians(latitude)))) + _MARGIN
     west, east = longitude - width, longitude + width
-    return west + 2 * _HALF if west < -_HALF else west, south, east - 2 * _HALF if east > _HALF else east, north
+    return Box(west + 2 * _HALF if west < -_HALF else west, south, east - 2 * _HALF if east > _HALF else east, north)

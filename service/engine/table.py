@@ -1,8 +1,10 @@
 """A table: encoded rows, numbered in the default order, and a column for each field."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,18 +12,22 @@ from service.engine.bitmap import Bitmap, pack
 from service.engine.bounded_cache import BoundedCache
 from service.engine.column import Column, Rows, build_column, rank
 from service.engine.locations import Locations, build_locations
-from service.engine.selection import Selection
+from service.engine.selection import RowBitmap, RowList, Selection
 from service.engine.string_array import StringArray
 from service.engine.text_index import TextIndex
 from service.engine.text_index_builder import TextIndexBuilder
 from service.model.envelope import Facet
-from service.model.query import Filter
+from service.model.query import Criteria
+from service.model.records import DISTANCE
 
 # The sizes of the caches in bytes. Those of selections and bitmaps hold at least a few selections of all rows.
 _CACHE_BYTES: Final = 32 << 20
 _FACET_BYTES: Final = 4 << 20
 _MIN_SELECTIONS: Final = 4
 _ROW_BYTES: Final = 4
+_ENCODE: Final = msgspec.json.Encoder().encode
+_DISTANCE: Final = f',"{DISTANCE}":'.encode()  # as the last member
+_END: Final = b"},"
 
 
 class Table:
@@ -34,8 +40,11 @@ class Table:
     text       the words of the rows
     locations  where the rows are; None if they have no coordinates
 
-    It caches the last `selections` by filters and sort field and the last `facets` by filters and field, which a client
-    that pages through results repeats, and the last bitmaps. All depend only on their cache key and on the table.
+    all_rows   sort field -> all rows, in that order
+
+    It caches the last `selections` by criteria and sort field, the last rows `found` by criteria and order for orders
+    by distance and for facets, and the last `facets` by criteria and field, which a client that pages through results
+    repeats, and the last bitmaps. All depend only on their cache key and on the table.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of a table
@@ -53,8 +62,10 @@ class Table:
         self.text, self.locations = text, locations
         self.order_by, self.key = order_by, key
         max_bytes = max(_CACHE_BYTES, _MIN_SELECTIONS * _ROW_BYTES * len(rows))
-        self.selections = BoundedCache[tuple[tuple[Filter, ...], str], Selection](max_bytes)
-        self.facets = BoundedCache[tuple[tuple[Filter, ...], str], Facet](_FACET_BYTES)
+        self.all_rows = {name: Selection(column.order, column.non_null_count) for name, column in columns.items()}
+        self.selections = BoundedCache[tuple[Criteria, str], Selection](max_bytes)
+        self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max_bytes)
+        self.facets = BoundedCache[tuple[Criteria, str], Facet](_FACET_BYTES)
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max_bytes)
 
     def __len__(self) -> int:
@@ -67,6 +78,17 @@ class Table:
             chunks[-1] = chunks[-1][:-1]  # without the trailing comma
         return chunks
 
+    def json_with_distances(self, rows: Rows, distances: Sequence[float | None]) -> list[bytes]:
+        """Return rows with their distances as one chunk of JSON that is a list body."""
+        objects = self.rows.views(rows, without=len(_END))
+        numbers = _ENCODE(distances)[1:-1].split(b",")
+        ends = [_DISTANCE + number + _END for number in numbers]
+        return [b"".join(chain.from_iterable(zip(objects, ends, strict=True)))[:-1]]
+
+    def order(self, name: str) -> Rows:
+        """Return all rows in the order of a field, or by place."""
+        return self.locations.order if name == DISTANCE and self.locations is not None else self.columns[name].order
+
     def find(self, key: str) -> memoryview | None:
         """Return the row with an identifier, without the trailing comma, or None."""
         column, keys = self.columns[self.key], self.columns[self.key].values
@@ -78,11 +100,11 @@ class Table:
         return (field, code, sort_by) in self._bitmaps
 
     def bitmap(self, field: str, code: int, sort_by: str) -> Bitmap:
-        """Return the bitmap of the rows with a value, by position in the order of a field. Recent ones are cached."""
+        """Return the bitmap of the rows with a value, by position in an order. Recent ones are cached."""
         bitmap = self._bitmaps.get((field, code, sort_by))
         if bitmap is None:
             mask = self.columns[field].codes == code
-            bitmap = pack(mask if sort_by == self.order_by else mask.take(self.columns[sort_by].order))
+            bitmap = pack(mask if sort_by == self.order_by else mask.take(self.order(sort_by)))
             self._bitmaps.put((field, code, sort_by), bitmap, bitmap.nbytes)
         return bitmap
 

@@ -1,7 +1,5 @@
 """A text index: the words of the rows of a table, and the rows of each word."""
 
-from collections.abc import Sequence
-from functools import reduce
 from typing import Final
 
 import msgspec
@@ -36,17 +34,6 @@ class TextIndex:
     def __init__(self, words: StringArray, starts: NDArray[np.int64], postings: Rows, length: int) -> None:
         self.words, self.starts, self.postings, self.length = words, starts, postings, length
         self._bitmaps = BoundedCache[Term, Bitmap](_CACHE_BYTES)
-
-    def rows(self, terms: Sequence[Term]) -> Rows:
-        """Return the rows that match every term, ascending; at least one term."""
-        shortest, *others = sorted(map(self.match, terms), key=lambda match: match.count)
-        if others and shortest.is_dense:
-            bitmaps = [each.bitmap() for each in (shortest, *others)]
-            return positions(reduce(np.bitwise_and, bitmaps)).astype(np.int32)
-        rows = shortest.rows()
-        for match in others:
-            rows = match.filter(rows)
-        return rows
 
     def match(self, term: Term) -> "TermMatch":
         """Return what matches a term."""

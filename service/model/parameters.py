@@ -1,4 +1,4 @@
-"""The query parameters: their names, descriptions, schemas and parsers.
+"""The query parameters of lists: their names, descriptions, schemas and parsers.
 
 The types and messages of errors are those of pydantic 2, as FastAPI reports them.
 """
@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import msgspec
 from msgspec import UNSET, UnsetType
 
 from service.model.kinds import FLAG, Kind, parse_flag
-from service.model.records import CREATED_AT, Field, Resource
+from service.model.parameter import InvalidValue, Parameter, is_given, once
+from service.model.records import CREATED_AT, DISTANCE, Field, Resource
+from service.model.search_parameters import BBOX, NEAR, RADIUS, words_parameter
 
 MAX_LIMIT: Final = 1000
 MAX_DIGITS: Final = 4300
@@ -23,31 +24,23 @@ _SPACE: Final = r"[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u30
 _INTEGER: Final = re.compile(rf"{_SPACE}([+-]?)([0-9]+(?:_[0-9]+)*)(?:\.0+)?{_SPACE}")
 
 
-class InvalidValue(Exception):
-    """A parameter has an invalid value: pydantic's error type and message."""
+def parameters_of(resource: Resource, *, near: bool = True) -> tuple[Parameter, ...]:
+    """Return the parameters of the list of a resource, in the order in which their errors are reported.
 
-    def __init__(self, error_type: str, msg: str) -> None:
-        super().__init__(error_type, msg)
-        self.type, self.msg = error_type, msg
-
-
-class Parameter(msgspec.Struct, frozen=True):
-    """A query parameter: its name, description, JSON schema and parser, and an example if the schema has none.
-
-    `parse` receives the values in the order of the query, at least one, and raises `InvalidValue`.
+    `near` is whether a request has that parameter, if the resource has it: then others accept `distance`.
     """
-
-    name: str
-    description: str
-    schema: dict[str, Any]
-    parse: Callable[[Sequence[str]], Any]
-    example: Any = UNSET
-
-
-def parameters_of(resource: Resource) -> tuple[Parameter, ...]:
-    """Return the parameters of the list of a resource, in the order in which their errors are reported."""
-    filters, shape = map(filter_parameter, resource.filters), (fields_parameter(resource), facets_parameter(resource))
-    return (*filters, LIMIT, PAGE_NUM, SORT_ORDER, sort_by_parameter(resource), *shape)
+    filters, place = map(filter_parameter, resource.filters), (NEAR, RADIUS, BBOX) if resource.coordinates else ()
+    return (
+        *filters,
+        *place,
+        words_parameter(resource),
+        LIMIT,
+        PAGE_NUM,
+        SORT_ORDER,
+        sort_by_parameter(resource, near=near),
+        fields_parameter(resource, near=near),
+        facets_parameter(resource),
+    )
 
 
 def filter_parameter(field: Field) -> Parameter:
@@ -58,27 +51,14 @@ def filter_parameter(field: Field) -> Parameter:
         description=f"{field.description} {kind.rule} If repeated, a record matches any of the values; "
         "empty values and `null` are ignored.",
         schema={"anyOf": [{"type": "boolean" if kind is FLAG else "string"}, {"type": "null"}]},
-        parse=lambda values: tuple(dict.fromkeys(_key(kind, value) for value in values if _filters(value))),
+        parse=lambda values: tuple(dict.fromkeys(_key(kind, value) for value in values if is_given(value))),
     )
-
-
-def _filters(value: str) -> bool:
-    return value not in {"", "null"} and not value.isspace()
 
 
 def _key(kind: Kind, value: str) -> str:
     if kind is FLAG and parse_flag(value) is None:
         raise InvalidValue("bool_parsing", "Input should be a valid boolean, unable to interpret input")
     return kind.normalize(value)
-
-
-def _once(parse: Callable[[str], Any]) -> Callable[[Sequence[str]], Any]:
-    def parse_single(values: Sequence[str]) -> Any:
-        if len(values) > 1:
-            raise InvalidValue("multiple_values", "Input should be given once")
-        return parse(values[0])
-
-    return parse_single
 
 
 def parse_integer(value: str) -> int:
@@ -112,10 +92,12 @@ def _not_in(choices: Sequence[str]) -> InvalidValue:
     return InvalidValue("enum", f"Input should be {', '.join(most)} or {last}")
 
 
-def _parse_choice(choices: Sequence[str]) -> Callable[[str], str]:
+def _parse_choice(choices: Sequence[str], listed: Sequence[str]) -> Callable[[str], str]:
+    """Return the parser of one of some choices; errors list those that are possible."""
+
     def parse(value: str) -> str:
         if value not in choices:
-            raise _not_in(choices)
+            raise _not_in(listed)
         return value
 
     return parse
@@ -138,20 +120,23 @@ def _parse_names(
     return parse
 
 
-def sort_by_parameter(resource: Resource) -> Parameter:
-    """Return the parameter that names the sort field of a list."""
+def sort_by_parameter(resource: Resource, *, near: bool = True) -> Parameter:
+    """Return the parameter that names the sort field of a list, or the distance, which needs `near`."""
+    fields, distance = resource.sort_keys, _distance(resource)
+    by_distance = f" `{DISTANCE}`, the default if there is `{NEAR.name}`, needs it." if distance else ""
     return Parameter(
         name="sort_by",
         description="The field to sort by; ties are in the default order. "
-        f"The default order is by {CREATED_AT}, ties by {resource.identifier}. Records without a value come last.",
-        schema={"type": "string", "enum": list(resource.sort_keys), "default": CREATED_AT},
-        parse=_once(_parse_choice(resource.sort_keys)),
+        f"The default order is by {CREATED_AT}, ties by {resource.identifier}. Records without a value come last."
+        f"{by_distance}",
+        schema={"type": "string", "enum": [*fields, *distance], "default": CREATED_AT},
+        parse=once(_parse_choice((*fields, *distance), (*fields, *distance) if near else fields)),
     )
 
 
-def fields_parameter(resource: Resource) -> Parameter:
+def fields_parameter(resource: Resource, *, near: bool = True) -> Parameter:
     """Return the parameter that names the members of the records of a list."""
-    members = resource.members
+    members = (*resource.members, *_distance(resource)) if near else resource.members
     return Parameter(
         name="fields",
         description="The members of the records, as names that are separated by commas or repeated; all by default. "
@@ -160,6 +145,10 @@ def fields_parameter(resource: Resource) -> Parameter:
         parse=_parse_names(members),
         example=[resource.identifier, "name"],
     )
+
+
+def _distance(resource: Resource) -> tuple[str, ...]:
+    return (DISTANCE,) if resource.coordinates else ()
 
 
 def facets_parameter(resource: Resource) -> Parameter:
@@ -183,17 +172,17 @@ LIMIT: Final = Parameter(
     name="limit",
     description="The number of records per page.",
     schema={"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT},
-    parse=_once(_parse_limit),
+    parse=once(_parse_limit),
 )
 PAGE_NUM: Final = Parameter(
     name="page_num",
     description="The page number, from 1. Pages after the last are empty.",
     schema={"type": "integer", "minimum": 1, "default": 1},
-    parse=_once(_parse_page_num),
+    parse=once(_parse_page_num),
 )
 SORT_ORDER: Final = Parameter(
     name="sort_order",
     description="Ascending or descending. Records without a value in the sort field come last in both.",
     schema={"type": "string", "enum": list(SORT_ORDERS), "default": SORT_ORDERS[0]},
-    parse=_once(_parse_choice(SORT_ORDERS)),
+    parse=once(_parse_choice(SORT_ORDERS, SORT_ORDERS)),
 )

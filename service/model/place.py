@@ -1,8 +1,6 @@
-"""Places in requests: points and boxes in decimal degrees."""
+"""Places: points, circles and boxes on the earth, in decimal degrees, and how requests write them."""
 
-from typing import Final
-
-import msgspec
+from typing import Final, NamedTuple
 
 from service.model.kinds import NUMBER_PATTERN
 
@@ -12,14 +10,21 @@ _POINT: Final = "expected latitude,longitude in decimal degrees, such as 43.65,-
 _BOX: Final = "expected west,south,east,north in decimal degrees, such as -79.6,43.5,-79.1,43.9"
 
 
-class Point(msgspec.Struct, frozen=True, array_like=True):
+class Point(NamedTuple):
     """A point, in degrees."""
 
     latitude: float
     longitude: float
 
 
-class Box(msgspec.Struct, frozen=True, array_like=True):
+class Circle(NamedTuple):
+    """The points at most `radius` metres from a centre, along the surface of the earth."""
+
+    centre: Point
+    radius: float
+
+
+class Box(NamedTuple):
     """The points between two parallels and two meridians, in degrees, edges included.
 
     If west is greater than east, it crosses the antimeridian. The order is that of RFC 7946 section 5.

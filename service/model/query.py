@@ -1,6 +1,7 @@
 """Queries of a list: filters, sorting and paging, parsed from a query string."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from sys import getsizeof
 from typing import Any, Final
 
@@ -8,8 +9,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from service.model.errors import UnprocessableContent, ValidationError
-from service.model.parameters import MAX_LIMIT, SORT_ORDERS, InvalidValue, Parameter, parameters_of
-from service.model.records import CREATED_AT, Resource
+from service.model.parameter import InvalidValue, Parameter, is_given
+from service.model.parameters import MAX_LIMIT, SORT_ORDERS, parameters_of
+from service.model.place import Box, Circle, Point
+from service.model.records import CREATED_AT, DISTANCE, Resource
+from service.model.words import Term
 
 
 class Filter(msgspec.Struct, frozen=True):
@@ -19,14 +23,39 @@ class Filter(msgspec.Struct, frozen=True):
     keys: tuple[str, ...]
 
 
-def nbytes(filters: Iterable[Filter]) -> int:
-    """Return the approximate memory of the values of filters in bytes: clients may send long ones."""
-    return sum(getsizeof(key) for each in filters for key in each.keys)
+class Criteria(msgspec.Struct, frozen=True):
+    """All conditions that select rows, combined by AND: what depends on the rows alone is cached by this one value.
+
+    filters  at most one of a field
+    circle   where rows are
+    box      where they are, too
+    terms    of the words that they have
+    """
+
+    filters: tuple[Filter, ...] = ()
+    circle: Circle | None = None
+    box: Box | None = None
+    terms: tuple[Term, ...] = ()
+
+    @property
+    def nbytes(self) -> int:
+        """The approximate memory of its values in bytes: clients may send long ones."""
+        keys = sum(getsizeof(key) for each in self.filters for key in each.keys)
+        return keys + sum(_TERM_BYTES + getsizeof(term.word) for term in self.terms)
 
 
-class Query(msgspec.Struct, frozen=True):
-    """The rows that match every filter, in the order of `sort_by`: page `page_num` (from 1) of `limit` rows.
+# The criteria that all rows match.
+ALL_ROWS: Final = Criteria()
+_TERM_BYTES: Final = 48  # of a term without its text
 
+
+class Query(msgspec.Struct, frozen=True, dict=True):
+    """The rows that match all criteria, in the order of `sort_by`: page `page_num` (from 1) of `limit` rows.
+
+    near    the point from which the distance of each row is returned
+    radius  the largest distance from there
+    bbox    where the rows are, too
+    q       terms of the words that the rows have
     fields  the members of the rows, in their order; all if unset
     facets  the fields whose values are counted over all matching rows, in their order
 
@@ -34,12 +63,22 @@ class Query(msgspec.Struct, frozen=True):
     """
 
     filters: tuple[Filter, ...] = ()
+    near: Point | UnsetType = UNSET
+    radius: float | UnsetType = UNSET
+    bbox: Box | UnsetType = UNSET
+    q: tuple[Term, ...] | UnsetType = UNSET
     sort_by: str = CREATED_AT
     sort_order: str = SORT_ORDERS[0]
     limit: int = MAX_LIMIT
     page_num: int = 1
     fields: tuple[str, ...] | UnsetType = UNSET
     facets: tuple[str, ...] | UnsetType = UNSET
+
+    @cached_property
+    def criteria(self) -> Criteria:
+        """All conditions that select rows."""
+        circle = Circle(self.near, self.radius) if self.near and self.radius else None
+        return Criteria(self.filters, circle, self.bbox or None, self.q or ())
 
     @property
     def descending(self) -> bool:
@@ -58,10 +97,15 @@ class Query(msgspec.Struct, frozen=True):
 
 
 class QueryParser:
-    """Parses the query strings of the list of a resource, or of an operation without parameters."""
+    """Parses the query strings of the list of a resource, or of an operation without parameters.
+
+    A request with `near` may sort by distance and name it in `fields`: `_without_near` are the same parameters for
+    other requests.
+    """
 
     def __init__(self, resource: Resource | None = None) -> None:
         self.parameters: tuple[Parameter, ...] = () if resource is None else parameters_of(resource)
+        self._without_near = () if resource is None else parameters_of(resource, near=False)
         self._known = {parameter.name: parameter for parameter in self.parameters}
         self._filters = () if resource is None else tuple(field.name for field in resource.filters)
 
@@ -82,18 +126,24 @@ class QueryParser:
         filters = tuple(Filter(name, keys) for name in self._filters if (keys := values.pop(name, ())))
         return Query(filters, **values)
 
-    def _parse(self, values_by_name: Mapping[str, list[str]]) -> tuple[dict[str, Any], list[ValidationError]]:
+    def _parse(self, values_by_name: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[ValidationError]]:
         values: dict[str, Any] = {}
-        errors: list[ValidationError] = []
-        for parameter in self.parameters:
+        invalid: dict[str, InvalidValue] = {}
+        has_near = "near" in self._known and any(map(is_given, values_by_name.get("near", ())))
+        for parameter in self.parameters if has_near else self._without_near:
             if parameter.name in values_by_name:
                 try:
                     values[parameter.name] = parameter.parse(values_by_name[parameter.name])
-                except InvalidValue as invalid:
-                    errors.append(_error(parameter.name, invalid))
-        return values, errors
+                except InvalidValue as error:
+                    invalid[parameter.name] = error
+        if has_near:
+            values.setdefault("sort_by", DISTANCE)
+        elif values.get("radius", UNSET) is not UNSET or "radius" in invalid or values.get("sort_by") == DISTANCE:
+            invalid["near"] = _MISSING
+        return values, [_error(name, invalid[name]) for name in self._known if name in invalid]
 
 
+_MISSING: Final = InvalidValue("missing", "Field required")
 _UNKNOWN: Final = InvalidValue("extra_forbidden", "Extra inputs are not permitted")
 
 

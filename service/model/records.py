@@ -104,6 +104,14 @@ class Resource(msgspec.Struct, frozen=True):
     coordinates: tuple[str, str] | None = None
 
     @property
+    def items(self) -> tuple[type[msgspec.Struct], ...]:
+        """The types of the records of a list, in the OpenAPI document: whole, with distance, or some members only."""
+        if self.coordinates is None:
+            return self.record, partial(self.record)
+        located = with_distance(self.record)
+        return self.record, located, partial(self.record, located)
+
+    @property
     def noun(self) -> str:
         """What one record is called."""
         return self.record.__name__.lower()
@@ -144,16 +152,30 @@ def _fields(record: type[Store | Company]) -> tuple[Field, ...]:
 
 # The field of the default order. Company records may have it in their file, but it is not served.
 CREATED_AT: Final = "created_at"
+# What records have, and can be sorted by, where a request says from where.
+DISTANCE: Final = "distance"
+
+
+def with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
+    """Return the type of records with their distance from a point."""
+    name, doc = f"{record.__name__}WithDistance", f"A {record.__name__.lower()}, and its distance from `near`."
+    return msgspec.defstruct(
+        name, [(DISTANCE, _Distance)], bases=(record,), namespace={"__doc__": doc}, frozen=True, kw_only=True, gc=False
+    )
 
 
 @cache  # one type for each record
-def partial(record: type[Store | Company]) -> type[msgspec.Struct]:
-    """Return the type of records with some of their members only."""
-    members = [(field.name, field.type | UnsetType, UNSET) for field in msgspec.structs.fields(record)]
+def partial(record: type[Store | Company], extended: type[msgspec.Struct] | None = None) -> type[msgspec.Struct]:
+    """Return the type of records with some of their members only, or some of those of an extended type."""
+    members = [(field.name, field.type | UnsetType, UNSET) for field in msgspec.structs.fields(extended or record)]
     name, doc = f"Partial{record.__name__}", f"Some members of a {record.__name__.lower()}, those that `fields` names."
     return msgspec.defstruct(name, members, namespace={"__doc__": doc}, frozen=True, kw_only=True)
 
 
+_Distance = Annotated[
+    float | None,
+    Meta(description="Distance from `near` in metres, to one decimal; null if the record has no location."),
+]
 STORES: Final = Resource("stores", Store, "store_id", _fields(Store), coordinates=("latitude", "longitude"))
 COMPANIES: Final = Resource(
     "companies",

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from service.model.query import Query, nbytes
+from service.model.query import Query
 from service.web.answer import JSON
 from service.web.headers.content_coding import Coding
 
@@ -39,7 +39,7 @@ class Identity(msgspec.Struct, frozen=True):
     def nbytes(self) -> int:
         """Its approximate memory in bytes: clients choose how long their parameters are."""
         given = self.parameters
-        size = getsizeof(given) if isinstance(given, str) else nbytes(given.filters) + getsizeof(given.page_num)
+        size = getsizeof(given) if isinstance(given, str) else given.criteria.nbytes + getsizeof(given.page_num)
         return _OVERHEAD_BYTES + size
 
 

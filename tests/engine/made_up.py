@@ -34,6 +34,19 @@ VALUES: dict[Form, list[str]] = {
     oracle.instant: _INSTANTS.replace("\n", "|").split("|"),
 }
 _BLANK = ["", " ", "null"]
+# Points from which no two stores at different places are equally far away, but for 40 digits.
+_POINTS = ["43.7,-79.4", "0.2,-0.1", "43.7 , 43.7", "-5,50", "5.1,-0.3", "89.9,12.5", "-43.7,179.99", "50,-79.39"]
+_RADII = ["1", "0.001", "1e5", "5000000", "1.2e7", "3e7", "1e300"]
+_BOXES = ["-180,-90,180,90", "-79.4,43.7,-79.4,43.7", "43.7,-50,50,50", "0,-90,-79.4,90", "-1,-1,1, 1", "5,5,5,90"]
+_SEARCHES = """toronto|Toro|new york|new yor|new y |orebro|ÖREBRO |strasse |STRA|istan|東|東京|京|aland a|m5v
+m5v2t6|2t6 m5v
+ottawa 12345|fin|!!|ﬁne zz|löwe|lion|example lion tor|12345 45|0|c b a|b/c"""
+# Some companies, by which stores are searched.
+OWNERS: dict[str | None, Record] = {
+    "a": {"name": "Löwe", "domain": "lion.example"},
+    "A": {"name": "東京屋", "domain": None},
+    "Z": {"name": "ÖREBRO", "domain": "fine.example"},
+}
 _UNKNOWN = ["nowhere", "77.7", "\U0001f600\U0001f600"]
 
 
@@ -64,8 +77,29 @@ def queries(collection: Collection, made: Sequence[Record], limits: Sequence[int
         "fields": st.lists(st.sampled_from(collection.members), max_size=3).map(",".join),
         "facets": st.lists(st.sampled_from(collection.facets), max_size=5).map(" ,".join),
     }
-    other = st.fixed_dictionaries({}, optional={**order, **paging, **shape}).map(lambda each: list(each.items()))
-    return st.tuples(st.lists(filters, max_size=3), other).map(lambda each: [*chain(*each[0]), *each[1]])
+    search = {"q": st.sampled_from([*_SEARCHES.replace("\n", "|").split("|"), *_BLANK])}
+    if collection.located:
+        search["bbox"] = st.sampled_from([*_BOXES, *_BLANK])
+    optional = {**order, **paging, **shape, **search}
+    other = st.fixed_dictionaries({}, optional=optional).map(lambda each: list(each.items()))
+    place = places() if collection.located else st.just([])
+    return st.tuples(st.lists(filters, max_size=2), place, other).map(
+        lambda each: [*chain(*each[0]), *_compatible(each[1], each[2])]
+    )
+
+
+def places() -> st.SearchStrategy[Pairs]:
+    """Return no point, or one, perhaps with a radius, perhaps sorted by."""
+    points = st.sampled_from(_POINTS).map(lambda point: [("near", point)])
+    radii = st.sampled_from([[], *([("radius", radius)] for radius in _RADII)])
+    orders = st.sampled_from([[], [], [("sort_by", "distance")], [("fields", "distance,company_id")]])
+    return st.just([]) | st.tuples(points, radii, orders).map(lambda each: [*each[0], *each[1], *each[2]])
+
+
+def _compatible(place: Pairs, other: Pairs) -> Pairs:
+    """Return pairs without those of the second list that have a name of the first, which may be given once."""
+    names = {name for name, _ in place}
+    return [*place, *(pair for pair in other if pair[0] not in names)]
 
 
 def _filter_pairs(collection: Collection, made: Sequence[Record], name: str) -> st.SearchStrategy[Pairs]:
@@ -81,6 +115,7 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
         {field.name: field.filters for field in resource.fields},
         order_by=CREATED_AT,
         key=resource.identifier,
+        searched=[field.name for field in resource.searched],
         coordinates=resource.coordinates,
     )
     members = COLLECTIONS[resource.name].members
@@ -91,8 +126,14 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
         )
         for field in resource.fields
     }
-    builder.add(rows, keys)
-    return builder.build()
+    postal = join_keys([_with_and_without_spaces(record.get("postal_code")) for record in made])
+    builder.add(rows, keys, {"postal_code": postal})
+    owners = {(key or "").encode(): f"{each['name']} {each['domain'] or ''}".encode() for key, each in OWNERS.items()}
+    return builder.build({COMPANIES.identifier: owners} if resource is STORES else None)
+
+
+def _with_and_without_spaces(text: str | None) -> str | None:
+    return None if text is None else f"{text} {''.join(text.split())}"
 
 
 def ask(table: Table, resource: Resource, pairs: Pairs) -> Answer:

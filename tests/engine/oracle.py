@@ -8,6 +8,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from tests.engine.great_circle import Point, distance
+from tests.engine.search_oracle import matches
+
 Record = Mapping[str, str | None]
 Pairs = Sequence[tuple[str, str]]
 Form = Callable[[str], Any]  # equal for matching values, and in their order
@@ -42,13 +45,19 @@ def instant(text: str) -> Any:
 
 
 class Collection(NamedTuple):
-    """A list of the interface: its identifying field, and how the values of each field match and sort."""
+    """A list of the interface: its identifying field, and how the values of each field match and sort.
+
+    searched  the fields whose words are searched
+    located   whether records have coordinates
+    """
 
     identifier: str
     forms: Mapping[str, Form]
     filters: Sequence[str]
     members: Sequence[str]
     facets: Sequence[str]
+    searched: Sequence[str]
+    located: bool = False
 
 
 _STORE = "store_id company_id parent_company_id name address_1 address_2 city province country postal_code phone_number"
@@ -76,6 +85,8 @@ STORES = Collection(
     ],
     [*_STORE.split(), "is_open", "latitude", "longitude", "created_at", "updated_at"],
     ["company_id", "parent_company_id", "city", "province", "country", "postal_code", "is_open"],
+    ["store_id", "name", "address_1", "address_2", "city", "province", "postal_code"],
+    located=True,
 )
 COMPANIES = Collection(
     "company_id",
@@ -83,7 +94,12 @@ COMPANIES = Collection(
     ["company_id", "name", "domain", "parent_company_id"],
     ["company_id", "name", "domain", "parent_company_id"],
     ["domain", "parent_company_id"],
+    ["company_id", "name", "domain"],
 )
+# The fields by which the stores of a company are searched.
+OWNER_FIELDS = ("name", "domain")
+# Companies by their identifier.
+Owners = Mapping[str | None, Record]
 
 
 class Facet(NamedTuple):
@@ -97,7 +113,7 @@ class Answer(NamedTuple):
     """The total number of matching records, the members of those of one page, and the facets by field."""
 
     total_count: int
-    data: list[Record]
+    data: list[Mapping[str, Any]]
     facets: Mapping[str, Facet]
 
 
@@ -107,18 +123,94 @@ def names(pairs: Pairs, parameter: str, known: Sequence[str]) -> list[str]:
     return [name for name in known if name in given]
 
 
-def answer(collection: Collection, records: Sequence[Record], pairs: Pairs) -> Answer:
+def answer(collection: Collection, records: Sequence[Record], pairs: Pairs, owners: Owners | None = None) -> Answer:
     """Answer a query without errors by looking at every record."""
     values = dict(pairs)
+    near = _numbers(pairs, "near") if collection.located else []
     found = [record for record in records if all(_matches(collection, record, name, pairs) for name in values)]
+    found = [record for record in found if _is_inside(collection, record, pairs)]
+    found = [record for record in found if _has_words(collection, record, pairs, owners or {})]
     facets = {name: _facet(collection, records, found, name) for name in names(pairs, "facets", collection.facets)}
-    members = names(pairs, "fields", collection.members) or [*collection.members]
-    found = _sorted(collection, found, values.get("sort_by", "created_at"))
-    if values.get("sort_order") == "desc":
-        found = backwards(found, values.get("sort_by", "created_at"))
+    members = names(pairs, "fields", [*collection.members, *(["distance"] if near else [])])
+    field = values.get("sort_by", "distance" if near else "created_at")
+    if field == "distance":
+        found = _nearest(_sorted(collection, found, "created_at"), near, descending=values.get("sort_order") == "desc")
+    else:
+        found = _sorted(collection, found, field)
+        found = backwards(found, field) if values.get("sort_order") == "desc" else found
     limit, page_num = int(values.get("limit", "1000")), int(values.get("page_num", "1"))
     shown = found[(page_num - 1) * limit :][:limit]
-    return Answer(len(found), [part(record, members) for record in shown], facets)
+    data: list[Mapping[str, Any]] = []
+    for record in shown:
+        away = {"distance": _rounded(_metres(record, near))} if near and (not members or "distance" in members) else {}
+        known = [name for name in members or collection.members if name != "distance"]
+        data.append({**part(record, known), **away})
+    return Answer(len(found), data, facets)
+
+
+def located(record: Record) -> Point | None:
+    """Return where a record is, in degrees."""
+    latitude, longitude = ((record[name] or "").strip() for name in ("latitude", "longitude"))
+    if not _NUMBER.fullmatch(latitude) or not _NUMBER.fullmatch(longitude):
+        return None
+    if abs(Decimal(latitude)) > 90 or abs(Decimal(longitude)) > 180:
+        return None
+    return float(latitude), float(longitude)
+
+
+def _given(pairs: Pairs, name: str) -> str:
+    """Return the one value that a parameter gives, if any."""
+    return next((value for each, value in pairs if each == name and value.strip() and value != "null"), "")
+
+
+def _numbers(pairs: Pairs, name: str) -> list[float]:
+    """Return the numbers that a parameter gives."""
+    text = _given(pairs, name)
+    return [float(number) for number in text.split(",")] if text else []
+
+
+def _metres(record: Record, near: Sequence[float]) -> Decimal | None:
+    """Return the distance of a record; equal ones differ by less than is rounded away."""
+    point = located(record)
+    return None if point is None else round(distance((near[0], near[1]), point), 6)
+
+
+def _rounded(metres: Decimal | None) -> float | None:
+    return None if metres is None else float(round(metres, 1))
+
+
+def _is_inside(collection: Collection, record: Record, pairs: Pairs) -> bool:
+    """Return whether a record is in the circle and the box of a query."""
+    near, radius, box = (_numbers(pairs, name) if collection.located else [] for name in ("near", "radius", "bbox"))
+    if not radius and not box:
+        return True
+    point = located(record)
+    if point is None:
+        return False
+    if radius and distance((near[0], near[1]), point) > radius[0]:
+        return False
+    if not box:
+        return True
+    west, south, east, north = box
+    latitude, longitude = point
+    between = west <= longitude <= east if west <= east else longitude >= west or longitude <= east
+    return between and south <= latitude <= north
+
+
+def _has_words(collection: Collection, record: Record, pairs: Pairs, owners: Owners) -> bool:
+    texts = [record[name] or "" for name in collection.searched]
+    texts += ["".join((record.get("postal_code") or "").split())]
+    owner = owners.get(record["company_id"]) if collection.located else None
+    texts += [owner[name] or "" for name in OWNER_FIELDS] if owner else []
+    return matches(texts, _given(pairs, "q"))
+
+
+def _nearest(ordered: Sequence[Record], near: Sequence[float], *, descending: bool) -> list[Record]:
+    """Return records by distance, those that are not located last; `ordered` are in the default order."""
+    away = [(metres, record) for record in ordered if (metres := _metres(record, near)) is not None]
+    known = [record for _, record in sorted(away, key=lambda each: each[0])]
+    others = [record for record in ordered if located(record) is None]
+    return known[::-1] + others[::-1] if descending else known + others
 
 
 def part(record: Record, members: Sequence[str]) -> Record:

@@ -6,17 +6,21 @@ from decimal import Decimal
 from functools import cache
 from random import Random
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from service.engine import distance_order
+from service.engine.areas import Area, box_area, circle_area
 from service.engine.bitmap import pack
-from service.engine.column import build_column, join_keys, rank
+from service.engine.column import Rows, build_column, join_keys, rank
+from service.engine.cover import Cover, cover_box, cover_circle
 from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
-from service.engine.locations import Locations, build_locations
-from service.engine.sphere import Box, Point, box_around
+from service.engine.locations import Locations, are_within, build_locations, squared_chords
+from service.engine.sphere import box_around, squared_chord
 from service.model.kinds import number_key
+from service.model.place import Box, Circle, Point
 from tests.engine.great_circle import HALF_CIRCUMFERENCE, distance
 
 Texts = tuple[str | None, str | None]
@@ -35,17 +39,11 @@ NOWHERE: list[Texts] = [
     *[(None, None), ("1", None), (None, "1"), ("", "1"), ("1", "north"), ("nan", "1"), ("1", "inf")],
     *[("90.0000000000000000001", "1"), ("-91", "1"), ("1", "180.00000000000000001"), ("1", "-1e999"), ("43,7", "1")],
 ]
-POINTS: list[Point] = [
-    (90, 0),
-    (-90, 12),
-    (0, 180),
-    (0, -180),
-    (0, 0),
-    (51.5, 179.99),
-    (45, 135),
-    (-60, -179.9),
-    (0, 1),
+POINTS = [
+    *(Point(90, 0), Point(-90, 12), Point(0, 180), Point(0, -180), Point(0, 0), Point(51.5, 179.99), Point(45, 135)),
+    *(Point(-60, -179.9), Point(0, 1)),
 ]
+ANYWHERE = st.sampled_from(POINTS) | st.builds(Point, st.floats(-90, 90), st.floats(-180, 180))
 RADII = [
     1e-9,
     1,
@@ -99,7 +97,7 @@ def located(texts: Sequence[Texts]) -> dict[int, Point]:
         except ArithmeticError:
             continue
         if all(each.is_finite() for each in degrees) and abs(degrees[0]) <= 90 and abs(degrees[1]) <= 180:
-            found[row] = (float(degrees[0]), float(degrees[1]))
+            found[row] = Point(float(degrees[0]), float(degrees[1]))
     return found
 
 
@@ -117,6 +115,36 @@ def many(seed: int) -> tuple[Locations, dict[int, Point]]:
     return locations(texts), located(texts)
 
 
+def rows_of(area: Area) -> Rows:
+    """Return the rows in an area, which are the same in each of the ways to find them."""
+    rows, every = area.rows(), np.arange(len(area.locations.order), dtype=np.int32)
+    assert rows.dtype == np.int32
+    assert rows.tolist() == area.mask().nonzero()[0].tolist() == area.filter(every).tolist()
+    assert area.filter(every[::3]).tolist() == [row for row in rows.tolist() if row % 3 == 0]
+    assert area.count >= len(rows)
+    return rows
+
+
+def within(built: Locations, centre: Point, radius: float) -> Rows:
+    """Return the rows in a circle, which are the same if only those at its border are tested."""
+    circle = Circle(centre, radius)
+    area, cover = circle_area(built, circle), cover_circle(built.cells, circle)
+    return rows_of_both(area, cover)
+
+
+def inside(built: Locations, box: Box) -> Rows:
+    """Return the rows in a box, which are the same if only those at its edges are tested."""
+    return rows_of_both(box_area(built, box), cover_box(built.cells, box))
+
+
+def rows_of_both(area: Area, cover: Cover) -> Rows:
+    rows = rows_of(area)
+    places = [place for spans in (cover.inside, cover.border) for place in spans.take(np.arange(area.locations.count))]
+    assert len(places) == len(set(places))
+    assert rows_of(msgspec.structs.replace(area, cover=lambda: cover)).tolist() == rows.tolist()
+    return rows
+
+
 def slack(metres: float) -> float:
     """Return how far doubles may be off: they resolve nanometres, but less the nearer the antipode is."""
     return 1 if metres > HALF_CIRCUMFERENCE - 1000 else 5e-9 / math.cos(metres / HALF_CIRCUMFERENCE * math.pi / 2)
@@ -124,7 +152,7 @@ def slack(metres: float) -> float:
 
 def check_order(order: DistanceOrder, rows: Sequence[int], points: dict[int, Point], near: Point) -> None:
     """Check that an order has each row once, by distance, equal points by row; then those without, ascending."""
-    ordered = order.slice(range(len(order)), descending=False).tolist()
+    ordered = order.slice(range(order.total), descending=False).tolist()
     count = sum(row in points for row in rows)
     assert sorted(ordered) == sorted(rows)
     assert ordered[count:] == sorted(row for row in rows if row not in points)
@@ -137,7 +165,7 @@ def check_order(order: DistanceOrder, rows: Sequence[int], points: dict[int, Poi
 
 def check_pages(order: DistanceOrder, count: int, limit: int) -> None:
     """Check that pages add up to the whole, forwards, and backwards with the rows without a distance last."""
-    whole = order.slice(range(len(order)), descending=False).tolist()
+    whole = order.slice(range(order.total), descending=False).tolist()
     backwards = whole[:count][::-1] + whole[count:][::-1]
     for descending, expected in ((False, whole), (True, backwards)):
         for first in range(0, len(whole), limit):
@@ -148,22 +176,18 @@ def check_pages(order: DistanceOrder, count: int, limit: int) -> None:
 def test_rows_with_two_decimals_in_range_are_located() -> None:
     texts = SPECIAL + NOWHERE
     built = locations(texts)
-    assert built.is_located(np.arange(len(texts), dtype=np.int32)).tolist() == [True] * len(SPECIAL) + [False] * len(
-        NOWHERE
-    )
+    assert (built.places < built.count).tolist() == [True] * len(SPECIAL) + [False] * len(NOWHERE)
     assert built.count == len(SPECIAL)
 
 
 @given(
     st.integers(0, 5),
-    st.sampled_from(POINTS) | st.tuples(st.floats(-90, 90), st.floats(-180, 180)),
+    ANYWHERE,
     st.sampled_from(RADII),
 )
 def test_rows_within_a_radius_equal_a_scan(seed: int, near: Point, radius: float) -> None:
     built, points = many(seed)
-    found = built.within(near, radius)
-    assert found.dtype == np.int32
-    assert (found[1:] > found[:-1]).all()
+    found = within(built, near, radius)
     exact = {row: float(distance(near, point)) for row, point in points.items()}
     allowed = slack(radius)
     assert set(found.tolist()) >= {row for row, metres in exact.items() if metres <= radius - allowed}
@@ -177,9 +201,19 @@ def test_the_edge_of_a_radius_belongs_to_it(seed: int, data: st.DataObject) -> N
     near = data.draw(st.sampled_from(POINTS))
     away = float(distance(near, points[row]))
     if away < HALF_CIRCUMFERENCE - 1000:
-        assert row in built.within(near, away + slack(away))
-        assert away < slack(away) or row not in built.within(near, away - slack(away))
-    assert row in built.within(points[row], 5e-324)
+        assert row in within(built, near, away + slack(away))
+        assert away < slack(away) or row not in within(built, near, away - slack(away))
+    assert row in within(built, points[row], 5e-324)
+
+
+@given(st.integers(0, 5), ANYWHERE, st.sampled_from(RADII), st.data())
+def test_the_cosine_decides_as_the_chord_does(seed: int, near: Point, radius: float, data: st.DataObject) -> None:
+    built, _ = many(seed)
+    chords = squared_chords(near, built.points)
+    edge = data.draw(st.sampled_from(chords.tolist()))
+    for limit in (edge, np.nextafter(edge, 0), squared_chord(radius), math.inf):
+        repeated = np.tile(built.points, (20, 1))  # many
+        assert are_within(near, repeated, limit).tolist() == (chords <= limit).tolist() * 20
 
 
 LONGITUDES = st.sampled_from([-180.0, 180.0, 0.0, 135.0, -179.99, 179.9999]) | st.floats(-180, 180)
@@ -189,15 +223,24 @@ LATITUDES = st.sampled_from([-90.0, 90.0, 0.0, 45.0, 45.000001]) | st.floats(-90
 @given(st.integers(0, 5), LONGITUDES, LATITUDES, LONGITUDES, LATITUDES)
 def test_rows_in_a_box_equal_a_scan(seed: int, west: float, south: float, east: float, north: float) -> None:
     built, points = many(seed)
-    box = (west, min(south, north), east, max(south, north))
-    assert built.inside(box).dtype == np.int32
-    assert built.inside(box).tolist() == [row for row, point in points.items() if in_box(point, box)]
+    box = Box(west, min(south, north), east, max(south, north))
+    assert inside(built, box).tolist() == [row for row, point in points.items() if in_box(point, box)]
 
 
 @pytest.mark.parametrize("west", [2.225073858507203e-309, 0.00001])
 def test_a_box_around_the_earth_with_a_tiny_gap_has_each_row_once(west: float) -> None:
     built = locations([("0", "0"), ("0", "0.000005"), ("0", "0.00001"), ("0", "-180"), ("0", "180")])
-    assert built.inside((west, -1, 0.0, 1)).tolist() == ([0, 1, 2, 3, 4] if west < 1e-9 else [0, 2, 3, 4])
+    assert inside(built, Box(west, -1, 0.0, 1)).tolist() == ([0, 1, 2, 3, 4] if west < 1e-9 else [0, 2, 3, 4])
+
+
+@pytest.mark.parametrize("radius", [2e6, 1e7, 1.9e7])
+@pytest.mark.parametrize("near", [Point(0, 0), Point(51, 179), Point(-88, 10), Point(90, 0)])
+def test_most_of_a_large_circle_is_inside_for_sure(near: Point, radius: float) -> None:
+    texts = [(str(latitude), str(longitude)) for latitude in range(-90, 91, 3) for longitude in range(-180, 180, 3)]
+    built = locations(texts)
+    cover = cover_circle(built.cells, Circle(near, radius))
+    assert cover.border.count < 0.2 * cover.inside.count
+    within(built, near, radius)
 
 
 def in_box(point: Point, box: Box) -> bool:
@@ -209,16 +252,16 @@ def in_box(point: Point, box: Box) -> bool:
 
 def test_the_two_spellings_of_the_antimeridian_are_two_longitudes_of_a_box_and_one_place() -> None:
     built = locations([("0", "180"), ("0", "-180"), ("90", "5"), ("90", "-5")])
-    assert built.inside((180, -1, 180, 1)).tolist() == [0]
-    assert built.inside((-180, -1, -180, 1)).tolist() == [1]
-    assert built.inside((180, -1, -180, 1)).tolist() == [0, 1]
+    assert inside(built, Box(180, -1, 180, 1)).tolist() == [0]
+    assert inside(built, Box(-180, -1, -180, 1)).tolist() == [1]
+    assert inside(built, Box(180, -1, -180, 1)).tolist() == [0, 1]
     every = np.arange(4, dtype=np.int32)
     for near in POINTS:
         first, second, third, fourth = built.squared_chords(near, built.places[every]).tolist()
         assert (first, third) == (second, fourth)
 
 
-@given(st.integers(0, 5), st.sampled_from(POINTS) | st.tuples(st.floats(-90, 90), st.floats(-180, 180)))
+@given(st.integers(0, 5), ANYWHERE)
 def test_distances_equal_those_of_forty_digits_to_one_decimal(seed: int, near: Point) -> None:
     built, points = many(seed)
     rows = np.arange(len(built.order), dtype=np.int32)
@@ -240,7 +283,9 @@ def test_a_record_at_the_point_has_the_distance_zero() -> None:
 
 
 @given(
-    st.integers(0, 5), st.sampled_from(POINTS) | st.tuples(st.floats(-90, 90), st.floats(-180, 180)), st.integers(0, 10)
+    st.integers(0, 5),
+    ANYWHERE,
+    st.integers(0, 10),
 )
 def test_every_order_by_distance_equals_a_scan(seed: int, near: Point, tenths: int) -> None:
     built, points = many(seed)
@@ -257,18 +302,18 @@ def test_every_order_by_distance_equals_a_scan(seed: int, near: Point, tenths: i
 
 @given(
     st.integers(0, 5),
-    st.sampled_from(POINTS) | st.tuples(st.floats(-90, 90), st.floats(-180, 180)),
+    ANYWHERE,
     st.sampled_from([30, 70, 600]),
 )
 def test_pages_of_all_rows_have_each_once(seed: int, near: Point, limit: int) -> None:
     built, points = many(seed)
     order = order_all(built, near)
-    assert len(order) == len(built.order)
-    check_order(order, range(len(order)), points, near)
+    assert order.total == len(built.order)
+    check_order(order, range(order.total), points, near)
     check_pages(order, len(points), limit)
 
 
-@pytest.mark.parametrize("near", [(45, 135), (45.0000001, 135), (-45, -45), (44, 135)])
+@pytest.mark.parametrize("near", [Point(45, 135), Point(45.0000001, 135), Point(-45, -45), Point(44, 135)])
 def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Point) -> None:
     texts: list[Texts] = [("45", "135"), ("45.0", "135.0"), ("46", "135"), (None, None)] * 1000
     built = locations(texts)
@@ -283,21 +328,21 @@ def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Point) -> None:
 
 def test_equal_distances_in_different_directions_tie_in_row_order() -> None:
     built = locations([("1", "0"), ("0", "-1"), ("0", "1"), ("-1", "0")] * 3)
-    assert order_all(built, (0, 0)).slice(range(12), descending=False).tolist() == list(range(12))
-    assert order_all(built, (0, 0)).slice(range(12), descending=True).tolist() == list(range(12))[::-1]
+    assert order_all(built, Point(0, 0)).slice(range(12), descending=False).tolist() == list(range(12))
+    assert order_all(built, Point(0, 0)).slice(range(12), descending=True).tolist() == list(range(12))[::-1]
 
 
 @pytest.mark.parametrize("texts", [[], NOWHERE], ids=["no rows", "no locations"])
 def test_a_table_without_locations_has_nothing_near(texts: list[Texts]) -> None:
     built = locations(texts)
     rows = np.arange(len(texts), dtype=np.int32)
-    assert built.within((0, 0), 1e9).tolist() == []
-    assert built.inside((-180, -90, 180, 90)).tolist() == []
-    assert built.distances((0, 0), rows) == [None] * len(texts)
+    assert within(built, Point(0, 0), 1e9).tolist() == []
+    assert inside(built, Box(-180, -90, 180, 90)).tolist() == []
+    assert built.distances(Point(0, 0), rows) == [None] * len(texts)
     for order in (
-        order_all(built, (0, 0)),
-        order_rows(built, (0, 0), rows),
-        order_bitmap(built, (0, 0), pack(rows >= 0)),
+        order_all(built, Point(0, 0)),
+        order_rows(built, Point(0, 0), rows),
+        order_bitmap(built, Point(0, 0), pack(rows >= 0)),
     ):
         assert order.slice(range(len(texts)), descending=False).tolist() == rows.tolist()
         assert order.slice(range(len(texts)), descending=True).tolist() == rows.tolist()[::-1]
@@ -315,7 +360,10 @@ def towns() -> Locations:
 @pytest.mark.parametrize("share", [1, 2, 100])
 @pytest.mark.parametrize(
     "near",
-    [(48.0, 16.0), (48.2, 16.1), (48.2, 15.55), (40, 16), (48, -20), (-33, 151.01), (0, 0), (-89, -100), (-48, -164)],
+    [
+        *(Point(48.0, 16.0), Point(48.2, 16.1), Point(48.2, 15.55), Point(40, 16), Point(48, -20), Point(-33, 151.01)),
+        *(Point(0, 0), Point(-89, -100), Point(-48, -164)),
+    ],
 )
 def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Point, share: int) -> None:
     built = towns()
@@ -339,6 +387,6 @@ def test_few_radii_are_tried_where_thousands_of_rows_are_at_one_point(monkeypatc
         return box_around(point, radius)
 
     monkeypatch.setattr(distance_order, "box_around", box)
-    assert order_all(built, (45, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
-    assert order_all(built, (45.1, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert order_all(built, Point(45, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert order_all(built, Point(45.1, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
     assert len(tried) < 40

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from service.engine.table import Table
 from service.model.records import COMPANIES, STORES, Resource
-from tests.engine.made_up import COLLECTIONS, ask, build, queries, records
+from tests.engine.made_up import COLLECTIONS, OWNERS, ask, build, queries, records
 from tests.engine.oracle import Pairs, answer, backwards
 
 LISTS = pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=lambda resource: resource.name)
@@ -41,7 +41,7 @@ def test_the_engine_equals_a_naive_scan(resource: Resource, data: st.DataObject,
     made = records(collection, **size)
     table = build(resource, made)
     for pairs in data.draw(st.lists(queries(collection, made, [1, 2, 3, 5, 8]), min_size=10, max_size=10)):
-        assert ask(table, resource, pairs) == answer(collection, made, pairs), pairs
+        assert ask(table, resource, pairs) == answer(collection, made, pairs, OWNERS), pairs
 
 
 @LISTS
@@ -49,7 +49,7 @@ def test_the_engine_equals_a_naive_scan(resource: Resource, data: st.DataObject,
 def test_the_engine_equals_a_naive_scan_on_many_records(resource: Resource, data: st.DataObject) -> None:
     collection, made, table = COLLECTIONS[resource.name], MANY[resource.name], many(resource)
     for pairs in data.draw(st.lists(queries(collection, made, [5, 70, 1000]), min_size=5, max_size=5)):
-        assert ask(table, resource, pairs) == answer(collection, made, pairs), pairs
+        assert ask(table, resource, pairs) == answer(collection, made, pairs, OWNERS), pairs
 
 
 @LISTS

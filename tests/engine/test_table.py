@@ -12,7 +12,7 @@ from service.engine.selection import Selection
 from service.engine.string_array import StringArray
 from service.engine.table import Table, TableBuilder
 from service.engine.text_index_builder import TextIndexBuilder
-from service.model.query import Filter
+from service.model.query import ALL_ROWS, Criteria, Filter
 from service.model.records import COMPANIES
 from tests.engine.made_up import build, records
 from tests.engine.oracle import COMPANIES as COLLECTION, answer
@@ -72,15 +72,15 @@ def test_rows_added_in_batches_form_one_table() -> None:
 def test_filter_values_count_towards_the_size_of_cached_selections() -> None:
     table, long = companies("a"), "x" * (1 << 20)
     for number in range(64):
-        select(table, (Filter("name", (f"{long}{number}",)),), "name")
+        select(table, Criteria((Filter("name", (f"{long}{number}",)),)), "name")
     assert 0 < len(list(table.selections)) < 32
 
 
 def test_selections_and_bitmaps_are_cached() -> None:
     table = companies("a", "b")
-    filters = (Filter("name", ("Acme",)),)
-    assert select(table, filters, "name") is select(table, filters, "name")
-    assert select(table, filters, "name") is not select(table, filters, "domain")
+    criteria = Criteria((Filter("name", ("Acme",)),))
+    assert select(table, criteria, "name") is select(table, criteria, "name")
+    assert select(table, criteria, "name") is not select(table, criteria, "domain")
     assert table.bitmap("name", 0, "company_id") is table.bitmap("name", 0, "company_id")
     assert table.bitmap("name", 0, "company_id") is not table.bitmap("name", 0, "created_at")
 
@@ -91,5 +91,5 @@ def test_a_few_selections_are_cached_for_any_table_size() -> None:
     table = Table(rows, {}, order_by="a", key="b", text=text)
     everything = Selection(np.broadcast_to(np.int32(0), length), length)
     for number in range(5):
-        table.selections.put(((), str(number)), everything, 4 * length)
-    assert [number for number in range(5) if table.selections.get(((), str(number)))] == [1, 2, 3, 4]
+        table.selections.put((ALL_ROWS, str(number)), everything, 4 * length)
+    assert [number for number in range(5) if table.selections.get((ALL_ROWS, str(number)))] == [1, 2, 3, 4]

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import unquote
 
-from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
+from starlette.middleware.base import RequestResponseEndpoint
 
 from tests.baking.made_up import Made
 from tests.engine import oracle
@@ -15,10 +16,13 @@ from tests.engine.oracle import Collection, Pairs, Record
 from tests.fastapi_model.asking import STRICT
 from tests.fastapi_model.questions import (
     CompaniesQuestion,
+    NearStoresQuestion,
     NoQuestion,
     StoresQuestion,
     StrictCompaniesQuestion,
+    StrictNearStoresQuestion,
     StrictStoresQuestion,
+    wanted,
 )
 from tests.loading.oracle import answered_date
 
@@ -53,6 +57,8 @@ class Company(BaseModel):
     parent_company_id: str | None
 
 
+# The prefix of the paths of requests with a point, for which other parameters take more values.
+NEAR = "/near"
 Item = TypeVar("Item", Store, Company)
 
 
@@ -79,15 +85,22 @@ class Page(BaseModel):
     sort_order: str
     sort_by: str
     total_count: int
-    data: list[dict[str, str | bool | None]]
+    data: list[dict[str, str | bool | float | None]]
     facets: dict[str, Facet] = {}
 
 
 class Records(Generic[Item]):
     """All records of a collection, as in the data and as in responses."""
 
-    def __init__(self, collection: Collection, records: Sequence[Record], answered: Callable[[Record], Item]) -> None:
+    def __init__(
+        self,
+        collection: Collection,
+        records: Sequence[Record],
+        answered: Callable[[Record], Item],
+        owners: Sequence[Record] = (),
+    ) -> None:
         self._collection, self._records = collection, records
+        self._owners = {record["company_id"]: record for record in owners}
         self.answered: dict[str | None, Item] = {record[collection.identifier]: answered(record) for record in records}
 
     def one(self, identifier: str) -> Item:
@@ -106,9 +119,16 @@ class Records(Generic[Item]):
             question.sort_by,
         )
         key, pairs = self._collection.identifier, _pairs(question)
-        found = oracle.answer(self._collection, self._records, [each for each in pairs if each[0] != "fields"])
-        shown = [self.answered[record[key]].model_dump(exclude_unset=True) for record in found.data]
-        members = oracle.names(pairs, "fields", self._collection.members) or self._collection.members
+        found = oracle.answer(
+            self._collection, self._records, [each for each in pairs if each[0] != "fields"], self._owners
+        )
+        shown: list[dict[str, Any]] = [
+            self.answered[record[key]].model_dump(exclude_unset=True)
+            | ({"distance": record["distance"]} if "distance" in record else {})
+            for record in found.data
+        ]
+        known = [*self._collection.members, "distance"]
+        members = oracle.names(pairs, "fields", known) or known
         page = Page(
             limit=limit,
             num_pages=-(-found.total_count // limit),
@@ -149,10 +169,14 @@ def _company(record: Record) -> Company:
 
 def application(made: Made) -> FastAPI:
     """Return the model of a service that serves a data set. Strict requests have the path prefix `STRICT`."""
-    stores = Records(oracle.STORES, made.records["stores"], _store)
-    companies = Records(oracle.COMPANIES, made.records["companies"], _company)
     model = FastAPI()
+    model.add_exception_handler(RequestValidationError, _refusal)
+    _add_stores(model, Records(oracle.STORES, made.records["stores"], _store, made.records["companies"]))
+    _add_companies(model, Records(oracle.COMPANIES, made.records["companies"], _company))
+    return model
 
+
+def _add_stores(model: FastAPI, stores: Records[Store]) -> None:
     @model.get("/stores", response_model_exclude_unset=True)
     async def list_stores(question: Annotated[StoresQuestion, Query()]) -> Page:
         return stores.page(question)
@@ -161,13 +185,20 @@ def application(made: Made) -> FastAPI:
     async def list_stores_strictly(question: Annotated[StrictStoresQuestion, Query()]) -> Page:
         return stores.page(question)
 
-    @model.get("/companies", response_model_exclude_unset=True)
-    async def list_companies(question: Annotated[CompaniesQuestion, Query()]) -> Page:
-        return companies.page(question)
+    @model.get(f"{NEAR}/stores", response_model_exclude_unset=True)
+    async def list_stores_near(question: Annotated[NearStoresQuestion, Query()]) -> Page:
+        return stores.page(question)
 
-    @model.get(f"{STRICT}/companies", response_model_exclude_unset=True)
-    async def list_companies_strictly(question: Annotated[StrictCompaniesQuestion, Query()]) -> Page:
-        return companies.page(question)
+    @model.get(f"{NEAR}{STRICT}/stores", response_model_exclude_unset=True)
+    async def list_stores_near_strictly(question: Annotated[StrictNearStoresQuestion, Query()]) -> Page:
+        return stores.page(question)
+
+    @model.middleware("http")
+    async def choose_questions(request: Request, call_next: RequestResponseEndpoint) -> Response:
+        path = request.scope["path"]
+        if path.endswith("/stores") and wanted(request.query_params.getlist("near")):
+            request.scope["path"] = NEAR + path
+        return await call_next(request)
 
     @model.get("/stores/{store_id}", response_model_exclude_unset=True)
     async def get_store(store_id: str) -> Store:
@@ -177,6 +208,16 @@ def application(made: Made) -> FastAPI:
     async def get_store_strictly(store_id: str, _: Annotated[NoQuestion, Query()]) -> Store:
         return stores.one(unquote(store_id))
 
+
+def _add_companies(model: FastAPI, companies: Records[Company]) -> None:
+    @model.get("/companies", response_model_exclude_unset=True)
+    async def list_companies(question: Annotated[CompaniesQuestion, Query()]) -> Page:
+        return companies.page(question)
+
+    @model.get(f"{STRICT}/companies", response_model_exclude_unset=True)
+    async def list_companies_strictly(question: Annotated[StrictCompaniesQuestion, Query()]) -> Page:
+        return companies.page(question)
+
     @model.get("/companies/{company_id}")
     async def get_company(company_id: str) -> Company:
         return companies.one(unquote(company_id))
@@ -184,9 +225,6 @@ def application(made: Made) -> FastAPI:
     @model.get(f"{STRICT}/companies/{{company_id}}")
     async def get_company_strictly(company_id: str, _: Annotated[NoQuestion, Query()]) -> Company:
         return companies.one(unquote(company_id))
-
-    model.add_exception_handler(RequestValidationError, _refusal)
-    return model
 
 
 async def _refusal(_: Request, error: Exception) -> JSONResponse:

@@ -19,7 +19,26 @@ _ONCE: Final = {
     "limit": ["1", "2", "7", "60", "1000", " 5 ", "+3", "1_0", "2.0"],
     "page_num": ["1", "2", "3", "4", "003", "9" * 30, "0" * 4_300 + "7"],
     "sort_order": ["asc", "desc"],
-    "sort_by": _SORT_KEYS,
+    "sort_by": [*_SORT_KEYS, "distance"],
+    # Points from which no two stores at different places are equally far away, but for 40 digits.
+    "near": ["43.7,-79.4", " 0.25, -0.75", "5e-1,-.3", "-45.5,120.25", "89.9,12.5", "", "null"],
+    "radius": ["1", "1e5", " 6000000", "+1.2e7", "1e308", "1e-0005", "0.1e+0007", "", " "],
+    "bbox": ["-180,-90,180,90", "-79.4,-90,43.7 , 90", "170,-90,-79,90", "5,5,5,5", "null"],
+    "q": [
+        "toronto",
+        "tor",
+        "new yor",
+        "orebro",
+        "strasse ",
+        "東",
+        "東京",
+        "m5v2t6",
+        "m5v 2t6",
+        "!!",
+        "",
+        "\u3000",
+        "9 ",
+    ],
 }
 _BLANKS: Final = ["", " ", "null", "\u3000", "\x1c", "\x85"]
 _FILTERS: Final = {
@@ -42,6 +61,8 @@ _LISTS: Final = {
 }
 _SOUND: Final = [(name, value) for name, held in {**_FILTERS, **_ONCE, **_LISTS}.items() for value in held]
 
+_WITH_POINT: Final = ("radius", "bbox", "q", "sort_by", "sort_order", "limit", "page_num", "facets", "is_open")
+
 _OTHERS: Final = ["", "City", "city ", " limit", "limit[]", "cty", "store", "prefer", "é", "\ufeffcity", "a&b"]
 _NAMES: Final = [*_FILTERS, *_ONCE, *_ONCE, *_LISTS, *_OTHERS]
 _ODD: Final = [
@@ -49,7 +70,37 @@ _ODD: Final = [
     *["size,name", "name;city", "company_id,parent_company_id,city,province,country,postal_code", "a,b,c,d,e,f,city"],
     *["NULL", " null", "\u200b", "\u180e", "nul", "None", "\x00", *_BLANKS],
     *["nan", "NaN", "inf", "-inf", "Infinity", "1e3", "1e400", "0x1f", "1,000", "½", "٣", "Ⅳ", "-0", "+0.0", "0-1"],
+    *[
+        "43.7",
+        "43.7,-79.4,",
+        "91,0",
+        "0,180.5",
+        "nan,0",
+        "0,1e999",
+        "1_0,0",
+        "0,1,0,-1",
+        "-181,0,0,0",
+        "1,2,3",
+        "0x1,0",
+    ],
+    *[
+        "1e999",
+        "-1e999",
+        "+INF",
+        "infinity",
+        "-NaN",
+        "1e-999",
+        "1_000",
+        "-5",
+        "0.0",
+        "1e1000",
+        "distance",
+        "name,distance",
+    ],
     "é" * 600,
+    " ".join("abcdefghijklmnopq"),
+    " ".join("abcdefghijklmnop") + "\u3000",
+    "東京駅" * 85,
 ]
 _HUGE: Final = ["9" * 4_300, "9" * 4_301, "0" * 4_300 + "7", "1_" * 2_000 + "1", "1_" * 3_900, "7." + "0" * 4_400]
 # Of these every integer is made, and much that is nearly one.
@@ -98,13 +149,21 @@ def integers() -> st.SearchStrategy[str]:
 
 def queries() -> st.SearchStrategy[bytes]:
     """Return raw query strings, of bytes that a request line may contain."""
-    return st.one_of(sound(), written(), damaged(), st.binary(max_size=80).map(_taken))
+    return st.one_of(sound(), near(), written(), damaged(), st.binary(max_size=80).map(_taken))
 
 
 def sound() -> st.SearchStrategy[bytes]:
     """Return valid queries for a service that accepts every name."""
     pairs = st.lists(st.sampled_from(_SOUND), max_size=4, unique_by=lambda pair: pair[0] if pair[0] in _ONCE else pair)
     return pairs.flatmap(_encoded)
+
+
+def near() -> st.SearchStrategy[bytes]:
+    """Return queries with a point, whose other parameters may be valid only with it."""
+    point = st.sampled_from(_ONCE["near"]).map(lambda value: ("near", value))
+    others = st.sampled_from([pair for pair in _SOUND if pair[0] in _WITH_POINT] + [("fields", "name,distance")])
+    pairs = st.tuples(point, st.lists(others, max_size=3, unique_by=lambda pair: pair[0]))
+    return pairs.flatmap(lambda drawn: _encoded([drawn[0], *drawn[1]]))
 
 
 def written() -> st.SearchStrategy[bytes]:

@@ -8,8 +8,11 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
+from service.engine.select import select
 from service.engine.table import Table
 from service.loading.dataset import Dataset, load
+from service.model.query import Criteria
+from service.model.records import CREATED_AT
 from service.model.words import parse_terms
 from tests.directory import company, store, write_directory
 from tests.engine.search_oracle import NAMES, matches
@@ -25,7 +28,7 @@ def loaded(folder: Path, stores: list[dict[str, object]], companies: list[dict[s
 
 
 def found(table: Table, search: str, key: str) -> set[str]:
-    rows = table.text.rows(parse_terms(search)).tolist()
+    rows = select(table, Criteria(terms=parse_terms(search)), CREATED_AT).rows.tolist()
     return {msgspec.json.decode(table.rows[row][:-1])[key] for row in rows}
 
 

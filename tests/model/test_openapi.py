@@ -5,10 +5,12 @@ from typing import Any
 
 import orjson
 import pytest
+from msgspec import UNSET
 
 from service.model.errors import RequestError
 from service.model.operation import ALWAYS
 from service.model.parameters import MAX_LIMIT, parameters_of
+from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.auth import no_authentication
@@ -121,18 +123,34 @@ def test_a_page_has_whole_records_or_some_of_their_members(document: Any, resour
     name, schemas = resource.noun.title(), document["components"]["schemas"]
     pages = operation(document, f"/{resource.name}")["responses"]["200"]["content"]["application/json"]["schema"]
     names = [each["$ref"].rpartition("/")[2] for each in pages["anyOf"]]
+    whole = [name, f"{name}WithDistance"] if resource.coordinates else [name]
     assert [schemas[each]["properties"]["data"]["items"]["$ref"].rpartition("/")[2] for each in names] == (
-        [name, f"Partial{name}"]
+        [*whole, f"Partial{name}"]
     )
     assert all("facets" in schemas[each]["properties"] for each in names)
-    assert schemas[f"Partial{name}"]["properties"].keys() == schemas[name]["properties"].keys()
+    assert schemas[f"Partial{name}"]["properties"].keys() == schemas[whole[-1]]["properties"].keys()
     assert "required" not in schemas[f"Partial{name}"] or schemas[f"Partial{name}"]["required"] == []
+
+
+def test_a_store_with_its_distance_is_a_store_with_one_more_member(document: Any) -> None:
+    store, located = (document["components"]["schemas"][name] for name in ("Store", "StoreWithDistance"))
+    assert located["required"] == [*store["required"], "distance"]
+    assert list(located["properties"]) == [*store["properties"], "distance"]
+    assert located["properties"]["distance"]["anyOf"] == [{"type": "number"}, {"type": "null"}]
+
+
+@pytest.mark.parametrize("name", ["near", "radius", "bbox", "q"])
+def test_parameters_of_search_have_an_example(document: Any, name: str) -> None:
+    example = str(query_parameters(document, "/stores")[name]["example"])
+    query = QueryParser(STORES).parse([("near", "0,0"), (name, example)][name == "near" :], strict=True)
+    assert getattr(query, name) is not UNSET
 
 
 @pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=["stores", "companies"])
 def test_lists_of_names_have_a_valid_example(document: Any, resource: Resource) -> None:
     parameters = query_parameters(document, f"/{resource.name}")
-    for name, known in (("fields", resource.members), ("facets", resource.facets)):
+    distance = ["distance"] if resource.coordinates else []
+    for name, known in (("fields", [*resource.members, *distance]), ("facets", resource.facets)):
         assert parameters[name]["schema"]["items"] == {"type": "string", "enum": list(known)}
         assert set(parameters[name]["example"]) <= set(known)
     assert parameters["facets"]["schema"]["maxItems"] == 5

@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from service.model.parameter import InvalidValue, Parameter
 from service.model.parameters import (
     LIMIT,
     PAGE_NUM,
     SORT_ORDER,
-    InvalidValue,
-    Parameter,
     facets_parameter,
     fields_parameter,
     filter_parameter,
@@ -30,6 +29,7 @@ STORE_SORT_KEYS = (
     "'province', 'country', 'postal_code', 'phone_number', 'is_open', 'latitude', 'longitude', 'created_at' or "
     "'updated_at'"
 )
+WITH_DISTANCE = STORE_SORT_KEYS.replace(" or 'updated_at'", ", 'updated_at' or 'distance'")
 COMPANY_SORT_KEYS = "Input should be 'company_id', 'name', 'domain', 'parent_company_id' or 'created_at'"
 FILTERS = {field.name: filter_parameter(field) for field in STORES.filters}
 
@@ -44,7 +44,7 @@ def refusal(parameter: Parameter, *values: str) -> tuple[str, str]:
     return caught.value.type, caught.value.msg
 
 
-def test_the_parameters_of_stores_are_the_filters_then_paging_and_sorting_then_fields_and_facets() -> None:
+def test_the_parameters_of_stores_are_in_the_order_of_the_interface() -> None:
     assert [parameter.name for parameter in parameters_of(STORES)] == [
         "store_id",
         "company_id",
@@ -56,6 +56,10 @@ def test_the_parameters_of_stores_are_the_filters_then_paging_and_sorting_then_f
         "is_open",
         "latitude",
         "longitude",
+        "near",
+        "radius",
+        "bbox",
+        "q",
         "limit",
         "page_num",
         "sort_order",
@@ -65,10 +69,10 @@ def test_the_parameters_of_stores_are_the_filters_then_paging_and_sorting_then_f
     ]
 
 
-def test_the_parameters_of_companies_are_the_filters_then_paging_and_sorting_then_fields_and_facets() -> None:
+def test_the_parameters_of_companies_are_in_the_order_of_the_interface() -> None:
     assert [parameter.name for parameter in parameters_of(COMPANIES)] == [
         *("company_id", "name", "domain", "parent_company_id"),
-        *("limit", "page_num", "sort_order", "sort_by", "fields", "facets"),
+        *("q", "limit", "page_num", "sort_order", "sort_by", "fields", "facets"),
     ]
 
 
@@ -138,17 +142,19 @@ def test_other_sort_orders_are_rejected(value: str) -> None:
     assert refusal(SORT_ORDER, value) == ("enum", "Input should be 'asc' or 'desc'")
 
 
-def test_every_field_of_a_store_sorts() -> None:
-    sort_by = sort_by_parameter(STORES)
-    assert [sort_by.parse([key]) for key in sort_by.schema["enum"]] == list(STORES.sort_keys)
+@pytest.mark.parametrize("near", [True, False])
+def test_every_field_of_a_store_and_the_distance_sort(*, near: bool) -> None:
+    sort_by = sort_by_parameter(STORES, near=near)  # without `near`, distance is another error than that of a choice
+    assert [sort_by.parse([key]) for key in sort_by.schema["enum"]] == [*STORES.sort_keys, "distance"]
 
 
 @pytest.mark.parametrize("value", ["x", "", "null", "Name", "name ", "store_id,name", "-name"])
 def test_other_sort_fields_are_rejected_with_the_allowed_ones(value: str) -> None:
-    assert refusal(sort_by_parameter(STORES), value) == ("enum", STORE_SORT_KEYS)
+    assert refusal(sort_by_parameter(STORES, near=False), value) == ("enum", STORE_SORT_KEYS)
+    assert refusal(sort_by_parameter(STORES), value) == ("enum", WITH_DISTANCE)
 
 
-@pytest.mark.parametrize("value", ["store_id", "city", "updated_at", "", "Domain"])
+@pytest.mark.parametrize("value", ["store_id", "city", "updated_at", "", "Domain", "distance"])
 def test_companies_sort_only_by_their_own_fields(value: str) -> None:
     assert refusal(sort_by_parameter(COMPANIES), value) == ("enum", COMPANY_SORT_KEYS)
 
@@ -222,9 +228,15 @@ def test_fields_are_names_in_the_order_of_the_record(values: list[str], names: o
 
 @pytest.mark.parametrize("value", ["size", "City", "city;name", "null", "city name", "distance", "city,size"])
 def test_fields_are_members_of_the_record(value: str) -> None:
-    assert refusal(fields_parameter(STORES), value) == ("enum", STORE_SORT_KEYS)
+    assert refusal(fields_parameter(STORES, near=False), value) == ("enum", STORE_SORT_KEYS)
+    if "distance" not in value:
+        assert refusal(fields_parameter(STORES), value) == ("enum", WITH_DISTANCE)
     expected = "Input should be 'company_id', 'name', 'domain' or 'parent_company_id'"
     assert refusal(fields_parameter(COMPANIES), value, "created_at") == ("enum", expected)
+
+
+def test_fields_may_name_the_distance_last_if_there_is_a_point() -> None:
+    assert fields_parameter(STORES).parse(["distance,city"]) == ("city", "distance")
 
 
 STORE_FACETS = (

@@ -24,7 +24,7 @@ from service.model.errors import (
 )
 from service.model.operation import VERSION_HEADER, Operation
 from service.model.query import QueryParser
-from service.model.records import COMPANIES, STORES, Resource, partial
+from service.model.records import COMPANIES, STORES, Resource
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answer import HeaderLines, header_lines
 from service.web.headers.conditional import http_date
@@ -119,7 +119,7 @@ def _list_route(data: _ServedData, resource: Resource, table: Callable[[Dataset]
         tag=_TAG,
         operation_id=f"list_{resource.name}",
         summary=f"List {resource.name}",
-        description=f"Returns one page of the {resource.name} that match every filter, in a total order: "
+        description=f"Returns one page of the {resource.name} that match all conditions, in a total order: "
         "no record is on two pages, and none is missing.",
         responses={HTTPStatus.OK: _pages(resource)},
         errors=_ERRORS,
@@ -130,9 +130,9 @@ def _list_route(data: _ServedData, resource: Resource, table: Callable[[Dataset]
 
 
 def _pages(resource: Resource) -> tuple[Any, ...]:
-    """Return the types of a page: of whole records, and of some of their members."""
-    pages: Any = PaginatedResponse
-    return pages[resource.record], pages[partial(resource.record)]
+    """Return the types of a page: of whole records, of records with distance, of some of their members."""
+    page_of: Any = PaginatedResponse
+    return tuple(page_of[record] for record in resource.items)
 
 
 def _record_route(data: _ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:

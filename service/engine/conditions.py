@@ -1,0 +1,86 @@
+"""The conditions of a query on the rows of a table: filters, words and areas, all with the same methods."""
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import Final, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from service.engine.areas import box_area, circle_area
+from service.engine.column import Column, Rows, merge
+from service.engine.table import Table
+from service.model.query import Criteria, Filter
+
+# Comparing with so many codes takes less time than looking them up.
+_FEW: Final = 8
+
+
+class Condition(Protocol):
+    """A condition on rows."""
+
+    @property
+    def count(self) -> int:
+        """The number of matching rows, or somewhat more."""
+
+    def rows(self) -> Rows:
+        """Return the matching rows, ascending."""
+
+    def filter(self, rows: Rows) -> Rows:
+        """Return the given rows that match."""
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return for each row whether it matches."""
+
+
+class Predicate(msgspec.Struct, frozen=True, eq=False):
+    """A filter on a column: the codes of the accepted values, and the number of rows that match."""
+
+    field: str
+    column: Column
+    codes: tuple[int, ...]
+    count: int
+
+    def rows(self) -> Rows:
+        """Return the matching rows, ascending."""
+        return merge(map(self.column.postings, self.codes))
+
+    def filter(self, rows: Rows) -> Rows:
+        """Return the given rows that match."""
+        return rows[self._matches(self.column.codes[rows])]
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return for each row whether it matches."""
+        return self._matches(self.column.codes)
+
+    def _matches(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
+        matches: NDArray[np.bool_]
+        if len(self.codes) <= _FEW:
+            matches = reduce(np.logical_or, (codes == code for code in self.codes), np.zeros(len(codes), np.bool_))
+        else:
+            accepted = np.zeros(self.column.null_code + 1, np.bool_)
+            accepted[list(self.codes)] = True
+            matches = accepted[codes]
+        return matches
+
+
+def conditions(table: Table, criteria: Criteria) -> list[Condition]:
+    """Return the conditions of criteria, those that fewer rows match first; at least one."""
+    found: list[Condition] = [*predicates(table, criteria.filters), *map(table.text.match, criteria.terms)]
+    if table.locations is not None and criteria.circle is not None:
+        found.append(circle_area(table.locations, criteria.circle))
+    if table.locations is not None and criteria.box is not None:
+        found.append(box_area(table.locations, criteria.box))
+    return sorted(found, key=lambda condition: condition.count)
+
+
+def predicates(table: Table, filters: Iterable[Filter]) -> list[Predicate]:
+    """Return the predicates of filters."""
+    return [_predicate(table, each) for each in filters]
+
+
+def _predicate(table: Table, query_filter: Filter) -> Predicate:
+    column = table.columns[query_filter.field]
+    codes = tuple(sorted({code for key in query_filter.keys if (code := column.find(key)) is not None}))
+    return Predicate(query_filter.field, column, codes, sum(map(column.count, codes)))

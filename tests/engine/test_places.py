@@ -1,0 +1,227 @@
+"""Stores near a point, in a circle, in a box and with words, compared with a naive scan: each way to find them."""
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations
+from random import Random
+
+import pytest
+from hypothesis import given, strategies as st
+
+from service.engine import areas
+from service.engine.page import page
+from service.engine.table import Table
+from service.model.query import QueryParser
+from service.model.records import STORES
+from tests.engine.made_up import OWNERS, ask, build
+from tests.engine.oracle import STORES as COLLECTION, Pairs, Record, answer
+from tests.engine.test_locations import made
+from tests.engine.test_page import walk
+
+COUNT = 700
+FACETS = "city,is_open,company_id,postal_code"
+_CITIES = ["Toronto", "Örebro", "東京", "Ottawa"]
+_NAMES = ["Corner Shop", "Shop of Wonders", "Großmarkt", "McDonald's", "駅前ストア", "Café Ole"]
+
+
+def stores(seed: int) -> list[Record]:
+    """Return stores everywhere, in clusters, at poles, on the antimeridian, many at one point, and some nowhere."""
+    random = Random(seed)
+    return [
+        dict.fromkeys(COLLECTION.forms)
+        | {"store_id": f"s{number}", "company_id": random.choice(["a", "A", "Z", "none"]), "address_1": "1 Main St"}
+        | {"city": random.choice([*_CITIES, "Toronto"]), "country": random.choice(["CA"] * 30 + ["SE"])}
+        | {"name": random.choice([*_NAMES, None]), "is_open": random.choice(["true", "true", "false"])}
+        | {
+            "latitude": latitude,
+            "longitude": longitude,
+            "created_at": random.choice(["2024-01-01", "2024-01-02", None]),
+        }
+        for number, (latitude, longitude) in enumerate(made(seed, COUNT))
+    ]
+
+
+@cache
+def served(seed: int) -> tuple[list[Record], Table]:
+    records = stores(seed)
+    return records, build(STORES, records)
+
+
+def check(seed: int, pairs: Pairs) -> None:
+    """Require the answer of a naive scan, twice: the second is from caches."""
+    records, table = served(seed)
+    expected = answer(COLLECTION, records, pairs, OWNERS)
+    assert ask(table, STORES, pairs) == expected, pairs
+    assert ask(table, STORES, pairs) == expected, pairs
+
+
+# Points from which no two stores at different places are equally far away, but for 40 digits.
+POINTS = st.builds(
+    lambda latitude, longitude: f"{latitude + 0.123457},{longitude + 0.654321}",
+    st.sampled_from([44, -90, 0]) | st.integers(-90, 89),
+    st.sampled_from([134, 179, -180]) | st.integers(-180, 179),
+)
+LATITUDES = st.sampled_from([-90.0, -45.0, 0.0, 45.0, 90.0]) | st.floats(-90, 90)
+LONGITUDES = st.sampled_from([-180.0, -179.99, 0.0, 135.0, 180.0]) | st.floats(-180, 180)
+CIRCLES = ["0.5", "1234.5", "50000", "2e6", "15e6", "2.1e7"]
+CHOICES = {
+    "q": [
+        "shop",
+        "sho",
+        "grossmarkt",
+        "mcdonalds",
+        "駅前",
+        "cafe ol",
+        "shop corner ",
+        "toronto s",
+        "löwe",
+        "lion shop",
+        "!",
+    ],
+    "city": _CITIES,
+    "country": ["CA", "SE"],
+    "is_open": ["true", "false"],
+    "sort_by": ["name", "latitude", "store_id"],
+    "sort_order": ["asc", "desc"],
+    "limit": ["3", "50", "1000"],
+    "page_num": ["1", "2", "7", "14"],
+    "facets": ["city,is_open", "company_id"],
+    "fields": ["store_id,city"],
+}
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> Pairs:
+    """Return queries that combine conditions of all kinds, in any order, from the first page to the last."""
+    pairs = []
+    if draw(st.booleans()):
+        pairs.append(("near", draw(POINTS)))
+        if draw(st.booleans()):
+            pairs.append(("radius", draw(st.sampled_from(CIRCLES))))
+    if draw(st.booleans()):
+        south, north = sorted((draw(LATITUDES), draw(LATITUDES)))
+        pairs.append(("bbox", f"{draw(LONGITUDES)!r},{south!r},{draw(LONGITUDES)!r},{north!r}"))
+    for name, values in CHOICES.items():
+        if draw(st.integers(0, 2)) == 0:
+            pairs.append((name, draw(st.sampled_from(values))))
+    return pairs
+
+
+@given(st.integers(0, 3), st.lists(queries(), min_size=8, max_size=8))
+def test_any_combination_of_conditions_equals_a_naive_scan(seed: int, asked: Sequence[Pairs]) -> None:
+    for pairs in asked:
+        check(seed, pairs)
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        [],
+        [("is_open", "true")],
+        [("city", "Toronto"), ("city", "Ottawa")],
+        [("country", "SE")],
+        [("radius", "3e6")],
+        [("radius", "60000")],
+        [("bbox", "100,-90,-100,90")],
+        [("q", "shop")],
+        [("q", "shop"), ("radius", "1e7"), ("is_open", "false"), ("bbox", "-180,0,180,90")],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("near", ["45.0001,135.0002", "10.01,179.99", "-89.9,-100"])
+def test_the_pages_of_the_nearest_have_each_record_once(near: str, conditions: Pairs, order: str) -> None:
+    records, table = served(1)
+    pairs = [("near", near), ("sort_order", order), *conditions]
+    expected = [each["store_id"] for each in answer(COLLECTION, records, pairs, OWNERS).data]
+    for limit in (7, 100):
+        assert walk(table, STORES, pairs, limit=limit) == expected
+
+
+@pytest.mark.parametrize("many", [0, 20_000])
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        [("is_open", "true")],
+        [("country", "CA"), ("is_open", "true")],
+        [("city", "Toronto"), ("city", "Ottawa"), ("country", "CA")],
+        [("radius", "1.2e7")],
+        [("bbox", "100,-90,-100,90"), ("is_open", "true")],
+        [("q", "shop"), ("country", "CA")],
+        [("q", "s"), ("radius", "1.5e7"), ("is_open", "true"), ("bbox", "-180,-80,180,90"), ("city", "Toronto")],
+        [("q", "nothing"), ("radius", "1.5e7")],
+    ],
+    ids=str,
+)
+def test_an_answer_does_not_depend_on_how_it_is_found(
+    monkeypatch: pytest.MonkeyPatch, conditions: Pairs, many: int
+) -> None:
+    monkeypatch.setattr(areas, "_MANY", many)
+    records, table = served(2)
+    orders: list[Pairs] = [[("sort_by", name)] for name in ("distance", "name", "created_at")]
+    for order in (*orders, *reversed(orders)):
+        pairs = [("near", "45.1,135.2"), *conditions, *order]
+        expected = answer(COLLECTION, records, [*pairs, ("facets", FACETS)], OWNERS)
+        for clears in (True, False):
+            if clears:
+                for cache in (table.found, table.selections, table.facets):
+                    cache.clear()
+            assert ask(table, STORES, pairs).data == expected.data
+            table.selections.clear()
+            assert ask(table, STORES, [*pairs, ("facets", FACETS)]) == expected
+            table.selections.clear()
+            assert ask(table, STORES, pairs).data == expected.data
+
+
+def test_stores_at_one_point_tie_in_the_default_order() -> None:
+    records, table = served(2)
+    same = [each for each in records if (each["latitude"], each["longitude"]) == ("45", "135")]
+    pairs = [("near", "45,135"), ("fields", "store_id,distance"), ("radius", "0.01")]
+    found = ask(table, STORES, pairs).data
+    assert len(found) >= len(same) > 50
+    assert {each["distance"] for each in found} == {0.0}
+    default = [each["store_id"] for each in answer(COLLECTION, records, []).data]
+    places = [default.index(each["store_id"]) for each in found]
+    assert places == sorted(places)
+
+
+def test_distance_is_the_last_member_with_one_decimal_or_null() -> None:
+    table = build(STORES, [{**stores(1)[0], "store_id": key, "latitude": key, "longitude": "0"} for key in ("0", "x")])
+    (first, second) = json_texts(table, [("near", "0,0")])
+    assert first.endswith(',"distance":0.0}')
+    assert second.endswith(',"distance":null}')
+    assert json_texts(table, [("near", "0,0"), ("fields", "distance")]) == ['{"distance":0.0}', '{"distance":null}']
+    assert json_texts(table, [("near", "0,0"), ("fields", "latitude")]) == ['{"latitude":"0"}', '{"latitude":"x"}']
+    (far,) = json_texts(table, [("near", "-0.0,90"), ("fields", "distance"), ("limit", "1")])
+    assert far == '{"distance":10007557.2}'
+
+
+def json_texts(table: Table, pairs: Pairs) -> list[str]:
+    rows = b"".join(page(table, QueryParser(STORES).parse(pairs, strict=True)).rows).decode()
+    return [text if text.endswith("}") else text + "}" for text in rows.split("},")]
+
+
+CONDITIONS: dict[str, list[Pairs]] = {
+    "filter": [[("city", "Toronto")], [("city", "Ottawa")], [("is_open", "true")]],
+    "circle": [
+        [("near", "45.1,135.2"), ("radius", "1e6")],
+        [("near", "45.1,135.2"), ("radius", "1e7")],
+        [("near", "45.1,134.2"), ("radius", "1e6")],
+        [("near", "45.1,135.2")],
+    ],
+    "box": [[("bbox", "0,0,180,90")], [("bbox", "0,0,180,89")], [("bbox", "180,0,0,90")]],
+    "words": [[("q", "shop")], [("q", "shop ")], [("q", "sho ")], [("q", "shop corner")]],
+}
+
+
+def test_queries_that_differ_in_one_condition_share_no_selection_and_no_facet() -> None:
+    records, table = served(3)
+    asked: list[Pairs] = [[]]
+    for chosen in [*combinations(CONDITIONS.values(), 1), *combinations(CONDITIONS.values(), 2)]:
+        combined: list[Pairs] = [[]]
+        for choices in chosen:
+            combined = [[*pairs, *choice] for pairs in combined for choice in choices]
+        asked += combined
+    for conditions in asked:
+        pairs = [*conditions, ("facets", "city,company_id"), ("fields", "store_id"), ("limit", "20")]
+        assert ask(table, STORES, pairs) == answer(COLLECTION, records, pairs, OWNERS), pairs
