@@ -123,7 +123,7 @@ def build_locations(latitude: Column, longitude: Column) -> Locations:
 
 
 def _degrees(column: Column, largest: int) -> Floats:
-    """Return the angle of each row in degrees, NaN if it is no decimal or too large."""
+    """Return the coordinate of each row in degrees, NaN if it is not a decimal or out of range."""
     by_code: Floats = np.full(column.null_code + 1, np.nan)
     values = column.values or StringArray.of(())
     first = bisect_left(values, number_key(f"-{largest}").encode())
