@@ -15,7 +15,7 @@ from service.engine.mercator import AXIS, Codes
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.text_index import TextIndex
-from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Zooms
+from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Zooms, ZOrder, build_z_order
 from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM
 from service.model.records import Resource
 
@@ -67,6 +67,18 @@ def check_records(resource: Resource, table: Table) -> None:
             raise DamagedFile(f"row {row} of {resource.name} is not a record: {error}") from None
         if key.values is not None and key.values[key.codes[row]] != getattr(record, resource.identifier).encode():
             raise DamagedFile(f"row {row} of {resource.name} has another identifier than its column")
+
+
+def check_projection(resource: Resource, table: Table) -> None:
+    """Check that the Z-order is that of the locations, if there are any. Raises `DamagedFile`."""
+    if (locations := table.locations) is None:
+        return
+    rows, others = np.sort(locations.order[: locations.count]), locations.order[locations.count :]
+    places = locations.places.take(rows)
+    built = build_z_order(rows, others, locations.latitudes.take(places), locations.longitudes.take(places))
+    for part in ZOrder.__struct_fields__:
+        if not np.array_equal(getattr(locations.z_order, part), getattr(built, part)):
+            raise DamagedFile(f"{resource.name}/z_order/{part} is not that of the locations")
 
 
 def _check_text_index(name: str, index: TextIndex) -> None:
@@ -166,8 +178,8 @@ def check_locations(name: str, locations: Locations) -> None:
 def check_z_order(name: str, locations: Locations) -> None:
     """Check that the Z-order has every row once, and what counting by cells relies on. Raises `DamagedFile`.
 
-    That codes and coordinates are those of the locations is not checked: it would take ten times as long, and if they
-    are not, counts are wrong, but nothing fails.
+    That codes and coordinates are those of the locations is checked by `check_projection` only: it takes ten times as
+    long, and if they are not, counts are wrong, but nothing fails.
     """
     z_order = locations.z_order
     _check_places(name, z_order.order, z_order.places)

@@ -1,6 +1,6 @@
 """A file with correct checksums but inconsistent arrays is refused: checksums do not authenticate."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,14 @@ from hypothesis import given, strategies as st
 
 from service.baking.baked_file import bake, load_baked
 from service.baking.layout import Array, DamagedFile, map_file, write_file
-from service.baking.validation import check_column, check_records, is_sorted
+from service.baking.validation import check_column, check_projection, check_records, is_sorted
 from service.engine.column import Column
 from service.engine.map_clusters import map_clusters
 from service.engine.string_array import StringArray
 from service.engine.z_order import zooms_of
 from service.model.features import ClusterCollection
 from service.model.query import QueryParser
-from service.model.records import STORES
+from service.model.records import COMPANIES, STORES
 from service.web.request_target import query_pairs
 from tests.baking.made_up import loaded, make
 from tests.baking.test_damage import refusal
@@ -329,6 +329,39 @@ def test_verify_finds_a_row_whose_record_has_another_identifier(
         assert dataset is not None
         with pytest.raises(DamagedFile, match="row 0 of stores is not a record"):
             check_records(STORES, dataset.stores)
+
+
+def other_z_orders(arrays: dict[str, Array]) -> Iterator[tuple[str, dict[str, Array]]]:
+    """Yield Z-orders that `serve` accepts, and the part that is not that of the locations: rows, or a single number."""
+    order, codes, *units = (arrays[f"stores/z_order/{part}"] for part in ("order", "codes", "latitudes", "longitudes"))
+    for place in range(1, len(codes)):
+        swapped = order.copy()
+        swapped[[place - 1, place]] = swapped[[place, place - 1]]
+        yield "order", {"order": swapped, "places": np.argsort(swapped).astype(np.int32)}
+    for place in range(len(codes)):
+        shifted = np.append(codes[:place], codes[place:] + np.uint64(1))
+        yield "codes", {"codes": shifted, "zooms": zooms_of(shifted)}
+        for part, numbers in zip(("latitudes", "longitudes"), units, strict=True):
+            other = numbers.copy()
+            other[place] += -1 if other[place] > 0 else 1
+            yield part, {part: other}
+
+
+def test_verify_finds_a_z_order_that_is_not_that_of_the_locations(
+    arrays: dict[str, Array], forged: Callable[..., Path]
+) -> None:
+    for part, changed in other_z_orders(arrays):
+        dataset = load_baked(forged({f"stores/z_order/{name}": array for name, array in changed.items()})).dataset
+        assert dataset is not None
+        with pytest.raises(DamagedFile, match=rf"^stores/z_order/{part} is not that of the locations$"):
+            check_projection(STORES, dataset.stores)
+
+
+def test_verify_accepts_the_z_order_of_the_locations(forged: Callable[..., Path]) -> None:
+    dataset = load_baked(forged()).dataset
+    assert dataset is not None
+    check_projection(STORES, dataset.stores)
+    check_projection(COMPANIES, dataset.companies)
 
 
 @given(TEXTS)
