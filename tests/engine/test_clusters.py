@@ -147,9 +147,25 @@ def test_clusters_are_those_of_a_scan(seed: int) -> None:
 @pytest.mark.parametrize("zoom", range(23))
 def test_the_counts_of_clusters_add_up_to_the_rows_in_the_box(zoom: int) -> None:
     places, points = many(3)
-    for box in EVERYWHERE:
-        count = sum(contains(box, point) for point in points.values())
-        assert int(cluster_all(places, box, zoom).counts.sum()) == count
+    random = Random(zoom)
+    every = list(range(len(places.order)))
+    for box in EVERYWHERE + boxes(random, points, 20):
+        inside = {row for row, point in points.items() if contains(box, point)}
+        assert int(cluster_all(places, box, zoom).counts.sum()) == len(inside)
+        rows = sorted(random.sample(every, 300))
+        for way in WAYS:
+            assert int(way(places, rows, box, zoom).counts.sum()) == len(inside.intersection(rows))
+
+
+@pytest.mark.usefixtures("_fraction")
+def test_rows_without_location_are_in_no_cluster() -> None:
+    places, points = many(0)
+    others = [row for row in range(len(places.order)) if row not in points]
+    assert others
+    for zoom in (0, 22):
+        assert int(cluster_all(places, EARTH, zoom).counts.sum()) == len(points)
+        for way in WAYS:
+            assert len(way(places, others, EARTH, zoom)) == 0
 
 
 @pytest.mark.parametrize("box", EVERYWHERE)

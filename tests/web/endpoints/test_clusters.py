@@ -94,6 +94,34 @@ async def test_counts_add_up_to_those_of_the_list(maps: Client, conditions: orac
         assert sum(each["properties"]["count"] for each in features) == page.json()["total_count"]
 
 
+def random_boxes(chance: random.Random, count: int) -> Iterator[str]:
+    """Yield boxes of any size, at any edge of the map, many across the antimeridian; some edges are those of stores."""
+    places = [(float(each["latitude"]), float(each["longitude"])) for each in RECORDS if "latitude" in each]
+    latitudes, longitudes = ([-limit, limit, *degrees] for limit, degrees in zip((90, 180), zip(*places), strict=True))
+    for _ in range(count):
+        south, north = sorted(chance.choice((chance.uniform(-90, 90), chance.choice(latitudes))) for _ in range(2))
+        west, east = (chance.choice((chance.uniform(-180, 180), chance.choice(longitudes))) for _ in range(2))
+        yield f"{west},{south},{east},{north}"
+
+
+async def test_counts_in_any_box_at_any_zoom_add_up_to_those_of_the_list(maps: Client) -> None:
+    chance, totals = random.Random(8), []
+    for bbox in random_boxes(chance, 60):
+        conditions = chance.choice(CONDITIONS)
+        page = await ask(maps, "/stores?" + urlencode([("bbox", bbox), ("limit", "1"), *conditions]))
+        totals.append(page.json()["total_count"])
+        for zoom in range(23):
+            features = (await cluster(maps, bbox=bbox, zoom=zoom, more=conditions)).json()["features"]
+            assert sum(each["properties"]["count"] for each in features) == totals[-1]
+    assert len(set(totals)) > 10
+
+
+async def test_stores_without_a_location_are_not_counted(maps: Client) -> None:
+    features = (await cluster(maps, zoom=0)).json()["features"]
+    located = sum("latitude" in each for each in RECORDS)
+    assert sum(each["properties"]["count"] for each in features) == located < len(RECORDS)
+
+
 async def test_a_cluster_of_one_store_has_its_members_as_they_are(maps: Client) -> None:
     features = (await cluster(maps, zoom=22)).json()["features"]
     by_id = {each["store_id"]: each for each in RECORDS}
