@@ -191,13 +191,13 @@ def _mean(degrees: Sequence[float]) -> float:
 
 
 def located(record: Record) -> Point | None:
-    """Return where a record is, in degrees."""
+    """Return where a record is, in degrees; zero has no sign."""
     latitude, longitude = ((record[name] or "").strip() for name in ("latitude", "longitude"))
     if not _NUMBER.fullmatch(latitude) or not _NUMBER.fullmatch(longitude):
         return None
     if abs(Decimal(latitude)) > 90 or abs(Decimal(longitude)) > 180:
         return None
-    return float(latitude), float(longitude)
+    return float(latitude) + 0.0, float(longitude) + 0.0
 
 
 def _given(pairs: Pairs, name: str) -> str:

@@ -40,6 +40,16 @@ def test_clusters_are_those_of_a_scan(seed: int) -> None:
             assert found == {"type": "FeatureCollection", "features": clusters(records, pairs, OWNERS)}
 
 
+@pytest.mark.parametrize("text", ["0", "-0", "-0.0", "-1e-999", "1e-999"])
+def test_the_position_of_a_cluster_at_zero_has_no_sign(text: str) -> None:
+    record = {**served(0)[0][0], "latitude": text, "longitude": text}
+    pairs = [("bbox", BOXES[0]), ("zoom", "3")]
+    found = b"".join(map_clusters(build(STORES, [record]), PARSER.parse(pairs, strict=True)))
+    assert b'"coordinates":[0.0,0.0]' in found
+    (feature,) = clusters([record], pairs)
+    assert str(feature["geometry"]["coordinates"]) == "[0.0, 0.0]"
+
+
 def test_rows_without_locations_have_no_clusters() -> None:
     query = PARSER.parse([("bbox", BOXES[0]), ("zoom", "0")], strict=True)
     with pytest.raises(ValueError, match=r"^clusters need locations"):
