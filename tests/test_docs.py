@@ -21,6 +21,7 @@ from service.baking.layout import BakedContent, map_file
 from service.commands import main
 from service.commands.settings_file import read_settings
 from service.engine.clusters import MAX_CELLS
+from service.engine.map_clusters import map_clusters
 from service.loading.acceptance import InvalidRecords
 from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.dataset import Report, Totals, load
@@ -272,6 +273,26 @@ def test_every_example_of_a_422_is_answered_as_documented(query: str, kind: str,
 def test_every_response_in_the_interface_has_a_valid_shape(example: str) -> None:
     wire = orjson.dumps(orjson.loads(example))
     assert wire in [encoded_again(wire, answer) for answer in ANSWERS]
+
+
+def test_the_clusters_in_the_interface_are_those_that_the_request_gets(tmp_path: Path) -> None:
+    """From the single stores that the response names, and others around mean positions, a hundredth degree apart."""
+    text = section(INTERFACE, "Clusters for maps")
+    (example,), (query,) = blocks(text, "json"), re.findall(r"/clusters\?([^']+)'", text)
+    stores: list[dict[str, Any]] = []
+    for feature in (documented := orjson.loads(example))["features"]:
+        (longitude, latitude), properties = feature["geometry"]["coordinates"], feature["properties"]
+        count = properties.pop("count")
+        for number in range(count):
+            members = {"store_id": f"s{len(stores) + 10}", **properties}
+            north = f"{latitude + (number - (count - 1) / 2) / 100:.7f}"
+            stores.append(store(**members, latitude=north, longitude=f"{longitude:.7f}"))
+        properties["count"] = count
+    dataset = load(write_directory(tmp_path / "data", stores)).dataset
+    assert dataset is not None
+    found = map_clusters(dataset.stores, QueryParser(STORES, of_map=True).parse(query_pairs(query), strict=True))
+    assert orjson.loads(b"".join(found)) == documented
+    assert {each["properties"]["count"] for each in documented["features"]} == {1, 2}
 
 
 def encoded_again(wire: bytes, answer: Any) -> bytes | None:

@@ -97,7 +97,8 @@ async def test_counts_add_up_to_those_of_the_list(maps: Client, conditions: orac
 def random_boxes(chance: random.Random, count: int) -> Iterator[str]:
     """Yield boxes of any size, at any edge of the map, many across the antimeridian; some edges are those of stores."""
     places = [(float(each["latitude"]), float(each["longitude"])) for each in RECORDS if "latitude" in each]
-    latitudes, longitudes = ([-limit, limit, *degrees] for limit, degrees in zip((90, 180), zip(*places), strict=True))
+    latitudes = [-90, 90, *(latitude for latitude, _ in places)]
+    longitudes = [-180, 180, *(longitude for _, longitude in places)]
     for _ in range(count):
         south, north = sorted(chance.choice((chance.uniform(-90, 90), chance.choice(latitudes))) for _ in range(2))
         west, east = (chance.choice((chance.uniform(-180, 180), chance.choice(longitudes))) for _ in range(2))
