@@ -517,6 +517,18 @@ def test_every_array_of_a_baked_file_is_in_the_layout_with_its_type(baked: Baked
     assert all(array.dtype.name in expected[name] for name, array in baked.arrays.items())
 
 
+def test_what_a_location_takes_in_a_baked_file_is_documented(baked: BakedContent) -> None:
+    sizes = []
+    for part in ("z_order", "locations"):
+        taken = {name: array for name, array in baked.arrays.items() if name.startswith(f"stores/{part}/")}
+        stores, located = len(taken[f"stores/{part}/order"]), len(taken[f"stores/{part}/latitudes"])
+        others = sum(taken[f"stores/{part}/{each}"].itemsize for each in ("order", "places"))
+        rest = sum(array.nbytes for array in taken.values()) - others * stores
+        assert (others, rest % located) == (8, 0)
+        sizes.append(others + rest // located)
+    assert "takes {} bytes in the Z-order and {} in the locations, one without 8".format(*sizes) in BAKED
+
+
 def test_every_text_of_a_baked_file_is_in_its_layout(baked: BakedContent) -> None:
     assert sorted(named(BAKED, "Text")) == sorted([*baked.metadata, "crc32:ARRAY"])
     assert f"of another format than `{FORMAT}`" in BAKED
