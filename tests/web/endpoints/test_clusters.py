@@ -198,6 +198,22 @@ async def test_too_many_cells_are_an_error_of_zoom(
     assert (await cluster(maps, zoom=greatest)).status == 200
 
 
+async def test_too_many_cells_are_an_error_like_others(maps: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "MAX_CELLS", 40)
+    fields = ("Prefer: handling=strict", "Accept: application/problem+json")
+    many, invalid = await cluster(maps, *fields, zoom=22), await cluster(maps, *fields, zoom=23)
+    assert (many.status, invalid.status) == (422, 422)
+    assert many.headers["Preference-Applied"] == "handling=strict"
+    assert many.headers["Content-Type"] == "application/problem+json"
+    assert many.json()["errors"][0]["loc"] == invalid.json()["errors"][0]["loc"] == ["query", "zoom"]
+    own = {"Content-Length", "Date", "X-Request-Id"}
+    assert {name: value for name, value in many.headers.items() if name not in own} == {
+        name: value for name, value in invalid.headers.items() if name not in own
+    }
+    head = await maps.head(f"/clusters?bbox={WORLD}&zoom=22", headers=HEADERS)
+    assert (head.status, await head.read()) == (422, b"")
+
+
 async def test_too_many_cells_are_no_error_before_that_of_another_version(
     maps: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
