@@ -127,7 +127,7 @@ def _cover(z_order: ZOrder, box: Box) -> Spans:
     west, south, east, north = box
     first, last = columns(np.array([west, east])).tolist()
     top, bottom = lines(np.array([north, south])).tolist()
-    top, bottom = max(top - 1, 0), min(bottom + 1, AXIS - 1)  # rounding errors of the projection are far less
+    top, bottom = max(top - 1, 0), min(bottom + 1, AXIS - 1)  # the projection is not quite monotonic
     width = last - first if west <= east else last - first + AXIS
     shift = (max(width, bottom - top) // _TILES).bit_length()
     across = min(((first + width) >> shift) - (first >> shift) + 1, AXIS >> shift)

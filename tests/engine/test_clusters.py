@@ -14,6 +14,7 @@ from service.engine import clusters
 from service.engine.bitmap import pack
 from service.engine.clusters import NO_ROW, Clusters, TooManyCells, cluster_all, cluster_bitmap, cluster_rows
 from service.engine.locations import Locations
+from service.engine.mercator import lines
 from service.model.place import Box, Point
 from tests.engine.test_locations import SPECIAL, located, locations, made
 
@@ -219,6 +220,16 @@ def test_four_thousand_cells_are_not_too_many() -> None:
         assert len(way(more, [*rows, 4000], EARTH, 7)) == 4000
         with pytest.raises(TooManyCells, match=r"^more than 4,000 cells, zoom 7 would do$"):
             way(more, [*rows, 4000], EARTH, 8)
+
+
+def test_a_row_whose_latitude_is_rounded_to_the_line_beyond_the_edge_of_the_box_is_counted() -> None:
+    """The projection is not monotonic to the last digit: the southern edge is in a line north of that of the row."""
+    south = -28.24417306251157
+    latitude = math.nextafter(south, 90)
+    edge, line = lines(np.array([south, latitude])).tolist()
+    assert edge < line
+    places = locations([(repr(latitude), "5"), *made(0, 600)])
+    assert cluster_all(places, Box(5, south, 5, math.nextafter(latitude, 90)), 22).rows.tolist() == [0]
 
 
 def test_no_rows_have_no_clusters() -> None:
