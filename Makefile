@@ -7,8 +7,8 @@ ARGS ?=
 # Container images often turn bytecode off. The tests start a hundred processes, and each would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 MINUTES ?= 60
-# Four processes for two cores: much of the time tests wait, for processes, pauses and files left alone.
-SPREAD := -n 4 --dist worksteal
+# Three processes for two cores: some of the time tests wait, for processes, pauses and files left alone.
+SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 

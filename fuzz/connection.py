@@ -16,6 +16,7 @@ from service.web.app import App
 from service.web.connections.limits import MAX_FIELD_BYTES
 from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.site import make_site
+from service.web.telemetry.access_log import AccessLogEntry, encode_lines
 from tests.directory import write_directory
 from tests.loaded import serve
 from tests.web.connections.harness import Wire
@@ -31,9 +32,9 @@ _SIZED: Final = _POST + b"Content-Length: 1000000\r\n\r\n"
 class _Discarding:
     """An access log of which nothing is kept."""
 
-    def write(self, _: bytes) -> bool:
-        """Take a line."""
-        return True
+    def write(self, entry: AccessLogEntry) -> bool:
+        """Encode an entry."""
+        return bool(encode_lines([entry]))
 
 
 @cache

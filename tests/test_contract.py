@@ -16,7 +16,7 @@ def test_schemathesis_finds_no_undocumented_response(tmp_path: Path) -> None:
     data = baked_file(write_directory(tmp_path / "data", STORES, [company(), company("a/b")]), tmp_path / "set.baked")
     with serving("--data", data, "--api-key", "the-key") as service:
         command = [str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(CONFIGURATION), "run"]
-        options = ["--checks", "all", "--header", "x-api-key: the-key", "--max-examples", "8", "--seed", "1"]
+        options = ["--checks", "all", "--header", "x-api-key: the-key", "--max-examples", "4", "--seed", "1"]
         options += ["--phases", "examples,coverage,fuzzing"]  # requests do not affect each other
         ended = subprocess.run(
             [*command, *options, f"{service.address}/openapi.json"],

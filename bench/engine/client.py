@@ -5,7 +5,8 @@ from typing import Final
 from bench.engine.targets import Target
 from service.web.connections.heads import HeadReader
 from service.web.connections.parse_errors import RejectedHead
-from service.web.connections.request import RepeatedFields, Request, read_request
+from service.web.connections.repeated_fields import RepeatedFields
+from service.web.connections.request import Request, read_request
 
 _ADDRESS: Final = "127.0.0.1"
 

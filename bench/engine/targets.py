@@ -10,7 +10,7 @@ from bench.wire.shapes import COMPANY_PATH, KEY, Request
 from service.access.keyring import Keyring
 from service.access.principal import static_principals
 from service.loading.dataset import Dataset
-from service.model.operation import KEY_HEADER, REQUEST_ID_HEADER
+from service.model.operation import KEY_HEADER
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.settings import Settings
@@ -54,9 +54,9 @@ class Target(msgspec.Struct, frozen=True):
         return _COMPANY if self.segment else self.path
 
     def head(self, number: int | None = None) -> bytes:
-        """Return the bytes of a request, with the fields that wrk sends; one with a number has its own X-Request-Id."""
+        """Return the bytes of a request, with the fields that wrk sends; one with a number has its own User-Agent."""
         target = f"{self.path}?{self.query}" if self.query else self.path
-        own = () if number is None else (f"{REQUEST_ID_HEADER}: bench-{number}",)
+        own = () if number is None else (f"User-Agent: bench-{number}",)
         lines = (f"GET {target} HTTP/1.1", f"{KEY_HEADER}: {KEY}", *own, "Host: 127.0.0.1:8080", "", "")
         return "\r\n".join(lines).encode()
 

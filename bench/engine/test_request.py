@@ -20,6 +20,7 @@ from service.web.headers.request_id import REQUEST_ID
 from service.web.parsed_parameters import ParsedParameters
 from service.web.representation import Content, Representation
 from service.web.response import Pieces, Response
+from service.web.telemetry.access_log import AccessLogEntry
 from service.web.telemetry.observer import Exchange, Observer
 
 _BATCH = 100
@@ -216,7 +217,7 @@ def test_count(benchmark: BenchmarkFixture, pipeline: Pipeline) -> None:
 
 
 def test_log(benchmark: BenchmarkFixture, pipeline: Pipeline) -> None:
-    """Count a request, and queue its line of the access log."""
+    """Count a request, and queue its entry in the access log."""
     _time_observer(benchmark, pipeline, Observer(pipeline.app.traffic, log=_Log()))
 
 
@@ -236,14 +237,14 @@ def test_whole(benchmark: BenchmarkFixture, pipeline: Pipeline, connection: Loop
 
 
 class _Log:
-    """Queues the last lines, without a file."""
+    """Queues the last entries, without a file."""
 
     def __init__(self) -> None:
-        self._lines: deque[bytes] = deque(maxlen=_BATCH)
+        self._entries: deque[AccessLogEntry] = deque(maxlen=_BATCH)
 
-    def write(self, line: bytes) -> bool:
-        """Queue a line."""
-        self._lines.append(line)
+    def write(self, entry: AccessLogEntry) -> bool:
+        """Queue an entry."""
+        self._entries.append(entry)
         return True
 
 

@@ -30,7 +30,7 @@ _NO_PEER: Final = "none"
 @click.option("--baked", is_flag=True, help="Bake the data set and serve the file.")
 @click.option("--seconds", default=3, show_default=True, help="Length of a run.")
 @click.option(
-    "--pairs", default=5, show_default=True, help="Pairs of runs per shape with each upper bound, or with the log."
+    "--pairs", default=5, show_default=True, help="Rounds of runs per shape with the upper bounds, or with the log."
 )
 @click.option("--peer-pairs", default=2, show_default=True, help="Pairs of runs with a peer per shape.")
 @click.option("--connections", default=16, show_default=True, help="Connections of wrk.")

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,7 @@ from bench.peers.roapi import roapi, roapi_by_offset
 from bench.wire.answers import Answers, collect
 from bench.wire.contender import Cannot, Contender, NotInstalled
 from bench.wire.load import Driver
-from bench.wire.measure import Contest, contest
+from bench.wire.measure import Contest, contest, contests
 from bench.wire.report import Loading
 from bench.wire.sample import Sample
 from bench.wire.servers import Failed, Server, running
@@ -96,11 +96,13 @@ class Bench(msgspec.Struct, frozen=True):
         own = running(service(self.data, *shape.options), self.core) if shape.options else nullcontext(ours)
         with own as asked:
             answers = found.answers[shape.slug] = self._collected(asked, shape)
-            for make, contests in ((bare, found.ceilings), (low_level, found.low_level)):
-                ceiling = make(shape, answers, self.sample.work)
-                log(f"{ceiling.name}: {shape.slug}")
-                with running(ceiling, self.core) as theirs:
-                    contests.append(contest(self.driver, shape, ours=asked, theirs=theirs, pairs=self.pairs))
+            ceilings = [make(shape, answers, self.sample.work) for make in (bare, low_level)]
+            log(f"{', '.join(each.name for each in ceilings)}: {shape.slug}")
+            with ExitStack() as stack:
+                others = [stack.enter_context(running(each, self.core)) for each in ceilings]
+                made = contests(self.driver, shape, ours=asked, others=others, rounds=self.pairs)
+        found.ceilings.append(made[0])
+        found.low_level.append(made[1])
 
     def _beside_logged(self, ours: Server, shape: Shape, found: Found) -> None:
         """Measure the service and one with the options of the shape, after checking each response."""

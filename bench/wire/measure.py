@@ -1,4 +1,4 @@
-"""Measure two servers against each other: pairs of runs, A B A B."""
+"""Measure servers against each other, in turn: A B C A B C."""
 
 from collections.abc import Iterable, Sequence
 from statistics import fmean, median
@@ -14,7 +14,7 @@ _PROBES: Final = 20
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """A run of the service and the run of another server that followed it."""
+    """A run of the service, and a run of another server in the same round."""
 
     ours: Run
     theirs: Run
@@ -64,24 +64,39 @@ class Contest(msgspec.Struct, frozen=True):
 
 
 def contest(driver: Driver, shape: Shape, *, ours: Server, theirs: Server, pairs: int) -> Contest:
-    """Run the service and another server in turn on a shape, after checking some responses and warming up each.
+    """Run the service and another server in turn on a shape. Raises as `contests`."""
+    (made,) = contests(driver, shape, ours=ours, others=(theirs,), rounds=pairs)
+    return made
 
-    Raises `Cannot` if the other does not support the shape, `Failed` if a server fails.
+
+def contests(driver: Driver, shape: Shape, *, ours: Server, others: Sequence[Server], rounds: int) -> list[Contest]:
+    """Run the service and other servers in turn on a shape, after checking some responses and warming up each.
+
+    Each round is a pair with each other server. Raises `Cannot` if one does not support the shape, `Failed` if a server
+    fails.
     """
-    our_questions, their_questions = (Questions.of(shape, server) for server in (ours, theirs))
-    our_bytes, their_bytes = _mean_bytes(ours, our_questions), _mean_bytes(theirs, their_questions)
+    sides = [(server, Questions.of(shape, server)) for server in (ours, *others)]
+    sizes = [_mean_bytes(server, questions) for server, questions in sides]
     warm = msgspec.structs.replace(driver, seconds=1)
-    drive(warm, ours, our_questions)
-    drive(warm, theirs, their_questions)
-    made = [Pair(drive(driver, ours, our_questions), drive(driver, theirs, their_questions)) for _ in range(pairs)]
+    for server, questions in sides:
+        drive(warm, server, questions)
+    runs = [[drive(driver, server, questions) for server, questions in sides] for _ in range(rounds)]
+    our_runs, *their_runs = zip(*runs, strict=True)
+    return [
+        _compared(shape, other, sizes[0], size, list(map(Pair, our_runs, each)))
+        for other, size, each in zip(others, sizes[1:], their_runs, strict=True)
+    ]
+
+
+def _compared(shape: Shape, other: Server, our_bytes: float, their_bytes: float, pairs: list[Pair]) -> Contest:
     return Contest(
         shape=shape.slug,
-        other=theirs.contender.name,
-        ours=Side.of(our_bytes, [pair.ours for pair in made]),
-        theirs=Side.of(their_bytes, [pair.theirs for pair in made]),
-        cpu_ratio=Spread.of(pair.theirs.cpu_microseconds / pair.ours.cpu_microseconds for pair in made),
-        rate_ratio=Spread.of(pair.ours.requests_per_second / pair.theirs.requests_per_second for pair in made),
-        pairs=made,
+        other=other.contender.name,
+        ours=Side.of(our_bytes, [pair.ours for pair in pairs]),
+        theirs=Side.of(their_bytes, [pair.theirs for pair in pairs]),
+        cpu_ratio=Spread.of(pair.theirs.cpu_microseconds / pair.ours.cpu_microseconds for pair in pairs),
+        rate_ratio=Spread.of(pair.ours.requests_per_second / pair.theirs.requests_per_second for pair in pairs),
+        pairs=pairs,
     )
 
 

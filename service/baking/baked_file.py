@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from service.baking.characters import Characters, UnicodeTables
-from service.baking.layout import Array, DamagedFile, map_file, write_file
+from service.baking.layout import Array, Checksums, DamagedFile, map_file, write_file
 from service.baking.validation import check_table
 from service.engine.column import Column
 from service.engine.locations import DIMENSIONS, Locations
@@ -84,12 +84,15 @@ def load_baked(path: Path, *, checked: bool = False) -> Loaded:
     return Loaded(None, Report([FileError(why).diagnostic(path)], [], Totals(0, 0, 0, 0)))
 
 
-def read_baked(path: Path, *, checked: bool = False, tables: UnicodeTables = unicodedata) -> Loaded:
+def read_baked(
+    path: Path, *, checked: bool = False, copied: Checksums | None = None, tables: UnicodeTables = unicodedata
+) -> Loaded:
     """Do the same as `load_baked`, but raise DamagedFile or OSError.
 
-    `tables` are the Unicode tables that fold the values in requests.
+    `copied` are the checksums of the arrays if they were computed while the file was copied; `tables` are the Unicode
+    tables that fold the values in requests.
     """
-    content = map_file(path, checked=checked)
+    content = map_file(path, checked=checked, copied=copied)
     metadata, totals = _read_metadata(content.metadata)
     arrays = dict(content.arrays)
     Characters(*(_take(f"characters/{part}", arrays, np.uint32) for part in _CHARACTER_PARTS)).check(tables)

@@ -10,10 +10,10 @@ The metadata has a CRC-32 of each array. The last array is the CRC-32 of everyth
 import mmap
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import msgspec
 import numpy as np
@@ -24,6 +24,7 @@ from service.files.status import check_regular
 from service.loading.diagnostics import printable
 
 Array = NDArray[Any]
+Checksums = Mapping[str, int]  # array -> its CRC-32
 
 _DTYPES: Final = {
     name: np.dtype(f"<{name.lower()[0]}{int(name[1:]) // 8}") for name in ("U8", "U16", "U32", "I32", "I64", "F64")
@@ -59,6 +60,17 @@ class BakedContent(msgspec.Struct, frozen=True, eq=False):
 
     metadata: dict[str, str]
     arrays: dict[str, Array]
+
+
+class FileLayout(msgspec.Struct, frozen=True):
+    """Where the bytes of a file are.
+
+    header  the bytes before the arrays
+    places  array -> its start and end in the file; together all bytes after the header
+    """
+
+    header: bytes
+    places: dict[str, tuple[int, int]]
 
 
 class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -112,16 +124,22 @@ def expected_length(beginning: bytes | bytearray) -> int | None:
     return start + max(entry.data_offsets[1] for entry in entries.values())
 
 
-def check_length(path: Path) -> None:
-    """Check that a file has the length in its header, before it is copied. Raises DamagedFile, OSError."""
-    with path.open("rb") as file:
-        length, expected = os.fstat(file.fileno()).st_size, expected_length(file.read(_MAX_HEADER))
+def read_layout(file: BinaryIO) -> FileLayout:
+    """Read the layout of an open file, and check that the file has the length in its header.
+
+    The checksum of the header is not checked. Raises DamagedFile, OSError.
+    """
+    length, beginning = os.fstat(file.fileno()).st_size, file.read(_MAX_HEADER)
     if length < _LENGTH_BYTES:
         raise NotBaked
+    expected = expected_length(beginning)
     if expected is None or length < expected:
         raise DamagedFile("the file is truncated")
-    if length > expected:
-        raise DamagedFile(f"{length - expected:,} bytes after the last array")
+    start = _header_end(beginning)
+    _, entries = _read_header(beginning[_LENGTH_BYTES:start])
+    _check_entries(entries, length - start)
+    places = {name: (start + entry.data_offsets[0], start + entry.data_offsets[1]) for name, entry in entries.items()}
+    return FileLayout(beginning[:start], places)
 
 
 def _header_end(beginning: bytes | bytearray | memoryview) -> int:
@@ -131,9 +149,10 @@ def _header_end(beginning: bytes | bytearray | memoryview) -> int:
     return end
 
 
-def map_file(path: Path, *, checked: bool = False) -> BakedContent:
+def map_file(path: Path, *, checked: bool = False, copied: Checksums | None = None) -> BakedContent:
     """Map a file and check every byte of it, or only the header if it was `checked` before.
 
+    `copied` are the checksums of the arrays if they were computed while the file was copied.
     Raises DamagedFile if the file is truncated, damaged or not a baked file, OSError if it cannot be read.
     """
     check_regular(path.stat())
@@ -150,16 +169,16 @@ def map_file(path: Path, *, checked: bool = False) -> BakedContent:
         raise DamagedFile("the header is damaged")
     checksums = [metadata.pop(_CHECKSUM + name, None) for name in arrays]
     if not checked:
-        _check_checksums(arrays, checksums)
+        actual = copied if copied is not None else _compute_checksums(arrays)
+        for name, checksum in zip(arrays, checksums, strict=True):
+            if name not in actual or checksum != f"{actual[name]:08x}":
+                raise DamagedFile(f"the array {name} is damaged")
     return BakedContent(metadata, arrays)
 
 
-def _check_checksums(arrays: Mapping[str, Array], checksums: Iterable[str | None]) -> None:
+def _compute_checksums(arrays: Mapping[str, Array]) -> Checksums:
     with ThreadPoolExecutor(CHECKING_THREADS) as pool:
-        actual = pool.map(lambda array: zlib.crc32(array.data), arrays.values())
-        for name, checksum, value in zip(arrays, checksums, actual, strict=True):
-            if checksum != f"{value:08x}":
-                raise DamagedFile(f"the array {name} is damaged")
+        return dict(zip(arrays, pool.map(lambda array: zlib.crc32(array.data), arrays.values()), strict=True))
 
 
 def _read_header(text: bytes) -> tuple[dict[str, str], dict[str, _Entry]]:
@@ -176,17 +195,20 @@ def _read_header(text: bytes) -> tuple[dict[str, str], dict[str, _Entry]]:
 
 def _view_arrays(data: memoryview, entries: Mapping[str, _Entry]) -> dict[str, Array]:
     """Return the arrays as views of the bytes, which they must fill exactly, without gaps."""
-    arrays = {}
+    _check_entries(entries, len(data))
+    return {name: np.frombuffer(data[slice(*each.data_offsets)], _DTYPES[each.dtype]) for name, each in entries.items()}
+
+
+def _check_entries(entries: Mapping[str, _Entry], length: int) -> None:
+    """Check that the arrays fill a number of bytes exactly, without gaps. Raises `DamagedFile`."""
     offset = 0
     for name, entry in entries.items():
-        (start, stop), (length,) = entry.data_offsets, entry.shape
+        (start, stop), (items,) = entry.data_offsets, entry.shape
         dtype = _DTYPES.get(entry.dtype)
-        if dtype is None or start != offset or length < 0 or stop - start != length * dtype.itemsize:
+        if dtype is None or start != offset or items < 0 or stop - start != items * dtype.itemsize:
             raise DamagedFile(f"the header is damaged at the array {name}")
-        if stop > len(data):
+        if stop > length:
             raise DamagedFile("the file is truncated")
-        arrays[name] = np.frombuffer(data[start:stop], dtype)
         offset = stop
-    if offset != len(data):
-        raise DamagedFile(f"{len(data) - offset:,} bytes after the last array")
-    return arrays
+    if offset != length:
+        raise DamagedFile(f"{length - offset:,} bytes after the last array")

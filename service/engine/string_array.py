@@ -8,8 +8,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from service.engine.gathering import gather
+
 # Maximum number of strings in the sparse index; searching Python objects is several times faster than the buffer.
 _SPARSE_INDEX_SIZE: Final = 4096
+# A view of each of fewer strings costs less than to copy them all with NumPy.
+_MANY: Final = 100
 
 
 class StringArray:
@@ -67,16 +71,21 @@ class StringArray:
         step = max(-(-len(self) // _SPARSE_INDEX_SIZE), 1)
         return step, [self[index] for index in range(0, len(self), step)]
 
-    def slices(self, indices: NDArray[np.integer]) -> list[memoryview]:
-        """Return the strings at some indices, in that order, as views of the buffer; consecutive ones as one view."""
+    def chunks(self, indices: NDArray[np.integer]) -> list[memoryview]:
+        """Return the strings at some indices, in that order, as chunks that concatenate to the same bytes.
+
+        Consecutive strings are one view of the buffer, many others one writable copy, the rest a view each.
+        """
         if len(indices) == 0:
             return []
         first, last = int(indices[0]), int(indices[-1])
         if last - first + 1 == len(indices) and bool((np.diff(indices) == 1).all()):
             return [self.data[self._offsets[first] : self._offsets[last + 1]]]
         data, wide = self.data, indices.astype(np.intp)
-        starts, stops = self._starts.take(wide).tolist(), self._stops.take(wide).tolist()
-        return [data[start:stop] for start, stop in zip(starts, stops, strict=True)]
+        starts, stops = self._starts.take(wide), self._stops.take(wide)
+        if len(wide) >= _MANY and (joined := gather(data, starts, stops - starts)) is not None:
+            return [joined]
+        return [data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
 
     def views(self, indices: NDArray[np.integer]) -> list[memoryview]:
         """Return the strings at some indices, in that order, each as a view of the buffer."""

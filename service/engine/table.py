@@ -72,7 +72,7 @@ class Table:
 
     def json(self, rows: Rows) -> list[memoryview]:
         """Return rows as chunks of JSON that concatenate to a list body."""
-        chunks = self.rows.slices(rows)
+        chunks = self.rows.chunks(rows)
         if chunks:
             chunks[-1] = chunks[-1][:-1]  # without the trailing comma
         return chunks

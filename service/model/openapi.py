@@ -69,19 +69,24 @@ _JSON: Final = "application/json"
 
 def openapi_document(operations: Sequence[Operation]) -> bytes:
     """Return the OpenAPI document of some operations as JSON."""
-    types = [Store, Company, HTTPError, HTTPValidationError, ValidationError, ProblemDetails]
-    types += [body for operation in operations for bodies in operation.responses.values() for body in bodies]
-    _, schemas = msgspec.json.schema_components(types, ref_template=_REFERENCE)
+    types = [body for operation in operations for bodies in operation.responses.values() for body in bodies]
     document = {
         "openapi": "3.1.0",
         "info": {"title": _TITLE, "description": _DESCRIPTION, "version": INTERFACE_VERSION},
         "paths": {operation.path: {"get": _operation(operation)} for operation in operations},
         "components": {
-            "schemas": schemas,
+            "schemas": _components(*types),
             "securitySchemes": {_SCHEME: {"type": "apiKey", "in": "header", "name": "x-api-key"}},
         },
     }
     return orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)
+
+
+@cache  # the types of the operations are always the same few
+def _components(*types: Any) -> dict[str, Any]:
+    always = (Store, Company, HTTPError, HTTPValidationError, ValidationError, ProblemDetails)
+    _, schemas = msgspec.json.schema_components((*always, *types), ref_template=_REFERENCE)
+    return schemas
 
 
 def _operation(operation: Operation) -> dict[str, Any]:

@@ -4,6 +4,7 @@ This is the only definition of the fields. The filters and sort fields, the colu
 the columns of tables and the schemas of the OpenAPI document are derived from it.
 """
 
+from functools import cache
 from typing import Annotated, Final
 
 import msgspec
@@ -163,6 +164,7 @@ def with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
     )
 
 
+@cache  # one type for each record, and one for its extension
 def partial(record: type[Store | Company], extended: type[msgspec.Struct] | None = None) -> type[msgspec.Struct]:
     """Return the type of records with some of their members only, or some of those of an extended type."""
     members = [(field.name, field.type | UnsetType, UNSET) for field in msgspec.structs.fields(extended or record)]

@@ -4,11 +4,11 @@ import errno
 import logging
 import os
 import stat
-from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from pathlib import Path
 from threading import Event, Thread
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from service.files.locks import locked
 
@@ -25,30 +25,34 @@ _CLOSED: Final = -1
 _log = logging.getLogger(__name__)
 
 
-class AccessLogFile:
-    """Appends lines to a file in a separate thread, so that a slow disk or reader delays no request.
+Entry = TypeVar("Entry")
+
+
+class AccessLogFile(Generic[Entry]):
+    """Appends entries, as lines, to a file in a separate thread, so that a slow disk or reader delays no request.
 
     Lines of several processes do not mix: a lock serializes their writes, and a write that fails midway is undone. A
     file that was renamed or removed, as by log rotation, is created again. Failed writes are retried.
     """
 
-    def __init__(self, name: str, lock_file: Path) -> None:
-        """Write to a file, or to standard output if the name is `-`. Raises OSError."""
+    def __init__(self, name: str, lock_file: Path, encode: Callable[[Sequence[Entry]], bytes]) -> None:
+        """Write entries, encoded as lines, to a file, or to standard output if the name is `-`. Raises OSError."""
         self._path = None if name == STANDARD_OUTPUT else Path(name)
         self._file = os.dup(1) if self._path is None else _CLOSED
         self._lock = os.open(lock_file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        self._lines: deque[bytes] = deque()
+        self._encode = encode
+        self._entries: list[Entry] = []
         self._batch = b""
         self._error = ""
         self._closing = Event()
         self._thread = Thread(target=self._run, name="access log", daemon=True)  # never delays the exit
         self._thread.start()
 
-    def write(self, line: bytes) -> bool:
-        """Queue a line without blocking; return whether there was room for it."""
-        if len(self._lines) >= _MAX_QUEUED_LINES:
+    def write(self, entry: Entry) -> bool:
+        """Queue an entry without blocking; return whether there was room for it."""
+        if len(self._entries) >= _MAX_QUEUED_LINES:
             return False
-        self._lines.append(line)
+        self._entries.append(entry)
         return True
 
     def close(self) -> None:
@@ -68,7 +72,9 @@ class AccessLogFile:
 
     def _flush(self) -> None:
         if not self._batch:
-            self._batch = b"".join(self._lines.popleft() for _ in range(len(self._lines)))
+            entries = self._entries[:]
+            self._batch = self._encode(entries)
+            del self._entries[: len(entries)]  # others were appended meanwhile
         if self._batch:
             with locked(self._lock):
                 self._reopen()
@@ -98,9 +104,11 @@ class AccessLogFile:
             _log.error("the access log cannot be written: %s", error.strerror)
 
 
-def access_log(name: str, lock_file: Path) -> AbstractContextManager[AccessLogFile | None]:
+def access_log(
+    name: str, lock_file: Path, encode: Callable[[Sequence[Entry]], bytes]
+) -> AbstractContextManager[AccessLogFile[Entry] | None]:
     """Open the access log, None without a name; the context closes it. Raises OSError."""
-    return closing(AccessLogFile(name, lock_file)) if name else nullcontext()
+    return closing(AccessLogFile(name, lock_file, encode)) if name else nullcontext()
 
 
 def checked_access_log(name: str) -> ExitStack:

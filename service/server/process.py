@@ -13,7 +13,7 @@ import msgspec
 
 from service.access.key_file_follower import KeyFileFollower
 from service.progress import Progress
-from service.server.access_log_file import AccessLogFile, access_log
+from service.server.access_log_file import access_log
 from service.server.listener import Listener
 from service.server.progress_bar import shown_progress
 from service.server.startup_message import StartupMessage
@@ -27,6 +27,7 @@ from service.sources.source import Source
 from service.web.auth import Authenticate
 from service.web.connections.limits import Limits
 from service.web.policy import Policy
+from service.web.telemetry.access_log import AccessLogWriter, encode_lines
 
 _HEARTBEAT_SECONDS: Final = 1
 _POLL_SECONDS: Final = 0.02
@@ -74,7 +75,7 @@ async def run(
     complete = None if slot.alone else partial(plan.workspace.is_complete, settings.processes)
     holder = SnapshotHolder(slot, max_stale=settings.max_stale, complete=complete)
     lock_file = plan.workspace.folder / "access-log"
-    with access_log(settings.access_log, lock_file) as log, ExitStack() as bars:
+    with access_log(settings.access_log, lock_file, encode_lines) as log, ExitStack() as bars:
         publisher = _publisher(plan, holder, bars.enter_context(shown_progress()))
         following = asyncio.create_task(follow_publications(holder, plan.workspace, publisher))
         following.add_done_callback(lambda _: shutdown.immediate.set())
@@ -119,7 +120,7 @@ def _publisher(plan: Plan, holder: SnapshotHolder, progress: Progress) -> Publis
 
 @asynccontextmanager
 async def _listening(
-    plan: Plan, holder: SnapshotHolder, public: Listener, admin: Listener, log: AccessLogFile | None
+    plan: Plan, holder: SnapshotHolder, public: Listener, admin: Listener, log: AccessLogWriter | None
 ) -> AsyncIterator[None]:
     """Accept connections until the block ends."""
     await asyncio.to_thread(import_web)  # 0.2 s, while the data is fetched

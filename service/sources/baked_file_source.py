@@ -1,11 +1,11 @@
 """A baked file as a source."""
 
 import shlex
-import shutil
 from pathlib import Path
 
 from service.baking.baked_file import read_baked
-from service.baking.layout import DamagedFile, NotBaked, check_length
+from service.baking.file_copy import copy_file
+from service.baking.layout import DamagedFile, NotBaked
 from service.files.status import check_regular
 from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Summary
@@ -35,9 +35,7 @@ def _copy(file: Path, to: Path, fingerprint: str) -> Fetched:
     except OSError as error:
         raise Refused(f"{file}: the file cannot be read: {error.strerror}") from None
     try:
-        check_length(file)
-        shutil.copyfile(file, to)
-        summary = Summary.of(*accept(read_baked(to), InvalidRecords.REFUSE))
+        summary = Summary.of(*accept(read_baked(to, copied=copy_file(file, to)), InvalidRecords.REFUSE))
         return Fetched(fingerprint=fingerprint, summary=summary)
     except NotBaked as error:
         folder = shlex.quote(str(file.parent))

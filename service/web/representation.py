@@ -24,6 +24,7 @@ from service.web.telemetry.events import Event
 _DOCUMENT_BYTES: Final = 8 << 20
 # A pool of its own, so that encoding long bodies does not delay a reload.
 _THREADS: Final = 2
+_NOT_MODIFIED: Final = HTTPStatus.NOT_MODIFIED.value
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -80,7 +81,7 @@ class Representation(msgspec.Struct, frozen=True, eq=False):
     def not_modified(self, tag: str) -> Answer:
         """Return the 304 for a client that has the representation with this tag."""
         headers = (f'ETag: "{tag}"', *self.common.headers)
-        return Answer((), status=HTTPStatus.NOT_MODIFIED.value, headers=headers, vary=self.common.vary)
+        return Answer((), status=_NOT_MODIFIED, headers=headers, vary=self.common.vary)
 
 
 class Negotiation:

@@ -10,7 +10,7 @@ from service.baking.layout import Array, BakedContent, map_file, write_file
 from tests.baking.made_up import small_file
 from tests.baking.test_damage import refusal
 
-DTYPES = [np.dtype(name) for name in ("u1", "u2", "u4", "i4", "i8", "f8")]
+DTYPES = [np.dtype(name) for name in ("u2", "u4", "i4", "f8")]
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """A file with correct checksums but inconsistent arrays is refused: checksums do not authenticate."""
 
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ from hypothesis import given, strategies as st
 
 from service.baking.baked_file import bake, load_baked
 from service.baking.layout import Array, DamagedFile, map_file, write_file
-from service.baking.validation import check_records, is_sorted
+from service.baking.validation import check_column, check_records, is_sorted
+from service.engine.column import Column
 from service.engine.string_array import StringArray
 from service.model.records import STORES
 from tests.baking.made_up import loaded, make
@@ -59,6 +60,37 @@ def test_any_changed_item_in_an_array_that_orders_rows_is_refused(
             other = array.copy()
             other[place] = sorted(values)[number // 3 % len(values)]
             assert "bake it again" in refusal(forged({name: other})), (name, place, other[place])
+
+
+def accepts(codes: Sequence[int], order: Sequence[int], starts: Sequence[int]) -> bool:
+    """Return whether a column of these arrays is valid."""
+    column = Column(np.array(codes, np.uint8), np.array(order, np.int32), np.array(starts, np.int32), None)
+    try:
+        check_column("made/up", column)
+    except DamagedFile:
+        return False
+    return True
+
+
+def is_built(codes: Sequence[int], order: Sequence[int], starts: Sequence[int]) -> bool:
+    """Return whether a column is consistent, by the definition of order and starts."""
+    null_code = len(starts) - 1
+    return (
+        set(range(null_code)) <= set(codes) <= set(range(null_code + 1))
+        and list(order) == sorted(range(len(codes)), key=lambda row: (codes[row], row))
+        and list(starts) == [sum(code < start for code in codes) for start in range(len(starts))]
+    )
+
+
+@pytest.mark.parametrize(("length", "codes", "rows"), [(0, 1, range(1)), (2, 3, range(-1, 3)), (3, 2, range(3))])
+def test_only_columns_built_from_their_codes_are_valid(length: int, codes: int, rows: range) -> None:
+    """All small columns."""
+    all_starts = [starts for count in range(1, length + 2) for starts in product(range(length + 1), repeat=count)]
+    all_orders = product(rows, repeat=length)
+    columns = list(product(product(range(codes), repeat=length), all_orders, all_starts))
+    valid = [column for column in columns if accepts(*column)]
+    assert valid == [column for column in columns if is_built(*column)]
+    assert valid
 
 
 def test_starts_whose_differences_overflow_are_refused_without_allocating_memory(forged: Callable[..., Path]) -> None:

@@ -17,10 +17,10 @@ def test_strings_are_stored_unchanged(strings: list[bytes]) -> None:
 
 
 @given(st.data())
-def test_slices_are_in_the_order_of_the_indices(data: st.DataObject) -> None:
+def test_chunks_are_in_the_order_of_the_indices(data: st.DataObject) -> None:
     strings = data.draw(STRINGS)
     indices = data.draw(st.lists(st.integers(0, len(strings) - 1)) if strings else st.just([]))
-    assert b"".join(StringArray.of(strings).slices(np.array(indices, np.int32))) == b"".join(
+    assert b"".join(StringArray.of(strings).chunks(np.array(indices, np.int32))) == b"".join(
         strings[index] for index in indices
     )
 
@@ -28,7 +28,7 @@ def test_slices_are_in_the_order_of_the_indices(data: st.DataObject) -> None:
 @pytest.mark.parametrize("indices", [[], [0], [4], [0, 1, 2, 3, 4], [1, 2, 3], [3, 2, 1], [0, 2, 1, 3], [4, 4], [0, 4]])
 def test_consecutive_and_scattered_indices_give_the_same_bytes(indices: list[int]) -> None:
     strings = [b"a", b"", b"ccc", b"\x00", b"e"]
-    assert b"".join(StringArray.of(strings).slices(np.array(indices, np.int32))) == b"".join(
+    assert b"".join(StringArray.of(strings).chunks(np.array(indices, np.int32))) == b"".join(
         strings[index] for index in indices
     )
 
@@ -42,11 +42,29 @@ def test_a_string_is_found_at_its_index(strings: list[bytes], other: bytes) -> N
 
 
 @pytest.mark.parametrize(("indices", "pieces"), [([0], 1), ([0, 1, 2, 3, 4], 1), ([1, 2, 3], 1), ([0, 2, 1, 3], 4)])
-def test_consecutive_strings_are_one_view_and_others_one_each(indices: list[int], pieces: int) -> None:
+def test_consecutive_strings_are_one_view_and_a_few_others_one_each(indices: list[int], pieces: int) -> None:
     array = StringArray.of([b"a", b"", b"ccc", b"\x00", b"e"])
-    slices = array.slices(np.array(indices, np.int32))
-    assert len(slices) == pieces
-    assert all(piece.obj is array.data.obj for piece in slices)
+    chunks = array.chunks(np.array(indices, np.int32))
+    assert len(chunks) == pieces
+    assert all(chunk.obj is array.data.obj for chunk in chunks)
+
+
+@pytest.mark.parametrize(
+    ("outlier", "chunks"), [(b"a string like the others", 1), (b"long" * 1000, 200)], ids=["similar", "one much longer"]
+)
+def test_many_strings_of_similar_lengths_are_one_copy(outlier: bytes, chunks: int) -> None:
+    strings = [outlier, *(b"a string of some length %d" % index for index in range(300))]
+    array, indices = StringArray.of(strings), np.arange(0, 200, dtype=np.int32)[::-1]
+    made = array.chunks(indices)
+    assert len(made) == chunks
+    assert b"".join(made) == b"".join(strings[:200][::-1])
+    assert {chunk.readonly for chunk in made} == {chunks != 1}
+
+
+def test_many_strings_to_the_end_of_the_buffer_are_complete() -> None:
+    strings = [b"%d" % index for index in range(1000)]
+    made = StringArray.of(strings).chunks(np.arange(999, 500, -1, dtype=np.int32))
+    assert b"".join(made) == b"".join(strings[:500:-1])
 
 
 def test_strings_are_stored_in_two_buffers() -> None:

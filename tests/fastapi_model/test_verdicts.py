@@ -28,7 +28,7 @@ IDENTIFIERS: Final = {
     for path, key in (("stores", "store_id"), ("companies", "company_id"))
 }
 # How many questions are asked of the lists, and a part of them of the rest; `make fuzz` asks more.
-CASES: Final = int(os.environ.get("FUZZ_CASES", "450"))
+CASES: Final = int(os.environ.get("FUZZ_CASES", "200"))
 
 
 def drawn(share: int = 1) -> settings:

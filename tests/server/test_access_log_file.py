@@ -6,7 +6,7 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,10 +20,14 @@ _WRITER = """
 import sys
 from pathlib import Path
 from service.server.access_log_file import access_log
-with access_log(sys.argv[1], Path(sys.argv[2])) as log:
+with access_log(sys.argv[1], Path(sys.argv[2]), b"".join) as log:
     for _ in range(3000):
         assert log.write((sys.argv[3] * 300 + "\\n").encode())
 """
+
+
+def _join(lines: Sequence[bytes]) -> bytes:
+    return b"".join(lines)
 
 
 @pytest.fixture
@@ -32,19 +36,19 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def file(path: Path, tmp_path: Path) -> Iterator[AccessLogFile]:
-    with checked_access_log(str(path)), access_log(str(path), tmp_path / "lock") as opened:
+def file(path: Path, tmp_path: Path) -> Iterator[AccessLogFile[bytes]]:
+    with checked_access_log(str(path)), access_log(str(path), tmp_path / "lock", _join) as opened:
         assert opened is not None
         yield opened
 
 
-def test_lines_are_written_soon_and_in_order(file: AccessLogFile, path: Path) -> None:
+def test_lines_are_written_soon_and_in_order(file: AccessLogFile[bytes], path: Path) -> None:
     for number in range(100):
         file.write(b"%d\n" % number)
     eventually(lambda: path.read_text().split() == [str(number) for number in range(100)])
 
 
-def test_closing_writes_the_queued_lines(file: AccessLogFile, path: Path) -> None:
+def test_closing_writes_the_queued_lines(file: AccessLogFile[bytes], path: Path) -> None:
     file.write(b"last\n")
     file.close()
     assert path.read_text() == "last\n"
@@ -52,13 +56,13 @@ def test_closing_writes_the_queued_lines(file: AccessLogFile, path: Path) -> Non
 
 def test_an_existing_file_is_appended_to(tmp_path: Path, path: Path) -> None:
     path.write_text("before\n")
-    with access_log(str(path), tmp_path / "lock") as file:
+    with access_log(str(path), tmp_path / "lock", b"".join) as file:
         assert file is not None
         file.write(b"after\n")
     assert path.read_text() == "before\nafter\n"
 
 
-def test_a_renamed_file_is_created_again(file: AccessLogFile, path: Path) -> None:
+def test_a_renamed_file_is_created_again(file: AccessLogFile[bytes], path: Path) -> None:
     file.write(b"one\n")
     eventually(lambda: path.read_text() == "one\n")
     path.rename(path.with_suffix(".1"))
@@ -71,7 +75,7 @@ def test_a_full_disk_is_logged_once_and_the_lines_are_written_later(
     tmp_path: Path, path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path.symlink_to("/dev/full")
-    with access_log(str(path), tmp_path / "lock") as file, caplog.at_level(logging.ERROR):
+    with access_log(str(path), tmp_path / "lock", b"".join) as file, caplog.at_level(logging.ERROR):
         assert file is not None
         file.write(b"one\n")
         eventually(lambda: caplog.messages)
@@ -82,7 +86,7 @@ def test_a_full_disk_is_logged_once_and_the_lines_are_written_later(
 
 
 def test_a_write_that_fails_midway_is_undone_and_retried(
-    file: AccessLogFile, path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    file: AccessLogFile[bytes], path: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     ours, theirs = b"a" * 299 + b"\n", b"b" * 299 + b"\n"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -118,7 +122,7 @@ def test_the_reader_of_a_pipe_sees_no_end_between_the_check_and_the_log(tmp_path
     with checked_access_log(str(pipe)):
         with pytest.raises(BlockingIOError):  # a pipe at its end would return nothing
             os.read(reader, 1)
-        with access_log(str(pipe), tmp_path / "lock") as file:
+        with access_log(str(pipe), tmp_path / "lock", b"".join) as file:
             assert file is not None
             file.write(b"line\n")
         assert os.read(reader, 100) == b"line\n"
@@ -128,7 +132,7 @@ def test_the_reader_of_a_pipe_sees_no_end_between_the_check_and_the_log(tmp_path
 def test_lines_for_a_pipe_are_written_once_it_has_a_reader(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with access_log(str(pipe), tmp_path / "lock") as file:
+    with access_log(str(pipe), tmp_path / "lock", b"".join) as file:
         assert file is not None
         file.write(b"line\n")
         eventually(lambda: caplog.messages)
@@ -140,7 +144,7 @@ def test_a_stalled_reader_blocks_nothing_and_only_lines_beyond_the_queue_are_dro
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    with access_log(str(pipe), tmp_path / "lock") as file:
+    with access_log(str(pipe), tmp_path / "lock", b"".join) as file:
         assert file is not None
         queued = [file.write(b"x" * 299 + b"\n") for _ in range(100_000)]
         assert queued[0]
@@ -160,7 +164,7 @@ def test_lines_of_several_processes_do_not_mix(tmp_path: Path, path: Path) -> No
     assert sorted(lines) == sorted([letter * 300 for letter in "abc" for _ in range(3000)])
 
 
-def test_lines_wait_for_the_lock_of_another_process(file: AccessLogFile, path: Path, tmp_path: Path) -> None:
+def test_lines_wait_for_the_lock_of_another_process(file: AccessLogFile[bytes], path: Path, tmp_path: Path) -> None:
     with (tmp_path / "lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert file.write(b"line\n")
@@ -169,6 +173,6 @@ def test_lines_wait_for_the_lock_of_another_process(file: AccessLogFile, path: P
 
 
 def test_without_a_name_there_is_no_log(tmp_path: Path) -> None:
-    with access_log("", tmp_path / "lock") as file:
+    with access_log("", tmp_path / "lock", b"".join) as file:
         assert file is None
     assert not list(tmp_path.iterdir())

@@ -15,7 +15,8 @@ from service.web.connections.heads import HeadReader
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, TURN_BYTES
 from service.web.connections.log_throttling import LogThrottle
 from service.web.connections.parse_errors import RejectedHead
-from service.web.connections.request import RepeatedFields, Request, read_request
+from service.web.connections.repeated_fields import RepeatedFields
+from service.web.connections.request import Request, read_request
 from service.web.connections.started_coroutine import resume
 from service.web.connections.timeouts import TIMEOUT_EVENTS, State, unsent_bytes
 from service.web.connections.turns import Turns
@@ -306,8 +307,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def _write(self, pieces: Pieces) -> None:
         self._transport.writelines(pieces)
-        if self.state is State.WRITING:  # pieces that are not `bytes` are mapped from a file
-            self._listener.unsent.add(self, sum(len(piece) for piece in pieces if isinstance(piece, bytes)))
+        if self.state is State.WRITING:  # read-only views are mapped from a file
+            own = (piece for piece in pieces if isinstance(piece, bytes) or not piece.readonly)
+            self._listener.unsent.add(self, sum(map(len, own)))
         else:
             self._next()
 

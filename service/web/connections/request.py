@@ -1,8 +1,5 @@
 """Requests, as the application sees them."""
 
-import re
-from typing import Final
-
 import msgspec
 from aiohttp import HttpVersion, HttpVersion10, HttpVersion11, hdrs
 from yarl import URL
@@ -12,14 +9,6 @@ from service.web.connections.aiohttp_names import RawRequestMessage
 from service.web.connections.body import Body, ChunkedBody, SizedBody
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_HOST_CHARACTERS
 from service.web.headers.request_fields import RequestFields
-
-# A path and a query as every parser reads them. Everything else is for aiohttp's parser.
-_LINE: Final = re.compile(rb"(GET|HEAD) (/(?![/])[!$-.0-;=@-Z_a-z~%/]*+)(?:\?([!$-;=?@-Z_a-z~%]*+))? HTTP/1\.1")
-_LINE_END: Final = b"\r\n"
-# Longer lines and fields are rare.
-_MAX_LINE_BYTES: Final = 2048
-_MAX_FIELD_BYTES: Final = 2048
-_METHODS: Final = {each.encode(): each for each in (hdrs.METH_GET, hdrs.METH_HEAD)}
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -108,40 +97,3 @@ def _body(message: RawRequestMessage) -> Body | None:
     if int(significant or 0) > MAX_BODY_BYTES:
         raise ContentTooLarge
     return SizedBody(int(significant or 0))
-
-
-class RepeatedFields:
-    """The header fields of the last request on a connection, if another may have the same.
-
-    Most clients send the same fields in every request on a connection. Then only the first line is parsed: what the
-    parser made of the fields is still true, as it depends on these bytes alone.
-    """
-
-    __slots__ = ("_block", "_last")
-
-    def __init__(self) -> None:
-        self._block = b""
-        self._last: Request | None = None
-
-    def remember(self, head: bytes, request: Request) -> None:
-        """Remember the fields in the bytes of a head, if the request has no body and leaves the connection open."""
-        start, fields = head.find(_LINE_END), request.fields.all
-        repeatable = request.keep_alive and request.error is None and request.version is HttpVersion11
-        framed = hdrs.CONTENT_LENGTH in fields or hdrs.TRANSFER_ENCODING in fields
-        fits = start >= 0 and len(head) - start <= _MAX_FIELD_BYTES
-        self._block, self._last = (head[start:], request) if repeatable and fits and not framed else (b"", None)
-
-    def read(self, received: bytearray) -> Request | None:
-        """Return the request at the start of the received bytes, and remove it; None if it is not such a one."""
-        last = self._last
-        if last is None:
-            return None
-        end = received.find(_LINE_END, 0, _MAX_LINE_BYTES)
-        if end < 0 or not received.startswith(self._block, end):
-            return None
-        line = _LINE.fullmatch(received, 0, end)
-        if line is None:
-            return None
-        method, path, query = line.groups(b"")
-        del received[: end + len(self._block)]
-        return Request(_METHODS[method], path.decode(), query.decode(), HttpVersion11, last.fields, last.remote)

@@ -1,5 +1,6 @@
 """The documents: /openapi.json, and /docs, an interactive page that loads nothing from other servers."""
 
+from functools import cache
 from hashlib import sha256
 from http import HTTPStatus
 from importlib import resources
@@ -33,9 +34,13 @@ _NO_ICON: Final = Answer(
 
 def document_routes(openapi: bytes) -> tuple[Route, ...]:
     """Return the routes of the OpenAPI document, and of the page that shows it with its assets."""
+    return _document("/openapi.json", openapi, JSON), *_page_routes()
+
+
+@cache  # the files do not change; the digest of the script takes longer than all other routes
+def _page_routes() -> tuple[Route, ...]:
     page, swagger_ui = resources.files("service.web.endpoints") / "docs", swagger_ui_path
     return (
-        _document("/openapi.json", openapi, JSON),
         _document(HELP_PATH, (page / "page.html").read_bytes(), _HTML),
         _document("/docs/page.js", (page / "page.js").read_bytes(), _SCRIPT),
         _document("/docs/swagger-ui.css", (swagger_ui / "swagger-ui.css").read_bytes(), _STYLE),

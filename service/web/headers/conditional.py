@@ -60,12 +60,12 @@ def _matching_tag(fields: Sequence[str], tags: Sequence[str], *, weak: bool) -> 
 
     No tag of ours has a quote in it, so a search for the quoted tag is exact.
     """
-    found = (tag for tag in tags for field in fields if _has_tag(field, f'"{tag}"', weak=weak))
-    return next(found, "" if any(field.strip() == _ANY for field in fields) else None)
-
-
-def _has_tag(field: str, tag: str, *, weak: bool) -> bool:
-    return tag in (field if weak else field.replace(f"W/{tag}", " "))
+    listed = ",".join(fields)
+    for tag in tags:
+        quoted = f'"{tag}"'
+        if quoted in listed and (weak or quoted in listed.replace(f"W/{quoted}", " ")):
+            return tag
+    return "" if any(field.strip() == _ANY for field in fields) else None
 
 
 def _date(headers: Headers, name: str, *, default: int) -> int:

@@ -1,19 +1,34 @@
 """The header fields of a request, each interpreted at most once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Final
 
 from aiohttp import hdrs
-from multidict import CIMultiDictProxy
+from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.access.api_key import digest
 from service.model.errors import Unauthorized
 from service.model.operation import KEY_HEADER, VERSION_HEADER
 from service.web.headers.conditional import is_conditional
 from service.web.headers.content_coding import Coding, acceptable
+from service.web.headers.forwarded import X_FORWARDED_FOR
 from service.web.headers.list_fields import bounded_fields
 from service.web.headers.prefer import PREFER, is_strict
 from service.web.headers.request_id import REQUEST_ID, TRACE_PARENT, safe_id, trace_id
+
+# Fields whose values differ between the requests on a connection, from caches, tracing and proxies. None of them means
+# anything to the parser. `RequestFields.replace` reads again what depends on their values.
+OWN: Final = (
+    hdrs.IF_NONE_MATCH,
+    hdrs.IF_MODIFIED_SINCE,
+    REQUEST_ID,
+    TRACE_PARENT,
+    "tracestate",
+    X_FORWARDED_FOR,
+    "X-Real-IP",
+    "X-Amzn-Trace-Id",
+)
 
 
 class RequestFields:
@@ -37,6 +52,19 @@ class RequestFields:
         self.is_conditional = is_conditional(headers)
         self.has_preference = PREFER in headers
         self.versions: Sequence[str] = headers.getall(VERSION_HEADER, ())
+
+    def replace(self, values: Iterable[tuple[str, bytes]]) -> "RequestFields":
+        """Return the same fields but for the values of some in `OWN`, which are ASCII."""
+        headers = CIMultiDict(self.all)
+        for name, value in values:
+            headers[name] = value.decode()
+        fields = RequestFields.__new__(RequestFields)
+        fields.__dict__ |= self.__dict__
+        if TRACE_PARENT in headers:
+            fields.__dict__.pop("trace_id", None)
+        fields.all = CIMultiDictProxy(headers)
+        fields.request_id = safe_id(headers.get(REQUEST_ID))
+        return fields
 
     @cached_property
     def key_digest(self) -> bytes:

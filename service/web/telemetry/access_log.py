@@ -1,5 +1,6 @@
 """The access log: one line of JSON for each request."""
 
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, Protocol
@@ -16,7 +17,7 @@ _MAX_DECODINGS: Final = 4
 _NANOSECONDS: Final = 1_000_000_000
 
 
-class AccessLogEntry(msgspec.Struct, frozen=True, kw_only=True):
+class AccessLogEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The members of a line.
 
     time      when the response was handed to the connection (RFC 3339, UTC)
@@ -43,19 +44,20 @@ class AccessLogEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AccessLogWriter(Protocol):
-    """Writes lines in the background."""
+    """Writes entries as lines, in the background."""
 
-    def write(self, line: bytes) -> bool:
-        """Queue a line without waiting; return False if the queue is full."""
+    def write(self, entry: AccessLogEntry) -> bool:
+        """Queue an entry without waiting; return False if the queue is full."""
 
 
-def encode_line(entry: AccessLogEntry) -> bytes:
-    """Encode an entry as a line with its line end."""
-    return msgspec.json.encode(entry) + b"\n"
+# Encodes entries as lines, each with its line end. One at a time costs twice as much.
+encode_lines: Final[Callable[[Sequence[AccessLogEntry]], bytes]] = msgspec.json.Encoder().encode_lines
 
 
 def loggable_path(path: str) -> str:
     """Return a path for the log: ASCII, of bounded length, and with API keys masked, even percent-encoded ones."""
+    if path.isascii() and "%" not in path and KEY_PREFIX not in path:
+        return path[:_MAX_PATH]
     decoded = path = path[:_MAX_PATH]  # a key is masked even if it is truncated
     for _ in range(_MAX_DECODINGS):
         if "%" not in decoded or (once_more := unquote(decoded, errors="surrogateescape")) == decoded:
@@ -66,9 +68,9 @@ def loggable_path(path: str) -> str:
 
 
 def timestamp(nanoseconds: int) -> str:
-    """Format nanoseconds since the epoch as RFC 3339 in UTC, to the microsecond."""
-    seconds, fraction = divmod(nanoseconds, _NANOSECONDS)
-    return f"{_second(seconds)}.{fraction // 1000:06}Z"
+    """Format nanoseconds since the epoch, at least a second, as RFC 3339 in UTC, to the microsecond."""
+    microseconds = str(nanoseconds // 1000)
+    return f"{_second(nanoseconds // _NANOSECONDS)}.{microseconds[-6:]}Z"
 
 
 @lru_cache(2)

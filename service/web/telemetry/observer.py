@@ -11,11 +11,12 @@ from service.access.principal import Principal
 from service.web.answer import Answer, HeaderLines
 from service.web.connections.request import Request
 from service.web.headers.forwarded import NO_PROXIES, UNIX, TrustedProxies
-from service.web.telemetry.access_log import AccessLogEntry, AccessLogWriter, encode_line, loggable_path, timestamp
+from service.web.telemetry.access_log import AccessLogEntry, AccessLogWriter, loggable_path, timestamp
 from service.web.telemetry.counters import UNMATCHED, Counters
 from service.web.telemetry.events import Event
 from service.web.telemetry.key_counters import KeyCounters
 
+_MICROSECONDS: Final = 1e6
 _LIMITED: Final = HTTPStatus.TOO_MANY_REQUESTS.value
 
 
@@ -67,7 +68,7 @@ class Observer:
                 path=loggable_path(request.path),
                 status=answer.status,
                 bytes=0 if request.method == hdrs.METH_HEAD else answer.length,
-                duration=round(seconds, 6),
+                duration=round(seconds * _MICROSECONDS) / _MICROSECONDS,
                 key=principal.name if principal is not None else None,
                 request_id=exchange.request_id,
                 trace_id=request.fields.trace_id,
@@ -90,5 +91,5 @@ class Observer:
             self._write(self._log, entry)
 
     def _write(self, log: AccessLogWriter, entry: AccessLogEntry) -> None:
-        if not log.write(encode_line(entry)):
+        if not log.write(entry):
             self.traffic.count(Event.LINE_DROPPED)

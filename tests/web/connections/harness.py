@@ -24,6 +24,9 @@ from tests.web.live import POLICY
 
 LIMITS = Limits()
 GET = b"GET /health HTTP/1.1\r\nHost: t\r\n\r\n"
+# Turns of the loop after which it is idle, and after which a client looks whether it is.
+_TURNS = 20
+_LOOK_TURNS = 5
 _VARYING = re.compile(rb"(?<=\r\n)(?:X-Request-Id|Date): [^\r]*\r\n")
 _STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 
@@ -81,7 +84,7 @@ class Wire(asyncio.Transport):
         before: object = None
         while before != (now := (len(self.unread), len(self.received), self.connection.state, self.lost)):
             before = now
-            await settle()
+            await settle(_LOOK_TURNS)
 
     async def finish(self) -> None:
         """Let the server work until it has answered everything that arrived."""
@@ -204,9 +207,9 @@ class Wire(asyncio.Transport):
             self.connection.buffer_updated(len(part))
 
 
-async def settle() -> None:
+async def settle(turns: int = _TURNS) -> None:
     """Run the loop until it is idle."""
-    for _ in range(20):
+    for _ in range(turns):
         await asyncio.sleep(0)
 
 

@@ -6,11 +6,16 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
+from service.web.answer import Answer
 from service.web.connections.backpressure import UnsentResponses, release_free_memory
 from service.web.connections.limits import MAX_UNSENT_BYTES
+from service.web.connections.request import Request
+from service.web.response import Response
 from service.web.telemetry.events import Event
 from tests.program import SECONDS
-from tests.web.connections.harness import GET, Wire
+from tests.web.connections.harness import GET, GatedApp, Wire
 
 ROOT = Path(__file__).parents[3]
 SHARE = MAX_UNSENT_BYTES // 8
@@ -60,6 +65,29 @@ async def test_a_response_counts_until_it_is_sent_or_its_connection_ends() -> No
     wire.room = 10
     await wire.send(GET)
     assert (wire.lost, wire.counted(Event.WRITE_LIMIT)) == (True, 1)
+
+
+class PageApp(GatedApp):
+    """An application that answers every request with the same body."""
+
+    def __init__(self, body: bytes | memoryview) -> None:
+        super().__init__()
+        self.body = body
+
+    async def __call__(self, request: Request) -> Response:  # noqa: ARG002 - the answer is the same
+        return Response(Answer((self.body,)), authenticated=True)
+
+
+@pytest.mark.parametrize(
+    ("body", "counts"),
+    [(bytes(10_000), True), (memoryview(bytearray(10_000)), True), (memoryview(bytes(10_000)), False)],
+    ids=["bytes", "a writable view", "a read-only view, as of the mapped file"],
+)
+async def test_a_body_counts_unless_it_is_mapped_from_a_file(body: bytes | memoryview, *, counts: bool) -> None:
+    wire, other = Wire(PageApp(body), room=10), Writer(float("-inf"))
+    await wire.send(GET)
+    wire.unsent.add(other, MAX_UNSENT_BYTES - len(body) + 1)
+    assert other.dropped == counts
 
 
 async def test_memory_is_released_after_much_was_in_use() -> None:

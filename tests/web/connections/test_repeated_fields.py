@@ -3,9 +3,12 @@
 import pytest
 from hypothesis import given, strategies as st
 
+from service.model.errors import Unauthorized
 from service.web.connections.heads import HeadReader
 from service.web.connections.parse_errors import RejectedHead
-from service.web.connections.request import RepeatedFields, Request, read_request
+from service.web.connections.repeated_fields import RepeatedFields
+from service.web.connections.request import Request, read_request
+from service.web.headers.request_fields import OWN, RequestFields
 
 BLOCK = b"\r\nHost: t\r\nx-api-key: a\r\nAccept: */*\r\n\r\n"
 FIRST = b"GET / HTTP/1.1"
@@ -15,39 +18,159 @@ METHODS = st.sampled_from(["GET", "HEAD", "POST", "get", "BREW", "GETS"])
 VERSIONS = st.sampled_from(["HTTP/1.1"] * 5 + ["HTTP/1.0", "HTTP/2.0", "http/1.1", "HTTP/1.1 "])
 
 
-def parsed(head: bytes) -> Request | None:
+def read(received: bytearray, heads: HeadReader | None = None) -> Request | None:
     """Return the request that the parser reads, None if it rejects the head."""
-    received = bytearray(head)
-    message = HeadReader().read(received, ended=True)
+    message = (heads or HeadReader()).read(received, ended=True)
     return None if message is None or isinstance(message, RejectedHead) else read_request(message, received, "peer")[0]
 
 
 def after(first: bytes) -> RepeatedFields:
-    """Return the fields of a first request."""
-    repeated, request = RepeatedFields(), parsed(first)
-    assert request is not None
-    repeated.remember(first, request)
+    """Return the fields of a first request, which was answered."""
+    repeated, heads = RepeatedFields(), HeadReader()
+    request = read(bytearray(first), heads)
+    if request is not None:
+        attributes(request)
+        repeated.remember(heads.last, request)
     return repeated
 
 
 def attributes(request: Request | None) -> object:
+    """Return everything that the service reads of a request."""
     if request is None:
         return None
-    fields = list(request.fields.all.items())
+    names = [name for name in dir(request.fields) if not name.startswith("__") and name not in ("all", "replace")]
+    of_fields = {name: _member(request.fields, name) for name in names}
     rest = (request.version, request.remote, request.keep_alive, request.error)
-    return request.method, request.path, request.query, fields, *rest
+    return request.method, request.path, request.query, list(request.fields.all.items()), of_fields, *rest
+
+
+def _member(fields: RequestFields, name: str) -> object:
+    try:
+        return getattr(fields, name)
+    except Unauthorized as error:
+        return str(error)
+
+
+def check(repeated: RepeatedFields, head: bytes) -> None:
+    """Check that what is read of a head, if anything, is what the parser reads, and that only this is removed."""
+    received, rest = bytearray(head + b"more"), bytearray(head + b"more")
+    request = repeated.read(received)
+    if request is None:
+        assert received == head + b"more"
+    else:
+        assert attributes(request) == attributes(read(rest))
+        assert received == rest
 
 
 @given(METHODS, TARGETS, VERSIONS)
 def test_what_is_read_is_what_the_parser_reads(method: str, target: str, version: str) -> None:
-    head = f"{method} {target} {version}".encode() + BLOCK
-    received = bytearray(head + b"more")
-    request = after(FIRST + BLOCK).read(received)
-    if request is None:
-        assert received == head + b"more"
-    else:
-        assert attributes(request) == attributes(parsed(head))
-        assert received == b"more"
+    check(after(FIRST + BLOCK), f"{method} {target} {version}".encode() + BLOCK)
+
+
+NAMES = [
+    *OWN,
+    *("if-none-match", "x-request-ID", "Traceparent", "x-forwarded-for"),
+    *("x-api-key", "Accept", "Accept-Encoding", "Prefer", "Origin", "If-Match", "X-Dataset-Version", "X-Other"),
+    *("Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade"),
+]
+TRACES = [f"00-{digit * 32}-b7ad6b7169203331-01" for digit in "12"]
+PLAIN = ["a", "b", "a b", '"a", "b"', "a:b", "sd_0123456789abcdefghij", "handling=strict", "gzip", "a\r\n b", *TRACES]
+ODD = [
+    *("", " ", "a ", "a  b", "a\tb", "\ta", " a", ":a", "\u00e4", "\x7f", "a\x7f", "\0", "a\0b", "a" * 300, "a" * 9000),
+    *("a\rb", "a\nb", "a\n", "a\r", "a\r\n b", "a\r\n\tb", "\r\n b", "a\nConnection: close", "a\rb: c", "a\u00e4"),
+    *("a\r\nb: c", "a\r\nContent-Length: 4", "a\r\nIf-None-Match: b", "a\r\n\r\nGET / HTTP/1.1\r\nHost: t"),
+    *("close", "chunked", "0", "4", "100-continue", "websocket"),
+]
+COLONS = [": ", ":", ":  ", ":\t", " :", " : ", "", "::"]
+Line = tuple[str, str, str]
+VALUES = st.lists(st.sampled_from(PLAIN) | st.sampled_from(PLAIN + ODD), min_size=3, max_size=3)
+
+
+def block(*lines: Line) -> bytes:
+    return "\r\n".join((FIRST.decode(), "Host: t", *("".join(line) for line in lines), "", "")).encode()
+
+
+@pytest.mark.parametrize("first", PLAIN)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_field_with_another_value_is_read_as_the_parser_reads_it(name: str, first: str) -> None:
+    for second in PLAIN + ODD:
+        for others in ((), (("X-Request-Id", ": ", "c"),)):
+            check(after(block((name, ": ", first), *others)), block((name, ": ", second), *others))
+
+
+@pytest.mark.parametrize("first", COLONS)
+def test_a_field_with_another_colon_is_read_as_the_parser_reads_it(first: str) -> None:
+    for name in ("X-Request-Id", "X-Other"):
+        for second in COLONS:
+            check(after(block((name, first, "a"))), block((name, second, "b")))
+
+
+@given(st.lists(st.sampled_from(OWN), max_size=3), VALUES, VALUES, VALUES)
+def test_fields_with_other_values_are_read_as_the_parser_reads_them(
+    names: list[str], first: list[str], second: list[str], third: list[str]
+) -> None:
+    first_block, *others = (
+        block(*((name, ": ", value) for name, value in zip(names, values, strict=False)))
+        for values in (first, second, third)
+    )
+    repeated = after(first_block)
+    for other in others:
+        check(repeated, other)
+
+
+@pytest.mark.parametrize("name", [*OWN, "if-none-match", "X-REQUEST-ID"])
+def test_another_value_of_a_field_that_differs_between_requests_is_read(name: str) -> None:
+    repeated = after(block((name, ": ", "a"), ("Accept", ": ", "*/*")))
+    for value in ("b", '"c", W/"d"', TRACES[0], TRACES[1], "Sun, 06 Nov 1994 08:49:37 GMT", "e" * 1000):
+        head = block((name, ": ", value), ("Accept", ": ", "*/*"))
+        check(repeated, head)
+        request = repeated.read(bytearray(head))
+        assert request is not None
+        assert request.fields.all[name] == value
+
+
+def test_fields_are_kept_while_all_values_are_the_same() -> None:
+    head = block(("X-Request-Id", ": ", "a"))
+    repeated = after(head)
+    first, second = repeated.read(bytearray(head)), repeated.read(bytearray(head))
+    assert first is not None
+    assert second is not None
+    assert first.fields is second.fields
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        *("\u00e4", "a\0", "a\x7f", "a  b", "a ", " a", "", "a\tb", "a\rb", "a\nb", "a\r\n b", "a\r\nb: c"),
+        *("a\r\nX-Request-Id: b", "a\r\nContent-Length: 4", "a" * 3000),
+    ],
+)
+def test_an_odd_value_is_left_to_the_parser(second: str) -> None:
+    repeated = after(block(("X-Request-Id", ": ", "a")))
+    assert repeated.read(bytearray(block(("X-Request-Id", ": ", second)))) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("x-api-key: a", "x-api-key: b"),
+        ("Connection: keep-alive", "Connection: close"),
+        ("X-Request-Id: a\r\nX-Request-Id: a", "X-Request-Id: b\r\nX-Request-Id: a"),
+        ("X-Request-Id: a\r\nx-request-id: b", "X-Request-Id: a\r\nx-request-id: c"),
+        ("X-Request-Id: a", "x-request-id: b"),
+        ("X-Request-Id: a", "X-Request-Id:b"),
+        ("X-Request-Id: a", "X-Request-Id : b"),
+        ("XX-Request-Id: a", "XX-Request-Id: b"),
+        ("X-Request-Id-2: a", "X-Request-Id-2: b"),
+        ("tracestate: a\r\n" * 60 + "X-Request-Id: a", "tracestate: a\r\n" * 60 + "X-Request-Id: b"),
+        ("XX-Request-Id: a\r\nX-Request-Id: a", "XX-Request-Id: b\r\nX-Request-Id: a"),
+    ],
+)
+def test_any_other_difference_is_left_to_the_parser(first: str, second: str) -> None:
+    head = f"GET / HTTP/1.1\r\nHost: t\r\n{first}\r\n\r\n".encode()
+    repeated = after(head)
+    assert repeated.read(bytearray(head)) is not None
+    assert repeated.read(bytearray(head.replace(first.encode(), second.encode()))) is None
 
 
 @pytest.mark.parametrize("target", ["/", "/stores?city=S%C3%A3o&a=b+c", "/companies/a%2Fb", "/x?", "/?a=/b?c", "/%zz"])

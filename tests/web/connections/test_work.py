@@ -15,6 +15,7 @@ from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_PARTS, MAX_L
 from service.web.connections.turns import Turns
 from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.site import make_site
+from service.web.telemetry.access_log import AccessLogEntry, encode_lines
 from tests.web.connections.harness import GET, Wire
 from tests.web.live import KEY, POLICY, authentication
 
@@ -42,8 +43,8 @@ def site() -> App:
 class Dropped:
     """An access log that nobody reads."""
 
-    def write(self, line: bytes) -> bool:
-        return bool(line)
+    def write(self, entry: AccessLogEntry) -> bool:
+        return bool(encode_lines([entry]))
 
 
 class Received(bytearray):

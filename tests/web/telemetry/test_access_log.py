@@ -20,7 +20,7 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.web.connections.server import runner
 from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.site import make_site
-from service.web.telemetry.access_log import loggable_path, timestamp
+from service.web.telemetry.access_log import AccessLogEntry, encode_lines, loggable_path, timestamp
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
 from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer, ask, authentication, exchange
@@ -35,10 +35,10 @@ class Lines(list[bytes]):
 
     room = 1000
 
-    def write(self, line: bytes) -> bool:
+    def write(self, entry: AccessLogEntry) -> bool:
         if len(self) >= self.room:
             return False
-        self.append(line)
+        self.append(encode_lines([entry]))
         return True
 
     @property

@@ -1,0 +1,119 @@
+"""A baked file is copied completely and unchanged, or an error is raised."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from zlib import crc32
+
+import msgspec
+import numpy as np
+import pytest
+
+from service.baking import file_copy
+from service.baking.baked_file import read_baked
+from service.baking.file_copy import copy_file
+from service.baking.layout import Array, DamagedFile, map_file, write_file
+from tests.baking.made_up import small_file
+from tests.baking.test_damage import rewritten
+from tests.sampling.test_sample import small_disk
+
+ARRAYS: dict[str, Array] = {
+    "wide": np.arange(100, dtype=np.int64),
+    "bytes": np.arange(77, dtype=np.uint8),
+    "nothing": np.empty(0, np.uint16),
+}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    write_file(tmp_path / "file", ARRAYS, {"format": "a test"})
+    return tmp_path / "file"
+
+
+@pytest.fixture
+def to(tmp_path: Path) -> Path:
+    return tmp_path / "copy"
+
+
+def with_header(stored: bytes, entries: dict[str, object]) -> bytes:
+    """Return a file with another header, and its correct checksum."""
+    header = msgspec.json.encode(entries)
+    beginning = len(header).to_bytes(8, "little") + header
+    start = 8 + int.from_bytes(stored[:8], "little")
+    return beginning + stored[start:-4] + crc32(beginning).to_bytes(4, "little")
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 64, 100, 1 << 20])
+def test_a_copy_is_the_same_with_the_checksums_of_its_arrays(
+    file: Path, to: Path, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_copy, "_CHUNK", chunk)
+    checksums = copy_file(file, to)
+    assert to.read_bytes() == file.read_bytes()
+    assert {name: checksums[name] for name in ARRAYS} == {name: crc32(array.data) for name, array in ARRAYS.items()}
+    assert map_file(to, copied=checksums).arrays.keys() == ARRAYS.keys()
+
+
+def test_a_longer_file_is_replaced(file: Path, to: Path) -> None:
+    to.write_bytes(b"x" * 100_000)
+    copy_file(file, to)
+    assert to.read_bytes() == file.read_bytes()
+
+
+def test_a_copy_of_a_file_with_any_byte_changed_is_refused(tmp_path: Path, to: Path) -> None:
+    file = small_file(tmp_path)
+    stored = file.read_bytes()
+    header_end = 8 + int.from_bytes(stored[:8], "little")
+    with rewritten(file) as put:
+        for place in (*range(8), *range(8, header_end, 64), *range(header_end, len(stored), 5)):
+            put(place, stored[place] ^ 0x01)
+            with pytest.raises(DamagedFile):
+                read_baked(to, copied=copy_file(file, to))
+            put(place, stored[place])
+    assert read_baked(to, copied=copy_file(file, to)).dataset is not None
+
+
+def test_a_copy_is_refused_without_the_checksum_of_an_array(file: Path, to: Path) -> None:
+    checksums = dict(copy_file(file, to))
+    del checksums["bytes"]
+    with pytest.raises(DamagedFile, match="the array bytes is damaged"):
+        map_file(to, copied=checksums)
+
+
+def test_a_file_whose_arrays_overlap_is_refused_before_it_is_copied(file: Path, to: Path) -> None:
+    """A small header could name thousands of arrays, each of which is the whole file."""
+    stored = file.read_bytes()
+    start = 8 + int.from_bytes(stored[:8], "little")
+    entries = msgspec.json.decode(stored[8:start])
+    entries["wide again"] = entries["wide"]
+    file.write_bytes(with_header(stored, entries))
+    with pytest.raises(DamagedFile, match="the header is damaged at the array wide again"):
+        copy_file(file, to)
+    assert not to.exists()
+
+
+def test_a_file_that_is_truncated_while_it_is_copied_is_refused(
+    file: Path, to: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def truncate_first(start: int, end: int) -> Iterator[tuple[int, int]]:
+        os.truncate(file, 600)
+        yield start, end
+
+    monkeypatch.setattr(file_copy, "_chunks", truncate_first)
+    with pytest.raises(DamagedFile, match="the file is truncated"):
+        copy_file(file, to)
+
+
+@pytest.mark.parametrize("size", [0, 100, 1000])
+def test_a_full_disk_raises_oserror(file: Path, to: Path, size: int) -> None:
+    with small_disk(size), pytest.raises(OSError, match="too large"):
+        copy_file(file, to)
+
+
+def test_a_file_is_copied_where_space_cannot_be_reserved(file: Path, to: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: int) -> None:
+        raise OSError
+
+    monkeypatch.setattr(os, "posix_fallocate", fail)
+    copy_file(file, to)
+    assert to.read_bytes() == file.read_bytes()
