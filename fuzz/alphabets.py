@@ -33,8 +33,23 @@ QUERY: Final = Alphabet(
         *characters(b"&=+%;_.01\xff"),
         *(b"%C3", b"%CC%81%CC%96", _MARKS, b"city=a&", b"x%b=&" % SERIAL, b"city=%b&" % SERIAL),
     ),
-    (b"city=", b"limit=", b"latitude="),
+    (b"city=", b"limit=", b"latitude=", b"near=", b"near=0,0&radius=", b"bbox=", b"q="),
     (b"", b"!"),
+)
+PLACES: Final = Alphabet(
+    (*characters(b"01.,-+eE \t_"), b"90", b"1e1", "\u0661".encode()), (b"", b"1,", b"1,2,3,"), (b"", b"!")
+)
+SEARCHES: Final = Alphabet(
+    (
+        *characters(b" a'A-0\n"),
+        *(
+            text.encode()
+            for text in ("\u00e9", "\u0301", "\u00b4", "\ufdfa", "\u6771", "\u3099", "\u0e01", "\u0e33", "\u0130")
+        ),
+        _MARKS,
+    ),
+    (b"", b"a", "\u6771".encode()),
+    (b"", b" "),
 )
 PATH: Final = Alphabet((*characters(b"/%a?#"), b"%2F", b"%25", b"%C3", b"sd_", b"\xcc\x81"))
 FIELDS: Final = Alphabet(

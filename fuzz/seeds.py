@@ -16,6 +16,7 @@ from service.access.key_entries import KeyEntry, encode_keys
 from tests.baking.made_up import baked_file, make
 from tests.engine.made_up import VALUES
 from tests.engine.oracle import Record
+from tests.engine.search_oracle import NAMES
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -29,7 +30,10 @@ QUERIES = (
     b"city=toronto&city=%C3%96rebro&is_open=yes&limit=5&page_num=2&sort_by=city&sort_order=desc",
     b"latitude=43.70&longitude=-79.4&postal_code=m5v+2t6&company_id=a%2Fb&parent_company_id=null",
     b"country=&province=%20&limit=+1_0.0&page_num=99999999999999999999&unknown=1&limit=2",
+    b"near=43.7,-79.4&radius=5e3&bbox=-79.6,43.5,-79.1,43.9&q=caf%C3%A9+king%20st+&sort_by=distance&fields=distance",
 )
+PLACES = (b"43.7,-79.4", b" -0.0 , 1.8e2 ", b"-79.6,43.5,-79.1,43.9", b"177,-20,-178,-12", b"5e3", b"+inf", b"1_000")
+SEARCHES = tuple(name.encode() for name in NAMES)
 VALUES_OF_KINDS = tuple(value.encode() for values in VALUES.values() for value in values)
 FIELDS = (
     b"gzip;q=0.5, br;q=1.0, zstd, *;q=0, identity;q=0.001",

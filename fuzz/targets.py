@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from fuzz import alphabets, data, requests, seeds, work
+from fuzz import alphabets, data, requests, search, seeds, work
 from fuzz.shapes import Alphabet
 
 
@@ -42,6 +42,8 @@ TARGETS: Final = {
         1_024,
         work.match_value,
     ),
+    "places": Target(search.read_places, seeds.PLACES, alphabets.PLACES, 80, work.parse_places),
+    "words": Target(search.read_search, seeds.SEARCHES, alphabets.SEARCHES, 1_200, work.split_words),
     "csv": Target(data.read_csv, seeds.csv_texts(), alphabets.CSV, 4_096, work.load_stores("csv")),
     "json": Target(data.read_json, seeds.json_texts(), alphabets.JSON, 4_096, work.load_stores("json")),
     "jsonl": Target(data.read_json_lines, seeds.json_lines(), alphabets.JSON_LINES, 4_096, work.load_stores("jsonl")),

@@ -10,8 +10,10 @@ from service.loading.diagnostics import FileError
 from service.loading.formats import FORMATS
 from service.model.errors import RequestError, UnprocessableContent
 from service.model.kinds import POSTAL, WORDS, number_key, parse_flag, parse_instant
+from service.model.place import parse_box, parse_point
 from service.model.query import QueryParser
 from service.model.records import STORES
+from service.model.words import parse_terms, words
 from service.web.connections.body import ChunkedBody
 from service.web.connections.heads import HeadReader
 from service.web.connections.parse_errors import RejectedHead
@@ -47,6 +49,22 @@ def match_value(given: bytes) -> None:
     text = given.decode("utf-8", "replace")
     for read in (WORDS.normalize, POSTAL.normalize, number_key, parse_flag, parse_instant):
         read(text)
+
+
+def parse_places(given: bytes) -> None:
+    """Read a text as a point and as a box."""
+    text = given.decode("utf-8", "replace")
+    for read in (parse_point, parse_box):
+        with suppress(ValueError):
+            read(text)
+
+
+def split_words(given: bytes) -> None:
+    """Split a text into words as it is indexed and as it is searched for."""
+    text = given.decode("utf-8", "replace")
+    words(text)
+    with suppress(ValueError):
+        parse_terms(text)
 
 
 def load_stores(form: str) -> Callable[[bytes], None]:

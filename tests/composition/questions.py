@@ -3,7 +3,7 @@
 Two requests ask the same exactly if their `Question` is equal: then they have the same answer and the same tag.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -26,10 +26,35 @@ PAGING: Final[Mapping[str, Values]] = {
     "page_num": {"1": ("1", "+1", "001"), "2": ("2", " 2 "), "9" * 30: ("9" * 30,)},
     "sort_order": {"asc": ("asc",), "desc": ("desc",)},
 }
+# Points from which no two stores at different places are equally far away, but for 40 digits.
+_PLACES: Final[Mapping[str, Values]] = {
+    "near": {
+        "": ("", " ", "null"),
+        "43.7,-79.4": ("43.7,-79.4", " 43.70 , -7.94e1", "+43.7,-079.4\t"),
+        "-5.5,50.25": ("-5.5,50.25", "-5.50, 5025e-2"),
+    },
+    "radius": {"": ("", "null"), "50000": ("50000", "5e4", " +50000.0 "), "9e6": ("9000000", "9e6"), "2": ("2.0", "2")},
+    "bbox": {
+        "": ("", "\u3000"),
+        "-79.4,-60,44,60": ("-79.4,-60,44,60", "-79.40 , -60.0,\t44,6e1"),
+        "5,-90,-5,44": ("5,-90,-5,44", "5.0,-9e1,-5,44"),
+    },
+}
+_WORDS: Final[Values] = {
+    "": ("", " ", "null"),
+    "toronto": ("toronto", "TORONTO", "  Toronto", "\uff34oronto"),
+    "to": ("to", "-TO", "to"),
+    "york new ": ("york new ", "new york ", "NEW\u3000York\t", "York-new york "),
+    "orebro": ("orebro", "\u00d6REBRO", "O\u0308rebro"),
+    "\u6771\u4eac": ("\u6771\u4eac", " \u6771\u4eac"),
+}
 _MOST_NAMES: Final = 3
 # Parameters whose values differ from list to list.
 _CHOICES: Final = ("sort_by", "fields", "facets")
 _PAGED: Final = 0.35
+_SEARCHED: Final = 0.25
+_DEFAULT_ORDER: Final = "created_at"
+_DISTANCE: Final = "distance"
 _FILTERS: Final = {0: 0.7, 1: 0.2, 2: 0.1}
 
 
@@ -49,12 +74,15 @@ def _names(known: Sequence[str]) -> Values:
 
 
 def _list(collection: Collection) -> Mapping[str, Values]:
-    fields = sorted(collection.forms, key="created_at".__ne__)
+    fields = sorted(collection.forms, key=_DEFAULT_ORDER.__ne__)
+    distance = [_DISTANCE] if collection.located else []
     return {
         **{name: _values(collection.forms[name]) for name in collection.filters},
+        **(_PLACES if collection.located else {}),
+        "q": _WORDS,
         **PAGING,
-        "sort_by": {field: (field,) for field in fields},
-        "fields": _names(collection.members),
+        "sort_by": {field: (field,) for field in [*fields, *distance]},
+        "fields": _names([*collection.members, *distance]),
         "facets": _names(collection.facets),
     }
 
@@ -67,7 +95,8 @@ RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
     "/companies": _list(oracle.COMPANIES),
     **{path: {} for path in RECORDS.values()},
 }
-ONCE: Final = (*PAGING, "sort_by", "fields", "facets")
+_SEARCH: Final = (*_PLACES, "q")
+ONCE: Final = (*_SEARCH, *PAGING, *_CHOICES)
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -121,10 +150,26 @@ def _pairs(chance: Chance, identifiers: Identifiers) -> tuple[Pair, ...]:
         values = identifiers.get(name) or list(parameters[name])
         pairs |= {(name, chance.one(values)) for _ in range(chance.weighted({1: 2, 2: 1}))}
     for name in ONCE:
-        value = chance.one(list(parameters[name]))
-        if chance.happens(_PAGED) and value != next(iter(parameters[name])):
-            pairs.add((name, value))
-    return tuple(sorted(pairs))
+        if name in parameters:
+            value = chance.one(list(parameters[name]))
+            if chance.happens(_SEARCHED if name in _SEARCH else _PAGED):
+                pairs.add((name, value))
+    return tuple(sorted(_valid(pairs, parameters)))
+
+
+def _valid(pairs: AbstractSet[Pair], parameters: Mapping[str, Values]) -> Iterator[Pair]:
+    """Yield pairs without defaults, and without those that need a point if there is none."""
+    has_point = any(name == "near" and value for name, value in pairs)
+    for name, value in pairs:
+        needs_point = name == "radius" or (name in ("sort_by", "fields") and _DISTANCE in value.split(","))
+        is_default = name in ONCE and value == default(name, parameters, has_point=has_point)
+        if not is_default and (has_point or not needs_point):
+            yield name, value
+
+
+def default(name: str, parameters: Mapping[str, Values], *, has_point: bool) -> str:
+    """Return the value of a parameter that is as if it was omitted."""
+    return _DISTANCE if name == "sort_by" and has_point else next(iter(parameters[name]))
 
 
 def _takes(resource: str, pairs: Sequence[Pair]) -> bool:

@@ -8,17 +8,20 @@ from urllib.parse import quote, quote_plus, unquote
 import msgspec
 
 from tests.composition.chance import Chance
-from tests.composition.questions import ONCE, RESOURCES, Pair, Question, spellings
+from tests.composition.questions import ONCE, RESOURCES, Pair, Question, default, spellings
 
 # Unknown names and empty filters; `Prefer: handling=strict` rejects the former.
 NOISE: Final[Sequence[Pair]] = (
     *(("unknown", "1"), ("City", "x"), ("", ""), ("limit[]", "5")),
     *(("city", ""), ("country", "null"), ("company_id", " "), ("parent_company_id", "")),
+    *(("near", ""), ("radius", "null"), ("bbox", " "), ("q", ""), ("q", "null")),
 )
 # Pairs that are invalid for one of the lists at least.
 INVALID: Final[Sequence[Pair]] = (
     *(("limit", "0"), ("limit", "x"), ("limit", "1001"), ("page_num", "0"), ("page_num", "")),
     *(("sort_order", "up"), ("sort_by", "size"), ("is_open", "maybe")),
+    *(("near", "here"), ("near", "91,0"), ("radius", "0"), ("radius", "inf"), ("bbox", "0,1,0,-1")),
+    *(("q", "a b c d e f g h i j k l m n o p q"), ("sort_by", "distance")),
     *(("fields", "name,size"), ("facets", "name"), ("facets", "company_id,city,province,country,postal_code,is_open")),
 )
 _PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz_"
@@ -88,7 +91,8 @@ def write(chance: Chance, question: Question) -> Target:
     asked = {name for name, _ in pairs}
     for name, values in RESOURCES[question.resource].items():
         if chance.happens(_EXPLICIT) and name not in asked and name in ONCE:
-            pairs.append((name, chance.one(next(iter(values.values())))))
+            implied = default(name, RESOURCES[question.resource], has_point="near" in asked)
+            pairs.append((name, chance.one(values[implied])))
     noisy, invalid = chance.happens(_NOISY), chance.happens(_INVALID)
     pairs += [chance.one(NOISE)] * noisy + [chance.one(INVALID)] * invalid
     written = (f"{chance.one(_WAYS)(name)}={chance.one(_WAYS)(value)}" for name, value in chance.shuffled(pairs))

@@ -5,8 +5,10 @@ import pytest
 
 from service.model.errors import UnprocessableContent
 from service.model.kinds import IDENTIFIER, WORDS
-from service.model.query import Filter, Query, QueryParser
+from service.model.place import Box, Circle, Point
+from service.model.query import ALL_ROWS, Criteria, Filter, Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
+from service.model.words import Term
 
 Pairs = list[tuple[str, str]]
 BELOW_ONE = ("greater_than_equal", "Input should be greater than or equal to 1")
@@ -153,3 +155,149 @@ def test_fields_and_facets_are_not_part_of_a_query_without_them() -> None:
 def test_errors_of_fields_and_facets_come_last() -> None:
     pairs = [("facets", "x"), ("fields", "x"), ("sort_by", "x"), ("limit", "x"), ("is_open", "x")]
     assert [name for name, _, _ in errors(pairs)] == ["is_open", "limit", "sort_by", "fields", "facets"]
+
+
+NEAR = ("near", "value_error", "Value error, expected latitude,longitude in decimal degrees, such as 43.65,-79.38")
+BBOX = "Value error, expected west,south,east,north in decimal degrees, such as -79.6,43.5,-79.1,43.9"
+MISSING = ("near", "missing", "Field required")
+NOT_A_NUMBER = ("float_parsing", "Input should be a valid number, unable to parse string as a number")
+NOT_FINITE = ("finite_number", "Input should be a finite number")
+NOT_POSITIVE = ("greater_than", "Input should be greater than 0")
+TOO_MANY_WORDS = ("q", "value_error", "Value error, expected at most 16 words and 256 characters")
+
+
+def test_a_point_a_radius_a_box_and_words_are_parsed() -> None:
+    query = parse([("q", "King St"), ("bbox", "-80,43,-79,44"), ("radius", "5e3"), ("near", "43.7, -79.4")])
+    assert (query.near, query.radius, query.bbox) == (Point(43.7, -79.4), 5000.0, Box(-80, 43, -79, 44))
+    assert query.q == (Term("king"), Term("st", is_prefix=True))
+    assert query.criteria == Criteria((), Circle(Point(43.7, -79.4), 5000.0), Box(-80, 43, -79, 44), query.q)
+    assert query.sort_by == "distance"
+    assert parse([("q", "a")], COMPANIES).criteria == Criteria(terms=(Term("a", is_prefix=True),))
+
+
+def test_every_parameter_of_a_query_is_a_condition_or_has_no_part_in_which_rows_match() -> None:
+    no_condition = {"sort_by", "sort_order", "limit", "page_num", "fields", "facets"}
+    conditions: dict[str, Pairs] = {
+        "filters": [("city", "x")],
+        "near": [("near", "0,0"), ("radius", "1")],
+        "radius": [("near", "0,0"), ("radius", "1")],
+        "bbox": [("bbox", "0,0,1,1")],
+        "q": [("q", "x")],
+    }
+    assert {*conditions, *no_condition} == set(Query.__struct_fields__)
+    found = [parse(pairs).criteria for pairs in conditions.values()]
+    assert all(criteria != ALL_ROWS for criteria in found)
+    assert parse([("near", "0,0")]).criteria == ALL_ROWS
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        [[("near", "1,2")], [("near", "1.0, 2")], [("near", "+1,2e0"), ("sort_by", "distance")], [("near", " 01,2\t")]],
+        [[("near", "0,0")], [("near", "-0,-0.0")], [("near", ""), ("near", "0,0"), ("near", "null"), ("radius", "")]],
+        [
+            [("near", "1,2"), ("radius", "1000")],
+            [("near", "1,2"), ("radius", "1e3")],
+            [("radius", "1000.0"), ("near", "1,2")],
+        ],
+        [[("bbox", "1,2,3,4")], [("bbox", "1.0,2, 3,0.4e1")], [("bbox", "1,2,3,4"), ("bbox", " ")]],
+        [[("q", "Foo bar")], [("q", "foo  BAR")], [("q", "FOO foo-bar")], [("q", ""), ("q", "föo bár")]],
+        [[("q", "foo bar ")], [("q", "bar foo ")], [("q", "bar foo\u3000")]],
+        [
+            [],
+            [("q", "!!")],
+            [("q", "null")],
+            [("bbox", "")],
+            [("near", "null")],
+            [("radius", " ")],
+            [("q", ""), ("q", "")],
+        ],
+    ],
+    ids=str,
+)
+def test_equivalent_places_and_words_are_one_query(spellings: list[Pairs]) -> None:
+    first, *others = [parse(pairs).normalised for pairs in spellings]
+    assert all(msgspec.json.encode(other) == msgspec.json.encode(first) for other in others)
+    assert all(other == first for other in others)
+
+
+def test_the_last_word_is_a_prefix_unless_white_space_follows() -> None:
+    assert parse([("q", "foo")]) != parse([("q", "foo ")])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ([("near", "x")], [NEAR]),
+        ([("near", "43.7")], [NEAR]),
+        ([("near", "91,0")], [NEAR]),
+        ([("near", "nan,0")], [NEAR]),
+        ([("near", "1_0,0")], [NEAR]),
+        ([("near", "1,2"), ("near", "1,2")], [("near", *REPEATED)]),
+        ([("near", "x"), ("radius", "5"), ("sort_by", "distance")], [NEAR]),
+        ([("radius", "5")], [MISSING]),
+        ([("radius", "5"), ("near", " ")], [MISSING]),
+        ([("radius", "5"), ("sort_by", "distance")], [MISSING]),
+        ([("sort_by", "distance")], [MISSING]),
+        ([("radius", "x")], [MISSING, ("radius", *NOT_A_NUMBER)]),
+        ([("radius", "5"), ("radius", "6")], [MISSING, ("radius", *REPEATED)]),
+        *(
+            ([("near", "1,2"), ("radius", text)], [("radius", *error)])
+            for error, texts in {
+                NOT_A_NUMBER: ("x", "1_000", "5 km", "0x1", "1,5", "\u0661", "--1", "1e9999", "infinite", "na n"),
+                NOT_FINITE: ("nan", "inf", "-inf", "+Infinity", "NaN", "1e999", "-1e999", " INF "),
+                NOT_POSITIVE: ("0", "-5", "-0.0", "1e-999"),
+            }.items()
+            for text in texts
+        ),
+        ([("bbox", "1,2,3")], [("bbox", "value_error", BBOX)]),
+        ([("bbox", "0,0,0,inf")], [("bbox", "value_error", BBOX)]),
+        ([("bbox", "0,1,0,-1")], [("bbox", "value_error", "Value error, south must not be greater than north")]),
+        ([("bbox", "0,0,0,0"), ("bbox", "x")], [("bbox", *REPEATED)]),
+        ([("q", "a b c d e f g h i j k l m n o p q")], [TOO_MANY_WORDS]),
+        ([("q", "x" * 257)], [TOO_MANY_WORDS]),
+        ([("q", "a"), ("q", "a")], [("q", *REPEATED)]),
+    ],
+    ids=str,
+)
+def test_errors_of_places_and_words(pairs: Pairs, expected: list[tuple[str, str, str]]) -> None:
+    assert errors(pairs) == expected
+    assert errors(pairs[::-1]) == expected
+
+
+def test_sixteen_words_of_256_characters_are_accepted() -> None:
+    assert len(parse([("q", "a b c d e f g h i j k l m n o " + "p" * 226)]).q or ()) == 16
+
+
+@pytest.mark.parametrize("name", ["sort_by", "fields"])
+def test_the_distance_is_a_choice_of_requests_with_a_point_alone(name: str) -> None:
+    ((_, kind, without),) = errors([(name, "size")])
+    ((_, _, with_point),) = errors([(name, "size"), ("near", "0,0")])
+    assert with_point == without.replace(" or 'updated_at'", ", 'updated_at' or 'distance'")
+    assert errors([(name, "size"), ("near", "")]) == [(name, kind, without)]
+    parse([(name, "distance"), ("near", "0,0")])
+    assert errors([("fields", "distance")]) == [("fields", kind, errors([("fields", "size")])[0][2])]
+
+
+def test_a_repeated_sort_by_distance_does_not_need_a_point() -> None:
+    assert errors([("sort_by", "distance"), ("sort_by", "distance")]) == [("sort_by", *REPEATED)]
+
+
+def test_all_errors_of_stores_are_in_the_order_of_the_interface() -> None:
+    names = ["is_open", "near", "radius", "bbox", "q", "limit", "page_num", "sort_order", "sort_by", "fields", "facets"]
+    bad = [(name, "?" if name != "q" else "x" * 257) for name in names]
+    assert [name for name, _, _ in errors(bad[::-1])] == names
+    assert [name for name, _, _ in errors([each for each in bad[::-1] if each[0] != "near"])] == names
+
+
+def test_companies_have_no_place() -> None:
+    pairs = [("near", "x"), ("radius", "x"), ("bbox", "x")]
+    assert parse(pairs, COMPANIES) == parse([], COMPANIES)
+    assert errors(pairs, COMPANIES, strict=True) == [(name, *UNKNOWN) for name, _ in pairs]
+    assert [kind for _, kind, _ in errors([("sort_by", "distance"), ("near", "0,0")], COMPANIES)] == ["enum"]
+    assert parse([("near", "0,0")], COMPANIES).sort_by == "created_at"
+
+
+def test_the_memory_of_criteria_includes_their_values() -> None:
+    assert Criteria((Filter("city", ("x" * 5000,)),)).nbytes > 5000
+    assert Criteria(terms=(Term("x" * 5000),)).nbytes > 5000

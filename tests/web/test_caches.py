@@ -28,6 +28,11 @@ TARGETS = (
     "/stores/s0",
     "/stores?fields=store_id",
     "/stores?facets=city",
+    "/stores?near=1,2&limit=2",
+    "/stores?near=1.0,2&limit=2&fields=store_id,distance",
+    "/stores?q=main",
+    "/stores?q=main&facets=city",
+    "/companies?q=one",
 )
 ACCEPTED = ("", "gzip", "br, gzip;q=0.5", "zstd, identity;q=0", "*", "gzip, *;q=0")
 ROWS = (1, 40, 120)
