@@ -45,6 +45,8 @@ def _targets(shape: Shape) -> list[str]:
         raise Cannot("it has neither these parameters nor 422")
     if shape.slug == "key":
         raise Cannot("it has no keys of its own")
+    if shape.locates:
+        raise Cannot("its file here has no indexes of places or words")
     write = {"company": _company, "page": _page}.get(shape.slug, _select)
     return [f"/{_DATABASE}{write(request)}" for request in shape.requests]
 

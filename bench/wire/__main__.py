@@ -12,6 +12,7 @@ from bench.markdown import save
 from bench.wire.bench import PEERS, Bench, Found, log
 from bench.wire.cores import split_cores
 from bench.wire.load import Driver
+from bench.wire.locator import read_locator_shapes
 from bench.wire.machine import surroundings
 from bench.wire.report import Report, ShapeFacts, markdown
 from bench.wire.sample import Sample, bake, make, make_csv
@@ -77,7 +78,8 @@ def _other_forms(sample: Sample, served: Path) -> list[Path]:
 
 def _measured(bench: Bench, slugs: Sequence[str], peers: Sequence[str]) -> Report:
     drawn = read_shapes(bench.sample.folder, bench.sample.seed)
-    every = (*drawn, *variants(drawn))
+    located = read_locator_shapes(bench.sample.folder, bench.sample.seed)
+    every = (*drawn, *located, *variants(drawn))
     shapes = [shape for shape in every if not slugs or shape.slug in slugs]
     if not shapes:
         raise click.UsageError(f"the shapes are {', '.join(shape.slug for shape in every)}")
@@ -99,9 +101,10 @@ def _report(bench: Bench, shapes: Sequence[Shape], found: Found) -> Report:
         shapes=[
             ShapeFacts(
                 *(shape.slug, shape.title, len(shape.requests), found.answers[shape.slug].mean_bytes),
-                *(shape.least, shape.most),
+                *(shape.least, shape.most, shape.dearest),
             )
             for shape in shapes
+            if shape.slug in found.answers
         ],
         loadings=found.loadings,
         ceilings=found.ceilings,

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -13,10 +14,13 @@ from bench.peers.ceiling import bare, low_level
 from bench.peers.datasette import datasette
 from bench.peers.fastapi import fastapi
 from bench.peers.nginx import nginx
+from bench.peers.redis import redis
 from bench.peers.roapi import roapi, roapi_by_offset
+from bench.peers.tipg import tipg
 from bench.wire.answers import Answers, collect
 from bench.wire.contender import Cannot, Contender, NotInstalled
 from bench.wire.load import Driver
+from bench.wire.locator import CLUSTERS_PATH
 from bench.wire.measure import Contest, contest, contests
 from bench.wire.report import Loading
 from bench.wire.sample import Sample
@@ -25,7 +29,7 @@ from bench.wire.service import service
 from bench.wire.shapes import Shape
 from bench.wire.variants import check_kept, tagged
 
-PEERS: Final = ("roapi", "roapi-offset", "fastapi", "nginx", "datasette")
+PEERS: Final = ("roapi", "roapi-offset", "fastapi", "nginx", "datasette", "tipg", "redis")
 
 
 def log(text: str) -> None:
@@ -66,7 +70,7 @@ class Bench(msgspec.Struct, frozen=True):
             with self._started(service(other), found):
                 pass
         with self._started(service(self.data), found) as ours:
-            asked = [tagged(ours, shape) for shape in shapes]
+            asked = [tagged(ours, shape) for shape in shapes if self._is_served(ours, shape, found)]
             for shape in asked:
                 (self._beside_logged if shape.most else self._beside_ceilings)(ours, shape, found)
             for name in peers:
@@ -80,6 +84,14 @@ class Bench(msgspec.Struct, frozen=True):
             if peers and spared:
                 found.lacks.append(f"No peer is asked: {'; '.join(spared)}.")
         return found
+
+    def _is_served(self, ours: Server, shape: Shape, found: Found) -> bool:
+        """Return whether the service has the operation of a shape; until it has clusters, these shapes are left out."""
+        request = shape.requests[0]
+        served = request.path != CLUSTERS_PATH or ours.ask(request.target, shape.key).status != HTTPStatus.NOT_FOUND
+        if not served:
+            found.lacks.append(f"The service has no {shape.title}.")
+        return served
 
     @contextmanager
     def _started(self, contender: Contender, found: Found) -> Iterator[Server]:
@@ -128,19 +140,23 @@ class Bench(msgspec.Struct, frozen=True):
             "fastapi": lambda: fastapi(data),
             "nginx": lambda: nginx(answers, root=self._answers, work=work),
             "datasette": lambda: datasette(data, work),
+            "tipg": lambda: tipg(data, work),
+            "redis": lambda: redis(data, work),
         }[name]()
 
     def _against(self, ours: Server, theirs: Server, shapes: Sequence[Shape], found: Found) -> None:
         """Measure the service and a peer on each shape that the peer supports."""
-        only = theirs.contender.only
+        only, name = theirs.contender.only, theirs.contender.name
+        unable: dict[str, list[str]] = {}
         for shape in shapes if not only else [shape for shape in shapes if shape.slug in only]:
-            log(f"{theirs.contender.name}: {shape.slug}")
+            log(f"{name}: {shape.slug}")
             try:
                 found.peers.append(contest(self.driver, shape, ours=ours, theirs=theirs, pairs=self.peer_pairs))
             except Cannot as cannot:
-                found.lacks.append(f"{theirs.contender.name} cannot do {shape.title}: {cannot}.")
+                unable.setdefault(str(cannot), []).append(shape.title)
             except Failed as failed:
-                found.lacks.append(f"{theirs.contender.name} failed on {shape.title}: {failed}.")
+                found.lacks.append(f"{name} failed on {shape.title}: {failed}.")
+        found.lacks += [f"{name} cannot do {'; '.join(titles)}: {why}." for why, titles in unable.items()]
 
     @property
     def _answers(self) -> Path:

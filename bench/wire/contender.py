@@ -1,7 +1,8 @@
 """A contender: a server that is measured, and how it expresses each shape of request."""
 
 import importlib.metadata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
@@ -27,11 +28,20 @@ class NotInstalled(Exception):
     """A contender is not installed; the message says what is missing."""
 
 
+class Protocol(Enum):
+    """What a contender speaks."""
+
+    HTTP = "HTTP"
+    RESP = "RESP"
+
+
 class Contender(msgspec.Struct, frozen=True):
-    """A server: its name and version, its command for a port, a path that is answered once it is ready, its targets.
+    """A server: its name and version, its command for a port, a target that is answered once it is ready, its targets.
 
     `targets` gives the request targets of a shape in its language, some `with_body` or `with_fields`, and raises
     `Cannot`. `notes` says how it differs. `only` names the shapes that it is measured on, where those are not all.
+    `least` are the lower bounds for the requests per second of the service over its own, by shape. The targets of one
+    that speaks RESP are commands.
     """
 
     name: str
@@ -41,6 +51,8 @@ class Contender(msgspec.Struct, frozen=True):
     targets: Callable[[Shape], list[str]]
     notes: str = ""
     only: tuple[str, ...] = ()
+    least: Mapping[str, float] = {}
+    protocol: Protocol = Protocol.HTTP
 
 
 def same_targets(shape: Shape) -> list[str]:

@@ -15,6 +15,7 @@ COMPANY_PATH: Final = "/companies/"
 STORES_PATH: Final = "/stores"
 ACCEPT_ENCODING: Final = "Accept-Encoding"
 
+_LOCATING: Final = frozenset({"near", "bbox", "q", "facets"})
 _MOST_REQUESTS: Final = 4000
 _ORDERS: Final = ("asc", "desc")
 # Limits of about 50 and about 1,000: there are not enough pages of exactly so many for distinct requests.
@@ -55,7 +56,8 @@ class Shape(msgspec.Struct, frozen=True):
     """Requests of one kind in random order, their key and their expected status.
 
     `options` are for the service. `least` is the lower bound for bare over service. `most` is the upper bound for the
-    service with `options` over the service without; a shape that has it is compared with that alone.
+    service with `options` over the service without; a shape that has it is compared with that alone. `dearest` is the
+    upper bound for the CPU time of a request, in microseconds.
     """
 
     slug: str
@@ -66,11 +68,17 @@ class Shape(msgspec.Struct, frozen=True):
     options: tuple[str, ...] = ()
     least: float = 0
     most: float = 0
+    dearest: float = 0
 
     @property
     def coding(self) -> str:
         """The content coding of Accept-Encoding, empty for none."""
         return dict(self.requests[0].fields).get(ACCEPT_ENCODING, "")
+
+    @property
+    def locates(self) -> bool:
+        """Whether it asks for places, words, or counts of values, of which not all peers have indexes."""
+        return any(name in _LOCATING for name, _ in self.requests[0].params)
 
     @property
     def plain(self) -> bool:
@@ -94,10 +102,12 @@ def read_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
     stores = msgspec.json.decode((folder / "stores.json").read_bytes(), type=list[_Store])
     companies = msgspec.json.decode((folder / "companies.json").read_bytes(), type=list[_Company])
     ids = [Request(COMPANY_PATH + quote(company.company_id, safe="")) for company in companies]
-    return _draw(_universes(stores, ids), Random(seed))
+    return draw(_universes(stores, ids), Random(seed))
 
 
-def _draw(shapes: list[Shape], random: Random) -> tuple[Shape, ...]:
+def draw(shapes: list[Shape], random: Random) -> tuple[Shape, ...]:
+    """Return shapes with a random sample of their requests, in random order."""
+
     def drawn(shape: Shape) -> Shape:
         count = min(_MOST_REQUESTS, len(shape.requests))
         return msgspec.structs.replace(shape, requests=tuple(random.sample(shape.requests, count)))
@@ -123,7 +133,7 @@ def _universes(stores: list[_Store], ids: list[Request]) -> list[Shape]:
     ]
 
 
-def _pages(counts: Counter[str], *, size: int, most: int = _MOST_REQUESTS) -> Iterator[tuple[str, int]]:
+def pages(counts: Counter[str], *, size: int, most: int = _MOST_REQUESTS) -> Iterator[tuple[str, int]]:
     """Yield values with the numbers of their full pages, to page `most`; where there is none, the commonest, page 1."""
     if max(counts.values()) < size:
         yield from ((value, 1) for value, _ in counts.most_common(20))
@@ -134,7 +144,7 @@ def _pages(counts: Counter[str], *, size: int, most: int = _MOST_REQUESTS) -> It
 def _cities(cities: Iterable[str], *more: tuple[str, str]) -> tuple[Request, ...]:
     return tuple(
         Request(STORES_PATH, (("city", city), *more, *_page(limit, page)))
-        for city, page in _pages(Counter(cities), size=50)
+        for city, page in pages(Counter(cities), size=50)
         for limit in _SHORT_PAGES
     )
 
@@ -147,7 +157,7 @@ def _long_pages(stores: int) -> tuple[Request, ...]:
 def _dense(countries: Iterable[str]) -> tuple[Request, ...]:
     return tuple(
         Request(STORES_PATH, (("country", country), ("is_open", "true"), *_sort("name", order), *_page(limit, page)))
-        for country, page in _pages(Counter(countries), size=50, most=40)
+        for country, page in pages(Counter(countries), size=50, most=40)
         for order, limit in product(_ORDERS, _SHORT_PAGES)
     )
 
@@ -155,7 +165,7 @@ def _dense(countries: Iterable[str]) -> tuple[Request, ...]:
 def _scattered(companies: Iterable[str]) -> tuple[Request, ...]:
     return tuple(
         Request(STORES_PATH, (("company_id", company), *_sort("updated_at", order), *_page(limit, page)))
-        for company, page in _pages(Counter(companies), size=1000)
+        for company, page in pages(Counter(companies), size=1000)
         for order, limit in product(_ORDERS, _LONG_PAGES)
     )
 

@@ -1,0 +1,38 @@
+"""tipg: PostGIS behind the standard interface to features (OGC API - Features)."""
+
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlencode
+
+from bench.peers.postgis import PostGIS
+from bench.wire.contender import Contender, peer_program, peer_version
+from bench.wire.shapes import Request, Shape
+
+_LEAST: Final = 10
+
+
+def tipg(data: Path, work: Path) -> Contender:
+    """Return tipg over a database, made where there is none. Raises `NotInstalled`."""
+    program = peer_program("python")
+    made, postgis = work / "postgis-made", PostGIS(work / "postgis")
+    version = f"{peer_version('tipg')}, {postgis.version}, uvicorn {peer_version('uvicorn')}"
+    if not made.exists():
+        postgis.make(data)
+        made.touch()
+    server = [program, "-m", "bench.peers.tipg_app"]
+    return Contender(
+        name="PostGIS with tipg",
+        version=version,
+        command=lambda port: [*server, str(port), str(postgis.folder), *postgis.command],
+        ready="/collections/public.stores",
+        targets=lambda shape: list(map(_items, shape.requests)),
+        notes="One uvicorn worker with uvloop and httptools, and PostgreSQL on the same core; the database is made "
+        "beforehand. GeoJSON with the number that match, in the default order; no keys.",
+        only=("box",),
+        least={"box": _LEAST},
+    )
+
+
+def _items(request: Request) -> str:
+    params = dict(request.params)
+    return f"/collections/public.stores/items?{urlencode({'bbox': params['bbox'], 'limit': params['limit']})}"
