@@ -1,8 +1,13 @@
 """FastAPI over SQLite in memory: the service's interface as one would usually write it."""
 
 from pathlib import Path
+from typing import Final
 
-from bench.wire.contender import Contender, peer_program, peer_version, same_targets
+from bench.wire.contender import Cannot, Contender, peer_program, peer_version, same_targets
+from bench.wire.shapes import STORES_PATH, Shape
+
+_SEARCHES: Final = ("radius", "nearest", "box", "words")
+_LEAST: Final = 10
 
 
 def fastapi(data: Path) -> Contender:
@@ -14,7 +19,17 @@ def fastapi(data: Path) -> Contender:
         version=version,
         command=lambda port: [program, "-m", "bench.peers.sqlite_app", str(port), str(data)],
         ready="/ready",
-        targets=same_targets,
+        targets=_targets,
         notes="One uvicorn worker with uvloop and httptools; matches without regard to the case of ASCII letters only; "
-        "filters by company_id, city, country and is_open only.",
+        "filters by company_id, city, country and is_open only. Places and words have a path of "
+        "their own, over an R*Tree and FTS5.",
+        least=dict.fromkeys(_SEARCHES, _LEAST),
     )
+
+
+def _targets(shape: Shape) -> list[str]:
+    if not shape.locates:
+        return same_targets(shape)
+    if shape.slug not in _SEARCHES:
+        raise Cannot("it counts no values and makes no maps")
+    return [target.replace(STORES_PATH, "/places", 1) for target in same_targets(shape)]

@@ -1,4 +1,4 @@
-"""A PostGIS database with the stores: made once, in a folder of the user that PostgreSQL runs as, which is never root."""
+"""A PostGIS database with the stores: made once, in a folder of the user that it runs as, which is never root."""
 
 import csv
 import os
@@ -76,7 +76,16 @@ class PostGIS:
         self.folder.mkdir()
         if os.getuid() == 0:
             shutil.chown(self.folder, _SYSTEM_USER)
-        options = ["-D", str(self.folder), "-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]
+        options = [
+            "-D",
+            str(self.folder),
+            "-U",
+            USER,
+            "--auth=trust",
+            "--encoding=UTF8",
+            "--locale=C.UTF-8",
+            "--no-sync",
+        ]
         _run([*_as_owner(), str(self.programs / "initdb"), *options])
         with self._running(), self._psql() as into:
             into.write(_BEFORE)

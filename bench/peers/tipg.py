@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from bench.peers.postgis import PostGIS
 from bench.wire.contender import Contender, peer_program, peer_version
-from bench.wire.shapes import Request, Shape
+from bench.wire.shapes import Request
 
 _LEAST: Final = 10
 

@@ -156,7 +156,7 @@ class Bench(msgspec.Struct, frozen=True):
                 unable.setdefault(str(cannot), []).append(shape.title)
             except Failed as failed:
                 found.lacks.append(f"{name} failed on {shape.title}: {failed}.")
-        found.lacks += [f"{name} cannot do {'; '.join(titles)}: {why}." for why, titles in unable.items()]
+        found.lacks.extend(f"{name} cannot do {'; '.join(titles)}: {why}." for why, titles in unable.items())
 
     @property
     def _answers(self) -> Path:

@@ -46,7 +46,7 @@ class _Client(asyncio.Protocol):
             self._reply.clear()
             self._ask()
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, _: Exception | None) -> None:
         self._tally.broken += 1
 
     def _ask(self) -> None:
