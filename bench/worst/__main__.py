@@ -17,6 +17,7 @@ from bench.wire.sample import Sample, make_baked
 from bench.worst.chance import by_chance
 from bench.worst.directory import Directory
 from bench.worst.malice import by_malice
+from bench.worst.remote import by_remoteness
 from bench.worst.report import Held, Report, markdown, parts, shares
 from bench.worst.values import draw_values
 
@@ -47,7 +48,8 @@ def _report(directory: Directory, requests: int, *, seed: int, malice: bool) -> 
     random = Random(seed)
     values = draw_values(directory, random)
     drawn = islice(by_chance(directory, values, random), requests)
-    asked = dict.fromkeys(chain(drawn, by_malice(values, random) if malice else ()))
+    adverse = chain(by_malice(values, random), by_remoteness(values, random)) if malice else ()
+    asked = dict.fromkeys(chain(drawn, adverse))
     tries = [[directory.cold_seconds(query) for query in asked] for _ in range(_PASSES)]
     seconds = {query: min(taken) for query, *taken in zip(asked, *tries, strict=True)}
     slowest_alike = {parts(query): query for query in sorted(asked, key=seconds.__getitem__)}.values()

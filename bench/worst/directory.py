@@ -43,7 +43,7 @@ class Directory:
             msgspec.json.encode(error.body)
             return 0
         found = page(self._stores, parsed)
-        wrap(opening(parsed, found.total_count), found.rows)
+        wrap(opening(parsed, found.total_count), found.rows, found.facets)
         return found.total_count
 
     def records(self, *, limit: int, page_num: int) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from bench.worst.values import FILTERS
 _SHARES: Final = (0.5, 0.9, 0.99, 0.999)
 _WIDEST: Final = 40
 _NAMED: Final = 12
+_GROUPED: Final = frozenset((*FILTERS, "near", "radius", "bbox", "q", "facets"))
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -70,9 +71,9 @@ def markdown(report: Report) -> str:
 
 
 def parts(query: str) -> frozenset[tuple[str, int]]:
-    """Return how often each filter is in a query: the group of the query."""
+    """Return how often each filter is in a query, and what else selects or counts: the group of the query."""
     counts = Counter(name for name, _ in parse_qsl(query, keep_blank_values=True))
-    return frozenset((name, count) for name, count in counts.items() if name in FILTERS)
+    return frozenset((name, count) for name, count in counts.items() if name in _GROUPED)
 
 
 def _milliseconds(seconds: float) -> str:
