@@ -1,16 +1,14 @@
 """Places, words and counts of values, which random requests add to their filters."""
 
+from collections.abc import Callable
 from math import cos, radians
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench.worst.values import Params, Values
 from service.model.parameters import MAX_FACETS
 from service.model.records import DISTANCE, STORES
 from service.model.words import MAX_WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # How often a request has each; a radius needs a point.
 _NEAR, _RADIUS, _BBOX, _Q, _FACETS = 0.4, 0.5, 0.2, 0.3, 0.2
@@ -18,6 +16,8 @@ _AWAY: Final = 0.01  # degrees
 # Powers of ten of metres: from a single store to beyond the antipode.
 _REACH: Final = (0.0, 7.4)
 _SIZES: Final = (0.001, 0.1, 1.0, 10.0, 90.0)  # of boxes, in degrees
+
+_Draw = Callable[[Values, Random], str]
 
 
 def locator_params(values: Values, random: Random) -> Params:
@@ -27,8 +27,11 @@ def locator_params(values: Values, random: Random) -> Params:
         params.append(("near", "{},{}".format(*_point(values, random))))
         if random.random() < _RADIUS:
             params.append(("radius", f"{10 ** random.uniform(*_REACH):.1f}"))
-    chances: tuple[tuple[str, float, Callable[[Values, Random], str]], ...]
-    chances = (("bbox", _BBOX, _box), ("q", _Q, _search), ("facets", _FACETS, _counted))
+    chances: tuple[tuple[str, float, _Draw], ...] = (
+        ("bbox", _BBOX, _box),
+        ("q", _Q, _search),
+        ("facets", _FACETS, _counted),
+    )
     return params + [(name, draw(values, random)) for name, share, draw in chances if random.random() < share]
 
 

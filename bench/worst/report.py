@@ -12,7 +12,7 @@ from bench.wire.machine import Surroundings
 from bench.worst.values import FILTERS
 
 _SHARES: Final = (0.5, 0.9, 0.99, 0.999)
-_WIDEST: Final = 40
+_WIDEST: Final = 64
 _NAMED: Final = 12
 _GROUPED: Final = frozenset((*FILTERS, "near", "radius", "bbox", "q", "facets"))
 
