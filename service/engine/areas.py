@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from service.engine.bitmap import Bitmap, pack
 from service.engine.column import Rows
 from service.engine.grid import Spans, spans
-from service.engine.locations import Locations, squared_chords
+from service.engine.locations import Locations, are_within
 from service.engine.sphere import box_around, squared_chord
 from service.model.place import Box, Circle
 
@@ -22,18 +22,15 @@ Take: TypeAlias = Callable[[NDArray[Any]], NDArray[Any]]
 class Area(msgspec.Struct, frozen=True, eq=False):
     """A part of the earth as a condition on rows.
 
-    nearby    the places of all rows in it, and of some others
+    nearby    the places of all rows in it, and of others
+    count     the number of rows nearby, or fewer, but at least that of the rows inside
     contains  returns for each of some places whether it is in the area, given what takes items there
     """
 
     locations: Locations
     nearby: Spans
+    count: int
     contains: Callable[[Take], Mask]
-
-    @property
-    def count(self) -> int:
-        """The number of rows nearby: at least that of the rows inside."""
-        return self.nearby.count
 
     def rows(self) -> Rows:
         """Return the rows inside, ascending."""
@@ -55,7 +52,7 @@ class Area(msgspec.Struct, frozen=True, eq=False):
     def bitmap_by_place(self) -> Bitmap:
         """Return the bitmap of the places of the rows inside."""
         mask = np.zeros(len(self.locations.order), np.bool_)
-        mask[self.nearby.places()] = self.contains(self.nearby.take)
+        self.nearby.put(mask, self.contains(self.nearby.take))
         return pack(mask)
 
     def _found(self) -> Rows:
@@ -67,10 +64,10 @@ def circle_area(locations: Locations, circle: Circle) -> Area:
     limit = squared_chord(circle.radius)
 
     def contains(take: Take) -> Mask:
-        inside: Mask = squared_chords(circle.centre, take(locations.points)) <= limit
-        return inside
+        return are_within(circle.centre, take(locations.points), limit)
 
-    return Area(locations, spans(locations.cells, box_around(circle.centre, circle.radius)), contains)
+    near = spans(locations.cells, box_around(circle.centre, circle.radius))
+    return Area(locations, near.joined, near.count, contains)
 
 
 def box_area(locations: Locations, box: Box) -> Area:
@@ -83,4 +80,5 @@ def box_area(locations: Locations, box: Box) -> Area:
         inside: Mask = (after & before if west <= east else after | before) & (latitudes >= south)
         return inside & (latitudes <= north)
 
-    return Area(locations, spans(locations.cells, box), contains)
+    near = spans(locations.cells, box)
+    return Area(locations, near.joined, near.count, contains)

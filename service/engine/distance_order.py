@@ -98,7 +98,7 @@ class _Dense:
         """Return the places of the nearest rows, at least a number of them, unless they are far away.
 
         The number of rows around is counted before any distance is computed: a radius with too few is enlarged, one
-        with many more than needed is reduced.
+        with many more than needed is reduced. Where fewer rows match than elsewhere, more are needed.
         """
         expected = number * self._locations.count / self.count
         low, high = 0.0, math.inf
@@ -110,9 +110,11 @@ class _Dense:
             else:
                 if near.count * _EARTH_FRACTION > self._locations.count:
                     return None
-                found = self._inside(near, radius) if near.count >= expected else None
-                if found is not None and len(found[0]) >= number:
-                    return found
+                if near.count >= expected:
+                    found = self._inside(near, radius)
+                    if len(found[0]) >= number:
+                        return found
+                    expected = max(expected, number * near.count / (len(found[0]) + 1))
                 low, high = radius, math.inf
             radius = min(_GROWTH * low, math.sqrt(low * high)) if low else high / _GROWTH
         return None
@@ -143,8 +145,10 @@ class _Dense:
     def _among_all(self, ranks: range) -> tuple[Places, range]:
         """Return the places of rows that may have some ranks, and which ranks these are among them.
 
-        Distances of all rows in single precision decide, which takes half the time.
+        Distances of all rows in single precision decide, which takes half the time, unless only a few rows match.
         """
+        if self._bitmap is not None and self.count * _NEARBY_FRACTION <= self._locations.count:
+            return positions(self._bitmap)[: self.count], ranks
         nearness = self._locations.nearness(self._point)
         if self._bitmap is None:
             return _window(nearness, ranks, _PRECISION)
@@ -156,10 +160,16 @@ class _Dense:
 
 def order_rows(locations: Locations, point: Point, rows: Rows) -> DistanceOrder:
     """Return rows, ascending, in the order of their distance."""
-    places = locations.places[rows]
+    places = locations.places.take(rows)
     located = places < locations.count
+    if located.all():
+        return DistanceOrder(len(rows), _Listed(rows, locations.squared_chords(point, places)), _nothing)
     chords = locations.squared_chords(point, places[located])
     return DistanceOrder(len(rows), _Listed(rows[located], chords), lambda: rows[~located])
+
+
+def _nothing() -> Rows:
+    return np.empty(0, np.int32)
 
 
 def order_bitmap(locations: Locations, point: Point, bitmap: Bitmap) -> DistanceOrder:

@@ -21,6 +21,7 @@ _COLUMN_BITS: Final = 21
 _COLUMNS: Final = 1 << _COLUMN_BITS
 _BANDS_PER_DEGREE: Final = _BANDS / 180
 _COLUMNS_PER_DEGREE: Final = _COLUMNS / 360
+_GAPS: Final = 2  # a copy of an item costs as much as to test one more
 _ROW_BITS: Final = np.uint64(32)
 _ROW_MASK: Final = np.uint64((1 << 32) - 1)
 
@@ -62,9 +63,24 @@ class Spans(msgspec.Struct, frozen=True, eq=False):
         """The number of places."""
         return int(self.stops.sum() - self.starts.sum())
 
+    @property
+    def joined(self) -> "Spans":
+        """One run from the first to the last of these places, if that at most doubles their number; else these."""
+        if len(self.starts) == 1:
+            return self
+        first, last = self.starts.min(), self.stops.max()
+        return Spans(np.array([first]), np.array([last])) if last - first <= _GAPS * self.count else self
+
     def take(self, array: NDArray[_Item]) -> NDArray[_Item]:
-        """Return the items of an array at these places."""
+        """Return the items of an array at these places; of a single run, as a view."""
+        if len(self.starts) == 1:
+            return array[self.starts[0] : self.stops[0]]
         return np.concatenate([array[start:stop] for start, stop in self._runs()])
+
+    def put(self, array: NDArray[_Item], items: NDArray[_Item]) -> None:
+        """Set the items of an array at these places."""
+        for start, stop in self._runs():
+            array[start:stop], items = items[: stop - start], items[stop - start :]
 
     def places(self) -> Places:
         """Return the places one by one."""

@@ -16,6 +16,8 @@ from service.model.kinds import key_number, number_key
 from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, Point
 
 DIMENSIONS: Final = 3
+_MANY: Final = 10_000  # vectors
+_CLOSE: Final = 1e-12  # far above the rounding errors of cosines
 # The number of points whose unit vector is cached.
 _POINTS: Final = 64
 
@@ -70,10 +72,29 @@ class Locations(msgspec.Struct, frozen=True, eq=False):
 
 
 def squared_chords(point: Point, vectors: Floats) -> Floats:
-    """Return the squares of the chords from a point to unit vectors."""
-    differences = vectors - _vector(point)
-    chords: Floats = np.einsum("ij,ij->i", differences, differences)
+    """Return the squares of the chords from a point to unit vectors.
+
+    Coordinate by coordinate, which is several times as fast as by vector, and the same on every processor.
+    """
+    x, y, z = (coordinates - centre for coordinates, centre in zip(vectors.T, _vector(point), strict=True))
+    chords: Floats = x * x + y * y + z * z
     return chords
+
+
+def are_within(point: Point, vectors: Floats, limit: float) -> NDArray[np.bool_]:
+    """Return for each unit vector whether its squared chord to a point is at most a limit.
+
+    Of many, the cosine decides unless it is close, which takes a third of the time.
+    """
+    inside: NDArray[np.bool_]
+    if len(vectors) <= _MANY:
+        inside = squared_chords(point, vectors) <= limit
+        return inside
+    excess = vectors @ _vector(point) - (1 - limit / 2)
+    inside = excess >= 0
+    close = (np.abs(excess) <= _CLOSE).nonzero()[0]
+    inside[close] = squared_chords(point, vectors[close]) <= limit
+    return inside
 
 
 @lru_cache(_POINTS)

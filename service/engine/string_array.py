@@ -87,8 +87,8 @@ class StringArray:
             return [joined]
         return [data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
 
-    def views(self, indices: NDArray[np.integer]) -> list[memoryview]:
-        """Return the strings at some indices, in that order, each as a view of the buffer."""
+    def views(self, indices: NDArray[np.integer], *, without: int) -> list[memoryview]:
+        """Return the strings at some indices, in that order, each as a view without its last bytes."""
         data, wide = self.data, indices.astype(np.intp)
-        starts, stops = self._starts.take(wide).tolist(), self._stops.take(wide).tolist()
+        starts, stops = self._starts.take(wide).tolist(), (self._stops.take(wide) - without).tolist()
         return [data[start:stop] for start, stop in zip(starts, stops, strict=True)]

@@ -25,8 +25,9 @@ _CACHE_BYTES: Final = 32 << 20
 _FACET_BYTES: Final = 4 << 20
 _MIN_SELECTIONS: Final = 4
 _ROW_BYTES: Final = 4
-_OBJECT_END: Final = len("},")
-_DISTANCE: Final = DISTANCE.encode()
+_ENCODE: Final = msgspec.json.Encoder().encode
+_DISTANCE: Final = f',"{DISTANCE}":'.encode()  # as the last member
+_END: Final = b"},"
 
 
 class Table:
@@ -79,9 +80,9 @@ class Table:
 
     def json_with_distances(self, rows: Rows, distances: Sequence[float | None]) -> list[bytes]:
         """Return rows with their distances as one chunk of JSON that is a list body."""
-        objects = [view[:-_OBJECT_END] for view in self.rows.views(rows)]
-        numbers = msgspec.json.encode(distances)[1:-1].split(b",")
-        ends = [b',"%b":%b},' % (_DISTANCE, number) for number in numbers]
+        objects = self.rows.views(rows, without=len(_END))
+        numbers = _ENCODE(distances)[1:-1].split(b",")
+        ends = [_DISTANCE + number + _END for number in numbers]
         return [b"".join(chain.from_iterable(zip(objects, ends, strict=True)))[:-1]]
 
     def order(self, name: str) -> Rows:

@@ -15,8 +15,8 @@ from service.engine.areas import Area, box_area, circle_area
 from service.engine.bitmap import pack
 from service.engine.column import Rows, build_column, join_keys, rank
 from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
-from service.engine.locations import Locations, build_locations
-from service.engine.sphere import box_around
+from service.engine.locations import Locations, are_within, build_locations, squared_chords
+from service.engine.sphere import box_around, squared_chord
 from service.model.kinds import number_key
 from service.model.place import Box, Circle, Point
 from tests.engine.great_circle import HALF_CIRCUMFERENCE, distance
@@ -190,6 +190,16 @@ def test_the_edge_of_a_radius_belongs_to_it(seed: int, data: st.DataObject) -> N
         assert row in within(built, near, away + slack(away))
         assert away < slack(away) or row not in within(built, near, away - slack(away))
     assert row in within(built, points[row], 5e-324)
+
+
+@given(st.integers(0, 5), ANYWHERE, st.sampled_from(RADII), st.data())
+def test_the_cosine_decides_as_the_chord_does(seed: int, near: Point, radius: float, data: st.DataObject) -> None:
+    built, _ = many(seed)
+    chords = squared_chords(near, built.points)
+    edge = data.draw(st.sampled_from(chords.tolist()))
+    for limit in (edge, np.nextafter(edge, 0), squared_chord(radius), math.inf):
+        repeated = np.tile(built.points, (20, 1))  # many
+        assert are_within(near, repeated, limit).tolist() == (chords <= limit).tolist() * 20
 
 
 LONGITUDES = st.sampled_from([-180.0, 180.0, 0.0, 135.0, -179.99, 179.9999]) | st.floats(-180, 180)

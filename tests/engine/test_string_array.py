@@ -71,3 +71,9 @@ def test_strings_are_stored_in_two_buffers() -> None:
     array = StringArray.of([b"a", b"", b"ccc"])
     assert bytes(array.data) == b"accc"
     assert array.offsets.tolist() == [0, 1, 1, 4]
+
+
+def test_views_are_the_strings_one_by_one_without_their_ends() -> None:
+    strings = StringArray.of([b"aaXY", b"XY", b"bXY"])
+    assert list(map(bytes, strings.views(np.array([2, 0, 1, 0], np.int32), without=2))) == [b"b", b"aa", b"", b"aa"]
+    assert strings.views(np.array([], np.int32), without=2) == []
