@@ -10,10 +10,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, cast
 
 from bench.peers.tables import STORE_FIELDS, read_stores
 from bench.wire.contender import NotInstalled
+from bench.wire.servers import Failed
 
 USER: Final = "bench"
 DATABASE: Final = "postgres"
@@ -71,22 +72,13 @@ class PostGIS:
         return f"PostgreSQL {release}, PostGIS {_DEFAULT.findall(control)[0]}"
 
     def make(self, data: Path) -> None:
-        """Make the database of a data set."""
+        """Make the database of a data set. Raises `Failed`."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
         if os.getuid() == 0:
             shutil.chown(self.folder, _SYSTEM_USER)
-        options = [
-            "-D",
-            str(self.folder),
-            "-U",
-            USER,
-            "--auth=trust",
-            "--encoding=UTF8",
-            "--locale=C.UTF-8",
-            "--no-sync",
-        ]
-        _run([*_as_owner(), str(self.programs / "initdb"), *options])
+        options = f"--username={USER} --auth=trust --encoding=UTF8 --locale=C.UTF-8 --no-sync".split()
+        _run([*_as_owner(), str(self.programs / "initdb"), "-D", str(self.folder), *options])
         with self._running(), self._psql() as into:
             into.write(_BEFORE)
             csv.writer(into, lineterminator="\n").writerows(_rows(data))
@@ -100,7 +92,7 @@ class PostGIS:
             ready = [str(self.programs / "pg_isready"), "--quiet", "-h", str(self.folder)]
             while subprocess.run(ready, check=False).returncode:  # noqa: S603 - our own
                 if process.poll() is not None or time.monotonic() > until:
-                    raise OSError("PostgreSQL does not start")
+                    raise Failed("PostgreSQL does not start")
                 time.sleep(0.1)
             yield
         finally:
@@ -111,11 +103,9 @@ class PostGIS:
     def _psql(self) -> Iterator[IO[str]]:
         command = ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", str(self.folder), "-U", USER, DATABASE]
         with subprocess.Popen(command, stdin=subprocess.PIPE, text=True, encoding="utf-8") as process:  # noqa: S603 - our own
-            if process.stdin is None:
-                raise OSError("psql has no input")
-            yield process.stdin
+            yield cast("IO[str]", process.stdin)
         if process.returncode:
-            raise OSError("psql failed")
+            raise Failed("psql does not fill the database of PostGIS")
 
 
 def _as_owner() -> list[str]:
@@ -125,7 +115,8 @@ def _as_owner() -> list[str]:
 
 
 def _run(command: list[str]) -> None:
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own
+    if subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode:  # noqa: S603 - our own
+        raise Failed(f"{' '.join(command)} fails")
 
 
 def _rows(data: Path) -> Iterator[list[str | int | None]]:

@@ -131,7 +131,7 @@ class Bench(msgspec.Struct, frozen=True):
         return answers
 
     def _peer(self, name: str, answers: Mapping[str, Answers]) -> Contender:
-        """Prepare the data of a peer and return the peer. Raises `NotInstalled`."""
+        """Prepare the data of a peer and return the peer. Raises `NotInstalled`, `Failed`."""
         data, work = self.sample.folder, self.sample.work
         log(f"prepare the data of {name}")
         return {
