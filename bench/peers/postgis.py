@@ -1,4 +1,4 @@
-"""A PostGIS database with the stores: made once, in a folder of the user that it runs as, which is never root."""
+"""A PostGIS database of the stores, created once. PostgreSQL refuses to run as root: another user owns its folder."""
 
 import csv
 import os
@@ -47,7 +47,7 @@ vacuum (freeze, analyze) stores;
 
 
 class PostGIS:
-    """A cluster of databases in a folder, which also has its socket."""
+    """A PostgreSQL data directory, which also holds the socket."""
 
     def __init__(self, folder: Path) -> None:
         """Find PostgreSQL with PostGIS. Raises `NotInstalled`."""
@@ -72,7 +72,7 @@ class PostGIS:
         return f"PostgreSQL {release}, PostGIS {_DEFAULT.findall(control)[0]}"
 
     def make(self, data: Path) -> None:
-        """Make the database of a data set. Raises `Failed`."""
+        """Create the database of a data set. Raises `Failed`."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
         if os.getuid() == 0:
@@ -109,7 +109,7 @@ class PostGIS:
 
 
 def _as_owner() -> list[str]:
-    """Return what becomes a command as a user that is not root."""
+    """Return the start of a command line that runs the rest as a user other than root."""
     user = (f"--reuid={_SYSTEM_USER}", f"--regid={_SYSTEM_USER}", "--init-groups")
     return ["setpriv", *user, "--"] if os.getuid() == 0 else []
 

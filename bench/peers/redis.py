@@ -1,4 +1,4 @@
-"""Redis: the positions of the stores in one sorted set, asked by GEOSEARCH; it answers identifiers only."""
+"""Redis: the positions of the stores in one sorted set, queried with GEOSEARCH, which returns identifiers only."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ _LEAST: Final = 0.3
 
 
 def redis(data: Path, work: Path) -> Contender:
-    """Return Redis over a dump, made where there is none. Raises `NotInstalled`."""
+    """Return Redis with a dump of the stores, created if missing. Raises `NotInstalled`."""
     program = shutil.which("redis-server")
     if program is None:
         raise NotInstalled("Redis is not installed: on Debian `apt-get install redis-server`")
@@ -37,7 +37,7 @@ def _contender(program: str, folder: Path, dump: str) -> Contender:
         ready="PING",
         targets=_targets,
         notes="GEOSEARCH in a sorted set of positions: the identifiers of the nearest 50 with their distances, no "
-        "records, no total count, no keys. Its load is a client of the bench's own.",
+        "records, no total count, no keys. Its load is a client of the bench, not wrk.",
         only=("radius",),
         least={"radius": _LEAST},
         protocol=Protocol.RESP,

@@ -1,4 +1,4 @@
-"""Places and words in the FastAPI peer: R*Tree and FTS5 beside its tables, and the route that asks them."""
+"""Places and words in the FastAPI peer: R*Tree and FTS5 indexes, and the route that queries them."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable
@@ -34,14 +34,14 @@ _HAVERSINE: Final = f"""
 _STORE: Final = ", ".join(f"stores.{name}" for name in STORE_FIELDS)
 _IN_BOX: Final = "east >= :west and west <= :east and north >= :south and south <= :north"
 _EXACTLY: Final = "places.longitude between :west and :east and places.latitude between :south and :north"
-# The nearest stores are looked for within a reach, then within one four times as long, until there are enough.
-_FIRST_REACH: Final = 2_000.0
-_LONGEST_REACH: Final = 20_100_000.0
+# The search for the nearest stores starts with this radius and multiplies it by four until the page is full.
+_FIRST_RADIUS: Final = 2_000.0
+_LAST_RADIUS: Final = 20_100_000.0
 
 
 @dataclass(slots=True)
 class Search:
-    """What stores may be searched by: one of `near`, with or without `radius`, `bbox` and `q`."""
+    """The parameters: one of `near`, with or without `radius`, `bbox` and `q`."""
 
     near: str | None = None
     radius: float | None = None
@@ -54,7 +54,7 @@ class Search:
 
 @dataclass(slots=True)
 class _Condition:
-    """Where rows are from, under which condition, in which order, and the values of its parameters."""
+    """A query in parts: tables, condition, order, the values of its parameters, and the distance as SQL."""
 
     source: str
     where: str
@@ -93,10 +93,10 @@ def search_route(connection: sqlite3.Connection) -> Callable[..., Awaitable[Foun
 
 
 def _nearest(connection: sqlite3.Connection, asked: Search, first: int) -> list[FoundStore]:
-    reach, rows = _FIRST_REACH, list[FoundStore]()
-    while len(rows) < asked.limit and reach < _LONGEST_REACH:
-        rows = _rows(connection, _within(asked, reach), asked.limit, first)
-        reach *= 4
+    radius, rows = _FIRST_RADIUS, list[FoundStore]()
+    while len(rows) < asked.limit and radius < _LAST_RADIUS:
+        rows = _rows(connection, _within(asked, radius), asked.limit, first)
+        radius *= 4
     return rows
 
 

@@ -12,7 +12,7 @@ _LEAST: Final = 10
 
 
 def tipg(data: Path, work: Path) -> Contender:
-    """Return tipg over a database, made where there is none. Raises `NotInstalled`, `Failed`."""
+    """Return tipg with a database, created if missing. Raises `NotInstalled`, `Failed`."""
     program = peer_program("python")
     made, postgis = work / "postgis-made", PostGIS(work / "postgis")
     version = f"{peer_version('tipg')}, {postgis.version}, uvicorn {peer_version('uvicorn')}"

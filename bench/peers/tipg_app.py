@@ -1,6 +1,6 @@
 """The tipg peer's program: `python -m bench.peers.tipg_app PORT FOLDER COMMAND…`, in the peers' environment.
 
-It runs PostgreSQL by the command, with its socket in the folder, and serves its table of stores until stopped.
+It starts PostgreSQL with the command and serves its table of stores until stopped. FOLDER has the socket.
 """
 
 import os
@@ -20,7 +20,7 @@ def main() -> None:
     """Start PostgreSQL, serve, stop it."""
     port, folder, *command = sys.argv[1:]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
-    database = subprocess.Popen(command)  # noqa: S603 - the bench's own
+    database = subprocess.Popen(command)  # noqa: S603 - from the bench
     try:
         while database.poll() is None and not Path(folder, _SOCKET).exists():
             sleep(0.01)

@@ -101,7 +101,7 @@ def _report(bench: Bench, shapes: Sequence[Shape], found: Found) -> Report:
         shapes=[
             ShapeFacts(
                 *(shape.slug, shape.title, len(shape.requests), found.answers[shape.slug].mean_bytes),
-                *(shape.least, shape.most, shape.dearest),
+                *(shape.least, shape.most, shape.most_cpu),
             )
             for shape in shapes
             if shape.slug in found.answers

@@ -29,7 +29,7 @@ class NotInstalled(Exception):
 
 
 class Protocol(Enum):
-    """What a contender speaks."""
+    """The protocol between the load and a contender."""
 
     HTTP = "HTTP"
     RESP = "RESP"

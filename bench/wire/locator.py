@@ -1,6 +1,6 @@
 """The shapes of places and words: near a point, in a box, with words, values counted, clusters of a map.
 
-They are drawn as those in `shapes`. Points are near stores, and most in cities, as people are.
+They are drawn like those in `shapes`. Points are near stores, so most are in large cities.
 """
 
 from collections import Counter
@@ -26,8 +26,8 @@ _AWAY: Final = 0.01
 _RADIUS: Final = "10000"  # metres
 # Half the side of a box in degrees of latitude: 11 km a side, as a city of the data set has.
 _HALF_SIDE: Final = 0.05
-# A city of so many stores has a full page about any of them.
-_CROWD: Final = 2 * _FULL
+# In a city of so many stores, there is a full page around nearly any point.
+_LARGE_CITY: Final = 2 * _FULL
 _PAGES: Final = 5
 # Pairs of words are counted in so many stores: more of them would not make more than enough.
 _READ: Final = 100_000
@@ -64,22 +64,24 @@ def read_locator_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
             Shape("nearest", "`near`, `is_open`, the first 50", _around(located, _nearest, random), least=0.30),
             Shape("box", "`bbox` of a city, 50 a page", _around(in_cities, _box, random), least=0.40),
             Shape("words", "`q` of two words, 50 a page, pages 1 to 5", _words(stores, random), least=0.35),
-            Shape("facets", "`facets=country,province` over dense filters, 50 a page", _facets(dense), dearest=1500),
-            Shape("clusters", "`/clusters` of the world", _clusters(((),), random), dearest=2000),
-            Shape("clusters-dense", "`/clusters` of the world, dense filters", _clusters(dense, random), dearest=12000),
+            Shape("facets", "`facets=country,province` over dense filters, 50 a page", _facets(dense), most_cpu=1500),
+            Shape("clusters", "`/clusters` of the world", _clusters(((),), random), most_cpu=2000),
+            Shape(
+                "clusters-dense", "`/clusters` of the world, dense filters", _clusters(dense, random), most_cpu=12000
+            ),
         ],
         random,
     )
 
 
 def _in_cities(stores: list[_Store]) -> list[_Store]:
-    """Return the stores of cities that have a crowd; where there is none, all."""
+    """Return the stores of cities with enough stores for a full page; all stores if no city has them."""
     counts = Counter((store.country, store.city) for store in stores)
-    return [store for store in stores if counts[store.country, store.city] >= _CROWD] or stores
+    return [store for store in stores if counts[store.country, store.city] >= _LARGE_CITY] or stores
 
 
 def _around(stores: list[_Store], place: Callable[[_Point], Params], random: Random) -> tuple[Request, ...]:
-    """Return requests for what is around random points, likelier where there are more stores."""
+    """Return requests for places around random points, which are likelier where there are more stores."""
     points = (_point(store, random) for store in random.choices(stores, k=_REQUESTS))
     return tuple(Request(STORES_PATH, (*place(point), *_FIRST)) for point in points)
 

@@ -27,7 +27,7 @@ class ShapeFacts(msgspec.Struct, frozen=True):
     """A shape: its title, its number of distinct requests, the mean size of the bodies in bytes.
 
     `least` is the lower bound for the median of bare over service, `most` the upper bound for that of the service with
-    an access log over the service without, `dearest` that for the CPU time of a request in microseconds; 0 if there is
+    an access log over the service without, `most_cpu` that for the CPU time of a request in microseconds; 0 if there is
     none.
     """
 
@@ -37,7 +37,7 @@ class ShapeFacts(msgspec.Struct, frozen=True):
     mean_bytes: float
     least: float
     most: float
-    dearest: float
+    most_cpu: float
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ class Report(msgspec.Struct, frozen=True):
             *(
                 f"{shape.title}: {found.ours.cpu_microseconds.median:,.0f} µs"
                 for shape, found in ceilings
-                if 0 < shape.dearest < found.ours.cpu_microseconds.median
+                if 0 < shape.most_cpu < found.ours.cpu_microseconds.median
             ),
             *(
                 f"{shape.title}: logged over service is {found.cpu_ratio.median:.2f}"
@@ -119,8 +119,8 @@ def _ceilings(report: Report) -> str:
 
 
 def _bound(shape: ShapeFacts) -> str:
-    if shape.dearest:
-        return f"at most {shape.dearest:,.0f} µs"
+    if shape.most_cpu:
+        return f"at most {shape.most_cpu:,.0f} µs"
     return f"at least {shape.least:.2f}" if shape.least else "-"
 
 

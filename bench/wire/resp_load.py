@@ -19,7 +19,7 @@ from bench.wire.resp import encode, is_complete, is_error
 
 
 class _Tally:
-    """What all connections have had so far."""
+    """The replies on all connections so far."""
 
     def __init__(self, commands: Iterator[bytes]) -> None:
         self.commands = commands

@@ -56,7 +56,7 @@ class Shape(msgspec.Struct, frozen=True):
     """Requests of one kind in random order, their key and their expected status.
 
     `options` are for the service. `least` is the lower bound for bare over service. `most` is the upper bound for the
-    service with `options` over the service without; a shape that has it is compared with that alone. `dearest` is the
+    service with `options` over the service without; a shape that has it is compared with that alone. `most_cpu` is the
     upper bound for the CPU time of a request, in microseconds.
     """
 
@@ -68,7 +68,7 @@ class Shape(msgspec.Struct, frozen=True):
     options: tuple[str, ...] = ()
     least: float = 0
     most: float = 0
-    dearest: float = 0
+    most_cpu: float = 0
 
     @property
     def coding(self) -> str:
