@@ -164,7 +164,7 @@ def with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
     )
 
 
-@cache  # one type for each record, and one for its extension
+@cache  # one type for each record
 def partial(record: type[Store | Company], extended: type[msgspec.Struct] | None = None) -> type[msgspec.Struct]:
     """Return the type of records with some of their members only, or some of those of an extended type."""
     members = [(field.name, field.type | UnsetType, UNSET) for field in msgspec.structs.fields(extended or record)]
