@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from random import randrange
 from tempfile import TemporaryDirectory
 from typing import Final
 
@@ -98,7 +99,7 @@ def _summary(driver: Driver, server: Server, questions: Questions) -> _Summary:
     make = _wrk if server.contender.protocol is Protocol.HTTP else _resp
     with TemporaryDirectory() as folder:
         targets = Path(folder) / "targets"
-        targets.write_text("".join(f"{target}\n" for target in questions.targets), "utf-8")
+        targets.write_text("".join(f"{target}\n" for target in _from_anywhere(questions.targets)), "utf-8")
         finished = subprocess.run(  # noqa: S603 - the command is this bench's own
             pinned(make(driver, server.port, questions, targets), driver.core),
             cwd=ROOT,
@@ -107,6 +108,12 @@ def _summary(driver: Driver, server: Server, questions: Questions) -> _Summary:
             check=True,
         )
     return msgspec.json.decode(finished.stdout.splitlines()[-1], type=_Summary)
+
+
+def _from_anywhere(targets: list[str]) -> list[str]:
+    """Return the same loop of targets from another start, so that runs do not repeat the first ones only."""
+    start = randrange(len(targets))
+    return targets[start:] + targets[:start]
 
 
 def _wrk(driver: Driver, port: int, questions: Questions, targets: Path) -> list[str]:

@@ -13,13 +13,15 @@ from typing import Final
 
 import msgspec
 
-from bench.wire.shapes import STORES_PATH, Params, Request, Shape, draw, pages
+from bench.wire.shapes import STORES_PATH, Params, Request, Shape, draw
 
 CLUSTERS_PATH: Final = "/clusters"
 
-_REQUESTS: Final = 4000
+# Enough that hardly any request is repeated: the selections of so many do not fit into the caches of the service.
+_REQUESTS: Final = 50_000
 _FULL: Final = 50
 _FIRST: Final = (("limit", str(_FULL)), ("page_num", "1"))
+_PREFIX: Final = 2  # characters of the last word, at least
 _OPEN: Final = ("is_open", "true")
 # How far points are from a store: the standard deviation, in degrees of latitude. About a kilometre.
 _AWAY: Final = 0.01
@@ -28,7 +30,6 @@ _RADIUS: Final = "10000"  # metres
 _HALF_SIDE: Final = 0.05
 # In a city of so many stores, there is a full page around nearly any point.
 _LARGE_CITY: Final = 2 * _FULL
-_PAGES: Final = 5
 # Pairs of words are counted in so many stores: more of them would not make more than enough.
 _READ: Final = 100_000
 _MOST_COUNTRIES: Final = 5
@@ -63,7 +64,7 @@ def read_locator_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
             Shape("radius", "`near`, `radius` 10 km, 50 a page", _around(in_cities, _circle, random), least=0.40),
             Shape("nearest", "`near`, `is_open`, the first 50", _around(located, _nearest, random), least=0.30),
             Shape("box", "`bbox` of a city, 50 a page", _around(in_cities, _box, random), least=0.40),
-            Shape("words", "`q` of two words, 50 a page, pages 1 to 5", _words(stores, random), least=0.35),
+            Shape("words", "`q` of two words, the last a prefix, 50 a page", _words(stores, random), least=0.35),
             Shape("facets", "`facets=country,province` over dense filters, 50 a page", _facets(dense), most_cpu=1500),
             Shape("clusters", "`/clusters` of the world", _clusters(((),), random), most_cpu=2000),
             Shape(
@@ -71,6 +72,7 @@ def read_locator_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
             ),
         ],
         random,
+        _REQUESTS,
     )
 
 
@@ -111,11 +113,12 @@ def _written(*degrees: float) -> str:
 
 
 def _words(stores: list[_Store], random: Random) -> tuple[Request, ...]:
-    """Return requests for two words that stores have together, in both orders: the last one is a prefix, too."""
+    """Return requests for two words that stores have together, in both orders, while the last one is being typed."""
     read = random.sample(stores, min(_READ, len(stores)))
-    pairs = Counter(" ".join(pair) for store in read for pair in permutations(store.words, 2))
-    found = pages(pairs, size=_FULL, most=_PAGES)
-    return tuple(Request(STORES_PATH, (("q", q), ("limit", str(_FULL)), ("page_num", str(page)))) for q, page in found)
+    pairs = Counter(pair for store in read for pair in permutations(store.words, 2))
+    common = [pair for pair, count in pairs.items() if count >= _FULL] or list(pairs)
+    texts = {f"{first} {last[:end]}" for first, last in common for end in range(_PREFIX, len(last) + 1)}
+    return tuple(Request(STORES_PATH, (("q", text), *_FIRST)) for text in sorted(texts))
 
 
 def _dense(countries: list[str]) -> Iterator[Params]:

@@ -105,11 +105,11 @@ def read_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
     return draw(_universes(stores, ids), Random(seed))
 
 
-def draw(shapes: list[Shape], random: Random) -> tuple[Shape, ...]:
-    """Return shapes with a random sample of their requests, in random order."""
+def draw(shapes: list[Shape], random: Random, most: int = _MOST_REQUESTS) -> tuple[Shape, ...]:
+    """Return shapes with a random sample of their requests, at most `most`, in random order."""
 
     def drawn(shape: Shape) -> Shape:
-        count = min(_MOST_REQUESTS, len(shape.requests))
+        count = min(most, len(shape.requests))
         return msgspec.structs.replace(shape, requests=tuple(random.sample(shape.requests, count)))
 
     return tuple(map(drawn, shapes))
@@ -133,7 +133,7 @@ def _universes(stores: list[_Store], ids: list[Request]) -> list[Shape]:
     ]
 
 
-def pages(counts: Counter[str], *, size: int, most: int = _MOST_REQUESTS) -> Iterator[tuple[str, int]]:
+def _pages(counts: Counter[str], *, size: int, most: int = _MOST_REQUESTS) -> Iterator[tuple[str, int]]:
     """Yield values with the numbers of their full pages, to page `most`; where there is none, the commonest, page 1."""
     if max(counts.values()) < size:
         yield from ((value, 1) for value, _ in counts.most_common(20))
@@ -144,7 +144,7 @@ def pages(counts: Counter[str], *, size: int, most: int = _MOST_REQUESTS) -> Ite
 def _cities(cities: Iterable[str], *more: tuple[str, str]) -> tuple[Request, ...]:
     return tuple(
         Request(STORES_PATH, (("city", city), *more, *_page(limit, page)))
-        for city, page in pages(Counter(cities), size=50)
+        for city, page in _pages(Counter(cities), size=50)
         for limit in _SHORT_PAGES
     )
 
@@ -157,7 +157,7 @@ def _long_pages(stores: int) -> tuple[Request, ...]:
 def _dense(countries: Iterable[str]) -> tuple[Request, ...]:
     return tuple(
         Request(STORES_PATH, (("country", country), ("is_open", "true"), *_sort("name", order), *_page(limit, page)))
-        for country, page in pages(Counter(countries), size=50, most=40)
+        for country, page in _pages(Counter(countries), size=50, most=40)
         for order, limit in product(_ORDERS, _SHORT_PAGES)
     )
 
@@ -165,7 +165,7 @@ def _dense(countries: Iterable[str]) -> tuple[Request, ...]:
 def _scattered(companies: Iterable[str]) -> tuple[Request, ...]:
     return tuple(
         Request(STORES_PATH, (("company_id", company), *_sort("updated_at", order), *_page(limit, page)))
-        for company, page in pages(Counter(companies), size=1000)
+        for company, page in _pages(Counter(companies), size=1000)
         for order, limit in product(_ORDERS, _LONG_PAGES)
     )
 
