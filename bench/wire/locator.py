@@ -17,7 +17,7 @@ from bench.wire.shapes import STORES_PATH, Params, Request, Shape, draw
 
 CLUSTERS_PATH: Final = "/clusters"
 
-# Enough that hardly any request is repeated: the selections of so many do not fit into the caches of the service.
+# The requests of a shape of which hardly any is repeated: their selections do not fit into the caches of the service.
 _REQUESTS: Final = 50_000
 _FULL: Final = 50
 _FIRST: Final = (("limit", str(_FULL)), ("page_num", "1"))
@@ -59,21 +59,22 @@ def read_locator_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
     located = [store for store in stores if store.latitude is not None]
     in_cities = _in_cities(located)
     dense = tuple(_dense(sorted({store.country for store in stores})))
-    return draw(
-        [
-            Shape("radius", "`near`, `radius` 10 km, 50 a page", _around(in_cities, _circle, random), least=0.40),
-            Shape("nearest", "`near`, `is_open`, the first 50", _around(located, _nearest, random), least=0.30),
-            Shape("box", "`bbox` of a city, 50 a page", _around(in_cities, _box, random), least=0.40),
-            Shape("words", "`q` of two words, the last a prefix, 50 a page", _words(stores, random), least=0.35),
-            Shape("facets", "`facets=country,province` over dense filters, 50 a page", _facets(dense), most_cpu=1500),
-            Shape("clusters", "`/clusters` of the world", _clusters(((),), random), most_cpu=2000),
-            Shape(
-                "clusters-dense", "`/clusters` of the world, dense filters", _clusters(dense, random), most_cpu=12000
-            ),
-        ],
-        random,
-        _REQUESTS,
-    )
+    shapes = [
+        Shape("radius", "`near`, `radius` 10 km, 50 a page", _around(in_cities, _circle, random), least=0.40),
+        Shape("nearest", "`near`, `is_open`, the first 50", _around(located, _nearest, random), least=0.30),
+        Shape("box", "`bbox` of a city, 50 a page", _around(in_cities, _box, random), least=0.40),
+        Shape("words", "`q` of two words, the last a prefix, 50 a page", _words(stores, random), least=0.35),
+        Shape("facets", "`facets=country,province` over dense filters, 50 a page", _facets(dense), most_cpu=1500),
+        Shape("clusters", "`/clusters` of the world", _clusters(((),), random), most_cpu=2000),
+        Shape("clusters-dense", "`/clusters` of the world, dense filters", _clusters(dense, random), most_cpu=12000),
+    ]
+    return (*draw(shapes, random), *draw(map(_unrepeated, shapes), random, _REQUESTS))
+
+
+def _unrepeated(shape: Shape) -> Shape:
+    """Return a shape with more requests than the caches of the service hold selections of, without bounds."""
+    slug, title = f"{shape.slug}-unrepeated", f"{shape.title}, hardly any repeated"
+    return msgspec.structs.replace(shape, slug=slug, title=title, least=0.0, most_cpu=0.0, has_peers=False)
 
 
 def _in_cities(stores: list[_Store]) -> list[_Store]:

@@ -57,7 +57,8 @@ class Shape(msgspec.Struct, frozen=True):
 
     `options` are for the service. `least` is the lower bound for bare over service. `most` is the upper bound for the
     service with `options` over the service without; a shape that has it is compared with that alone. `most_cpu` is the
-    upper bound for the CPU time of a request, in microseconds.
+    upper bound for the CPU time of a request, in microseconds. `has_peers` is whether peers are measured on it, if it
+    is plain.
     """
 
     slug: str
@@ -69,6 +70,7 @@ class Shape(msgspec.Struct, frozen=True):
     least: float = 0
     most: float = 0
     most_cpu: float = 0
+    has_peers: bool = True
 
     @property
     def coding(self) -> str:
@@ -83,7 +85,7 @@ class Shape(msgspec.Struct, frozen=True):
     @property
     def plain(self) -> bool:
         """Whether peers are measured on the shape, too: it has no header fields or options."""
-        return not self.options and not any(request.fields for request in self.requests)
+        return self.has_peers and not self.options and not any(request.fields for request in self.requests)
 
 
 class _Store(msgspec.Struct, frozen=True):
@@ -105,7 +107,7 @@ def read_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
     return draw(_universes(stores, ids), Random(seed))
 
 
-def draw(shapes: list[Shape], random: Random, most: int = _MOST_REQUESTS) -> tuple[Shape, ...]:
+def draw(shapes: Iterable[Shape], random: Random, most: int = _MOST_REQUESTS) -> tuple[Shape, ...]:
     """Return shapes with a random sample of their requests, at most `most`, in random order."""
 
     def drawn(shape: Shape) -> Shape:
