@@ -1,16 +1,13 @@
 """Facets: how often the values of a field occur in the rows that match a query."""
 
-from collections.abc import Iterator
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, count_between
 from service.engine.column import Column, Rows
-from service.engine.conditions import Predicate, predicates
 from service.engine.projection import decode
 from service.engine.select import are_many, matching
 from service.engine.table import Table
@@ -33,7 +30,6 @@ class Matches:
     def __init__(self, table: Table, criteria: Criteria, sort_by: str, total: int) -> None:
         """Count `total` rows; they are looked up only if they are needed, as for an order."""
         self._table, self._criteria, self._sort_by, self._total = table, criteria, sort_by, total
-        self._has_built = False
 
     def facet(self, name: str) -> Facet:
         """Return the facet of a field. Recent facets are cached."""
@@ -55,49 +51,26 @@ class Matches:
         column = self._table.columns[name]
         if self._criteria == ALL_ROWS:
             return np.diff(column.starts)
-        # In the order of the field, the rows with a value are next to each other.
-        if are_many(self._total, self._table) and self._has_bitmaps(name):
-            return count_between(reduce(np.bitwise_and, self._bitmaps(name)), column.starts)
         if self._total <= _MOST * len(self._table):
             return _count_codes(column, self._rows)
         return np.diff(column.starts) - _count_codes(column, self._others)
 
-    def _has_bitmaps(self, name: str) -> bool:
-        """Return whether all bitmaps are cached.
-
-        One query builds only one that is missing: that takes more time than to count codes.
-        """
-        if self._criteria != Criteria(self._criteria.filters):  # areas and words have no bitmaps in this order
-            return False
-        needed = [(each.field, code, name) for each in self._predicates for code in each.codes]
-        if len(needed) > _MAX_BITMAPS:
-            return False
-        missing = [each for each in needed if not self._table.has_bitmap(*each)]
-        if missing and not self._has_built:
-            self._table.bitmap(*missing.pop())
-            self._has_built = True
-        return not missing
-
-    def _bitmaps(self, name: str) -> Iterator[Bitmap]:
-        """Yield for each filter the bitmap of the rows that match it, by position in the order of a field."""
-        for each in self._predicates:
-            yield reduce(np.bitwise_or, (self._table.bitmap(each.field, code, name) for code in each.codes))
+    @cached_property
+    def _rows(self) -> _Numbers:
+        """The matching rows; many are ascending, because neighbours in memory are read several times as fast."""
+        rows = matching(self._table, self._criteria, self._sort_by)
+        is_ascending = self._sort_by == self._table.order_by
+        return rows if is_ascending or not are_many(len(rows), self._table) else self._mask(rows).nonzero()[0]
 
     @cached_property
-    def _predicates(self) -> list[Predicate]:
-        return predicates(self._table, self._criteria.filters)
+    def _others(self) -> _Numbers:
+        """The rows that do not match, ascending."""
+        return (~self._mask(matching(self._table, self._criteria, self._sort_by))).nonzero()[0]
 
-    @cached_property
-    def _rows(self) -> Rows:
-        """The matching rows in any order."""
-        return matching(self._table, self._criteria, self._sort_by)
-
-    @cached_property
-    def _others(self) -> NDArray[np.intp]:
-        """The rows that do not match."""
-        mask = np.ones(len(self._table), np.bool_)
-        mask[self._rows] = False
-        return mask.nonzero()[0]
+    def _mask(self, rows: Rows) -> NDArray[np.bool_]:
+        mask = np.zeros(len(self._table), np.bool_)
+        mask[rows] = True
+        return mask
 
 
 def _count_codes(column: Column, rows: _Numbers) -> _Numbers:
