@@ -20,6 +20,8 @@ _Numbers: TypeAlias = NDArray[np.integer]
 _MAX_BITMAPS: Final = 16
 # If more than this part of the rows match, the others are counted: they are found in the time of counting them once.
 _MOST: Final = 0.6
+# Comparing the codes of all rows with so many takes less time than counting them.
+_FEW: Final = 8
 # The parts of all values whose largest counts are compared.
 _PARTS: Final = 1024
 
@@ -51,25 +53,33 @@ class Matches:
         column = self._table.columns[name]
         if self._criteria == ALL_ROWS:
             return np.diff(column.starts)
+        if column.null_code <= _FEW and are_many(self._total, self._table):
+            return np.array([np.count_nonzero((column.codes == code) & self._mask) for code in range(column.null_code)])
         if self._total <= _MOST * len(self._table):
             return _count_codes(column, self._rows)
         return np.diff(column.starts) - _count_codes(column, self._others)
 
     @cached_property
+    def _found(self) -> Rows:
+        """The matching rows in any order."""
+        return matching(self._table, self._criteria, self._sort_by)
+
+    @cached_property
     def _rows(self) -> _Numbers:
         """The matching rows; many are ascending, because neighbours in memory are read several times as fast."""
-        rows = matching(self._table, self._criteria, self._sort_by)
         is_ascending = self._sort_by == self._table.order_by
-        return rows if is_ascending or not are_many(len(rows), self._table) else self._mask(rows).nonzero()[0]
+        return self._found if is_ascending or not are_many(self._total, self._table) else self._mask.nonzero()[0]
 
     @cached_property
     def _others(self) -> _Numbers:
         """The rows that do not match, ascending."""
-        return (~self._mask(matching(self._table, self._criteria, self._sort_by))).nonzero()[0]
+        return (~self._mask).nonzero()[0]
 
-    def _mask(self, rows: Rows) -> NDArray[np.bool_]:
+    @cached_property
+    def _mask(self) -> NDArray[np.bool_]:
+        """For each row whether it matches."""
         mask = np.zeros(len(self._table), np.bool_)
-        mask[rows] = True
+        mask[self._found] = True
         return mask
 
 
