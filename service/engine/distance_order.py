@@ -150,12 +150,11 @@ class _Dense:
         if self._bitmap is not None and self.count * _NEARBY_FRACTION <= self._locations.count:
             return positions(self._bitmap)[: self.count], ranks
         nearness = self._locations.nearness(self._point)
-        if self._bitmap is None:
-            return _window(nearness, ranks, _PRECISION)
-        octets = self._bitmap.view(np.uint8)
-        matches = np.unpackbits(octets, count=len(nearness), bitorder="little").view(np.bool_)
-        window, ranks = _window(nearness[matches], ranks, _PRECISION)
-        return matches.nonzero()[0][window], ranks
+        if self._bitmap is not None:  # farthest away is what does not match
+            octets = self._bitmap.view(np.uint8)
+            matches = np.unpackbits(octets, count=len(nearness), bitorder="little").view(np.bool_)
+            np.copyto(nearness, np.inf, where=~matches)
+        return _window(nearness, ranks, _PRECISION)
 
 
 def order_rows(locations: Locations, point: Point, rows: Rows) -> DistanceOrder:
