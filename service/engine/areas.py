@@ -1,15 +1,16 @@
 """Areas: circles and boxes as conditions on the rows of a table."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, pack
 from service.engine.column import Rows
-from service.engine.grid import Spans, spans
+from service.engine.cover import Cover, cover_box, cover_circle
+from service.engine.grid import NO_SPANS, spans
 from service.engine.locations import Locations, are_within
 from service.engine.sphere import box_around, squared_chord
 from service.model.place import Box, Circle
@@ -17,24 +18,28 @@ from service.model.place import Box, Circle
 Mask: TypeAlias = NDArray[np.bool_]
 # Returns the items of an array at some places.
 Take: TypeAlias = Callable[[NDArray[Any]], NDArray[Any]]
+# To test so many places takes as long as to tell those inside from those at the border.
+_MANY: Final = 20_000
 
 
 class Area(msgspec.Struct, frozen=True, eq=False):
     """A part of the earth as a condition on rows.
 
-    nearby    the places of all rows in it, and of others
     count     the number of rows nearby, or fewer, but at least that of the rows inside
+    cover     returns the places of all rows inside, and of others
     contains  returns for each of some places whether it is in the area, given what takes items there
     """
 
     locations: Locations
-    nearby: Spans
     count: int
+    cover: Callable[[], Cover]
     contains: Callable[[Take], Mask]
 
     def rows(self) -> Rows:
         """Return the rows inside, ascending."""
-        return np.sort(self._found())
+        cover, order = self.cover(), self.locations.order
+        found = cover.border.take(order)[self.contains(cover.border.take)]
+        return np.sort(np.concatenate((cover.inside.take(order), found)))
 
     def filter(self, rows: Rows) -> Rows:
         """Return the given rows that are inside."""
@@ -45,18 +50,14 @@ class Area(msgspec.Struct, frozen=True, eq=False):
 
     def mask(self) -> Mask:
         """Return for each row whether it is inside."""
-        mask = np.zeros(len(self.locations.order), np.bool_)
-        mask[self._found()] = True
+        return self.mask_by_place().take(self.locations.places)
+
+    def mask_by_place(self) -> Mask:
+        """Return for each place whether its row is inside."""
+        mask, cover = np.zeros(len(self.locations.order), np.bool_), self.cover()
+        cover.inside.fill(mask)
+        cover.border.put(mask, self.contains(cover.border.take))
         return mask
-
-    def bitmap_by_place(self) -> Bitmap:
-        """Return the bitmap of the places of the rows inside."""
-        mask = np.zeros(len(self.locations.order), np.bool_)
-        self.nearby.put(mask, self.contains(self.nearby.take))
-        return pack(mask)
-
-    def _found(self) -> Rows:
-        return self.nearby.take(self.locations.order)[self.contains(self.nearby.take)]
 
 
 def circle_area(locations: Locations, circle: Circle) -> Area:
@@ -66,8 +67,7 @@ def circle_area(locations: Locations, circle: Circle) -> Area:
     def contains(take: Take) -> Mask:
         return are_within(circle.centre, take(locations.points), limit)
 
-    near = spans(locations.cells, box_around(circle.centre, circle.radius))
-    return Area(locations, near.joined, near.count, contains)
+    return _area(locations, box_around(circle.centre, circle.radius), partial(cover_circle, circle=circle), contains)
 
 
 def box_area(locations: Locations, box: Box) -> Area:
@@ -80,5 +80,13 @@ def box_area(locations: Locations, box: Box) -> Area:
         inside: Mask = (after & before if west <= east else after | before) & (latitudes >= south)
         return inside & (latitudes <= north)
 
+    return _area(locations, box, partial(cover_box, box=box), contains)
+
+
+def _area(
+    locations: Locations, box: Box, cover: Callable[[NDArray[np.uint32]], Cover], contains: Callable[[Take], Mask]
+) -> Area:
     near = spans(locations.cells, box)
-    return Area(locations, near.joined, near.count, contains)
+    if near.count <= _MANY:
+        return Area(locations, near.count, lambda: Cover(NO_SPANS, near.joined), contains)
+    return Area(locations, near.count, lambda: cover(locations.cells), contains)

@@ -1,7 +1,8 @@
 """The conditions of a query on the rows of a table: filters, words and areas, all with the same methods."""
 
 from collections.abc import Iterable
-from typing import Protocol
+from functools import reduce
+from typing import Final, Protocol
 
 import msgspec
 import numpy as np
@@ -11,6 +12,9 @@ from service.engine.areas import box_area, circle_area
 from service.engine.column import Column, Rows, merge
 from service.engine.table import Table
 from service.model.query import Criteria, Filter
+
+# Comparing with so many codes takes less time than looking them up.
+_FEW: Final = 8
 
 
 class Condition(Protocol):
@@ -52,8 +56,8 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
 
     def _matches(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
         matches: NDArray[np.bool_]
-        if len(self.codes) == 1:
-            matches = codes == self.codes[0]
+        if len(self.codes) <= _FEW:
+            matches = reduce(np.logical_or, (codes == code for code in self.codes), np.zeros(len(codes), np.bool_))
         else:
             accepted = np.zeros(self.column.null_code + 1, np.bool_)
             accepted[list(self.codes)] = True

@@ -1,18 +1,15 @@
 """Facets: how often the values of a field occur in the rows that match a query."""
 
-from collections.abc import Iterator
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, count_between, pack
-from service.engine.column import Rows
-from service.engine.conditions import Predicate, predicates
+from service.engine.column import Column, Rows
 from service.engine.projection import decode
-from service.engine.select import are_many
+from service.engine.select import are_many, matching
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
 from service.model.query import ALL_ROWS, Criteria
@@ -21,100 +18,110 @@ from service.model.query import ALL_ROWS, Criteria
 _Numbers: TypeAlias = NDArray[np.integer]
 # A query of more values than this is counted by rows, so that it does not fill the cache of bitmaps.
 _MAX_BITMAPS: Final = 16
-# If more than this part of the rows match, or have distinct values, a bitmap of the rows is cheaper than their codes.
-_MASK_FRACTION: Final = 3
+# If more than this part of the rows match, the others are counted: they are found in the time of counting them once.
+_MOST: Final = 0.6
+# Comparing the codes of all rows with so many takes less time than counting them.
+_FEW: Final = 8
+# The parts of all values whose largest counts are compared.
+_PARTS: Final = 1024
 
 
 class Matches:
     """The rows that match some criteria, for counting the values of fields in them."""
 
-    def __init__(self, table: Table, criteria: Criteria, rows: Rows) -> None:
-        self._table, self._criteria, self._rows = table, criteria, rows
-        self._has_built = False
+    def __init__(self, table: Table, criteria: Criteria, sort_by: str, total: int) -> None:
+        """Count `total` rows; they are looked up only if they are needed, as for an order."""
+        self._table, self._criteria, self._sort_by, self._total = table, criteria, sort_by, total
 
     def facet(self, name: str) -> Facet:
         """Return the facet of a field. Recent facets are cached."""
         facet = self._table.facets.get((self._criteria, name))
         if facet is None:
-            facet = _facet(self._table, name, *self._count(name), total=len(self._rows))
+            facet = _facet(self._table, name, *self._count(name), total=self._total)
             self._table.facets.put((self._criteria, name), facet, facet.nbytes + self._criteria.nbytes)
         return facet
 
-    def _count(self, name: str) -> tuple[_Numbers, _Numbers]:
-        """Return the codes of the values that occur, ascending, and how often each occurs."""
+    def _count(self, name: str) -> tuple[_Numbers | None, _Numbers]:
+        """Return the codes of the values that occur, ascending, and how often each occurs; None: all, by code."""
         column = self._table.columns[name]
-        if len(self._rows) < column.null_code and not are_many(len(self._rows), self._table):
-            codes, counts = np.unique(column.codes.take(self._rows), return_counts=True)
-            present = int(codes.searchsorted(column.null_code))
-            return codes[:present], counts[:present]
-        counts = self._count_all(name)
-        codes = counts.nonzero()[0]
-        return codes, counts[codes]
+        if self._total < column.null_code and not are_many(self._total, self._table):
+            return _runs(np.sort(column.codes.take(self._rows)), column.null_code)
+        return None, self._count_all(name)
 
     def _count_all(self, name: str) -> _Numbers:
         """Return how often each value of a field occurs, by code."""
         column = self._table.columns[name]
         if self._criteria == ALL_ROWS:
             return np.diff(column.starts)
-        # In the order of the field, the rows with a value are next to each other.
-        if are_many(len(self._rows), self._table) and self._has_bitmaps(name):
-            return count_between(reduce(np.bitwise_and, self._bitmaps(name)), column.starts)
-        if max(len(self._rows), column.null_code) * _MASK_FRACTION > len(self._table):
-            return count_between(pack(self._mask.take(column.order)), column.starts)
-        return np.bincount(column.codes.take(self._rows), minlength=column.null_code)[: column.null_code]
-
-    def _has_bitmaps(self, name: str) -> bool:
-        """Return whether bitmaps are cached, all but one at most.
-
-        If more are missing, one is built for later queries, only one, because it takes a millisecond of a million rows.
-        """
-        if self._criteria != Criteria(self._criteria.filters):  # areas and words have no bitmaps in this order
-            return False
-        needed = [(each.field, code, name) for each in self._predicates for code in each.codes]
-        if len(needed) > _MAX_BITMAPS:
-            return False
-        missing = [each for each in needed if not self._table.has_bitmap(*each)]
-        if len(missing) <= 1:
-            return True
-        if not self._has_built:
-            self._table.bitmap(*missing[0])
-            self._has_built = True
-        return False
-
-    def _bitmaps(self, name: str) -> Iterator[Bitmap]:
-        """Yield for each filter the bitmap of the rows that match it, by position in the order of a field."""
-        for each in self._predicates:
-            yield reduce(np.bitwise_or, (self._table.bitmap(each.field, code, name) for code in each.codes))
+        if column.null_code <= _FEW and are_many(self._total, self._table):
+            return np.array([np.count_nonzero((column.codes == code) & self._mask) for code in range(column.null_code)])
+        if self._total <= _MOST * len(self._table):
+            return _count_codes(column, self._rows)
+        return np.diff(column.starts) - _count_codes(column, self._others)
 
     @cached_property
-    def _predicates(self) -> list[Predicate]:
-        return predicates(self._table, self._criteria.filters)
+    def _found(self) -> Rows:
+        """The matching rows in any order."""
+        return matching(self._table, self._criteria, self._sort_by)
+
+    @cached_property
+    def _rows(self) -> _Numbers:
+        """The matching rows; many are ascending, because neighbours in memory are read several times as fast."""
+        is_ascending = self._sort_by == self._table.order_by
+        return self._found if is_ascending or not are_many(self._total, self._table) else self._mask.nonzero()[0]
+
+    @cached_property
+    def _others(self) -> _Numbers:
+        """The rows that do not match, ascending."""
+        return (~self._mask).nonzero()[0]
 
     @cached_property
     def _mask(self) -> NDArray[np.bool_]:
         """For each row whether it matches."""
         mask = np.zeros(len(self._table), np.bool_)
-        mask[self._rows] = True
+        mask[self._found] = True
         return mask
 
 
-def _facet(table: Table, name: str, codes: _Numbers, counts: _Numbers, *, total: int) -> Facet:
+def _count_codes(column: Column, rows: _Numbers) -> _Numbers:
+    """Return how often each value of a field occurs in some rows, by code."""
+    return np.bincount(column.codes.take(rows), minlength=column.null_code)[: column.null_code]
+
+
+def _runs(codes: NDArray[np.unsignedinteger], end: int) -> tuple[_Numbers, _Numbers]:
+    """Return the distinct codes below an end, ascending, and how often each occurs; `codes` are ascending."""
+    codes = codes[: codes.searchsorted(end)]
+    starts = np.append(True, codes[1:] != codes[:-1]).nonzero()[0] if len(codes) else codes
+    return codes[starts], np.diff(starts, append=len(codes))
+
+
+def _facet(table: Table, name: str, codes: _Numbers | None, counts: _Numbers, *, total: int) -> Facet:
     column, shown = table.columns[name], _most_frequent(counts)
-    first = column.order[column.starts[codes[shown]]]
+    first = column.order[column.starts[shown if codes is None else codes[shown]]]
     spelled = (msgspec.json.decode(getattr(row, name)) for row in decode(table.json(first), (name,)))
     values = [FacetValue(value, count) for value, count in zip(spelled, counts[shown].tolist(), strict=True)]
     missing = total - int(counts.sum())
     if missing:
         values.append(FacetValue(None, missing))
-    return Facet(len(codes), values)
+    return Facet(int(np.count_nonzero(counts)), values)
 
 
 def _most_frequent(counts: _Numbers) -> NDArray[np.intp]:
-    """Return the places of the largest counts, descending, ties by place."""
-    if len(counts) <= MAX_FACET_VALUES:
-        places = np.arange(len(counts))
-    else:
-        least = -np.partition(-counts, MAX_FACET_VALUES - 1)[MAX_FACET_VALUES - 1]
-        more = (counts > least).nonzero()[0]
-        places = np.concatenate((more, (counts == least).nonzero()[0][: MAX_FACET_VALUES - len(more)]))
+    """Return the places of the largest counts but 0, descending, ties by place."""
+    places = (counts >= _least(counts)).nonzero()[0]
+    if len(places) > MAX_FACET_VALUES:
+        candidates = counts[places]
+        least = -np.partition(-candidates, MAX_FACET_VALUES - 1)[MAX_FACET_VALUES - 1]
+        more = (candidates > least).nonzero()[0]
+        ties = (candidates == least).nonzero()[0][: MAX_FACET_VALUES - len(more)]
+        places = places[np.concatenate((more, ties))]
     return places[np.argsort(-counts[places], kind="stable")]
+
+
+def _least(counts: _Numbers) -> int:
+    """Return a count that each of the largest reaches: as many parts of all have a larger one."""
+    size = len(counts) // _PARTS
+    if size <= 1:
+        return 1
+    largest = counts[: size * _PARTS].reshape(_PARTS, size).max(axis=1)
+    return max(int(np.partition(largest, -MAX_FACET_VALUES)[-MAX_FACET_VALUES]), 1)

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.sphere import Floats
-from service.model.place import Box, Point
+from service.model.place import MAX_LATITUDE, Box, Point
 
 Cells = NDArray[np.uint32]
 Places = NDArray[np.intp]
+Bands = NDArray[np.uint32]
 _Item = TypeVar("_Item", bound=np.generic)
 
 # A cell is a band of a tenth of a degree and a column of it, in one number of 32 bits: bands first.
@@ -29,8 +30,11 @@ _ROW_MASK: Final = np.uint64((1 << 32) - 1)
 def cells_of(latitudes: Floats, longitudes: Floats) -> Cells:
     """Return the cell of each point."""
     bands = np.minimum((latitudes + 90) * _BANDS_PER_DEGREE, _BANDS - 1).astype(np.uint32)
-    columns = np.minimum((longitudes + 180) * _COLUMNS_PER_DEGREE, _COLUMNS - 1).astype(np.uint32)
-    return bands << np.uint32(_COLUMN_BITS) | columns
+    return bands << np.uint32(_COLUMN_BITS) | _columns(longitudes)
+
+
+def _columns(longitudes: Floats) -> Cells:
+    return np.minimum((longitudes + 180) * _COLUMNS_PER_DEGREE, _COLUMNS - 1).astype(np.uint32)
 
 
 def cell_of(point: Point) -> int:
@@ -71,11 +75,23 @@ class Spans(msgspec.Struct, frozen=True, eq=False):
         first, last = self.starts.min(), self.stops.max()
         return Spans(np.array([first]), np.array([last])) if last - first <= _GAPS * self.count else self
 
+    def without(self, others: "Spans") -> "Spans":
+        """Return the places that are not among others, all of which must be among these."""
+        starts, stops = np.concatenate((self.starts, others.stops)), np.concatenate((others.starts, self.stops))
+        starts.sort()
+        stops.sort()
+        return _filled(starts, stops)
+
     def take(self, array: NDArray[_Item]) -> NDArray[_Item]:
         """Return the items of an array at these places; of a single run, as a view."""
         if len(self.starts) == 1:
             return array[self.starts[0] : self.stops[0]]
-        return np.concatenate([array[start:stop] for start, stop in self._runs()])
+        return np.concatenate([array[:0], *(array[start:stop] for start, stop in self._runs())])
+
+    def fill(self, mask: NDArray[np.bool_]) -> None:
+        """Mark these places."""
+        for start, stop in self._runs():
+            mask[start:stop] = True
 
     def put(self, array: NDArray[_Item], items: NDArray[_Item]) -> None:
         """Set the items of an array at these places."""
@@ -90,6 +106,43 @@ class Spans(msgspec.Struct, frozen=True, eq=False):
         return zip(self.starts.tolist(), self.stops.tolist(), strict=True)
 
 
+def _filled(starts: Places, stops: Places) -> Spans:
+    has_places = starts < stops
+    return Spans(starts[has_places], stops[has_places])
+
+
+NO_SPANS: Final = Spans(np.empty(0, np.intp), np.empty(0, np.intp))
+
+
+def join(one: Spans, other: Spans) -> Spans:
+    """Return the places of both."""
+    return Spans(np.concatenate((one.starts, other.starts)), np.concatenate((one.stops, other.stops)))
+
+
+def bands_between(south: float, north: float) -> Bands:
+    """Return the bands of two latitudes, and those between."""
+    return np.arange(_band(south), _band(north) + 1, dtype=np.uint32)
+
+
+def middles(bands: Bands) -> Floats:
+    """Return the latitude in the middle of each band."""
+    return (bands + 0.5) / _BANDS_PER_DEGREE - MAX_LATITUDE
+
+
+def places_between(cells: Cells, bands: Bands, west: Floats, east: Floats, *, strictly: bool) -> Spans:
+    """Return the places in each band from one longitude to another, and of the rest of the columns that these are in.
+
+    `strictly` leaves these columns out.
+    """
+    starts, stops = (
+        (bands << np.uint32(_COLUMN_BITS)) + _columns(west),
+        (bands << np.uint32(_COLUMN_BITS)) + _columns(east),
+    )
+    if strictly:
+        return _filled(cells.searchsorted(starts, "right"), cells.searchsorted(stops))
+    return _filled(cells.searchsorted(starts), cells.searchsorted(stops, "right"))
+
+
 def spans(cells: Cells, box: Box) -> Spans:
     """Return the places, in ascending cells, of all points in a box; at its edges of a few others."""
     west, south, east, north = box
@@ -98,7 +151,7 @@ def spans(cells: Cells, box: Box) -> Spans:
     if _column(west) == _column(east):  # all around but less than a column
         return _band_spans(cells, Box(-180, south, 180, north))
     one, other = (_band_spans(cells, part) for part in (Box(west, south, 180, north), Box(-180, south, east, north)))
-    return Spans(np.concatenate((one.starts, other.starts)), np.concatenate((one.stops, other.stops)))
+    return join(one, other)
 
 
 def _band_spans(cells: Cells, box: Box) -> Spans:

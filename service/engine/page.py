@@ -38,12 +38,11 @@ def page(table: Table, query: Query) -> Page:
     else:
         order = select(table, query.criteria, query.sort_by)
     rows = _rows(table, query, order)
-    return Page(order.total, rows, _facets(table, query) if query.facets else UNSET)
+    return Page(order.total, rows, _facets(table, query, order.total) if query.facets else UNSET)
 
 
-def _facets(table: Table, query: Query) -> Mapping[str, Facet]:
-    selection = select(table, query.criteria, table.order_by if query.sort_by == DISTANCE else query.sort_by)
-    matches = Matches(table, query.criteria, selection.rows)
+def _facets(table: Table, query: Query, total: int) -> Mapping[str, Facet]:
+    matches = Matches(table, query.criteria, query.sort_by, total)
     return {name: matches.facet(name) for name in query.facets or ()}
 
 

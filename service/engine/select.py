@@ -8,6 +8,7 @@ import numpy as np
 
 from service.engine.areas import Area
 from service.engine.bitmap import Bitmap, pack, positions
+from service.engine.column import Rows
 from service.engine.conditions import Condition, Predicate, conditions
 from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
 from service.engine.selection import RowBitmap, RowList, Selection
@@ -41,18 +42,31 @@ def nearest(table: Table, criteria: Criteria, point: Point) -> DistanceOrder:
         raise ValueError("the rows have no locations")
     if criteria == ALL_ROWS:
         return order_all(locations, point)
-    found = table.found.get(criteria)
-    if found is None:
-        found = _find(table, criteria, DISTANCE)
-        table.found.put(criteria, found, found.nbytes + criteria.nbytes)
+    found = _find_by_place(table, criteria)
     if isinstance(found, RowList):
         return order_rows(locations, point, found.rows)
     return order_bitmap(locations, point, found.bitmap)
 
 
+def matching(table: Table, criteria: Criteria, sort_by: str) -> Rows:
+    """Return the rows that match in any order: found as for an order, so that they are not found twice."""
+    if sort_by != DISTANCE:
+        return select(table, criteria, sort_by).rows
+    found = _find_by_place(table, criteria)
+    return found.rows if isinstance(found, RowList) else table.order(DISTANCE).take(positions(found.bitmap))
+
+
 def are_many(count: int, table: Table) -> bool:
     """Return whether a number of rows is so large a part of a table that bitmaps are cheaper than lists of rows."""
     return count * _BITMAP_FRACTION >= len(table) > _BITMAP_FRACTION
+
+
+def _find_by_place(table: Table, criteria: Criteria) -> RowList | RowBitmap:
+    found = table.found.get(criteria)
+    if found is None:
+        found = _find(table, criteria, DISTANCE)
+        table.found.put(criteria, found, found.nbytes + criteria.nbytes)
+    return found
 
 
 def _find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
@@ -78,19 +92,37 @@ def _in_order(table: Table, found: RowList | RowBitmap, sort_by: str) -> Selecti
 
 
 def _bitmaps(table: Table, conditions: Sequence[Condition], order: str) -> list[Bitmap]:
-    """Return bitmaps by position in an order: a cached one for a condition that has it, one for all the rest."""
-    bitmaps, masks = [], []
+    """Return bitmaps by position in an order: a cached one for a condition that has it, one for all the rest.
+
+    In another order than that of the rows, a bitmap takes milliseconds of a million rows: a query builds at most two.
+    """
+    bitmaps: list[Bitmap] = []
+    rest: list[Condition] = []
     for condition in conditions:
         match condition:
-            case Predicate(codes=(code,)):
-                bitmaps.append(table.bitmap(condition.field, code, order))
+            case Predicate(field=field, codes=(code,)) if (
+                order == table.order_by or table.has_bitmap(field, code, order) or condition is conditions[-1]
+            ):
+                bitmaps.append(table.bitmap(field, code, order))
             case TermMatch() if order == table.order_by:
                 bitmaps.append(condition.bitmap())
-            case Area() if order == DISTANCE:
-                bitmaps.append(condition.bitmap_by_place())
             case _:
-                masks.append(condition.mask())
-    if masks:
-        mask = reduce(np.logical_and, masks)
-        bitmaps.append(pack(mask if order == table.order_by else mask.take(table.order(order))))
-    return bitmaps
+                rest.append(condition)
+    return [*bitmaps, _bitmap(table, rest, order)] if rest else bitmaps
+
+
+def _bitmap(table: Table, conditions: Sequence[Condition], order: str) -> Bitmap:
+    """Return the bitmap of the rows that match all of some conditions, by position in an order."""
+    areas = [condition for condition in conditions if isinstance(condition, Area)]
+    by_row = [condition.mask() for condition in conditions if not isinstance(condition, Area)]
+    in_order = []
+    if areas:
+        by_place = reduce(np.logical_and, (area.mask_by_place() for area in areas))
+        if order == DISTANCE:
+            in_order.append(by_place)
+        else:
+            by_row.append(by_place.take(areas[0].locations.places))
+    if by_row:
+        mask = reduce(np.logical_and, by_row)
+        in_order.append(mask if order == table.order_by else mask.take(table.order(order)))
+    return pack(reduce(np.logical_and, in_order))
