@@ -17,24 +17,9 @@ def pack(mask: NDArray[np.bool_]) -> Bitmap:
     return words
 
 
-def count_between(bitmap: Bitmap, bounds: NDArray[np.integer]) -> NDArray[np.int32]:
-    """Return how many bits are set from each bound, a position, to the next."""
-    if len(bounds) > len(bitmap):
-        below = _running_total(np.unpackbits(bitmap.view(np.uint8), bitorder="little")).take(bounds)
-    else:
-        words, bits = np.divmod(bounds, _WORD_BITS)
-        lower = (np.uint64(1) << bits.astype(np.uint64)) - np.uint64(1)  # the bits of a word below a bound
-        below = _running_total(np.bitwise_count(bitmap))[words]
-        below += np.bitwise_count(np.append(bitmap, np.uint64(0))[words] & lower)
-    counts: NDArray[np.int32] = np.diff(below)
-    return counts
-
-
-def _running_total(counts: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """Return the sum of the counts before each place, and of all."""
-    total = np.zeros(len(counts) + 1, np.int32)
-    np.cumsum(counts, out=total[1:])
-    return total
+def unpack(bitmap: Bitmap, count: int) -> NDArray[np.bool_]:
+    """Return a bitmap as a mask of some positions."""
+    return np.unpackbits(bitmap.view(np.uint8), count=count, bitorder="little").view(np.bool_)
 
 
 def positions(bitmap: Bitmap) -> NDArray[np.intp]:

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, positions
+from service.engine.bitmap import Bitmap, is_set, positions, unpack
 from service.engine.column import Rows
 from service.engine.grid import BAND_HEIGHT, Places, Spans, cell_of, spans
 from service.engine.locations import Locations
@@ -135,12 +135,7 @@ class _Dense:
         return _DEGREE * math.sqrt(width * BAND_HEIGHT / math.pi) + _MIN_RADIUS
 
     def _matching(self, places: Places) -> Places:
-        if self._bitmap is None:
-            return places
-        octets = self._bitmap.view(np.uint8)
-        bits = octets[places >> 3] >> (places & 7).astype(np.uint8) & 1
-        matching: Places = places[bits.view(np.bool_)]
-        return matching
+        return places if self._bitmap is None else places[is_set(self._bitmap, places)]
 
     def _among_all(self, ranks: range) -> tuple[Places, range]:
         """Return the places of rows that may have some ranks, and which ranks these are among them.
@@ -151,9 +146,7 @@ class _Dense:
             return positions(self._bitmap)[: self.count], ranks
         nearness = self._locations.nearness(self._point)
         if self._bitmap is not None:  # farthest away is what does not match
-            octets = self._bitmap.view(np.uint8)
-            matches = np.unpackbits(octets, count=len(nearness), bitorder="little").view(np.bool_)
-            np.copyto(nearness, np.inf, where=~matches)
+            np.copyto(nearness, np.inf, where=~unpack(self._bitmap, len(nearness)))
         return _window(nearness, ranks, _PRECISION)
 
 

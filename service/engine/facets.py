@@ -7,18 +7,18 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.column import Column, Rows
+from service.engine.bitmap import unpack
+from service.engine.column import Column
 from service.engine.projection import decode
 from service.engine.select import are_many, matching
+from service.engine.selection import RowBitmap, RowList
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
 from service.model.query import ALL_ROWS, Criteria
 
 # Row numbers, codes and counts.
 _Numbers: TypeAlias = NDArray[np.integer]
-# A query of more values than this is counted by rows, so that it does not fill the cache of bitmaps.
-_MAX_BITMAPS: Final = 16
-# If more than this part of the rows match, the others are counted: they are found in the time of counting them once.
+# If more than this part of the rows match, those that do not are counted instead.
 _MOST: Final = 0.6
 # Comparing the codes of all rows with so many takes less time than counting them.
 _FEW: Final = 8
@@ -29,9 +29,8 @@ _PARTS: Final = 1024
 class Matches:
     """The rows that match some criteria, for counting the values of fields in them."""
 
-    def __init__(self, table: Table, criteria: Criteria, sort_by: str, total: int) -> None:
-        """Count `total` rows; they are looked up only if they are needed, as for an order."""
-        self._table, self._criteria, self._sort_by, self._total = table, criteria, sort_by, total
+    def __init__(self, table: Table, criteria: Criteria) -> None:
+        self._table, self._criteria = table, criteria
 
     def facet(self, name: str) -> Facet:
         """Return the facet of a field. Recent facets are cached."""
@@ -54,21 +53,27 @@ class Matches:
         if self._criteria == ALL_ROWS:
             return np.diff(column.starts)
         if column.null_code <= _FEW and are_many(self._total, self._table):
-            return np.array([np.count_nonzero((column.codes == code) & self._mask) for code in range(column.null_code)])
+            matching_codes = (np.count_nonzero((column.codes == code) & self._mask) for code in range(column.null_code))
+            return np.fromiter(matching_codes, np.int64, column.null_code)
         if self._total <= _MOST * len(self._table):
             return _count_codes(column, self._rows)
         return np.diff(column.starts) - _count_codes(column, self._others)
 
     @cached_property
-    def _found(self) -> Rows:
-        """The matching rows in any order."""
-        return matching(self._table, self._criteria, self._sort_by)
+    def _total(self) -> int:
+        """The number of matching rows."""
+        if self._criteria == ALL_ROWS:
+            return len(self._table)
+        return self._found.count
+
+    @cached_property
+    def _found(self) -> RowList | RowBitmap:
+        return matching(self._table, self._criteria)
 
     @cached_property
     def _rows(self) -> _Numbers:
-        """The matching rows; many are ascending, because neighbours in memory are read several times as fast."""
-        is_ascending = self._sort_by == self._table.order_by
-        return self._found if is_ascending or not are_many(self._total, self._table) else self._mask.nonzero()[0]
+        """The matching rows, ascending: neighbours in memory are read several times as fast."""
+        return self._found.rows if isinstance(self._found, RowList) else self._mask.nonzero()[0]
 
     @cached_property
     def _others(self) -> _Numbers:
@@ -78,8 +83,10 @@ class Matches:
     @cached_property
     def _mask(self) -> NDArray[np.bool_]:
         """For each row whether it matches."""
+        if isinstance(self._found, RowBitmap):
+            return unpack(self._found.bitmap, len(self._table))
         mask = np.zeros(len(self._table), np.bool_)
-        mask[self._found] = True
+        mask[self._found.rows] = True
         return mask
 
 
@@ -119,7 +126,7 @@ def _most_frequent(counts: _Numbers) -> NDArray[np.intp]:
 
 
 def _least(counts: _Numbers) -> int:
-    """Return a count that each of the largest reaches: as many parts of all have a larger one."""
+    """Return a count that all of the largest reach, but 0: as many parts of all counts have one that is as large."""
     size = len(counts) // _PARTS
     if size <= 1:
         return 1

@@ -126,7 +126,8 @@ def bands_between(south: float, north: float) -> Bands:
 
 def middles(bands: Bands) -> Floats:
     """Return the latitude in the middle of each band."""
-    return (bands + 0.5) / _BANDS_PER_DEGREE - MAX_LATITUDE
+    latitudes: Floats = (bands.astype(np.float64) + 0.5) / _BANDS_PER_DEGREE - MAX_LATITUDE
+    return latitudes
 
 
 def places_between(cells: Cells, bands: Bands, west: Floats, east: Floats, *, strictly: bool) -> Spans:
@@ -134,10 +135,8 @@ def places_between(cells: Cells, bands: Bands, west: Floats, east: Floats, *, st
 
     `strictly` leaves these columns out.
     """
-    starts, stops = (
-        (bands << np.uint32(_COLUMN_BITS)) + _columns(west),
-        (bands << np.uint32(_COLUMN_BITS)) + _columns(east),
-    )
+    first = bands << np.uint32(_COLUMN_BITS)
+    starts, stops = first | _columns(west), first | _columns(east)
     if strictly:
         return _filled(cells.searchsorted(starts, "right"), cells.searchsorted(stops))
     return _filled(cells.searchsorted(starts), cells.searchsorted(stops, "right"))

@@ -76,7 +76,8 @@ def squared_chords(point: Point, vectors: Floats) -> Floats:
 
     Coordinate by coordinate, which is several times as fast as by vector, and the same on every processor.
     """
-    x, y, z = (coordinates - centre for coordinates, centre in zip(vectors.T, _vector(point), strict=True))
+    centre = _vector(point)
+    x, y, z = vectors[:, 0] - centre[0], vectors[:, 1] - centre[1], vectors[:, 2] - centre[2]
     chords: Floats = x * x + y * y + z * z
     return chords
 
@@ -118,7 +119,7 @@ def build_locations(latitude: Column, longitude: Column) -> Locations:
 
 
 def _degrees(column: Column, largest: int) -> Floats:
-    """Return the angle of each row in degrees, NaN if it is no decimal or too large."""
+    """Return the coordinate of each row in degrees, NaN if it is not a decimal or out of range."""
     by_code: Floats = np.full(column.null_code + 1, np.nan)
     values = column.values or StringArray.of(())
     first = bisect_left(values, number_key(f"-{largest}").encode())

@@ -33,16 +33,18 @@ class Page(msgspec.Struct, frozen=True):
 
 def page(table: Table, query: Query) -> Page:
     """Answer a query: select, sort, slice; count facets and leave out members if the query says so."""
+    # Facets first: the rows found for them are put into any order.
+    facets = _facets(table, query) if query.facets else UNSET
     if query.sort_by == DISTANCE and query.near:
         order: Order = nearest(table, query.criteria, query.near)
     else:
         order = select(table, query.criteria, query.sort_by)
     rows = _rows(table, query, order)
-    return Page(order.total, rows, _facets(table, query, order.total) if query.facets else UNSET)
+    return Page(order.total, rows, facets)
 
 
-def _facets(table: Table, query: Query, total: int) -> Mapping[str, Facet]:
-    matches = Matches(table, query.criteria, query.sort_by, total)
+def _facets(table: Table, query: Query) -> Mapping[str, Facet]:
+    matches = Matches(table, query.criteria)
     return {name: matches.facet(name) for name in query.facets or ()}
 
 

@@ -7,8 +7,7 @@ from typing import Final
 import numpy as np
 
 from service.engine.areas import Area
-from service.engine.bitmap import Bitmap, pack, positions
-from service.engine.column import Rows
+from service.engine.bitmap import Bitmap, pack, positions, unpack
 from service.engine.conditions import Condition, Predicate, conditions
 from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
 from service.engine.selection import RowBitmap, RowList, Selection
@@ -42,18 +41,15 @@ def nearest(table: Table, criteria: Criteria, point: Point) -> DistanceOrder:
         raise ValueError("the rows have no locations")
     if criteria == ALL_ROWS:
         return order_all(locations, point)
-    found = _find_by_place(table, criteria)
+    found = _found(table, criteria, DISTANCE)
     if isinstance(found, RowList):
         return order_rows(locations, point, found.rows)
     return order_bitmap(locations, point, found.bitmap)
 
 
-def matching(table: Table, criteria: Criteria, sort_by: str) -> Rows:
-    """Return the rows that match in any order: found as for an order, so that they are not found twice."""
-    if sort_by != DISTANCE:
-        return select(table, criteria, sort_by).rows
-    found = _find_by_place(table, criteria)
-    return found.rows if isinstance(found, RowList) else table.order(DISTANCE).take(positions(found.bitmap))
+def matching(table: Table, criteria: Criteria) -> RowList | RowBitmap:
+    """Return the rows that match; many as a bitmap in the order of the rows. Recent ones are cached."""
+    return _found(table, criteria, table.order_by)
 
 
 def are_many(count: int, table: Table) -> bool:
@@ -61,16 +57,24 @@ def are_many(count: int, table: Table) -> bool:
     return count * _BITMAP_FRACTION >= len(table) > _BITMAP_FRACTION
 
 
-def _find_by_place(table: Table, criteria: Criteria) -> RowList | RowBitmap:
-    found = table.found.get(criteria)
+def _found(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
+    found = table.found.get((criteria, order))
     if found is None:
-        found = _find(table, criteria, DISTANCE)
-        table.found.put(criteria, found, found.nbytes + criteria.nbytes)
+        found = _find(table, criteria, order)
+        table.found.put((criteria, order), found, found.nbytes + criteria.nbytes)
     return found
 
 
 def _find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
-    """Intersect lists of rows if few rows match one condition, else bitmaps by position in an order."""
+    """Intersect lists of rows if few rows match one condition, else bitmaps by position in an order.
+
+    Rows that were found before are only put into another order.
+    """
+    found = table.found.get((criteria, table.order_by))
+    if isinstance(found, RowBitmap) and order != table.order_by:
+        return RowBitmap(pack(unpack(found.bitmap, len(table)).take(table.order(order))))
+    if found is not None:
+        return found
     fewest, *others = conditions(table, criteria)
     if are_many(fewest.count, table):
         return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, (fewest, *others), order)))

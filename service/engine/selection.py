@@ -18,6 +18,11 @@ class RowList(msgspec.Struct, frozen=True, eq=False):
     rows: Rows
 
     @property
+    def count(self) -> int:
+        """The number of rows."""
+        return len(self.rows)
+
+    @property
     def nbytes(self) -> int:
         """The approximate memory in bytes."""
         return _OVERHEAD + self.rows.nbytes
@@ -27,6 +32,11 @@ class RowBitmap(msgspec.Struct, frozen=True, eq=False):
     """Many rows: the bitmap of their positions in an order."""
 
     bitmap: Bitmap
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return int(np.bitwise_count(self.bitmap).sum())
 
     @property
     def nbytes(self) -> int:

@@ -42,9 +42,9 @@ class Table:
 
     all_rows   sort field -> all rows, in that order
 
-    It caches the last `selections` by criteria and sort field, the last rows `found` by criteria for orders by
-    distance, and the last `facets` by criteria and field, which a client that pages through results repeats, and the
-    last bitmaps. All depend only on their cache key and on the table.
+    It caches the last `selections` by criteria and sort field, the last rows `found` by criteria and order for orders
+    by distance and for facets, and the last `facets` by criteria and field, which a client that pages through results
+    repeats, and the last bitmaps. All depend only on their cache key and on the table.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of a table
@@ -64,7 +64,7 @@ class Table:
         max_bytes = max(_CACHE_BYTES, _MIN_SELECTIONS * _ROW_BYTES * len(rows))
         self.all_rows = {name: Selection(column.order, column.non_null_count) for name, column in columns.items()}
         self.selections = BoundedCache[tuple[Criteria, str], Selection](max_bytes)
-        self.found = BoundedCache[Criteria, RowList | RowBitmap](max_bytes)
+        self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max_bytes)
         self.facets = BoundedCache[tuple[Criteria, str], Facet](_FACET_BYTES)
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max_bytes)
 

@@ -11,12 +11,15 @@ from typing import Final, TypeVar
 from msgspec import UNSET, UnsetType
 
 from service.model.parameter import InvalidValue, Parameter, once_if_given
-from service.model.place import decimal, parse_box, parse_point
+from service.model.place import parse_box, parse_point
 from service.model.records import COMPANIES, Resource
 from service.model.words import MAX_CHARACTERS, MAX_WORDS, Term, parse_terms
 
 _Value = TypeVar("_Value")
-_NOT_FINITE: Final = re.compile(r"[+-]?(?:nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+# Exponents may have any length, unlike those of a field: what is too large for a double is infinite, and no text.
+_NUMBER: Final = re.compile(
+    r"[+-]?(?:nan|inf|infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)", re.ASCII | re.IGNORECASE
+)
 
 
 def _value(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
@@ -32,10 +35,11 @@ def _value(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
 
 
 def _parse_radius(value: str) -> float:
-    number = math.inf if _NOT_FINITE.fullmatch(value.strip()) else decimal(value)
-    if number is None:
+    text = value.strip()
+    if _NUMBER.fullmatch(text) is None:
         raise InvalidValue("float_parsing", "Input should be a valid number, unable to parse string as a number")
-    if math.isinf(number):
+    number = float(text)
+    if not math.isfinite(number):
         raise InvalidValue("finite_number", "Input should be a finite number")
     if number <= 0:
         raise InvalidValue("greater_than", "Input should be greater than 0")

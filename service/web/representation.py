@@ -68,7 +68,7 @@ class Representation(msgspec.Struct, frozen=True, eq=False):
         """Compute the content."""
 
     def links(self, total_count: int) -> HeaderLines:  # noqa: ARG002 - only pages have links
-        """Return the Link field. It depends on the query as the client wrote it, so it is no part of the content."""
+        """Return the Link field, which is not cached with the content: it repeats the raw query string."""
         return ()
 
     def ok(self, content: Content, coding: Coding = IDENTITY) -> Answer:

@@ -54,12 +54,41 @@ def table() -> Table:
     ],
     ids=str,
 )
-def test_facets_equal_a_naive_count_however_often_they_are_asked_for(table: Table, filters: Pairs) -> None:
-    pairs = [*filters, ("facets", "domain,parent_company_id"), ("limit", "1"), ("sort_by", "name")]
+@pytest.mark.parametrize("sort_by", ["name", "created_at"])
+def test_facets_equal_a_naive_count_whatever_is_cached(table: Table, filters: Pairs, sort_by: str) -> None:
+    pairs = [*filters, ("facets", "domain,parent_company_id"), ("limit", "1"), ("sort_by", sort_by)]
     expected = answer(COLLECTION, MADE, pairs)
-    for _ in range(20):
+    page_alone = [pair for pair in pairs if pair[0] != "facets"]
+    for _ in range(2):
         assert ask(table, COMPANIES, pairs) == expected
-        table.facets.clear()  # the bitmaps are kept, so that they are used in the end
+        table.facets.clear()  # the rows found are kept
+        assert ask(table, COMPANIES, pairs) == expected
+        table.facets.clear()
+        table.found.clear()  # those in the order are kept
+        assert ask(table, COMPANIES, pairs) == expected
+        assert ask(table, COMPANIES, page_alone).data == expected.data
+        for cache in (table.facets, table.found, table.selections):
+            cache.clear()
+
+
+@pytest.mark.parametrize("repeated", [1, 2, 40])
+def test_the_most_frequent_of_thousands_of_values_are_those_of_a_naive_count(repeated: int) -> None:
+    random = Random(repeated)
+    domains = [str(random.randrange(4000) // random.choice([1, 1, repeated])) for _ in range(9000)]
+    made: list[Record] = [
+        {
+            "company_id": str(number),
+            "name": random.choice("abc"),
+            "domain": domain,
+            "parent_company_id": None,
+            "created_at": None,
+        }
+        for number, domain in enumerate(domains)
+    ]
+    built = build(COMPANIES, made)
+    for filters in ([], [("name", "a")], [("name", "a"), ("name", "b")], [("name", "nowhere")]):
+        pairs = [*filters, ("facets", "domain"), ("limit", "1")]
+        assert ask(built, COMPANIES, pairs) == answer(COLLECTION, made, pairs)
 
 
 def test_a_facet_lists_the_hundred_most_frequent_values_and_counts_all(table: Table) -> None:

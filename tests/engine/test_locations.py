@@ -6,6 +6,7 @@ from decimal import Decimal
 from functools import cache
 from random import Random
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -14,6 +15,7 @@ from service.engine import distance_order
 from service.engine.areas import Area, box_area, circle_area
 from service.engine.bitmap import pack
 from service.engine.column import Rows, build_column, join_keys, rank
+from service.engine.cover import Cover, cover_box, cover_circle
 from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
 from service.engine.locations import Locations, are_within, build_locations, squared_chords
 from service.engine.sphere import box_around, squared_chord
@@ -124,11 +126,23 @@ def rows_of(area: Area) -> Rows:
 
 
 def within(built: Locations, centre: Point, radius: float) -> Rows:
-    return rows_of(circle_area(built, Circle(centre, radius)))
+    """Return the rows in a circle, which are the same if only those at its border are tested."""
+    circle = Circle(centre, radius)
+    area, cover = circle_area(built, circle), cover_circle(built.cells, circle)
+    return rows_of_both(area, cover)
 
 
 def inside(built: Locations, box: Box) -> Rows:
-    return rows_of(box_area(built, box))
+    """Return the rows in a box, which are the same if only those at its edges are tested."""
+    return rows_of_both(box_area(built, box), cover_box(built.cells, box))
+
+
+def rows_of_both(area: Area, cover: Cover) -> Rows:
+    rows = rows_of(area)
+    places = [place for spans in (cover.inside, cover.border) for place in spans.take(np.arange(area.locations.count))]
+    assert len(places) == len(set(places))
+    assert rows_of(msgspec.structs.replace(area, cover=lambda: cover)).tolist() == rows.tolist()
+    return rows
 
 
 def slack(metres: float) -> float:
@@ -217,6 +231,16 @@ def test_rows_in_a_box_equal_a_scan(seed: int, west: float, south: float, east: 
 def test_a_box_around_the_earth_with_a_tiny_gap_has_each_row_once(west: float) -> None:
     built = locations([("0", "0"), ("0", "0.000005"), ("0", "0.00001"), ("0", "-180"), ("0", "180")])
     assert inside(built, Box(west, -1, 0.0, 1)).tolist() == ([0, 1, 2, 3, 4] if west < 1e-9 else [0, 2, 3, 4])
+
+
+@pytest.mark.parametrize("radius", [2e6, 1e7, 1.9e7])
+@pytest.mark.parametrize("near", [Point(0, 0), Point(51, 179), Point(-88, 10), Point(90, 0)])
+def test_most_of_a_large_circle_is_inside_for_sure(near: Point, radius: float) -> None:
+    texts = [(str(latitude), str(longitude)) for latitude in range(-90, 91, 3) for longitude in range(-180, 180, 3)]
+    built = locations(texts)
+    cover = cover_circle(built.cells, Circle(near, radius))
+    assert cover.border.count < 0.2 * cover.inside.count
+    within(built, near, radius)
 
 
 def in_box(point: Point, box: Box) -> bool:

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
+from service.engine import areas
 from service.engine.page import page
 from service.engine.table import Table
 from service.model.query import QueryParser
@@ -18,6 +19,7 @@ from tests.engine.test_locations import made
 from tests.engine.test_page import walk
 
 COUNT = 700
+FACETS = "city,is_open,company_id,postal_code"
 _CITIES = ["Toronto", "Örebro", "東京", "Ottawa"]
 _NAMES = ["Corner Shop", "Shop of Wonders", "Großmarkt", "McDonald's", "駅前ストア", "Café Ole"]
 
@@ -134,6 +136,41 @@ def test_the_pages_of_the_nearest_have_each_record_once(near: str, conditions: P
     expected = [each["store_id"] for each in answer(COLLECTION, records, pairs, OWNERS).data]
     for limit in (7, 100):
         assert walk(table, STORES, pairs, limit=limit) == expected
+
+
+@pytest.mark.parametrize("many", [0, 20_000])
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        [("is_open", "true")],
+        [("country", "CA"), ("is_open", "true")],
+        [("city", "Toronto"), ("city", "Ottawa"), ("country", "CA")],
+        [("radius", "1.2e7")],
+        [("bbox", "100,-90,-100,90"), ("is_open", "true")],
+        [("q", "shop"), ("country", "CA")],
+        [("q", "s"), ("radius", "1.5e7"), ("is_open", "true"), ("bbox", "-180,-80,180,90"), ("city", "Toronto")],
+        [("q", "nothing"), ("radius", "1.5e7")],
+    ],
+    ids=str,
+)
+def test_an_answer_does_not_depend_on_how_it_is_found(
+    monkeypatch: pytest.MonkeyPatch, conditions: Pairs, many: int
+) -> None:
+    monkeypatch.setattr(areas, "_MANY", many)
+    records, table = served(2)
+    orders: list[Pairs] = [[("sort_by", name)] for name in ("distance", "name", "created_at")]
+    for order in (*orders, *reversed(orders)):
+        pairs = [("near", "45.1,135.2"), *conditions, *order]
+        expected = answer(COLLECTION, records, [*pairs, ("facets", FACETS)], OWNERS)
+        for clears in (True, False):
+            if clears:
+                for cache in (table.found, table.selections, table.facets):
+                    cache.clear()
+            assert ask(table, STORES, pairs).data == expected.data
+            table.selections.clear()
+            assert ask(table, STORES, [*pairs, ("facets", FACETS)]) == expected
+            table.selections.clear()
+            assert ask(table, STORES, pairs).data == expected.data
 
 
 def test_stores_at_one_point_tie_in_the_default_order() -> None:

@@ -22,7 +22,7 @@ _ONCE: Final = {
     "sort_by": [*_SORT_KEYS, "distance"],
     # Points from which no two stores at different places are equally far away, but for 40 digits.
     "near": ["43.7,-79.4", " 0.25, -0.75", "5e-1,-.3", "-45.5,120.25", "89.9,12.5", "", "null"],
-    "radius": ["1", "1e5", " 6000000", "+1.2e7", "1e308", "", " "],
+    "radius": ["1", "1e5", " 6000000", "+1.2e7", "1e308", "1e-0005", "0.1e+0007", "", " "],
     "bbox": ["-180,-90,180,90", "-79.4,-90,43.7 , 90", "170,-90,-79,90", "5,5,5,5", "null"],
     "q": [
         "toronto",

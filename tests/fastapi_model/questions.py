@@ -14,6 +14,7 @@ _INTEGER: Final = re.compile(r"[^\S\x1c-\x1f]*([+-]?)0*([0-9]+(?:_[0-9]+)*)(?:\.
 _NO_INTEGER: Final = "no integer"
 _DECIMAL: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _NOT_FINITE: Final = re.compile(r"[+-]?(nan|inf|infinity)", re.ASCII | re.IGNORECASE)
+_NUMBER: Final = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NO_DECIMAL: Final = "no decimal"
 _MISSING: Final = "(missing)"
 
@@ -125,9 +126,9 @@ def once(values: list[str]) -> list[str]:
 
 
 def decimal(text: object) -> object:
-    """Return a decimal, or a number that is not finite, without ignored characters; else a plain non-decimal."""
+    """Return a number, finite or not, without ignored characters; else a plain non-decimal."""
     stripped = str(text).strip()
-    return stripped if _DECIMAL.fullmatch(stripped) or _NOT_FINITE.fullmatch(stripped) else _NO_DECIMAL
+    return stripped if _NUMBER.fullmatch(stripped) or _NOT_FINITE.fullmatch(stripped) else _NO_DECIMAL
 
 
 def degrees(text: str, largest: list[int]) -> list[float] | None:

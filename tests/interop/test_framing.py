@@ -89,7 +89,7 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
 
 
 def refused(statuses: list[int]) -> bool:
-    """Return whether nothing was answered but, at most, that it is no request."""
+    """Return whether there is no response, or only one that rejects the request as malformed."""
     return statuses in ([], [400], [413], [414], [431], [501], [505])
 
 

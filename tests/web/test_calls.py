@@ -26,8 +26,8 @@ BUDGETS = {
     ("/stores?country=CA&is_open=true&sort_by=name&limit=50",): 43,
     ("/stores?q=main&limit=50",): 46,
     ("/stores?bbox=-80,43,-79,44&limit=50",): 46,
-    ("/stores?near=43.65,-79.38&limit=50",): 75,
-    ("/stores?near=43.65,-79.38&radius=50000&limit=50",): 70,
+    ("/stores?near=43.65,-79.38&limit=50",): 68,
+    ("/stores?near=43.65,-79.38&radius=50000&limit=50",): 62,
 }
 
 
