@@ -1,11 +1,10 @@
 """Datasette: the data set in an SQLite file, asked through its JSON interface."""
 
-import sqlite3
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from bench.peers.tables import STORE_FIELDS, fill
+from bench.peers.tables import STORE_FIELDS, make_database
 from bench.wire.contender import Cannot, Contender, peer_program, peer_version
 from bench.wire.shapes import Request, Shape
 
@@ -16,7 +15,7 @@ _SETTINGS: Final = ("max_returned_rows 1000", "facet_time_limit_ms 200", "sugges
 def datasette(data: Path, work: Path) -> Contender:
     """Return Datasette over an SQLite file, made where there is none. Raises `NotInstalled`."""
     program, version = peer_program("datasette"), peer_version("datasette")
-    file = _database(data, work / f"{_DATABASE}.db")
+    file = make_database(work / f"{_DATABASE}.db", data)
     settings = [word for setting in _SETTINGS for word in ("--setting", *setting.split())]
     return Contender(
         name="Datasette",
@@ -27,17 +26,6 @@ def datasette(data: Path, work: Path) -> Contender:
         notes="The SQLite file is made beforehand, so its loading is no measure. City and 1,000-record pages through "
         "the table's own JSON; sorted pages as SQL in the address, as its table has no page numbers. No keys.",
     )
-
-
-def _database(data: Path, file: Path) -> Path:
-    if not file.exists():
-        partial = file.with_suffix(".part")
-        partial.unlink(missing_ok=True)
-        with sqlite3.connect(partial) as connection:
-            fill(connection, data)
-        connection.close()
-        partial.replace(file)
-    return file
 
 
 def _targets(shape: Shape) -> list[str]:

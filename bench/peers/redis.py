@@ -1,4 +1,4 @@
-"""Redis: the positions of the stores in one sorted set, queried with GEOSEARCH, which returns identifiers only."""
+"""Redis: the positions of the open stores in a sorted set, queried with GEOSEARCH, which returns identifiers only."""
 
 import os
 import shutil
@@ -10,10 +10,15 @@ from typing import Final
 
 from bench.peers.tables import read_stores
 from bench.wire.contender import Contender, NotInstalled, Protocol
+from bench.wire.finding import Finding
+from bench.wire.resp import members
 from bench.wire.servers import running
 from bench.wire.shapes import Request, Shape
 
-_DUMP: Final = "redis.rdb"
+_DUMP: Final = "open-stores.rdb"
+_KEY: Final = "open"
+# Positions are rounded to half a metre: two stores near the edge of a circle or a page may change places.
+_UNLIKE: Final = 2
 _MEMBERS: Final = 500  # of a command
 _LEAST: Final = 0.3
 
@@ -36,11 +41,13 @@ def _contender(program: str, folder: Path, dump: str) -> Contender:
         command=lambda port: [program, "--port", str(port), *options],
         ready="PING",
         targets=_targets,
-        notes="GEOSEARCH in a sorted set of positions: the identifiers of the nearest 50 with their distances, no "
-        "records, no total count, no keys. Its load is a client of the bench, not wrk.",
+        notes="GEOSEARCH in a sorted set of the open stores, as it has no filters: the identifiers of the nearest 50 "
+        "with their distances, no records, no total count, no keys. Its load is a client of the bench, not wrk.",
         only=("radius",),
         least={"radius": _LEAST},
         protocol=Protocol.RESP,
+        finds=lambda reply: Finding(members(reply), None),
+        unlike=_UNLIKE,
     )
 
 
@@ -48,17 +55,17 @@ def _make_dump(program: str, data: Path, work: Path) -> None:
     partial = Path(_DUMP).with_suffix(".part")
     (work / partial).unlink(missing_ok=True)
     with running(_contender(program, work, partial.name), *os.sched_getaffinity(0)) as server:
-        every = _members(data)
-        while members := list(islice(every, _MEMBERS)):
-            server.ask(f"GEOADD stores {' '.join(members)}", "")
+        every = _open_stores(data)
+        while some := list(islice(every, _MEMBERS)):
+            server.ask(f"GEOADD {_KEY} {' '.join(some)}", "")
         server.ask("SAVE", "")
     (work / partial).rename(work / _DUMP)
 
 
-def _members(data: Path) -> Iterator[str]:
-    """Yield longitude, latitude and identifier of each store that has a position."""
+def _open_stores(data: Path) -> Iterator[str]:
+    """Yield longitude, latitude and identifier of each open store that has a position."""
     for store in read_stores(data):
-        if store["longitude"] is not None:
+        if store["is_open"] and store["longitude"] is not None:
             yield f"{store['longitude']} {store['latitude']} {store['store_id']}"
 
 
@@ -70,7 +77,7 @@ def _search(request: Request) -> str:
     params = dict(request.params)
     latitude, longitude = params["near"].split(",")
     place = f"FROMLONLAT {longitude} {latitude} BYRADIUS {params['radius']} m"
-    return f"GEOSEARCH stores {place} ASC COUNT {params['limit']} WITHDIST"
+    return f"GEOSEARCH {_KEY} {place} ASC COUNT {params['limit']} WITHDIST"
 
 
 def _version(program: str) -> str:

@@ -1,4 +1,4 @@
-"""The FastAPI peer's program: `python -m bench.peers.sqlite_app PORT DIR`, in the peers' environment.
+"""The FastAPI peer's program: `python -m bench.peers.sqlite_app PORT FILE`, in the peers' environment.
 
 Handlers are coroutines that ask SQLite directly: the data is in memory, and a thread for each answer would cost more.
 """
@@ -6,18 +6,18 @@ Handlers are coroutines that ask SQLite directly: the data is in memory, and a t
 import secrets
 import sqlite3
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from math import ceil
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import uvicorn  # type: ignore[import-not-found]
 from fastapi import Depends, FastAPI, HTTPException, Query, Security
 from fastapi.security import APIKeyHeader
 
-from bench.peers.sqlite_places import add_indexes, search_route
+from bench.peers.sqlite_places import search_route
 from bench.peers.sqlite_records import Company, Order, Page, SortKey, Store
-from bench.peers.tables import COMPANY_FIELDS, STORE_FIELDS, fill
+from bench.peers.tables import COMPANY_FIELDS, STORE_FIELDS
 
 _KEY: Final = "bench"
 _STORE: Final = ", ".join(STORE_FIELDS)
@@ -102,10 +102,10 @@ def application(connection: sqlite3.Connection) -> Any:
 
 def main() -> None:
     """Load, then serve until stopped."""
-    port, data = sys.argv[1:]
+    port, file = sys.argv[1:]
     connection = sqlite3.connect(":memory:")
-    fill(connection, Path(data))
-    add_indexes(connection)
+    with closing(sqlite3.connect(file)) as made:
+        made.backup(connection)
     app = application(connection)
     uvicorn.run(app, port=int(port), loop="uvloop", http="httptools", access_log=False, log_level="warning")
 

@@ -1,4 +1,4 @@
-"""Places and words in the FastAPI peer: R*Tree and FTS5 indexes, and the route that queries them."""
+"""The route for places and words in the FastAPI peer."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable
@@ -11,21 +11,6 @@ from fastapi import Depends, Query
 from bench.peers.sqlite_records import FoundPage, FoundStore
 from bench.peers.tables import STORE_FIELDS
 
-_INDEXES: Final = """
-create virtual table places using rtree (position, west, east, south, north, +latitude real, +longitude real);
-insert into places
-select position, x, x, y, y, y, x
-from (
-    select position, cast(latitude as real) as y, cast(longitude as real) as x from stores where latitude is not null
-);
-create virtual table words using fts5 (
-    name, address_1, address_2, city, province, postal_code, store_id, company, domain,
-    content = '', columnsize = 0, detail = none, prefix = '2 3', tokenize = 'unicode61 remove_diacritics 2'
-);
-insert into words (rowid, name, address_1, address_2, city, province, postal_code, store_id, company, domain)
-select position, stores.name, address_1, address_2, city, province, postal_code, store_id, companies.name, domain
-from stores left join companies using (company_id);
-"""
 _EARTH: Final = 6_371_008.8
 _HAVERSINE: Final = f"""
 {2 * _EARTH} * asin(sqrt(pow(sin(radians(places.latitude - :y) / 2), 2) + cos(radians(:y))
@@ -61,12 +46,6 @@ class _Condition:
     order: str
     values: dict[str, Any]
     distance: str = "null"
-
-
-def add_indexes(connection: sqlite3.Connection) -> None:
-    """Add the indexes of places and words to filled tables."""
-    connection.executescript(_INDEXES)
-    connection.commit()
 
 
 def search_route(connection: sqlite3.Connection) -> Callable[..., Awaitable[FoundPage]]:

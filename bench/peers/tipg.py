@@ -4,11 +4,27 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
 
+import msgspec
+
 from bench.peers.postgis import PostGIS
 from bench.wire.contender import Contender, peer_program, peer_version
+from bench.wire.finding import Finding
 from bench.wire.shapes import Request
 
 _LEAST: Final = 10
+
+
+class _Properties(msgspec.Struct):
+    store_id: str
+
+
+class _Feature(msgspec.Struct):
+    properties: _Properties
+
+
+class _Collection(msgspec.Struct):
+    features: list[_Feature]
+    numberMatched: int  # noqa: N815 - the name in JSON
 
 
 def tipg(data: Path, work: Path) -> Contender:
@@ -30,9 +46,16 @@ def tipg(data: Path, work: Path) -> Contender:
         "beforehand. GeoJSON with the number that match, in the default order; no keys.",
         only=("box",),
         least={"box": _LEAST},
+        finds=_found,
     )
 
 
 def _items(request: Request) -> str:
     params = dict(request.params)
-    return f"/collections/public.stores/items?{urlencode({'bbox': params['bbox'], 'limit': params['limit']})}"
+    asked = {name: params[name] for name in ("bbox", "is_open", "limit")}
+    return f"/collections/public.stores/items?{urlencode(asked)}"
+
+
+def _found(body: bytes) -> Finding:
+    found = msgspec.json.decode(body, type=_Collection)
+    return Finding([feature.properties.store_id for feature in found.features], found.numberMatched)

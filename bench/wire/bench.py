@@ -17,6 +17,7 @@ from bench.peers.nginx import nginx
 from bench.peers.redis import redis
 from bench.peers.roapi import roapi, roapi_by_offset
 from bench.peers.tipg import tipg
+from bench.wire.agreement import check_same
 from bench.wire.answers import Answers, collect
 from bench.wire.contender import Cannot, Contender, NotInstalled
 from bench.wire.load import Driver
@@ -29,7 +30,9 @@ from bench.wire.service import service
 from bench.wire.shapes import Shape
 from bench.wire.variants import check_kept, tagged
 
-PEERS: Final = ("roapi", "roapi-offset", "fastapi", "nginx", "datasette", "tipg", "redis")
+# Those that are measured on places alone.
+PLACE_PEERS: Final = ("tipg", "redis")
+PEERS: Final = ("roapi", "roapi-offset", "fastapi", "nginx", "datasette", *PLACE_PEERS)
 
 
 def log(text: str) -> None:
@@ -112,7 +115,8 @@ class Bench(msgspec.Struct, frozen=True):
             log(f"{', '.join(each.name for each in ceilings)}: {shape.slug}")
             with ExitStack() as stack:
                 others = [stack.enter_context(running(each, self.core)) for each in ceilings]
-                made = contests(self.driver, shape, ours=asked, others=others, rounds=self.pairs)
+                rounds = self.peer_pairs if shape.minor else self.pairs
+                made = contests(self.driver, shape, ours=asked, others=others, rounds=rounds)
         found.ceilings.append(made[0])
         found.low_level.append(made[1])
 
@@ -137,7 +141,7 @@ class Bench(msgspec.Struct, frozen=True):
         return {
             "roapi": lambda: roapi(data, work),
             "roapi-offset": lambda: roapi_by_offset(data, work),
-            "fastapi": lambda: fastapi(data),
+            "fastapi": lambda: fastapi(data, work),
             "nginx": lambda: nginx(answers, root=self._answers, work=work),
             "datasette": lambda: datasette(data, work),
             "tipg": lambda: tipg(data, work),
@@ -151,6 +155,7 @@ class Bench(msgspec.Struct, frozen=True):
         for shape in shapes if not only else [shape for shape in shapes if shape.slug in only]:
             log(f"{name}: {shape.slug}")
             try:
+                check_same(shape, ours=ours, theirs=theirs)
                 found.peers.append(contest(self.driver, shape, ours=ours, theirs=theirs, pairs=self.peer_pairs))
             except Cannot as cannot:
                 unable.setdefault(str(cannot), []).append(shape.title)

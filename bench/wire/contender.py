@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from bench.wire.finding import Finding
 from bench.wire.shapes import Params, Shape
 
 ROOT: Final = Path(__file__).parents[2]
@@ -41,7 +42,8 @@ class Contender(msgspec.Struct, frozen=True):
     `targets` gives the request targets of a shape in its language, some `with_body` or `with_fields`, and raises
     `Cannot`. `notes` says how it differs. `only` names the shapes that it is measured on, where those are not all.
     `least` are the lower bounds for the requests per second of the service over its own, by shape. The targets of one
-    that speaks RESP are commands.
+    that speaks RESP are commands. `finds` reads a response to a shape of places or words, which is then compared with
+    that of the service; `unlike` is how many of the identifiers on a page may be others.
     """
 
     name: str
@@ -53,6 +55,8 @@ class Contender(msgspec.Struct, frozen=True):
     only: tuple[str, ...] = ()
     least: Mapping[str, float] = {}
     protocol: Protocol = Protocol.HTTP
+    finds: Callable[[bytes], Finding] | None = None
+    unlike: int = 0
 
 
 def same_targets(shape: Shape) -> list[str]:

@@ -60,10 +60,12 @@ def read_locator_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
     in_cities = _in_cities(located)
     dense = tuple(_dense(sorted({store.country for store in stores})))
     shapes = [
-        Shape("radius", "`near`, `radius` 10 km, 50 a page", _around(in_cities, _circle, random), least=0.40),
+        Shape(
+            "radius", "`near`, `radius` 10 km, `is_open`, 50 a page", _around(in_cities, _circle, random), least=0.40
+        ),
         Shape("nearest", "`near`, `is_open`, the first 50", _around(located, _nearest, random), least=0.30),
-        Shape("box", "`bbox` of a city, 50 a page", _around(in_cities, _box, random), least=0.40),
-        Shape("words", "`q` of two words, the last a prefix, 50 a page", _words(stores, random), least=0.35),
+        Shape("box", "`bbox` of a city, `is_open`, 50 a page", _around(in_cities, _box, random), least=0.40),
+        Shape("words", "`q` of two words, the last a prefix, `is_open`, 50 a page", _words(stores, random), least=0.35),
         Shape("facets", "`facets=country,province` over dense filters, 50 a page", _facets(dense), most_cpu=1500),
         Shape("clusters", "`/clusters` of the world", _clusters(((),), random), most_cpu=2000),
         Shape("clusters-dense", "`/clusters` of the world, dense filters", _clusters(dense, random), most_cpu=12000),
@@ -74,7 +76,7 @@ def read_locator_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
 def _unrepeated(shape: Shape) -> Shape:
     """Return a shape with more requests than the caches of the service hold selections of, without bounds."""
     slug, title = f"{shape.slug}-unrepeated", f"{shape.title}, hardly any repeated"
-    return msgspec.structs.replace(shape, slug=slug, title=title, least=0.0, most_cpu=0.0, has_peers=False)
+    return msgspec.structs.replace(shape, slug=slug, title=title, least=0.0, most_cpu=0.0, minor=True)
 
 
 def _in_cities(stores: list[_Store]) -> list[_Store]:
@@ -95,7 +97,7 @@ def _point(store: _Store, random: Random) -> _Point:
 
 
 def _circle(point: _Point) -> Params:
-    return (("near", _written(*point)), ("radius", _RADIUS))
+    return (("near", _written(*point)), ("radius", _RADIUS), _OPEN)
 
 
 def _nearest(point: _Point) -> Params:
@@ -106,7 +108,7 @@ def _box(point: _Point) -> Params:
     latitude, longitude = point
     width = _HALF_SIDE / cos(radians(latitude))
     edges = (longitude - width, latitude - _HALF_SIDE, longitude + width, latitude + _HALF_SIDE)
-    return (("bbox", _written(*edges)),)
+    return (("bbox", _written(*edges)), _OPEN)
 
 
 def _written(*degrees: float) -> str:
@@ -119,7 +121,7 @@ def _words(stores: list[_Store], random: Random) -> tuple[Request, ...]:
     pairs = Counter(pair for store in read for pair in permutations(store.words, 2))
     common = [pair for pair, count in pairs.items() if count >= _FULL] or list(pairs)
     texts = {f"{first} {last[:end]}" for first, last in common for end in range(_PREFIX, len(last) + 1)}
-    return tuple(Request(STORES_PATH, (("q", text), *_FIRST)) for text in sorted(texts))
+    return tuple(Request(STORES_PATH, (("q", text), _OPEN, *_FIRST)) for text in sorted(texts))
 
 
 def _dense(countries: list[str]) -> Iterator[Params]:

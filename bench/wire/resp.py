@@ -23,6 +23,11 @@ def is_complete(reply: bytes | bytearray) -> bool:
     return reply.count(_LINE_END) == 1 + _LINES_PER_MEMBER * members
 
 
+def members(reply: bytes) -> list[str]:
+    """Return the members of a reply of members with their distances."""
+    return [line.decode() for line in reply.split(_LINE_END)[3::_LINES_PER_MEMBER]]
+
+
 def is_error(reply: bytes | bytearray) -> bool:
     """Return whether a reply is an error."""
     return reply.startswith(b"-")

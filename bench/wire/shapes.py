@@ -57,8 +57,8 @@ class Shape(msgspec.Struct, frozen=True):
 
     `options` are for the service. `least` is the lower bound for bare over service. `most` is the upper bound for the
     service with `options` over the service without; a shape that has it is compared with that alone. `most_cpu` is the
-    upper bound for the CPU time of a request, in microseconds. `has_peers` is whether peers are measured on it, if it
-    is plain.
+    upper bound for the CPU time of a request, in microseconds. `minor` is whether it is measured in as few rounds as
+    with a peer, and without peers.
     """
 
     slug: str
@@ -70,7 +70,7 @@ class Shape(msgspec.Struct, frozen=True):
     least: float = 0
     most: float = 0
     most_cpu: float = 0
-    has_peers: bool = True
+    minor: bool = False
 
     @property
     def coding(self) -> str:
@@ -85,7 +85,7 @@ class Shape(msgspec.Struct, frozen=True):
     @property
     def plain(self) -> bool:
         """Whether peers are measured on the shape, too: it has no header fields or options."""
-        return self.has_peers and not self.options and not any(request.fields for request in self.requests)
+        return not self.minor and not self.options and not any(request.fields for request in self.requests)
 
 
 class _Store(msgspec.Struct, frozen=True):
