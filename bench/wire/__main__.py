@@ -2,14 +2,14 @@
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
 from bench.markdown import save
-from bench.wire.bench import PEERS, Bench, Found, log
+from bench.wire.bench import PEERS, PLACE_PEERS, Bench, Found, log
 from bench.wire.cores import split_cores
 from bench.wire.load import Driver
 from bench.wire.locator import read_locator_shapes
@@ -21,6 +21,7 @@ from bench.wire.shapes import Shape, read_shapes
 from bench.wire.variants import variants
 
 _NO_PEER: Final = "none"
+_PLACES_FROM: Final = 1_000_000
 
 
 @click.command()
@@ -53,7 +54,11 @@ def main(  # noqa: PLR0913 - one for each option
     peers: tuple[str, ...],
     slugs: tuple[str, ...],
 ) -> None:
-    """Print the tables; exit with 1 if a bound is missed. A run with all shapes and peers updates README.md."""
+    """Print the tables; exit with 1 if a bound is missed. A run with all shapes and peers updates README.md.
+
+    With fewer than 1,000,000 stores, places, words and facets, and the peers for these alone, are left out unless a
+    shape is named.
+    """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
     core, load = split_cores()
     sample = Sample.of(stores, companies=companies, seed=seed)
@@ -64,7 +69,8 @@ def main(  # noqa: PLR0913 - one for each option
     served = (data or (sample.baked if baked else sample.folder)).resolve()
     others = [] if slugs else _other_forms(sample, served)
     bench = Bench(sample, served, others, core, Driver(load, connections, seconds), pairs, peer_pairs)
-    report = _measured(bench, slugs, [name for name in peers or PEERS if name != _NO_PEER])
+    shapes = _shapes(sample, slugs)
+    report = _measured(bench, shapes, [name for name in peers or _peers(shapes) if name != _NO_PEER])
     print(markdown(report))
     if not peers and not slugs:
         save(str(stores), results=report, tables=markdown(report))
@@ -76,13 +82,23 @@ def _other_forms(sample: Sample, served: Path) -> list[Path]:
     return [form for form in (sample.folder, sample.csv) if form != served]
 
 
-def _measured(bench: Bench, slugs: Sequence[str], peers: Sequence[str]) -> Report:
-    drawn = read_shapes(bench.sample.folder, bench.sample.seed)
-    located = read_locator_shapes(bench.sample.folder, bench.sample.seed)
-    every = (*drawn, *located, *variants(drawn))
+def _shapes(sample: Sample, slugs: Sequence[str]) -> list[Shape]:
+    """Return the shapes that are named; without names all of this size."""
+    drawn = read_shapes(sample.folder, sample.seed)
+    placed = read_locator_shapes(sample.folder, sample.seed) if slugs or sample.stores >= _PLACES_FROM else ()
+    every = (*drawn, *placed, *variants(drawn))
     shapes = [shape for shape in every if not slugs or shape.slug in slugs]
     if not shapes:
         raise click.UsageError(f"the shapes are {', '.join(shape.slug for shape in every)}")
+    return shapes
+
+
+def _peers(shapes: Iterable[Shape]) -> Sequence[str]:
+    """Return the peers for some shapes."""
+    return PEERS if any(shape.locates for shape in shapes) else [name for name in PEERS if name not in PLACE_PEERS]
+
+
+def _measured(bench: Bench, shapes: Sequence[Shape], peers: Sequence[str]) -> Report:
     try:
         return _report(bench, shapes, bench.run(shapes, peers))
     except Failed as failed:
