@@ -2,26 +2,24 @@
 
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
 from bench.markdown import save
-from bench.wire.bench import PEERS, PLACE_PEERS, Bench, Found, log
+from bench.wire.bench import PEERS, Bench, Found, log
+from bench.wire.choice import choose_shapes, peers_of
 from bench.wire.cores import split_cores
 from bench.wire.load import Driver
-from bench.wire.locator import read_locator_shapes
 from bench.wire.machine import surroundings
 from bench.wire.report import Report, ShapeFacts, markdown
 from bench.wire.sample import Sample, bake, make, make_csv
 from bench.wire.servers import Failed
-from bench.wire.shapes import Shape, read_shapes
-from bench.wire.variants import variants
+from bench.wire.shapes import Shape
 
 _NO_PEER: Final = "none"
-_PLACES_FROM: Final = 1_000_000
 
 
 @click.command()
@@ -69,8 +67,11 @@ def main(  # noqa: PLR0913 - one for each option
     served = (data or (sample.baked if baked else sample.folder)).resolve()
     others = [] if slugs else _other_forms(sample, served)
     bench = Bench(sample, served, others, core, Driver(load, connections, seconds), pairs, peer_pairs)
-    shapes = _shapes(sample, slugs)
-    report = _measured(bench, shapes, [name for name in peers or _peers(shapes) if name != _NO_PEER])
+    try:
+        shapes = choose_shapes(sample.folder, slugs, stores=stores, seed=seed)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    report = _measured(bench, shapes, [name for name in peers or peers_of(shapes) if name != _NO_PEER])
     print(markdown(report))
     if not peers and not slugs:
         save(str(stores), results=report, tables=markdown(report))
@@ -80,22 +81,6 @@ def main(  # noqa: PLR0913 - one for each option
 def _other_forms(sample: Sample, served: Path) -> list[Path]:
     make_csv(sample)
     return [form for form in (sample.folder, sample.csv) if form != served]
-
-
-def _shapes(sample: Sample, slugs: Sequence[str]) -> list[Shape]:
-    """Return the shapes that are named; without names all of this size."""
-    drawn = read_shapes(sample.folder, sample.seed)
-    placed = read_locator_shapes(sample.folder, sample.seed) if slugs or sample.stores >= _PLACES_FROM else ()
-    every = (*drawn, *placed, *variants(drawn))
-    shapes = [shape for shape in every if not slugs or shape.slug in slugs]
-    if not shapes:
-        raise click.UsageError(f"the shapes are {', '.join(shape.slug for shape in every)}")
-    return shapes
-
-
-def _peers(shapes: Iterable[Shape]) -> Sequence[str]:
-    """Return the peers for some shapes."""
-    return PEERS if any(shape.locates for shape in shapes) else [name for name in PEERS if name not in PLACE_PEERS]
 
 
 def _measured(bench: Bench, shapes: Sequence[Shape], peers: Sequence[str]) -> Report:
