@@ -22,6 +22,17 @@ def unpack(bitmap: Bitmap, count: int) -> NDArray[np.bool_]:
     return np.unpackbits(bitmap.view(np.uint8), count=count, bitorder="little").view(np.bool_)
 
 
+def count_between(bitmap: Bitmap, bounds: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return how many bits are set from each bound, a position, to the next."""
+    words, bits = np.divmod(bounds, _WORD_BITS)
+    lower = (np.uint64(1) << bits.astype(np.uint64)) - np.uint64(1)  # the bits of a word below a bound
+    before = np.zeros(len(bitmap) + 1, np.int64)
+    np.cumsum(np.bitwise_count(bitmap), out=before[1:])
+    below = before[words] + np.bitwise_count(np.append(bitmap, np.uint64(0))[words] & lower)
+    counts: NDArray[np.int64] = np.diff(below)
+    return counts
+
+
 def positions(bitmap: Bitmap) -> NDArray[np.intp]:
     """Return the positions of the bits that are set, ascending."""
     return np.unpackbits(bitmap.view(np.uint8), bitorder="little").view(np.bool_).nonzero()[0]

@@ -35,13 +35,13 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
 
 
 def nearest(table: Table, criteria: Criteria, point: Point) -> DistanceOrder:
-    """Return the rows that match, in the order of their distance from a point. The last rows found are cached."""
+    """Return the rows that match, in the order of their distance from a point."""
     locations = table.locations
     if locations is None:
         raise ValueError("the rows have no locations")
     if criteria == ALL_ROWS:
         return order_all(locations, point)
-    found = _found(table, criteria, DISTANCE)
+    found = find(table, criteria, DISTANCE)
     if isinstance(found, RowList):
         return order_rows(locations, point, found.rows)
     return order_bitmap(locations, point, found.bitmap)
@@ -49,7 +49,7 @@ def nearest(table: Table, criteria: Criteria, point: Point) -> DistanceOrder:
 
 def matching(table: Table, criteria: Criteria) -> RowList | RowBitmap:
     """Return the rows that match; many as a bitmap in the order of the rows. Recent ones are cached."""
-    return _found(table, criteria, table.order_by)
+    return find(table, criteria, table.order_by)
 
 
 def are_many(count: int, table: Table) -> bool:
@@ -57,7 +57,8 @@ def are_many(count: int, table: Table) -> bool:
     return count * _BITMAP_FRACTION >= len(table) > _BITMAP_FRACTION
 
 
-def _found(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
+def find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
+    """Return the rows that match; many as a bitmap by position in an order. Recent ones are cached."""
     found = table.found.get((criteria, order))
     if found is None:
         found = _find(table, criteria, order)

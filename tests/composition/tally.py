@@ -16,6 +16,7 @@ NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys(("304 by tag", "status 412"), 10),
     **dict.fromkeys(("status 307", "status 401", "status 404", "status 405", "status 422", "status 429"), 3),
     **dict.fromkeys(("304 by *", "304 by date", "coded over 32 KiB", "problem details", "strict"), 3),
+    "resource /clusters": 3,
     **dict.fromkeys(("status 204", "low rate accepted", "connection closed", "reloads", "old data during a reload"), 1),
 }
 
