@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +20,6 @@ from bench.wire.agreement import check_same
 from bench.wire.answers import Answers, collect
 from bench.wire.contender import Cannot, Contender, NotInstalled
 from bench.wire.load import Driver
-from bench.wire.locator import CLUSTERS_PATH
 from bench.wire.measure import Contest, contest, contests
 from bench.wire.report import Loading
 from bench.wire.sample import Sample
@@ -73,7 +71,7 @@ class Bench(msgspec.Struct, frozen=True):
             with self._started(service(other), found):
                 pass
         with self._started(service(self.data), found) as ours:
-            asked = [tagged(ours, shape) for shape in shapes if self._is_served(ours, shape, found)]
+            asked = [tagged(ours, shape) for shape in shapes]
             for shape in asked:
                 (self._beside_logged if shape.most else self._beside_ceilings)(ours, shape, found)
             for name in peers:
@@ -87,14 +85,6 @@ class Bench(msgspec.Struct, frozen=True):
             if peers and spared:
                 found.lacks.append(f"No peer is asked: {'; '.join(spared)}.")
         return found
-
-    def _is_served(self, ours: Server, shape: Shape, found: Found) -> bool:
-        """Return whether the service has the operation of a shape; until it has clusters, these shapes are left out."""
-        request = shape.requests[0]
-        served = request.path != CLUSTERS_PATH or ours.ask(request.target, shape.key).status != HTTPStatus.NOT_FOUND
-        if not served:
-            found.lacks.append(f"The service has no {shape.title}.")
-        return served
 
     @contextmanager
     def _started(self, contender: Contender, found: Found) -> Iterator[Server]:

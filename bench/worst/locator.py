@@ -28,8 +28,8 @@ def locator_params(values: Values, random: Random) -> Params:
         if random.random() < _RADIUS:
             params.append(("radius", f"{10 ** random.uniform(*_REACH):.1f}"))
     chances: tuple[tuple[str, float, _Draw], ...] = (
-        ("bbox", _BBOX, _box),
-        ("q", _Q, _search),
+        ("bbox", _BBOX, random_box),
+        ("q", _Q, random_words),
         ("facets", _FACETS, _counted),
     )
     return params + [(name, draw(values, random)) for name, share, draw in chances if random.random() < share]
@@ -49,7 +49,7 @@ def _point(values: Values, random: Random) -> tuple[float, float]:
     return round(latitude + random.gauss(0, _AWAY), 5), round(longitude + east, 5)
 
 
-def _box(values: Values, random: Random) -> str:
+def random_box(values: Values, random: Random) -> str:
     """Return a box about a point, of any size: its edges stop at the poles and cross the antimeridian."""
     latitude, longitude = _point(values, random)
     high, wide = (random.choice(_SIZES) * random.random() for _ in range(2))
@@ -62,7 +62,7 @@ def _turned(longitude: float) -> float:
     return (longitude + 180.0) % 360.0 - 180.0
 
 
-def _search(values: Values, random: Random) -> str:
+def random_words(values: Values, random: Random) -> str:
     """Return words of one store, of any, or the commonest; the last may be cut short, or be whole."""
     ways: tuple[Callable[[int], list[str]], ...] = (
         lambda count: random.choice(values.texts).split()[:count],

@@ -1,12 +1,13 @@
 """Adversarial places and words: poles, half the earth, the antimeridian, single letters, as many words as may be."""
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 from random import Random
 from string import ascii_lowercase
 from typing import Final
 from urllib.parse import urlencode
 
+from bench.wire.shapes import STORES_PATH
 from bench.worst.values import Params, Values
 from service.model.parameters import MAX_FACETS, SORT_ORDERS
 from service.model.records import STORES
@@ -16,7 +17,7 @@ from service.model.words import MAX_CHARACTERS, MAX_WORDS
 _POINTS: Final = ("90,0", "-90,180", "89.999,-120", "0,180", "-16.5,-180", "-48.8767,-123.3933", "0,0")
 # Metres: of a store, a city, a country, a quarter of the earth's surface, half of it, all but a spot, more than all.
 _RADII: Final = ("0.1", "20000", "1000000", "6671703", "10007557", "20000000", "1e300")
-_BOXES: Final = (
+BOXES: Final = (
     *("-180,-90,180,90", "-180,-90,0,90", "-180,0,180,90", "-180,89,180,90", "0.0001,-90,0,90", "170,-90,-170,90"),
     *("-180,40,180,40.001", "-0.2,-90,0.2,90", "180,-90,-180,90", "-180,-90,-180,90", "-10,-50,150,60"),
 )
@@ -27,11 +28,11 @@ _NEAREST: Final = 4
 
 
 def by_remoteness(values: Values, random: Random) -> Iterator[str]:
-    """Yield query strings."""
-    choices, facets = [urlencode(filters) for filters in _filters(values)], _facets(values)
-    yield from _near(values, choices, facets, random)
-    yield from _in_boxes(choices, facets)
-    yield from _with_words(values, choices, facets, random)
+    """Yield targets."""
+    choices, facets = [urlencode(filters) for filters in dense_filters(values)], _facets(values)
+    places = (_near(values, choices, facets, random), _in_boxes(choices, facets))
+    queries = chain(*places, _with_words(values, choices, facets, random))
+    yield from (f"{STORES_PATH}?{query}" for query in queries)
 
 
 def _facets(values: Values) -> str:
@@ -40,7 +41,7 @@ def _facets(values: Values) -> str:
     return f"facets={','.join(names[-MAX_FACETS:])}"
 
 
-def _filters(values: Values) -> Iterator[Params]:
+def dense_filters(values: Values) -> Iterator[Params]:
     """Yield filters: none, dense ones, one of a store, all of a store."""
     countries = [("country", country) for country in values.ranked["country"]]
     yield []
@@ -63,17 +64,17 @@ def _near(values: Values, choices: Sequence[str], facets: str, random: Random) -
 
 def _in_boxes(choices: Sequence[str], facets: str) -> Iterator[str]:
     rest = ("", "near=90,0", "near=0,180&radius=10007557", facets)
-    for box, filters, more, (limit, page) in product(_BOXES, choices, rest, _PAGES):
+    for box, filters, more, (limit, page) in product(BOXES, choices, rest, _PAGES):
         yield _joined(f"bbox={box}", filters, more, limit, page)
 
 
 def _with_words(values: Values, choices: Sequence[str], facets: str, random: Random) -> Iterator[str]:
-    rest = ("", "sort_by=name&sort_order=desc", "near=0,180", "near=0,0&radius=10007557", f"bbox={_BOXES[1]}")
-    for text, filters, more in product(_texts(values, random), choices, (*rest, facets)):
+    rest = ("", "sort_by=name&sort_order=desc", "near=0,180", "near=0,0&radius=10007557", f"bbox={BOXES[1]}")
+    for text, filters, more in product(texts(values, random), choices, (*rest, facets)):
         yield _joined(urlencode({"q": text}), filters, more)
 
 
-def _texts(values: Values, random: Random) -> Iterator[str]:
+def texts(values: Values, random: Random) -> Iterator[str]:
     """Yield searches: single letters, as many words as there may be, long ones, and of scripts without spaces."""
     common, rare = values.words[:MAX_WORDS], values.words[-MAX_WORDS:]
     yield from ascii_lowercase
