@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.wire.__main__ import main
+from bench.wire.agreement import PROBES
 from bench.wire.bench import PEERS, PLACE_PEERS
 from bench.wire.choice import PLACES_FROM, choose_shapes, peers_of
 from bench.wire.finding import Finding, on_page
@@ -82,6 +84,14 @@ def test_every_shape_and_peer_in_a_command_of_the_page_exists(folder: Path) -> N
     peers = set(re.findall(r"^ .*bench.*--peer ([a-z-]+)", README, re.MULTILINE))
     assert {"radius"} <= asked <= known
     assert {"redis"} <= peers <= {*PEERS, "none"}
+
+
+def test_the_page_says_how_many_requests_there_are_and_when_places_are_measured(shapes: dict[str, Shape]) -> None:
+    assert f"{len(shapes['radius'].requests):,} distinct\n  requests in random order" in README
+    assert f"up to {len(shapes['radius-unrepeated'].requests):,} distinct requests" in README
+    assert f"part of the runs with {PLACES_FROM:,} stores" in README
+    assert f"With fewer than {PLACES_FROM:,} stores" in (main.help or "")
+    assert f"{PROBES} responses are compared" in README
 
 
 @pytest.mark.parametrize(

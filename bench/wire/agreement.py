@@ -8,7 +8,7 @@ from bench.wire.load import Questions
 from bench.wire.servers import Failed, Server
 from bench.wire.shapes import Shape
 
-_PROBES: Final = 100
+PROBES: Final = 100
 
 
 def check_same(shape: Shape, *, ours: Server, theirs: Server) -> None:
@@ -27,4 +27,4 @@ def check_same(shape: Shape, *, ours: Server, theirs: Server) -> None:
 
 def _bodies(shape: Shape, server: Server) -> Iterator[bytes]:
     questions = Questions.of(shape, server)
-    return (questions.ask(server, target).body for target in questions.targets[:_PROBES])
+    return (questions.ask(server, target).body for target in questions.targets[:PROBES])
