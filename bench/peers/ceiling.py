@@ -9,7 +9,7 @@ import msgspec
 from bench.peers.plan import Plan
 from bench.wire.answers import Answers
 from bench.wire.contender import Contender, same_targets
-from bench.wire.shapes import COMPANY_PATH, STORES_PATH, Shape
+from bench.wire.shapes import COMPANY_PATH, Shape
 
 
 def bare(shape: Shape, answers: Answers, folder: Path) -> Contender:
@@ -23,8 +23,8 @@ def low_level(shape: Shape, answers: Answers, folder: Path) -> Contender:
 
 
 def _contender(program: str, shape: Shape, answers: Answers, folder: Path) -> Contender:
-    by_id = shape.requests[0].path.startswith(COMPANY_PATH)
-    route = f"{COMPANY_PATH}{{company_id}}" if by_id else STORES_PATH
+    path = shape.requests[0].path
+    route = f"{COMPANY_PATH}{{company_id}}" if path.startswith(COMPANY_PATH) else path
     file = folder / f"plan-{shape.slug}.json"
     fields = {"Content-Type": answers.media_type, "Content-Encoding": answers.coding}
     plan = Plan(route, answers.status, {name: value for name, value in fields.items() if value}, answers.sizes)

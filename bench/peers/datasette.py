@@ -1,11 +1,10 @@
 """Datasette: the data set in an SQLite file, asked through its JSON interface."""
 
-import sqlite3
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlencode
 
-from bench.peers.tables import STORE_FIELDS, fill
+from bench.peers.tables import STORE_FIELDS, make_database
 from bench.wire.contender import Cannot, Contender, peer_program, peer_version
 from bench.wire.shapes import Request, Shape
 
@@ -16,7 +15,7 @@ _SETTINGS: Final = ("max_returned_rows 1000", "facet_time_limit_ms 200", "sugges
 def datasette(data: Path, work: Path) -> Contender:
     """Return Datasette over an SQLite file, made where there is none. Raises `NotInstalled`."""
     program, version = peer_program("datasette"), peer_version("datasette")
-    file = _database(data, work / f"{_DATABASE}.db")
+    file = make_database(work / f"{_DATABASE}.db", data)
     settings = [word for setting in _SETTINGS for word in ("--setting", *setting.split())]
     return Contender(
         name="Datasette",
@@ -29,22 +28,13 @@ def datasette(data: Path, work: Path) -> Contender:
     )
 
 
-def _database(data: Path, file: Path) -> Path:
-    if not file.exists():
-        partial = file.with_suffix(".part")
-        partial.unlink(missing_ok=True)
-        with sqlite3.connect(partial) as connection:
-            fill(connection, data)
-        connection.close()
-        partial.replace(file)
-    return file
-
-
 def _targets(shape: Shape) -> list[str]:
     if shape.slug == "fault":
         raise Cannot("it has neither these parameters nor 422")
     if shape.slug == "key":
         raise Cannot("it has no keys of its own")
+    if shape.locates:
+        raise Cannot("its file here has no indexes of places or words")
     write = {"company": _company, "page": _page}.get(shape.slug, _select)
     return [f"/{_DATABASE}{write(request)}" for request in shape.requests]
 

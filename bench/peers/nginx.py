@@ -54,6 +54,8 @@ def nginx(answers: Mapping[str, Answers], *, root: Path, work: Path) -> Contende
     def targets(shape: Shape) -> list[str]:
         if shape.status != _OK:
             raise Cannot("it sends files, all with status 200")
+        if shape.locates:
+            raise Cannot("its files would be like those of the other pages of 50 records")
         return [f"/{file.relative_to(root)}" for file in answers[shape.slug].files]
 
     return Contender(

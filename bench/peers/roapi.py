@@ -88,6 +88,8 @@ def _targets(shape: Shape) -> list[str]:
         raise Cannot("it has neither these parameters nor 422")
     if shape.slug == "key":
         raise Cannot("it has no keys")
+    if shape.locates:
+        raise Cannot("it has no indexes of places or words")
     return list(map({"company": _company, "page": _range}.get(shape.slug, _page), shape.requests))
 
 

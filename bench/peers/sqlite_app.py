@@ -1,4 +1,4 @@
-"""The FastAPI peer's program: `python -m bench.peers.sqlite_app PORT DIR`, in the peers' environment.
+"""The FastAPI peer's program: `python -m bench.peers.sqlite_app PORT FILE`, in the peers' environment.
 
 Handlers are coroutines that ask SQLite directly: the data is in memory, and a thread for each answer would cost more.
 """
@@ -6,85 +6,22 @@ Handlers are coroutines that ask SQLite directly: the data is in memory, and a t
 import secrets
 import sqlite3
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from math import ceil
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import uvicorn  # type: ignore[import-not-found]
 from fastapi import Depends, FastAPI, HTTPException, Query, Security
 from fastapi.security import APIKeyHeader
 
-from bench.peers.tables import COMPANY_FIELDS, STORE_FIELDS, fill
+from bench.peers.sqlite_places import search_route
+from bench.peers.sqlite_records import Company, Order, Page, SortKey, Store
+from bench.peers.tables import COMPANY_FIELDS, STORE_FIELDS
 
 _KEY: Final = "bench"
 _STORE: Final = ", ".join(STORE_FIELDS)
 _COMPANY: Final = ", ".join(COMPANY_FIELDS)
-
-Order = Literal["asc", "desc"]
-SortKey = Literal[
-    "store_id",
-    "company_id",
-    "parent_company_id",
-    "name",
-    "address_1",
-    "address_2",
-    "city",
-    "province",
-    "country",
-    "postal_code",
-    "phone_number",
-    "is_open",
-    "latitude",
-    "longitude",
-    "created_at",
-    "updated_at",
-]
-
-
-@dataclass(slots=True)
-class Store:
-    """A store as it is answered."""
-
-    store_id: str
-    company_id: str
-    parent_company_id: str | None
-    name: str | None
-    address_1: str
-    address_2: str | None
-    city: str
-    province: str | None
-    country: str
-    postal_code: str | None
-    phone_number: str | None
-    is_open: bool
-    latitude: str | None
-    longitude: str | None
-    created_at: str | None
-    updated_at: str | None
-
-
-@dataclass(slots=True)
-class Company:
-    """A company as it is answered."""
-
-    company_id: str
-    name: str
-    domain: str | None
-    parent_company_id: str | None
-
-
-@dataclass(slots=True)
-class Page:
-    """A page of stores."""
-
-    limit: int
-    num_pages: int
-    page_num: int
-    sort_order: Order
-    sort_by: SortKey
-    total_count: int
-    data: list[Store]
 
 
 @dataclass(slots=True)
@@ -157,6 +94,7 @@ def application(connection: sqlite3.Connection) -> Any:
     app = FastAPI()
     keyed = [Depends(_check_key)]
     app.add_api_route("/stores", stores, response_model=Page, dependencies=keyed)
+    app.add_api_route("/places", search_route(connection), dependencies=keyed)
     app.add_api_route("/companies/{company_id}", company, response_model=Company, dependencies=keyed)
     app.add_api_route("/ready", ready)
     return app
@@ -164,9 +102,10 @@ def application(connection: sqlite3.Connection) -> Any:
 
 def main() -> None:
     """Load, then serve until stopped."""
-    port, data = sys.argv[1:]
+    port, file = sys.argv[1:]
     connection = sqlite3.connect(":memory:")
-    fill(connection, Path(data))
+    with closing(sqlite3.connect(file)) as made:
+        made.backup(connection)
     app = application(connection)
     uvicorn.run(app, port=int(port), loop="uvloop", http="httptools", access_log=False, log_level="warning")
 

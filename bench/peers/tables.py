@@ -5,7 +5,8 @@ The standard library alone: programs in the peers' environment import it.
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -58,8 +59,20 @@ def read_stores(data: Path) -> list[dict[str, Any]]:
     return stores
 
 
-def fill(connection: sqlite3.Connection, data: Path) -> None:
-    """Make the tables of a data set of JSON files."""
+def make_database(file: Path, data: Path, *steps: Callable[[sqlite3.Connection], None]) -> Path:
+    """Return an SQLite file of a data set of JSON files, made with further steps where there is none."""
+    if not file.exists():
+        partial = file.with_suffix(".part")
+        partial.unlink(missing_ok=True)
+        with closing(sqlite3.connect(partial)) as connection:
+            _fill(connection, data)
+            for step in steps:
+                step(connection)
+        partial.replace(file)
+    return file
+
+
+def _fill(connection: sqlite3.Connection, data: Path) -> None:
     connection.executescript(_SCHEMA)
     _insert(connection, "stores", ("position", *STORE_FIELDS, "updated"), read_stores(data))
     _insert(connection, "companies", COMPANY_FIELDS, json.loads((data / "companies.json").read_bytes()))

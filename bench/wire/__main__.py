@@ -10,14 +10,14 @@ import click
 
 from bench.markdown import save
 from bench.wire.bench import PEERS, Bench, Found, log
+from bench.wire.choice import choose_shapes, peers_of
 from bench.wire.cores import split_cores
 from bench.wire.load import Driver
 from bench.wire.machine import surroundings
 from bench.wire.report import Report, ShapeFacts, markdown
 from bench.wire.sample import Sample, bake, make, make_csv
 from bench.wire.servers import Failed
-from bench.wire.shapes import Shape, read_shapes
-from bench.wire.variants import variants
+from bench.wire.shapes import Shape
 
 _NO_PEER: Final = "none"
 
@@ -52,7 +52,11 @@ def main(  # noqa: PLR0913 - one for each option
     peers: tuple[str, ...],
     slugs: tuple[str, ...],
 ) -> None:
-    """Print the tables; exit with 1 if a bound is missed. A run with all shapes and peers updates README.md."""
+    """Print the tables; exit with 1 if a bound is missed. A run with all shapes and peers updates README.md.
+
+    With fewer than 1,000,000 stores, places, words and facets, and the peers for these alone, are left out unless a
+    shape is named.
+    """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
     core, load = split_cores()
     sample = Sample.of(stores, companies=companies, seed=seed)
@@ -63,7 +67,11 @@ def main(  # noqa: PLR0913 - one for each option
     served = (data or (sample.baked if baked else sample.folder)).resolve()
     others = [] if slugs else _other_forms(sample, served)
     bench = Bench(sample, served, others, core, Driver(load, connections, seconds), pairs, peer_pairs)
-    report = _measured(bench, slugs, [name for name in peers or PEERS if name != _NO_PEER])
+    try:
+        shapes = choose_shapes(sample.folder, slugs, stores=stores, seed=seed)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    report = _measured(bench, shapes, [name for name in peers or peers_of(shapes) if name != _NO_PEER])
     print(markdown(report))
     if not peers and not slugs:
         save(str(stores), results=report, tables=markdown(report))
@@ -75,12 +83,7 @@ def _other_forms(sample: Sample, served: Path) -> list[Path]:
     return [form for form in (sample.folder, sample.csv) if form != served]
 
 
-def _measured(bench: Bench, slugs: Sequence[str], peers: Sequence[str]) -> Report:
-    drawn = read_shapes(bench.sample.folder, bench.sample.seed)
-    every = (*drawn, *variants(drawn))
-    shapes = [shape for shape in every if not slugs or shape.slug in slugs]
-    if not shapes:
-        raise click.UsageError(f"the shapes are {', '.join(shape.slug for shape in every)}")
+def _measured(bench: Bench, shapes: Sequence[Shape], peers: Sequence[str]) -> Report:
     try:
         return _report(bench, shapes, bench.run(shapes, peers))
     except Failed as failed:
@@ -99,9 +102,10 @@ def _report(bench: Bench, shapes: Sequence[Shape], found: Found) -> Report:
         shapes=[
             ShapeFacts(
                 *(shape.slug, shape.title, len(shape.requests), found.answers[shape.slug].mean_bytes),
-                *(shape.least, shape.most),
+                *(shape.least, shape.most, shape.most_cpu),
             )
             for shape in shapes
+            if shape.slug in found.answers
         ],
         loadings=found.loadings,
         ceilings=found.ceilings,

@@ -13,7 +13,10 @@ from bench.peers.ceiling import bare, low_level
 from bench.peers.datasette import datasette
 from bench.peers.fastapi import fastapi
 from bench.peers.nginx import nginx
+from bench.peers.redis import redis
 from bench.peers.roapi import roapi, roapi_by_offset
+from bench.peers.tipg import tipg
+from bench.wire.agreement import check_same
 from bench.wire.answers import Answers, collect
 from bench.wire.contender import Cannot, Contender, NotInstalled
 from bench.wire.load import Driver
@@ -25,7 +28,9 @@ from bench.wire.service import service
 from bench.wire.shapes import Shape
 from bench.wire.variants import check_kept, tagged
 
-PEERS: Final = ("roapi", "roapi-offset", "fastapi", "nginx", "datasette")
+# Those that are measured on places alone.
+PLACE_PEERS: Final = ("tipg", "redis")
+PEERS: Final = ("roapi", "roapi-offset", "fastapi", "nginx", "datasette", *PLACE_PEERS)
 
 
 def log(text: str) -> None:
@@ -100,7 +105,8 @@ class Bench(msgspec.Struct, frozen=True):
             log(f"{', '.join(each.name for each in ceilings)}: {shape.slug}")
             with ExitStack() as stack:
                 others = [stack.enter_context(running(each, self.core)) for each in ceilings]
-                made = contests(self.driver, shape, ours=asked, others=others, rounds=self.pairs)
+                rounds = self.peer_pairs if shape.minor else self.pairs
+                made = contests(self.driver, shape, ours=asked, others=others, rounds=rounds)
         found.ceilings.append(made[0])
         found.low_level.append(made[1])
 
@@ -119,28 +125,33 @@ class Bench(msgspec.Struct, frozen=True):
         return answers
 
     def _peer(self, name: str, answers: Mapping[str, Answers]) -> Contender:
-        """Prepare the data of a peer and return the peer. Raises `NotInstalled`."""
+        """Prepare the data of a peer and return the peer. Raises `NotInstalled`, `Failed`."""
         data, work = self.sample.folder, self.sample.work
         log(f"prepare the data of {name}")
         return {
             "roapi": lambda: roapi(data, work),
             "roapi-offset": lambda: roapi_by_offset(data, work),
-            "fastapi": lambda: fastapi(data),
+            "fastapi": lambda: fastapi(data, work),
             "nginx": lambda: nginx(answers, root=self._answers, work=work),
             "datasette": lambda: datasette(data, work),
+            "tipg": lambda: tipg(data, work),
+            "redis": lambda: redis(data, work),
         }[name]()
 
     def _against(self, ours: Server, theirs: Server, shapes: Sequence[Shape], found: Found) -> None:
         """Measure the service and a peer on each shape that the peer supports."""
-        only = theirs.contender.only
+        only, name = theirs.contender.only, theirs.contender.name
+        unable: dict[str, list[str]] = {}
         for shape in shapes if not only else [shape for shape in shapes if shape.slug in only]:
-            log(f"{theirs.contender.name}: {shape.slug}")
+            log(f"{name}: {shape.slug}")
             try:
+                check_same(shape, ours=ours, theirs=theirs)
                 found.peers.append(contest(self.driver, shape, ours=ours, theirs=theirs, pairs=self.peer_pairs))
             except Cannot as cannot:
-                found.lacks.append(f"{theirs.contender.name} cannot do {shape.title}: {cannot}.")
+                unable.setdefault(str(cannot), []).append(shape.title)
             except Failed as failed:
-                found.lacks.append(f"{theirs.contender.name} failed on {shape.title}: {failed}.")
+                found.lacks.append(f"{name} failed on {shape.title}: {failed}.")
+        found.lacks.extend(f"{name} cannot do {'; '.join(titles)}: {why}." for why, titles in unable.items())
 
     @property
     def _answers(self) -> Path:

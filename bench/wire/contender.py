@@ -1,12 +1,14 @@
 """A contender: a server that is measured, and how it expresses each shape of request."""
 
 import importlib.metadata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from bench.wire.finding import Finding
 from bench.wire.shapes import Params, Shape
 
 ROOT: Final = Path(__file__).parents[2]
@@ -27,11 +29,21 @@ class NotInstalled(Exception):
     """A contender is not installed; the message says what is missing."""
 
 
+class Protocol(Enum):
+    """The protocol between the load and a contender."""
+
+    HTTP = "HTTP"
+    RESP = "RESP"
+
+
 class Contender(msgspec.Struct, frozen=True):
-    """A server: its name and version, its command for a port, a path that is answered once it is ready, its targets.
+    """A server: its name and version, its command for a port, a target that is answered once it is ready, its targets.
 
     `targets` gives the request targets of a shape in its language, some `with_body` or `with_fields`, and raises
     `Cannot`. `notes` says how it differs. `only` names the shapes that it is measured on, where those are not all.
+    `least` are the lower bounds for the requests per second of the service over its own, by shape. The targets of one
+    that speaks RESP are commands. `finds` reads a response to a shape of places or words, which is then compared with
+    that of the service; `unlike` is how many of the identifiers on a page may be others.
     """
 
     name: str
@@ -41,6 +53,10 @@ class Contender(msgspec.Struct, frozen=True):
     targets: Callable[[Shape], list[str]]
     notes: str = ""
     only: tuple[str, ...] = ()
+    least: Mapping[str, float] = {}
+    protocol: Protocol = Protocol.HTTP
+    finds: Callable[[bytes], Finding] | None = None
+    unlike: int = 0
 
 
 def same_targets(shape: Shape) -> list[str]:

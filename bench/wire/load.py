@@ -1,12 +1,15 @@
-"""Load: wrk on its own core, walking through the targets of a shape."""
+"""Load: wrk on its own core, walking through the targets of a shape; for Redis a load of our own."""
 
 import subprocess
+import sys
 from pathlib import Path
+from random import randrange
 from tempfile import TemporaryDirectory
 from typing import Final
 
 import msgspec
 
+from bench.wire.contender import ROOT, Protocol
 from bench.wire.cores import pinned
 from bench.wire.servers import Answer, Failed, Server
 from bench.wire.shapes import Shape
@@ -57,7 +60,7 @@ class Driver(msgspec.Struct, frozen=True):
 
 
 class _Summary(msgspec.Struct, frozen=True):
-    """The output of walk.lua."""
+    """The output of walk.lua, and of the load on Redis."""
 
     requests: int
     microseconds: int
@@ -80,7 +83,7 @@ class Run(msgspec.Struct, frozen=True):
 def drive(driver: Driver, server: Server, questions: Questions) -> Run:
     """Run the load against a server. Raises `Failed` if a connection breaks or a status is wrong."""
     before = server.cpu_seconds()
-    summary = _wrk(driver, server, questions)
+    summary = _summary(driver, server, questions)
     taken = server.cpu_seconds() - before
     _check(server.contender.name, questions, summary)
     return Run(
@@ -91,20 +94,38 @@ def drive(driver: Driver, server: Server, questions: Questions) -> Run:
     )
 
 
-def _wrk(driver: Driver, server: Server, questions: Questions) -> _Summary:
-    options = ["-t1", f"-c{driver.connections}", f"-d{driver.seconds}s", f"--timeout={_TIMEOUT_SECONDS}s"]
+def _summary(driver: Driver, server: Server, questions: Questions) -> _Summary:
+    """Run wrk, or the load on Redis."""
+    make = _wrk if server.contender.protocol is Protocol.HTTP else _resp
     with TemporaryDirectory() as folder:
         targets = Path(folder) / "targets"
-        targets.write_text("".join(f"{target}\n" for target in questions.targets), "utf-8")
-        watched = [str(questions.status), questions.coding] if questions.watched else []
-        arguments = [f"http://127.0.0.1:{server.port}", "--", str(targets), questions.key, *watched]
+        targets.write_text("".join(f"{target}\n" for target in _from_anywhere(questions.targets)), "utf-8")
         finished = subprocess.run(  # noqa: S603 - the command is this bench's own
-            pinned(["wrk", *options, "-s", _WALK, *arguments], driver.core),
+            pinned(make(driver, server.port, questions, targets), driver.core),
+            cwd=ROOT,
             capture_output=True,
             timeout=driver.seconds + _TIMEOUT_SECONDS,
             check=True,
         )
     return msgspec.json.decode(finished.stdout.splitlines()[-1], type=_Summary)
+
+
+def _from_anywhere(targets: list[str]) -> list[str]:
+    """Return the same loop of targets from another start, so that runs do not repeat the first ones only."""
+    start = randrange(len(targets))
+    return targets[start:] + targets[:start]
+
+
+def _wrk(driver: Driver, port: int, questions: Questions, targets: Path) -> list[str]:
+    options = ["-t1", f"-c{driver.connections}", f"-d{driver.seconds}s", f"--timeout={_TIMEOUT_SECONDS}s"]
+    watched = [str(questions.status), questions.coding] if questions.watched else []
+    arguments = [f"http://127.0.0.1:{port}", "--", str(targets), questions.key, *watched]
+    return ["wrk", *options, "-s", _WALK, *arguments]
+
+
+def _resp(driver: Driver, port: int, _: Questions, targets: Path) -> list[str]:
+    numbers = (str(driver.connections), str(driver.seconds))
+    return [sys.executable, "-m", "bench.wire.resp_load", str(port), str(targets), *numbers]
 
 
 def _check(name: str, questions: Questions, summary: _Summary) -> None:

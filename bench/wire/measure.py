@@ -51,7 +51,8 @@ class Side(msgspec.Struct, frozen=True):
 class Contest(msgspec.Struct, frozen=True):
     """The service and another server on one shape, in pairs of runs.
 
-    `cpu_ratio` is their CPU for a request over ours, `rate_ratio` our requests per second over theirs, pair by pair.
+    `cpu_ratio` is their CPU for a request over ours, `rate_ratio` our requests per second over theirs, pair by pair;
+    `least` is the lower bound for the median of the latter, 0 if there is none.
     """
 
     shape: str
@@ -60,6 +61,7 @@ class Contest(msgspec.Struct, frozen=True):
     theirs: Side
     cpu_ratio: Spread
     rate_ratio: Spread
+    least: float
     pairs: list[Pair]
 
 
@@ -96,6 +98,7 @@ def _compared(shape: Shape, other: Server, our_bytes: float, their_bytes: float,
         theirs=Side.of(their_bytes, [pair.theirs for pair in pairs]),
         cpu_ratio=Spread.of(pair.theirs.cpu_microseconds / pair.ours.cpu_microseconds for pair in pairs),
         rate_ratio=Spread.of(pair.ours.requests_per_second / pair.theirs.requests_per_second for pair in pairs),
+        least=other.contender.least.get(shape.slug, 0),
         pairs=pairs,
     )
 

@@ -27,7 +27,8 @@ class ShapeFacts(msgspec.Struct, frozen=True):
     """A shape: its title, its number of distinct requests, the mean size of the bodies in bytes.
 
     `least` is the lower bound for the median of bare over service, `most` the upper bound for that of the service with
-    an access log over the service without; 0 if there is none.
+    an access log over the service without, `most_cpu` that for the CPU time of a request in microseconds; 0 if there is
+    none.
     """
 
     slug: str
@@ -36,6 +37,7 @@ class ShapeFacts(msgspec.Struct, frozen=True):
     mean_bytes: float
     least: float
     most: float
+    most_cpu: float
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -61,7 +63,7 @@ class Report(msgspec.Struct, frozen=True):
     @property
     def missed(self) -> list[str]:
         """The bounds that are missed."""
-        ceilings, logged = _with_shapes(self, self.ceilings), _with_shapes(self, self.logged)
+        ceilings, logged, peers = (_with_shapes(self, found) for found in (self.ceilings, self.logged, self.peers))
         return [
             *(
                 f"{shape.title}: bare over service is {found.cpu_ratio.median:.2f}"
@@ -69,9 +71,19 @@ class Report(msgspec.Struct, frozen=True):
                 if found.cpu_ratio.median < shape.least
             ),
             *(
+                f"{shape.title}: {found.ours.cpu_microseconds.median:,.0f} µs"
+                for shape, found in ceilings
+                if 0 < shape.most_cpu < found.ours.cpu_microseconds.median
+            ),
+            *(
                 f"{shape.title}: logged over service is {found.cpu_ratio.median:.2f}"
                 for shape, found in logged
                 if found.cpu_ratio.median > shape.most
+            ),
+            *(
+                f"{shape.title}: service over {found.other} is {found.rate_ratio.median:,.2f}, not {found.least:g}"
+                for shape, found in peers
+                if found.rate_ratio.median < found.least
             ),
         ]
 
@@ -99,11 +111,17 @@ def _ceilings(report: Report) -> str:
     rows = [
         (
             *(shape.title, f"{shape.requests:,}", f"{shape.mean_bytes / 1000:,.1f} kB", *_costs(found)),
-            *(f"{shape.least:.2f}" if shape.least else "-", *_rates(found)),
+            *(_bound(shape), *_rates(found)),
         )
         for shape, found in _with_shapes(report, report.ceilings)
     ]
-    return table(("shape", "distinct requests", "mean body", *costs, "at least", *rates), rows) if rows else ""
+    return table(("shape", "distinct requests", "mean body", *costs, "bound", *rates), rows) if rows else ""
+
+
+def _bound(shape: ShapeFacts) -> str:
+    if shape.most_cpu:
+        return f"at most {shape.most_cpu:,.0f} µs"
+    return f"at least {shape.least:.2f}" if shape.least else "-"
 
 
 def _low_level(report: Report) -> str:

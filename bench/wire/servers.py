@@ -8,13 +8,14 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from bench.wire import processes
-from bench.wire.contender import CELL, HOME, ROOT, Contender
+from bench.wire import processes, resp
+from bench.wire.contender import CELL, HOME, ROOT, Contender, Protocol
 from bench.wire.cores import pinned
 
 _LOADING_SECONDS: Final = 600
@@ -50,14 +51,25 @@ class Server(msgspec.Struct, frozen=True):
 
     def ask(self, target: str, key: str) -> Answer:
         """Send one request on a new connection."""
-        return _ask(self.port, target, key)
+        return _ask(self.contender.protocol, self.port, target, key)
 
     def cpu_seconds(self) -> float:
         """Return the CPU time so far."""
         return processes.cpu_seconds(self.pid)
 
 
-def _ask(port: int, target: str, key: str) -> Answer:
+def _ask(protocol: Protocol, port: int, target: str, key: str) -> Answer:
+    return _ask_http(port, target, key) if protocol is Protocol.HTTP else _ask_redis(port, target)
+
+
+def _ask_redis(port: int, command: str) -> Answer:
+    """Return a reply with the status that it would have in HTTP."""
+    body = resp.ask(port, command, _ASK_SECONDS)
+    status = HTTPStatus.INTERNAL_SERVER_ERROR if resp.is_error(body) else HTTPStatus.OK
+    return Answer(status=status, media_type="", coding="", tag="", body=body)
+
+
+def _ask_http(port: int, target: str, key: str) -> Answer:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ASK_SECONDS)
     try:
         path, body, *fields = [*target.split(CELL), ""]
@@ -104,7 +116,7 @@ def free_port() -> int:
 
 def _await_ready(contender: Contender, process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     started = time.monotonic()
-    while not _is_ready(port, contender.ready):
+    while not _is_ready(contender, port):
         if process.poll() is not None:
             raise Failed(f"{contender.name} ended with {process.returncode}: {log.read_text('utf-8')[-500:].strip()}")
         waited = time.monotonic() - started
@@ -113,9 +125,9 @@ def _await_ready(contender: Contender, process: subprocess.Popen[bytes], port: i
         time.sleep(max(_FIRST_POLL_SECONDS, waited * _POLL_SHARE))
 
 
-def _is_ready(port: int, path: str) -> bool:
+def _is_ready(contender: Contender, port: int) -> bool:
     with suppress(OSError, http.client.HTTPException):
-        return _ask(port, path, "").status < http.client.INTERNAL_SERVER_ERROR
+        return _ask(contender.protocol, port, contender.ready, "").status < HTTPStatus.INTERNAL_SERVER_ERROR
     return False
 
 

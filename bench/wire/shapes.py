@@ -15,6 +15,7 @@ COMPANY_PATH: Final = "/companies/"
 STORES_PATH: Final = "/stores"
 ACCEPT_ENCODING: Final = "Accept-Encoding"
 
+_LOCATING: Final = frozenset({"near", "bbox", "q", "facets"})
 _MOST_REQUESTS: Final = 4000
 _ORDERS: Final = ("asc", "desc")
 # Limits of about 50 and about 1,000: there are not enough pages of exactly so many for distinct requests.
@@ -55,7 +56,9 @@ class Shape(msgspec.Struct, frozen=True):
     """Requests of one kind in random order, their key and their expected status.
 
     `options` are for the service. `least` is the lower bound for bare over service. `most` is the upper bound for the
-    service with `options` over the service without; a shape that has it is compared with that alone.
+    service with `options` over the service without; a shape that has it is compared with that alone. `most_cpu` is the
+    upper bound for the CPU time of a request, in microseconds. `minor` is whether it is measured in as few rounds as
+    with a peer, and without peers.
     """
 
     slug: str
@@ -66,6 +69,8 @@ class Shape(msgspec.Struct, frozen=True):
     options: tuple[str, ...] = ()
     least: float = 0
     most: float = 0
+    most_cpu: float = 0
+    minor: bool = False
 
     @property
     def coding(self) -> str:
@@ -73,9 +78,14 @@ class Shape(msgspec.Struct, frozen=True):
         return dict(self.requests[0].fields).get(ACCEPT_ENCODING, "")
 
     @property
+    def locates(self) -> bool:
+        """Whether it asks for places, words, or counts of values, of which not all peers have indexes."""
+        return any(name in _LOCATING for name, _ in self.requests[0].params)
+
+    @property
     def plain(self) -> bool:
         """Whether peers are measured on the shape, too: it has no header fields or options."""
-        return not self.options and not any(request.fields for request in self.requests)
+        return not self.minor and not self.options and not any(request.fields for request in self.requests)
 
 
 class _Store(msgspec.Struct, frozen=True):
@@ -94,12 +104,14 @@ def read_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
     stores = msgspec.json.decode((folder / "stores.json").read_bytes(), type=list[_Store])
     companies = msgspec.json.decode((folder / "companies.json").read_bytes(), type=list[_Company])
     ids = [Request(COMPANY_PATH + quote(company.company_id, safe="")) for company in companies]
-    return _draw(_universes(stores, ids), Random(seed))
+    return draw(_universes(stores, ids), Random(seed))
 
 
-def _draw(shapes: list[Shape], random: Random) -> tuple[Shape, ...]:
+def draw(shapes: Iterable[Shape], random: Random, most: int = _MOST_REQUESTS) -> tuple[Shape, ...]:
+    """Return shapes with a random sample of their requests, at most `most`, in random order."""
+
     def drawn(shape: Shape) -> Shape:
-        count = min(_MOST_REQUESTS, len(shape.requests))
+        count = min(most, len(shape.requests))
         return msgspec.structs.replace(shape, requests=tuple(random.sample(shape.requests, count)))
 
     return tuple(map(drawn, shapes))

@@ -17,6 +17,8 @@ from bench.wire.sample import Sample, make_baked
 from bench.worst.chance import by_chance
 from bench.worst.directory import Directory
 from bench.worst.malice import by_malice
+from bench.worst.maps import maps_by_chance, maps_by_malice
+from bench.worst.remote import by_remoteness
 from bench.worst.report import Held, Report, markdown, parts, shares
 from bench.worst.values import draw_values
 
@@ -30,7 +32,9 @@ _SHOWN: Final = 10
 @click.command()
 @click.option("--data", type=click.Path(exists=True, path_type=Path), help="A data set.  [default: a generated one]")
 @click.option("--stores", default=_STORES, show_default=True, help="Number of stores to generate.")
-@click.option("--requests", default=4000, show_default=True, help="Number of random requests.")
+@click.option(
+    "--requests", default=4000, show_default=True, help="Number of random requests for stores, and for clusters."
+)
 @click.option("--malice/--no-malice", default=True, show_default=True, help="Add adversarial requests.")
 @click.option("--seed", default=1, show_default=True)
 def main(*, data: Path | None, stores: int, requests: int, malice: bool, seed: int) -> None:
@@ -46,11 +50,12 @@ def main(*, data: Path | None, stores: int, requests: int, malice: bool, seed: i
 def _report(directory: Directory, requests: int, *, seed: int, malice: bool) -> Report:
     random = Random(seed)
     values = draw_values(directory, random)
-    drawn = islice(by_chance(directory, values, random), requests)
-    asked = dict.fromkeys(chain(drawn, by_malice(values, random) if malice else ()))
-    tries = [[directory.cold_seconds(query) for query in asked] for _ in range(_PASSES)]
-    seconds = {query: min(taken) for query, *taken in zip(asked, *tries, strict=True)}
-    slowest_alike = {parts(query): query for query in sorted(asked, key=seconds.__getitem__)}.values()
+    drawn = (islice(each, requests) for each in (by_chance(directory, values, random), maps_by_chance(values, random)))
+    adverse = (by_malice(values, random), by_remoteness(values, random), maps_by_malice(directory, values, random))
+    asked = dict.fromkeys(chain(*drawn, *(adverse if malice else ())))
+    tries = [[directory.cold_seconds(target) for target in asked] for _ in range(_PASSES)]
+    seconds = {target: min(taken) for target, *taken in zip(asked, *tries, strict=True)}
+    slowest_alike = {parts(target): target for target in sorted(asked, key=seconds.__getitem__)}.values()
     slowest = sorted(slowest_alike, key=seconds.__getitem__, reverse=True)[:_SHOWN]
     return Report(
         stores=len(directory),
@@ -58,15 +63,15 @@ def _report(directory: Directory, requests: int, *, seed: int, malice: bool) -> 
         surroundings=surroundings(),
         requests=len(seconds),
         within=shares(seconds.values()),
-        slowest=[_held(directory, query, seconds[query]) for query in slowest],
+        slowest=[_held(directory, target, seconds[target]) for target in slowest],
         bound=_BOUND_SECONDS,
     )
 
 
-def _held(directory: Directory, query: str, cold_seconds: float) -> Held:
-    matching = directory.answer(query)
-    warm_seconds = min(directory.warm_seconds(query) for _ in range(_PASSES))
-    return Held(query, matching, cold_seconds, warm_seconds)
+def _held(directory: Directory, target: str, cold_seconds: float) -> Held:
+    matching = directory.count(target)
+    warm_seconds = min(directory.warm_seconds(target) for _ in range(_PASSES))
+    return Held(target, matching, cold_seconds, warm_seconds)
 
 
 if __name__ == "__main__":

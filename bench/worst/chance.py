@@ -1,14 +1,15 @@
-"""Random requests: some filters with some values, any order, any page."""
+"""Random requests: some filters with some values, places, words and facets, any order, any page."""
 
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Final
 from urllib.parse import urlencode
 
+from bench.wire.shapes import STORES_PATH
 from bench.worst.directory import Directory
+from bench.worst.locator import locator_params, sort_keys
 from bench.worst.values import FILTERS, Params, Values
 from service.model.parameters import SORT_ORDERS
-from service.model.records import STORES
 
 _LIMITS: Final = (1, 10, 50, 100, 500, 999, 1000, 1000)
 _FILTERED: Final = (0, 1, 1, 2, 2, 2, 3, 3, 4, 5, 9)
@@ -17,16 +18,18 @@ _COMMONEST: Final = 3
 
 
 def by_chance(directory: Directory, values: Values, random: Random) -> Iterator[str]:
-    """Yield query strings endlessly."""
+    """Yield targets endlessly."""
     while True:
-        params = [*_filters(values, random), *_order(random)]
+        params = [*random_filters(values, random), *locator_params(values, random)]
+        params += _order(sort_keys(params), random)
         limit = random.choice(_LIMITS)
-        pages = -(-directory.answer(urlencode(params)) // limit)
+        pages = -(-directory.count(f"{STORES_PATH}?{urlencode(params)}") // limit)
         number = random.choice((1, 2, pages // 2, pages, pages + 1, random.randint(1, pages + 1)))
-        yield urlencode([*params, ("limit", str(limit)), ("page_num", str(max(number, 1)))])
+        page = urlencode([*params, ("limit", str(limit)), ("page_num", str(max(number, 1)))])
+        yield f"{STORES_PATH}?{page}"
 
 
-def _filters(values: Values, random: Random) -> Params:
+def random_filters(values: Values, random: Random) -> Params:
     """Return filters, each with values chosen in one of several ways."""
     store = random.choice(values.stores)
     chosen = random.sample(FILTERS, random.choice(_FILTERED))
@@ -43,5 +46,5 @@ def _filters(values: Values, random: Random) -> Params:
     return [(name, value) for name in chosen for value in random.choice(ways)(name)]
 
 
-def _order(random: Random) -> Params:
-    return [("sort_by", random.choice(STORES.sort_keys)), ("sort_order", random.choice(SORT_ORDERS))]
+def _order(keys: tuple[str, ...], random: Random) -> Params:
+    return [("sort_by", random.choice(keys)), ("sort_order", random.choice(SORT_ORDERS))]

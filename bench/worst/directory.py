@@ -1,6 +1,7 @@
-"""The service in this process, from the query string of a request for stores to the body."""
+"""The service in this process, from the target of a request to the body."""
 
 import gc
+from collections.abc import Sequence
 from pathlib import Path
 from time import thread_time
 from typing import Any
@@ -8,7 +9,10 @@ from typing import Any
 import msgspec
 
 from bench.caches import caches
+from bench.wire.locator import CLUSTERS_PATH
 from service.baking.baked_file import load_baked
+from service.engine.clusters import TooManyCells
+from service.engine.map_clusters import map_clusters
 from service.engine.page import page
 from service.loading.acceptance import InvalidRecords, accept
 from service.loading.dataset import load
@@ -19,6 +23,25 @@ from service.model.records import STORES
 from service.web.request_target import query_pairs
 
 
+class _Count(msgspec.Struct):
+    count: int
+
+
+class _Cell(msgspec.Struct):
+    properties: _Count
+
+
+class _Counts(msgspec.Struct):
+    """The members of a page, or of a collection of clusters, that say how many stores match."""
+
+    total_count: int = 0
+    features: list[_Cell] = []
+
+    @property
+    def total(self) -> int:
+        return self.total_count + sum(cell.properties.count for cell in self.features)
+
+
 class Directory:
     """A loaded data set of stores; times are CPU times in seconds."""
 
@@ -26,7 +49,7 @@ class Directory:
         """Load a data set: a folder or a baked file. Raises `Refused`, or ValueError if it finds no cache to clear."""
         dataset, _ = accept(load_baked(data) if data.is_file() else load(data), InvalidRecords.REFUSE)
         self._stores = dataset.stores
-        self._parser = QueryParser(STORES)
+        self._parser, self._map_parser = QueryParser(STORES), QueryParser(STORES, of_map=True)
         self._caches = caches()
         if not self._caches:
             raise ValueError("this bench finds no cache of the service to clear")
@@ -35,16 +58,23 @@ class Directory:
     def __len__(self) -> int:
         return len(self._stores)
 
-    def answer(self, query: str) -> int:
-        """Compose a response as for a request; return the number of matching stores."""
+    def answer(self, target: str) -> Sequence[bytes | memoryview]:
+        """Compose the body of a response to a request."""
+        path, _, query = target.partition("?")
         try:
+            if path == CLUSTERS_PATH:
+                return map_clusters(self._stores, self._map_parser.parse(query_pairs(query), strict=False))
             parsed = self._parser.parse(query_pairs(query), strict=False)
         except UnprocessableContent as error:
-            msgspec.json.encode(error.body)
-            return 0
+            return [msgspec.json.encode(error.body)]
+        except TooManyCells as error:
+            return [msgspec.json.encode({"detail": str(error)})]
         found = page(self._stores, parsed)
-        wrap(opening(parsed, found.total_count), found.rows)
-        return found.total_count
+        return wrap(opening(parsed, found.total_count), found.rows, found.facets)
+
+    def count(self, target: str) -> int:
+        """Return the number of stores that match a request, 0 for an error."""
+        return msgspec.json.decode(b"".join(self.answer(target)), type=_Counts).total
 
     def records(self, *, limit: int, page_num: int) -> list[dict[str, Any]]:
         """Return the records of a page in the default order."""
@@ -52,14 +82,14 @@ class Directory:
         records: list[dict[str, Any]] = msgspec.json.decode(b"".join((b"[", *found.rows, b"]")))
         return records
 
-    def cold_seconds(self, query: str) -> float:
+    def cold_seconds(self, target: str) -> float:
         """Return the time of a response with cold caches."""
         for clear in self._caches:
             clear()
-        return self.warm_seconds(query)
+        return self.warm_seconds(target)
 
-    def warm_seconds(self, query: str) -> float:
+    def warm_seconds(self, target: str) -> float:
         """Return the time of a response with the caches as they are."""
         started = thread_time()
-        self.answer(query)
+        self.answer(target)
         return thread_time() - started

@@ -6,6 +6,7 @@ from random import Random
 from typing import Final
 from urllib.parse import quote_plus, urlencode
 
+from bench.wire.shapes import STORES_PATH
 from bench.worst.values import FILTERS, Values
 from service.model.parameters import MAX_DIGITS, SORT_ORDERS
 from service.model.records import STORES
@@ -23,11 +24,11 @@ _EIGHTEEN: Final = "\ufdfa"
 
 
 def by_malice(values: Values, random: Random) -> Iterator[str]:
-    """Yield query strings."""
+    """Yield targets."""
     orders = product(STORES.sort_keys, SORT_ORDERS, (1, _DEEP))
     for filters, (by, order, page_num) in product(_filters(values, random), list(orders)):
-        yield f"{filters}&sort_by={by}&sort_order={order}&page_num={page_num}"
-    yield from _texts()
+        yield f"{STORES_PATH}?{filters}&sort_by={by}&sort_order={order}&page_num={page_num}"
+    yield from (f"{STORES_PATH}?{text}" for text in _texts())
 
 
 def _filters(values: Values, random: Random) -> Iterator[str]:

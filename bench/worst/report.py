@@ -12,14 +12,15 @@ from bench.wire.machine import Surroundings
 from bench.worst.values import FILTERS
 
 _SHARES: Final = (0.5, 0.9, 0.99, 0.999)
-_WIDEST: Final = 40
+_WIDEST: Final = 64
 _NAMED: Final = 12
+_GROUPED: Final = frozenset((*FILTERS, "near", "radius", "bbox", "q", "facets"))
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A query string, the number of matching stores, and the seconds with cold and with warm caches."""
+    """The target of a request, the number of matching stores, and the seconds with cold and with warm caches."""
 
-    query: str
+    target: str
     total_count: int
     cold_seconds: float
     warm_seconds: float
@@ -62,31 +63,33 @@ def markdown(report: Report) -> str:
             _milliseconds(each.cold_seconds),
             _milliseconds(each.warm_seconds),
             f"{each.total_count:,}",
-            _shown(each.query),
+            _shown(each.target),
         )
         for each in report.slowest
     )
     return "\n".join((head, spread, table(("cold", "asked again", "stores that match", "request"), rows)))
 
 
-def parts(query: str) -> frozenset[tuple[str, int]]:
-    """Return how often each filter is in a query: the group of the query."""
+def parts(target: str) -> frozenset[tuple[str, int]]:
+    """Return the path of a request, how often it has each filter, and what else selects or counts: its group."""
+    path, _, query = target.partition("?")
     counts = Counter(name for name, _ in parse_qsl(query, keep_blank_values=True))
-    return frozenset((name, count) for name, count in counts.items() if name in FILTERS)
+    return frozenset([(path, 1), *((name, count) for name, count in counts.items() if name in _GROUPED)])
 
 
 def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:,.2f} ms"
 
 
-def _shown(query: str) -> str:
-    """Return a query in readable form, with counts instead of long and repeated values."""
+def _shown(target: str) -> str:
+    """Return a request in readable form, with counts instead of long and repeated values."""
+    path, _, query = target.partition("?")
     params = parse_qsl(query, keep_blank_values=True)
     counts = Counter(name for name, _ in params)
     shown = {
         name: _short(name, value) if counts[name] == 1 else f"{name} {counts[name]} times" for name, value in params
     }
-    return ", ".join(f"`{part}`" for part in list(shown.values())[:_NAMED])
+    return ", ".join(f"`{part}`" for part in [path, *shown.values()][:_NAMED])
 
 
 def _short(name: str, value: str) -> str:

@@ -12,16 +12,24 @@ from service.model.parameters import MAX_LIMIT
 from service.model.records import STORES
 
 FILTERS: Final = tuple(field.name for field in STORES.filters)
+_SEARCHED: Final = tuple(field.name for field in STORES.searched)
 _PAGES: Final = 50
 
 Params = list[tuple[str, str]]
 
 
 class Values(msgspec.Struct, frozen=True):
-    """The filter values of some stores as written in a query, and all values of each filter, the commonest first."""
+    """The filter values of some stores as written in a query, and all values of each filter, the commonest first.
+
+    `texts` are the searched texts of each store, `words` all their words, the commonest first. `points` are latitudes
+    and longitudes.
+    """
 
     stores: list[dict[str, str]]
     ranked: dict[str, list[str]]
+    texts: list[str]
+    words: list[str]
+    points: list[tuple[float, float]]
 
 
 def draw_values(directory: Directory, random: Random) -> Values:
@@ -34,7 +42,14 @@ def draw_values(directory: Directory, random: Random) -> Values:
     for store in stores:
         for name, value in store.items():
             counts[name][value] += 1
-    return Values(stores, {name: [value for value, _ in counts[name].most_common()] for name in FILTERS})
+    texts = [" ".join(record[name] or "" for name in _SEARCHED) for record in records]
+    return Values(
+        stores,
+        {name: [value for value, _ in counts[name].most_common()] for name in FILTERS},
+        texts,
+        [word for word, _ in Counter(word for text in texts for word in text.split()).most_common()],
+        [(float(each["latitude"]), float(each["longitude"])) for each in records if each["latitude"] is not None],
+    )
 
 
 def _written(record: Mapping[str, Any]) -> dict[str, str]:

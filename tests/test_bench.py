@@ -1,0 +1,132 @@
+"""What the benchmark over HTTP measures: its shapes of places and words, and how it compares what peers find."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bench.wire.__main__ import main
+from bench.wire.agreement import PROBES
+from bench.wire.bench import PEERS, PLACE_PEERS
+from bench.wire.choice import PLACES_FROM, choose_shapes, peers_of
+from bench.wire.finding import Finding, on_page
+from bench.wire.locator import read_locator_shapes
+from bench.wire.resp import encode, is_complete, is_error, members
+from bench.wire.shapes import Shape
+from service.model.query import QueryParser
+from service.model.records import STORES
+from service.sampling.sample import write_sample
+from service.web.request_target import query_pairs
+
+PLACES = ("radius", "nearest", "box", "words", "facets", "clusters", "clusters-dense")
+FILTERED = ("radius", "nearest", "box", "words")
+README = (Path(__file__).parents[1] / "bench" / "README.md").read_text("utf-8")
+FOUND = b"*2\r\n*2\r\n$2\r\ns1\r\n$4\r\n10.5\r\n*2\r\n$2\r\ns2\r\n$4\r\n11.5\r\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a data set with cities of more than a page."""
+    data = tmp_path_factory.mktemp("bench") / "data"
+    write_sample(data, stores=5000, companies=50, seed=1)
+    return data
+
+
+@pytest.fixture(scope="module")
+def shapes(folder: Path) -> dict[str, Shape]:
+    return {shape.slug: shape for shape in read_locator_shapes(folder, seed=1)}
+
+
+def test_each_shape_of_places_and_words_has_a_form_of_requests_that_are_hardly_repeated(
+    shapes: dict[str, Shape],
+) -> None:
+    assert set(shapes) == {*PLACES, *(f"{slug}-unrepeated" for slug in PLACES)}
+    for slug in PLACES:
+        assert (shapes[slug].minor, shapes[slug].plain) == (False, True)
+        other = shapes[f"{slug}-unrepeated"]
+        assert (other.minor, other.plain, other.least, other.most_cpu) == (True, False, 0, 0)
+        assert len(set(other.requests)) >= len(set(shapes[slug].requests))
+
+
+@pytest.mark.parametrize("slug", FILTERED)
+def test_each_request_for_a_place_or_words_has_a_filter_and_is_valid(shapes: dict[str, Shape], slug: str) -> None:
+    parser = QueryParser(STORES)
+    for request in shapes[slug].requests:
+        assert ("is_open", "true") in request.params
+        parser.parse(query_pairs(request.target.partition("?")[2]), strict=True)
+
+
+@pytest.mark.parametrize("slug", ["facets", "clusters-dense"])
+def test_each_request_for_counts_has_a_filter(shapes: dict[str, Shape], slug: str) -> None:
+    assert all({"country", "is_open"} & dict(request.params).keys() for request in shapes[slug].requests)
+
+
+def test_places_and_words_are_measured_on_many_stores_or_by_name(folder: Path) -> None:
+    few = choose_shapes(folder, (), stores=PLACES_FROM - 1, seed=1)
+    many = choose_shapes(folder, (), stores=PLACES_FROM, seed=1)
+    named = choose_shapes(folder, ("city", "radius"), stores=1000, seed=1)
+    assert not any(shape.locates for shape in few)
+    assert set(PLACES) < {shape.slug for shape in many}
+    assert {shape.slug for shape in few} < {shape.slug for shape in many}
+    assert [shape.slug for shape in named] == ["city", "radius"]
+    assert not set(PLACE_PEERS) & set(peers_of(few))
+    assert peers_of(many) == peers_of(named) == PEERS
+
+
+def test_an_unknown_shape_is_answered_with_the_known_ones(folder: Path) -> None:
+    with pytest.raises(ValueError, match=r"company, city, .*radius, .*company-logged"):
+        choose_shapes(folder, ("cities",), stores=1000, seed=1)
+
+
+def test_every_shape_and_peer_in_a_command_of_the_page_exists(folder: Path) -> None:
+    known = {shape.slug for shape in choose_shapes(folder, (), stores=PLACES_FROM, seed=1)}
+    asked = set(re.findall(r"^ .*bench.*--shape ([a-z-]+)", README, re.MULTILINE))
+    peers = set(re.findall(r"^ .*bench.*--peer ([a-z-]+)", README, re.MULTILINE))
+    assert {"radius"} <= asked <= known
+    assert {"redis"} <= peers <= {*PEERS, "none"}
+
+
+def test_the_page_says_how_many_requests_there_are_and_when_places_are_measured(shapes: dict[str, Shape]) -> None:
+    assert f"{len(shapes['radius'].requests):,} distinct\n  requests in random order" in README
+    assert f"up to {len(shapes['radius-unrepeated'].requests):,} distinct requests" in README
+    assert f"part of the runs with {PLACES_FROM:,} stores" in README
+    assert f"With fewer than {PLACES_FROM:,} stores" in (main.help or "")
+    assert f"{PROBES} responses are compared" in README
+
+
+@pytest.mark.parametrize(
+    ("ids", "total", "unlike", "agrees"),
+    [
+        (["a", "b"], 2, 0, True),
+        (["a", "b"], None, 0, True),
+        (["b", "a"], 2, 0, False),
+        (["a", "b"], 3, 0, False),
+        (["a", "c"], 2, 0, False),
+        (["a"], 2, 0, False),
+        (["b", "a"], None, 1, True),
+        (["c", "a"], None, 1, True),
+        (["c", "d"], None, 1, False),
+        (["a"], None, 1, False),
+        (["a", "b"], 3, 1, False),
+    ],
+)
+def test_a_peer_agrees_if_it_finds_the_same_stores(
+    ids: list[str], total: int | None, unlike: int, *, agrees: bool
+) -> None:
+    assert Finding(["a", "b"], 2).agrees(Finding(ids, total), unlike) == agrees
+
+
+def test_what_a_page_finds_is_read_from_it() -> None:
+    page = b'{"total_count": 7, "data": [{"store_id": "a", "name": null}, {"store_id": "b", "name": "B"}]}'
+    assert on_page(page) == Finding(["a", "b"], 7)
+
+
+def test_a_reply_of_redis_is_read_once_it_is_complete() -> None:
+    assert encode("GEOSEARCH open") == b"*2\r\n$9\r\nGEOSEARCH\r\n$4\r\nopen\r\n"
+    assert members(FOUND) == ["s1", "s2"]
+    assert members(b"*0\r\n") == []
+    assert [end for end in range(len(FOUND) + 1) if is_complete(FOUND[:end])] == [len(FOUND)]
+    assert is_complete(b"+OK\r\n")
+    assert not is_complete(b"+OK")
+    assert is_error(b"-ERR unknown command\r\n")
+    assert not is_error(FOUND)
