@@ -7,12 +7,16 @@ from numpy.typing import NDArray
 
 Bitmap = NDArray[np.uint64]
 _WORD_BITS: Final = 64
+_WORD_SHIFT: Final = 6
+_BIT: Final = 63
+# If fewer words than one in so many have a bit that is set, the others are skipped.
+_SPARSE: Final = 4
 
 
 def pack(mask: NDArray[np.bool_]) -> Bitmap:
-    """Return a mask as a bitmap of 64-bit words, position 0 in the lowest bit; bits past the end are 0."""
+    """Return a mask as a bitmap of 64-bit words, position 0 in the lowest bit; at least one bit past the end, all 0."""
     data = np.packbits(mask, bitorder="little")
-    words = np.zeros(-(-len(mask) // _WORD_BITS), np.uint64)
+    words = np.zeros(len(mask) // _WORD_BITS + 1, np.uint64)
     words.view(np.uint8)[: len(data)] = data
     return words
 
@@ -24,6 +28,14 @@ def unpack(bitmap: Bitmap, count: int) -> NDArray[np.bool_]:
 
 def positions(bitmap: Bitmap) -> NDArray[np.intp]:
     """Return the positions of the bits that are set, ascending."""
+    words = bitmap.nonzero()[0]
+    if len(words) * _SPARSE > len(bitmap):
+        return _positions(bitmap)
+    found = _positions(bitmap.take(words))
+    return (words << _WORD_SHIFT).take(found >> _WORD_SHIFT) + (found & _BIT)
+
+
+def _positions(bitmap: Bitmap) -> NDArray[np.intp]:
     return np.unpackbits(bitmap.view(np.uint8), bitorder="little").view(np.bool_).nonzero()[0]
 
 
