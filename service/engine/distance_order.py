@@ -15,9 +15,11 @@ from service.engine.sphere import EARTH_RADIUS, Floats, box_around, squared_chor
 from service.model.place import Point
 
 _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
+_BAND_METRES: Final = _DEGREE * BAND_HEIGHT
 _MIN_RADIUS: Final = 100.0  # metres
 _MAX_RADIUS: Final = math.pi / 2 * EARTH_RADIUS  # a box around more is the whole earth
 _GROWTH: Final = 2.0
+_AMPLE: Final = 2  # so many times the rows needed are looked for at first: a second radius costs as much
 _FEW: Final = 1000  # rows whose distances cost as much as counting those within another radius
 _EXCESS: Final = 8.0  # so many times the rows needed, and a few, are worth another radius,
 _TOLERANCE: Final = 1.25  # unless a radius that is smaller by this factor has too few
@@ -67,24 +69,26 @@ class DistanceOrder(Selection):
     def _nearest(self, number: int) -> tuple[Places, Floats] | None:
         """Return the places of the nearest rows, at least a number of them, unless they are far away.
 
-        The number of rows around is counted before any distance is computed: a radius with too few is enlarged, one
+        The rows around are counted before any distance is computed: a radius that promises too few is enlarged, one
         with many more than needed is reduced. Where fewer rows match than elsewhere, more are needed.
         """
-        expected = number * self._locations.count / self._located
+        needed = number * self._locations.count / self._located
         low, high = 0.0, math.inf
-        radius = self._typical_radius(int(expected))
+        radius = self._typical_radius(int(_AMPLE * needed))
         while radius < _MAX_RADIUS:
             near = spans(self._locations.cells, box_around(self._point, radius))
-            if near.count > _EXCESS * expected + _FEW and radius > max(_TOLERANCE * low, _MIN_RADIUS):
+            count = near.count
+            if count > _EXCESS * needed + _FEW and radius > max(_TOLERANCE * low, _MIN_RADIUS):
                 high = radius
             else:
-                if near.count * _EARTH_FRACTION > self._locations.count:
+                if count * _EARTH_FRACTION > self._locations.count:
                     return None
-                if near.count >= expected:
+                promised = count * min(radius / (len(near.starts) * _BAND_METRES), 1)
+                if promised >= needed:
                     found = self._inside(near, radius)
                     if len(found[0]) >= number:
                         return found
-                    expected = max(expected, number * near.count / (len(found[0]) + 1))
+                    needed = max(needed, min(number * promised / (len(found[0]) + 1), _GROWTH * promised))
                 low, high = radius, math.inf
             radius = min(_GROWTH * low, math.sqrt(low * high)) if low else high / _GROWTH
         return None
