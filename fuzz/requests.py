@@ -37,7 +37,7 @@ from service.web.request_target import query_pairs, without_trailing_slash
 from service.web.routes import AnswerRoute, Routes
 from service.web.telemetry.access_log import loggable_path
 
-_READERS: Final = (QueryParser(STORES), QueryParser(COMPANIES), QueryParser())
+_READERS: Final = (QueryParser(STORES), QueryParser(STORES, of_map=True), QueryParser(COMPANIES), QueryParser())
 _CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH, hdrs.IF_MODIFIED_SINCE, hdrs.IF_UNMODIFIED_SINCE)
 _ROUTES: Final = Routes(
     AnswerRoute(path=path, answer=lambda _: Answer(()))

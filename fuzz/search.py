@@ -24,7 +24,7 @@ def read_places(given: bytes) -> None:
         assert parse_box(",".join(map(repr, box))) == box
         assert box.south <= box.north
     number = decimal(text)
-    assert number is None or number == float(text)
+    assert number is None or number == float(text.strip())
     with suppress(UnprocessableContent):
         radius = _PARSER.parse([("near", "0,0"), ("radius", text)], strict=True).radius
         assert not radius or 0 < radius < math.inf

@@ -31,6 +31,7 @@ QUERIES = (
     b"latitude=43.70&longitude=-79.4&postal_code=m5v+2t6&company_id=a%2Fb&parent_company_id=null",
     b"country=&province=%20&limit=+1_0.0&page_num=99999999999999999999&unknown=1&limit=2",
     b"near=43.7,-79.4&radius=5e3&bbox=-79.6,43.5,-79.1,43.9&q=caf%C3%A9+king%20st+&sort_by=distance&fields=distance",
+    b"bbox=-79.6,43.5,-79.1,43.9&zoom=+1_2.0&is_open=on&q=king",
 )
 PLACES = (b"43.7,-79.4", b" -0.0 , 1.8e2 ", b"-79.6,43.5,-79.1,43.9", b"177,-20,-178,-12", b"5e3", b"+inf", b"1_000")
 SEARCHES = tuple(name.encode() for name in NAMES)

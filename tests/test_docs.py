@@ -20,6 +20,8 @@ from service.baking.baked_file import FORMAT
 from service.baking.layout import BakedContent, map_file
 from service.commands import main
 from service.commands.settings_file import read_settings
+from service.engine.clusters import MAX_CELLS
+from service.engine.map_clusters import map_clusters
 from service.loading.acceptance import InvalidRecords
 from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.dataset import Report, Totals, load
@@ -32,8 +34,10 @@ from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
 from service.model import kinds
 from service.model.envelope import Facet, PaginatedResponse
 from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
+from service.model.features import ClusterCollection, ClusterProperties
 from service.model.kinds import FALSE, TRUE
-from service.model.parameters import MAX_DIGITS, parameters_of
+from service.model.parameters import MAX_DIGITS, map_parameters_of, parameters_of
+from service.model.place import MAX_ZOOM
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Company, Resource
 from service.sampling.sample import write_sample
@@ -88,11 +92,20 @@ INTERFACE, DATA, COMMANDS, BAKED, KEYS = (
     (ROOT / "docs" / f"{name}.md").read_text() for name in ("interface", "data", "commands", "baked", "keys")
 )
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
-NUMPY_NAMES = {"U8": "uint8", "U16": "uint16", "U32": "uint32", "I32": "int32", "I64": "int64", "F64": "float64"}
+NUMPY_NAMES = {
+    "U8": "uint8",
+    "U16": "uint16",
+    "U32": "uint32",
+    "U64": "uint64",
+    "I32": "int32",
+    "I64": "int64",
+    "F64": "float64",
+}
 PAGE: Any = PaginatedResponse
 ANSWERS = (
     *(PAGE[record] for record in STORES.items),
     Company,
+    ClusterCollection,
     HTTPError,
     HTTPValidationError,
     ProblemDetails,
@@ -169,6 +182,17 @@ def test_every_parameter_is_in_the_interface_with_its_default(resource: Resource
     assert defaults == {parameter.name: str(parameter.schema.get("default", "")) for parameter in parameters}
 
 
+def test_every_parameter_of_a_map_is_in_the_interface_with_whether_it_is_needed() -> None:
+    listed = rows(section(INTERFACE, "Parameters"), "Parameter")
+    needs = {row["Parameter"].strip("`"): row["`/clusters`"] for row in listed if row["`/clusters`"]}
+    parameters = map_parameters_of(STORES)
+    assert needs == {parameter.name: "needed" if parameter.required else "yes" for parameter in parameters}
+    assert f"0 to {MAX_ZOOM}" in next(row["Takes"] for row in listed if row["Parameter"] == "`zoom`")
+    assert f"more than {MAX_CELLS:,} cells" in section(INTERFACE, "Clusters for maps")
+    members = codes(" ".join(row["Member of a feature"] for row in rows(INTERFACE, "Member of a feature")))
+    assert members == ["coordinates", *ClusterProperties.__struct_fields__]
+
+
 @each_resource
 def test_every_filter_is_in_the_interface_with_its_kind(resource: Resource) -> None:
     documented = {row["Parameter"].strip("`"): row["Takes"] for row in rows(INTERFACE, "Parameter")}
@@ -237,7 +261,7 @@ def examples_of_faults() -> Iterator[tuple[str, str, str]]:
 @pytest.mark.parametrize(("query", "kind", "msg"), list(examples_of_faults()))
 def test_every_example_of_a_422_is_answered_as_documented(query: str, kind: str, msg: str) -> None:
     with pytest.raises(UnprocessableContent) as raised:
-        QueryParser(STORES).parse(query_pairs(query), strict=True)
+        QueryParser(STORES, of_map="zoom=" in query).parse(query_pairs(query), strict=True)
     assert isinstance(raised.value.body, HTTPValidationError)
     (fault,) = raised.value.body.detail
     beginning, _, end = msg.partition("…")
@@ -249,6 +273,26 @@ def test_every_example_of_a_422_is_answered_as_documented(query: str, kind: str,
 def test_every_response_in_the_interface_has_a_valid_shape(example: str) -> None:
     wire = orjson.dumps(orjson.loads(example))
     assert wire in [encoded_again(wire, answer) for answer in ANSWERS]
+
+
+def test_the_clusters_in_the_interface_are_those_that_the_request_gets(tmp_path: Path) -> None:
+    """From the single stores that the response names, and others around mean positions, a hundredth degree apart."""
+    text = section(INTERFACE, "Clusters for maps")
+    (example,), (query,) = blocks(text, "json"), re.findall(r"/clusters\?([^']+)'", text)
+    stores: list[dict[str, Any]] = []
+    for feature in (documented := orjson.loads(example))["features"]:
+        (longitude, latitude), properties = feature["geometry"]["coordinates"], feature["properties"]
+        count = properties.pop("count")
+        for number in range(count):
+            members = {"store_id": f"s{len(stores) + 10}", **properties}
+            north = f"{latitude + (number - (count - 1) / 2) / 100:.7f}"
+            stores.append(store(**members, latitude=north, longitude=f"{longitude:.7f}"))
+        properties["count"] = count
+    dataset = load(write_directory(tmp_path / "data", stores)).dataset
+    assert dataset is not None
+    found = map_clusters(dataset.stores, QueryParser(STORES, of_map=True).parse(query_pairs(query), strict=True))
+    assert orjson.loads(b"".join(found)) == documented
+    assert {each["properties"]["count"] for each in documented["features"]} == {1, 2}
 
 
 def encoded_again(wire: bytes, answer: Any) -> bytes | None:
@@ -471,6 +515,18 @@ def test_every_array_of_a_baked_file_is_in_the_layout_with_its_type(baked: Baked
             expected |= {name: {NUMPY_NAMES[dtype] for dtype in documented[pattern]} for name in names}
     assert expected.keys() == {*baked.arrays, "header_crc32"}
     assert all(array.dtype.name in expected[name] for name, array in baked.arrays.items())
+
+
+def test_what_a_location_takes_in_a_baked_file_is_documented(baked: BakedContent) -> None:
+    sizes = []
+    for part in ("z_order", "locations"):
+        taken = {name: array for name, array in baked.arrays.items() if name.startswith(f"stores/{part}/")}
+        stores, located = len(taken[f"stores/{part}/order"]), len(taken[f"stores/{part}/latitudes"])
+        others = sum(taken[f"stores/{part}/{each}"].itemsize for each in ("order", "places"))
+        rest = sum(array.nbytes for array in taken.values()) - others * stores
+        assert (others, rest % located) == (8, 0)
+        sizes.append(others + rest // located)
+    assert "takes {} bytes in the Z-order and {} in the locations, one without 8".format(*sizes) in BAKED
 
 
 def test_every_text_of_a_baked_file_is_in_its_layout(baked: BakedContent) -> None:

@@ -17,7 +17,7 @@ from service.settings import Settings
 from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.app import App
 from service.web.auth import Authenticate, api_key_authentication
-from service.web.endpoints.resources import record_routes
+from service.web.endpoints.resources import ServedData, record_routes
 from service.web.headers.request_fields import RequestFields
 from service.web.parsed_parameters import Parse, ParsedParameters, parser
 from service.web.policy import Policy
@@ -98,7 +98,7 @@ def make_pipeline(dataset: Dataset, requests: Sequence[Request]) -> Pipeline:
         targets=targets,
         dataset=dataset,
         app=make_site(holder, authenticate, _POLICY).public,
-        routes=Routes(record_routes(holder, _POLICY)),
+        routes=Routes(record_routes(ServedData(holder, _POLICY))),
         authenticate=authenticate,
         parse=targets[0].new_parser(),
     )

@@ -17,12 +17,13 @@ from service.engine.locations import DIMENSIONS, Locations
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.text_index import TextIndex
+from service.engine.z_order import ZOrder
 from service.loading.dataset import Dataset, Loaded, Report, Totals
 from service.loading.diagnostics import FileError
 from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 
-FORMAT: Final = "store-directory 3"
+FORMAT: Final = "store-directory 4"
 _VERSION: Final = re.compile("[0-9a-f]{16}")
 _COLUMN_PARTS: Final = ("codes", "order", "starts")
 _LOCATION_TYPES: Final[dict[str, type[np.number[Any]]]] = {
@@ -32,6 +33,14 @@ _LOCATION_TYPES: Final[dict[str, type[np.number[Any]]]] = {
     "latitudes": np.float64,
     "longitudes": np.float64,
     "vectors": np.float64,
+}
+_Z_ORDER_TYPES: Final[dict[str, type[np.number[Any]]]] = {
+    "order": np.int32,
+    "places": np.int32,
+    "codes": np.uint64,
+    "zooms": np.uint8,
+    "latitudes": np.int32,
+    "longitudes": np.int32,
 }
 _CHARACTER_PARTS: Final = Characters.__struct_fields__
 
@@ -133,6 +142,8 @@ def _table_arrays(resource: Resource, table: Table) -> Iterator[tuple[str, Array
             yield from _string_arrays(f"{name}/values", column.values)
     if (locations := table.locations) is not None:
         yield from ((f"{resource.name}/locations/{part}", getattr(locations, part)) for part in _LOCATION_TYPES)
+        z_order = locations.z_order
+        yield from ((f"{resource.name}/z_order/{part}", getattr(z_order, part)) for part in _Z_ORDER_TYPES)
 
 
 def _text_arrays(resource: Resource, text: TextIndex) -> Iterator[tuple[str, Array]]:
@@ -155,7 +166,7 @@ def _table(resource: Resource, arrays: dict[str, Array]) -> Table:
             raise DamagedFile(f"the column {resource.name}/{field.name} does not have the length of the table")
         columns[field.name] = column
     text = _text_index(f"{resource.name}/text", arrays, len(rows))
-    locations = _locations(f"{resource.name}/locations", arrays, len(rows)) if resource.coordinates else None
+    locations = _locations(resource.name, arrays, len(rows)) if resource.coordinates else None
     return Table(rows, columns, order_by=CREATED_AT, key=resource.identifier, text=text, locations=locations)
 
 
@@ -176,15 +187,25 @@ def _text_index(name: str, arrays: dict[str, Array], length: int) -> TextIndex:
     return TextIndex(words, starts, postings, length)
 
 
-def _locations(name: str, arrays: dict[str, Array], length: int) -> Locations:
-    locations = Locations(*(_take(f"{name}/{part}", arrays, dtype) for part, dtype in _LOCATION_TYPES.items()))
+def _locations(resource: str, arrays: dict[str, Array], length: int) -> Locations:
+    name = f"{resource}/locations"
+    parts = (_take(f"{name}/{part}", arrays, dtype) for part, dtype in _LOCATION_TYPES.items())
+    locations = Locations(_z_order(f"{resource}/z_order", arrays), *parts)
     if not len(locations.order) == len(locations.places) == length:
         raise DamagedFile(f"the {name} do not have the length of the table")
     if not len(locations.latitudes) == len(locations.longitudes) == locations.count <= length:
         raise DamagedFile(f"the {name} do not have two coordinates for each located row")
     if len(locations.vectors) != DIMENSIONS * locations.count:
         raise DamagedFile(f"the {name} do not have a vector for each located row")
+    z_order = locations.z_order
+    located = (z_order.codes, z_order.zooms, z_order.latitudes, z_order.longitudes)
+    if not len(z_order.order) == len(z_order.places) == length or {len(each) for each in located} != {locations.count}:
+        raise DamagedFile(f"the {resource}/z_order does not have the lengths of the {name}")
     return locations
+
+
+def _z_order(name: str, arrays: dict[str, Array]) -> ZOrder:
+    return ZOrder(*(_take(f"{name}/{part}", arrays, dtype) for part, dtype in _Z_ORDER_TYPES.items()))
 
 
 def _strings(name: str, arrays: dict[str, Array]) -> StringArray:

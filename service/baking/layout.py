@@ -27,7 +27,8 @@ Array = NDArray[Any]
 Checksums = Mapping[str, int]  # array -> its CRC-32
 
 _DTYPES: Final = {
-    name: np.dtype(f"<{name.lower()[0]}{int(name[1:]) // 8}") for name in ("U8", "U16", "U32", "I32", "I64", "F64")
+    name: np.dtype(f"<{name.lower()[0]}{int(name[1:]) // 8}")
+    for name in ("U8", "U16", "U32", "U64", "I32", "I64", "F64")
 }
 _NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
 _METADATA: Final = "__metadata__"

@@ -11,10 +11,12 @@ from service.baking.layout import CHECKING_THREADS, DamagedFile
 from service.engine.column import Column, Rows
 from service.engine.grid import cells_of
 from service.engine.locations import DIMENSIONS, Locations
+from service.engine.mercator import AXIS, Codes
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.text_index import TextIndex
-from service.model.place import MAX_LATITUDE, MAX_LONGITUDE
+from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Zooms, ZOrder, build_z_order
+from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM
 from service.model.records import Resource
 
 Words = NDArray[np.uint64]
@@ -28,6 +30,11 @@ _ROW_START: Final = b"{"
 _ROW_END: Final = b"},"
 # The mask of the first n bytes of a word, for n from 0 to 8.
 _MASKS: Final = np.array([((1 << 8 * n) - 1) << 8 * (_WORD - n) for n in range(_WORD + 1)], np.uint64)
+
+# Two codes that are first in different cells at a zoom differ by a number below its bound, not below the next one.
+_CODE_BOUNDS: Final = np.array(
+    [AXIS**2, *(4 ** (MAX_ZOOM + 1 - zoom) for zoom in range(1, MAX_ZOOM + 2)), 0], np.uint64
+)
 
 
 def check_table(name: str, table: Table) -> None:
@@ -43,6 +50,7 @@ def check_table(name: str, table: Table) -> None:
         rows.result()
         if table.locations is not None:
             check_locations(f"{name}/locations", table.locations)
+            check_z_order(f"{name}/z_order", table.locations)
         list(columns)  # raises the first error
         text.result()
     _check_numbering(name, table)
@@ -59,6 +67,18 @@ def check_records(resource: Resource, table: Table) -> None:
             raise DamagedFile(f"row {row} of {resource.name} is not a record: {error}") from None
         if key.values is not None and key.values[key.codes[row]] != getattr(record, resource.identifier).encode():
             raise DamagedFile(f"row {row} of {resource.name} has another identifier than its column")
+
+
+def check_projection(resource: Resource, table: Table) -> None:
+    """Check that the Z-order is that of the locations, if there are any. Raises `DamagedFile`."""
+    if (locations := table.locations) is None:
+        return
+    rows, others = np.sort(locations.order[: locations.count]), locations.order[locations.count :]
+    places = locations.places.take(rows)
+    built = build_z_order(rows, others, locations.latitudes.take(places), locations.longitudes.take(places))
+    for part in ZOrder.__struct_fields__:
+        if not np.array_equal(getattr(locations.z_order, part), getattr(built, part)):
+            raise DamagedFile(f"{resource.name}/z_order/{part} is not that of the locations")
 
 
 def _check_text_index(name: str, index: TextIndex) -> None:
@@ -139,11 +159,7 @@ def _in_range(rows: Rows, length: int) -> bool:
 def check_locations(name: str, locations: Locations) -> None:
     """Check that each row has one place, and that places are sorted by cells, in range, with vectors of length 1."""
     order, places, count = locations.order, locations.places, locations.count
-    length = len(order)
-    if not _in_range(order, length):
-        raise DamagedFile(f"the order of {name} has rows that do not exist")
-    if not np.array_equal(places[order], np.arange(length, dtype=np.int32)):
-        raise DamagedFile(f"the places of {name} are not those of its order")
+    _check_places(name, order, places)
     latitudes, longitudes = locations.latitudes, locations.longitudes
     if not ((abs(latitudes) <= MAX_LATITUDE) & (abs(longitudes) <= MAX_LONGITUDE)).all():
         raise DamagedFile(f"the coordinates of {name} are out of range")
@@ -157,6 +173,47 @@ def check_locations(name: str, locations: Locations) -> None:
     # Written so that NaN fails.
     if not (abs(np.einsum("ij,ij->i", vectors, vectors) - 1) <= _MAX_DEVIATION).all():
         raise DamagedFile(f"the vectors of {name} do not have the length 1")
+
+
+def check_z_order(name: str, locations: Locations) -> None:
+    """Check that the Z-order has every row once, and what counting by cells relies on. Raises `DamagedFile`.
+
+    That codes and coordinates are those of the locations is checked by `check_projection` only: of 1,000,000 rows it
+    takes 250 ms, this takes 10. If they are not, counts are wrong, but nothing fails.
+    """
+    z_order = locations.z_order
+    _check_places(name, z_order.order, z_order.places)
+    others = locations.places.take(z_order.order[locations.count :])
+    if len(others) and int(others.min()) < locations.count:
+        raise DamagedFile(f"the order of {name} does not have the located rows first")
+    if not (_are_within(z_order.latitudes, MAX_LATITUDE) and _are_within(z_order.longitudes, MAX_LONGITUDE)):
+        raise DamagedFile(f"the coordinates of {name} are out of range")
+    codes, zooms = z_order.codes, z_order.zooms
+    if not (codes[1:] >= codes[:-1]).all() or (len(codes) and int(codes[-1]) >= _CODE_BOUNDS[0]):
+        raise DamagedFile(f"the codes of {name} are not ascending, or out of range")
+    if len(zooms) and (zooms[0] != 0 or not _are_zooms(zooms, codes)):
+        raise DamagedFile(f"the zooms of {name} are not those of its codes")
+
+
+def _are_within(units: Fixed, degrees: int) -> bool:
+    limit = degrees * UNITS_PER_DEGREE
+    return len(units) == 0 or -limit <= int(units.min()) <= int(units.max()) <= limit
+
+
+def _are_zooms(zooms: Zooms, codes: Codes) -> bool:
+    """Return whether each zoom but the first is the least at which the code before is in another cell."""
+    least, differing = zooms[1:], codes[1:] ^ codes[:-1]
+    below = differing < _CODE_BOUNDS.take(least, mode="clip")
+    return bool((below & (differing >= _CODE_BOUNDS[1:].take(least, mode="clip"))).all())
+
+
+def _check_places(name: str, order: Rows, places: Rows) -> None:
+    """Check that an order has every row once, and that places are its inverse."""
+    length = len(order)
+    if not _in_range(order, length):
+        raise DamagedFile(f"the order of {name} has rows that do not exist")
+    if not np.array_equal(places[order], np.arange(length, dtype=np.int32)):
+        raise DamagedFile(f"the places of {name} are not those of its order")
 
 
 def _check_numbering(name: str, table: Table) -> None:

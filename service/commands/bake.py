@@ -7,7 +7,7 @@ import click
 
 from service.baking.baked_file import bake as write_baked, load_baked
 from service.baking.layout import DamagedFile
-from service.baking.validation import check_records
+from service.baking.validation import check_projection, check_records
 from service.commands.command_errors import data_set_error
 from service.commands.data_folder import DataFolder
 from service.commands.options import SettingOption
@@ -56,8 +56,9 @@ def verify(file: Path) -> None:
         raise click.ClickException(str(Refused.because_of(loaded.report)))
     dataset = loaded.dataset
     try:
-        check_records(STORES, dataset.stores)
-        check_records(COMPANIES, dataset.companies)
+        for resource, table in ((STORES, dataset.stores), (COMPANIES, dataset.companies)):
+            check_records(resource, table)
+            check_projection(resource, table)
     except DamagedFile as damage:
         raise click.ClickException(f"{file}: {damage}; bake it again") from damage
     if dataset_version((dataset.stores, dataset.companies)) != dataset.version:

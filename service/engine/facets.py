@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.projection import decode
-from service.engine.select import matching
+from service.engine.select import find
 from service.engine.selection import RowBitmap, RowList
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
@@ -41,7 +41,7 @@ class Matches:
             return None, np.diff(column.starts)
         found = self._found
         if isinstance(found, RowBitmap):
-            found = matching(self._table, self._criteria, name)
+            found = find(self._table, self._criteria, name)
         if isinstance(found, RowBitmap):
             return None, np.diff(found.ranks(column.starts))
         codes = column.codes.take(found.rows)
@@ -56,7 +56,7 @@ class Matches:
 
     @cached_property
     def _found(self) -> RowList | RowBitmap:
-        return matching(self._table, self._criteria, self._table.order_by)
+        return find(self._table, self._criteria, self._table.order_by)
 
 
 def _runs(codes: NDArray[np.unsignedinteger], end: int) -> tuple[_Numbers, _Numbers]:

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from service.engine.column import Rows
 from service.engine.sphere import Floats
 from service.model.place import MAX_LATITUDE, Box, Point
 
@@ -42,10 +43,10 @@ def cell_of(point: Point) -> int:
     return _band(point[0]) << _COLUMN_BITS | _column(point[1])
 
 
-def sort_by_cell(cells: Cells, rows: NDArray[np.intp]) -> tuple[Cells, NDArray[np.intp]]:
+def sort_by_cell(cells: Cells, rows: Rows) -> tuple[Cells, Rows]:
     """Return cells ascending, ties by row, and the row of each; sorting one integer of both is faster than argsort."""
     joined = np.sort(cells.astype(np.uint64) << _ROW_BITS | rows.astype(np.uint64))
-    return (joined >> _ROW_BITS).astype(np.uint32), (joined & _ROW_MASK).astype(np.intp)
+    return (joined >> _ROW_BITS).astype(np.uint32), (joined & _ROW_MASK).astype(np.int32)
 
 
 def _band(latitude: float) -> int:

@@ -12,6 +12,7 @@ from service.engine.column import Column, Rows
 from service.engine.grid import Cells, Places, cells_of, sort_by_cell
 from service.engine.sphere import Floats, metres, unit_vector
 from service.engine.string_array import StringArray
+from service.engine.z_order import ZOrder, build_z_order
 from service.model.kinds import key_number, number_key
 from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, Point
 
@@ -25,6 +26,7 @@ _POINTS: Final = 64
 class Locations(msgspec.Struct, frozen=True, eq=False):
     """The points of the rows of a table. A row is located if both coordinates are decimals in range.
 
+    z_order     another order of the rows, for maps
     order       all rows: the located ones by cell, ties by row; then the others, ascending
     places      row -> its place in `order`
     cells       place -> cell of the grid; this and the arrays below only of located rows
@@ -33,6 +35,7 @@ class Locations(msgspec.Struct, frozen=True, eq=False):
     vectors     place -> its three coordinates on the unit sphere, one after the other
     """
 
+    z_order: ZOrder
     order: Rows
     places: Rows
     cells: Cells
@@ -110,14 +113,15 @@ def build_locations(latitude: Column, longitude: Column) -> Locations:
     """Return the locations of the rows of two columns of decimals, which must have values."""
     latitudes, longitudes = _degrees(latitude, MAX_LATITUDE), _degrees(longitude, MAX_LONGITUDE)
     located = ~(np.isnan(latitudes) | np.isnan(longitudes))
-    rows = np.flatnonzero(located)
+    rows, others = (np.flatnonzero(each).astype(np.int32) for each in (located, ~located))
+    z_order = build_z_order(rows, others, latitudes[rows], longitudes[rows])
     cells, rows = sort_by_cell(cells_of(latitudes[rows], longitudes[rows]), rows)
-    order = np.concatenate((rows, np.flatnonzero(~located))).astype(np.int32)
+    order = np.concatenate((rows, others))
     places = np.empty_like(order)
     places[order] = np.arange(len(order), dtype=np.int32)
     latitudes, longitudes = latitudes[rows], longitudes[rows]
     vectors = np.column_stack(unit_vector(latitudes, longitudes)).ravel()
-    return Locations(order, places, cells, latitudes, longitudes, vectors)
+    return Locations(z_order, order, places, cells, latitudes, longitudes, vectors)
 
 
 def _degrees(column: Column, largest: int) -> Floats:
@@ -127,4 +131,5 @@ def _degrees(column: Column, largest: int) -> Floats:
     first = bisect_left(values, number_key(f"-{largest}").encode())
     end = bisect_right(values, number_key(f"{largest}").encode())
     by_code[first:end] = list(map(key_number, values.strings(first, end)))
+    by_code += 0.0  # a negative decimal next to zero is zero without a sign
     return by_code.take(column.codes)

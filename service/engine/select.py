@@ -60,7 +60,7 @@ def nearest(table: Table, criteria: Criteria, point: Point) -> Selection:
     return selection
 
 
-def matching(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
+def find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
     """Return the rows that match; many as a bitmap by position in an order. Recent ones are cached."""
     found = table.found.get((criteria, order))
     if found is None:

@@ -8,12 +8,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, positions
+from service.engine.bitmap import Bitmap, counts_before, positions, ranks
 from service.engine.column import Rows
 
 _WORD_SHIFT: Final = 6
-_BIT: Final = 63
-_ONE: Final = np.uint64(1)
 _ROW_BYTES: Final = 4
 # The bytes of the objects of a selection, besides its rows.
 _OVERHEAD: Final = 1024
@@ -43,12 +41,12 @@ class RowBitmap(msgspec.Struct, frozen=True, eq=False, dict=True):
     @property
     def count(self) -> int:
         """The number of rows."""
-        return int(self._counts[-1])
+        return int(self._before[-1])
 
     @property
     def nbytes(self) -> int:
         """The approximate memory in bytes."""
-        return _OVERHEAD + self.bitmap.nbytes + len(self.bitmap) * self._counts.itemsize
+        return _OVERHEAD + self.bitmap.nbytes + len(self.bitmap) * self._before.itemsize
 
     @property
     def is_smaller_than_list(self) -> bool:
@@ -61,20 +59,18 @@ class RowBitmap(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def ranks(self, positions: NDArray[np.integer]) -> NDArray[np.integer]:
         """Return how many rows are before each of some positions."""
-        words, bits = positions >> _WORD_SHIFT, (positions & _BIT).astype(np.uint64)
-        before = self.bitmap.take(words) & ((_ONE << bits) - _ONE)
-        return self._counts.take(words) + np.bitwise_count(before)
+        return ranks(self.bitmap, self._before, positions)
 
     def positions(self, start: int, stop: int) -> NDArray[np.intp]:
         """Return the positions of the rows of some ranks, without looking at others."""
-        first, end = int(self._counts.searchsorted(start, "right")) - 1, int(self._counts.searchsorted(stop))
-        found, before = positions(self.bitmap[first:end]), int(self._counts[first])
+        first, end = int(self._before.searchsorted(start, "right")) - 1, int(self._before.searchsorted(stop))
+        found, before = positions(self.bitmap[first:end]), int(self._before[first])
         return found[start - before : stop - before] + (first << _WORD_SHIFT)
 
     @cached_property
-    def _counts(self) -> NDArray[np.int32]:
-        """How many rows are before each word of the bitmap, and after the last."""
-        return np.append(np.int32(0), np.bitwise_count(self.bitmap).cumsum(dtype=np.int32))
+    def _before(self) -> NDArray[np.int32]:
+        """How many rows are before each word of the bitmap, and in all."""
+        return counts_before(self.bitmap)
 
 
 class Selection(ABC):

@@ -25,11 +25,11 @@ def unit_vector(latitude: _Degrees, longitude: _Degrees) -> tuple[_Degrees, _Deg
 
     Both spellings of the antimeridian, and all longitudes of a pole, give the same vector.
     """
-    (sine, cosine), (east, ahead) = _sine_cosine(latitude), _sine_cosine(longitude)
+    (sine, cosine), (east, ahead) = sine_cosine(latitude), sine_cosine(longitude)
     return cosine * ahead, cosine * east, sine
 
 
-def _sine_cosine(degrees: _Degrees) -> tuple[_Degrees, _Degrees]:
+def sine_cosine(degrees: _Degrees) -> tuple[_Degrees, _Degrees]:
     """Return sine and cosine of angles from -180 to 180 degrees; those of multiples of 90 are exact.
 
     Arithmetic alone, whose results are the same on every processor, unlike those of libraries: the same data must give
@@ -38,13 +38,14 @@ def _sine_cosine(degrees: _Degrees) -> tuple[_Degrees, _Degrees]:
     quarters = (degrees + _QUARTER / 2) // _QUARTER
     angle = (degrees - quarters * _QUARTER) * (math.pi / _HALF)
     square = angle * angle
-    sine = angle * _polynomial(_SINE, square)
-    cosine = _polynomial(_COSINE, square)
+    sine = angle * polynomial(_SINE, square)
+    cosine = polynomial(_COSINE, square)
     turned_sine, turned_cosine = quarters * (2 - abs(quarters)), 1 - abs(quarters)  # exact: -1, 0 or 1
     return sine * turned_cosine + cosine * turned_sine, cosine * turned_cosine - sine * turned_sine
 
 
-def _polynomial(coefficients: list[float], at: _Degrees) -> _Degrees:
+def polynomial(coefficients: list[float], at: _Degrees) -> _Degrees:
+    """Return the value of a polynomial, whose coefficients begin with that of the highest power."""
     total = 0 * at
     for coefficient in coefficients:
         total = total * at + coefficient

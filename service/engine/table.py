@@ -15,6 +15,7 @@ from service.engine.selection import ListedRows, RowBitmap, RowList, Selection
 from service.engine.string_array import StringArray
 from service.engine.text_index import TextIndex
 from service.engine.text_index_builder import TextIndexBuilder
+from service.engine.z_order import Z_ORDER
 from service.model.envelope import Facet
 from service.model.place import Point
 from service.model.query import Criteria
@@ -45,8 +46,8 @@ class Table:
     all_rows   sort field -> all rows, in that order
 
     It caches the last `selections` by criteria and sort field, the last rows `found` by criteria and order for orders
-    by distance and for facets, and the last `facets` by criteria and field, which a client that pages through results
-    repeats, and the last bitmaps. All depend only on their cache key and on the table.
+    by distance, for facets and for clusters, and the last `facets` by criteria and field, which a client that pages
+    through results repeats, and the last bitmaps. All depend only on their cache key and on the table.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of a table
@@ -89,8 +90,10 @@ class Table:
         return [b"".join(chunks)]
 
     def order(self, name: str) -> Rows:
-        """Return all rows in the order of a field, or by place."""
-        return self.locations.order if name == DISTANCE and self.locations is not None else self.columns[name].order
+        """Return all rows in the order of a field, by place or along the Z-order."""
+        if self.locations is not None and name in (DISTANCE, Z_ORDER):
+            return self.locations.order if name == DISTANCE else self.locations.z_order.order
+        return self.columns[name].order
 
     def find(self, key: str) -> memoryview | None:
         """Return the row with an identifier, without the trailing comma, or None."""

@@ -21,6 +21,7 @@ from service.model.errors import (
 )
 from service.model.operation import (
     ALWAYS,
+    JSON,
     PREFERENCE_STATUSES,
     PROBLEM,
     RATE_LIMIT,
@@ -29,6 +30,7 @@ from service.model.operation import (
     VERSION_HEADER,
     Operation,
 )
+from service.model.parameters import PAGE_NUM
 from service.model.records import Company, Store
 
 # The version of the interface, `info.version` of the document.
@@ -64,7 +66,6 @@ _RATE_LIMIT: Final = {
 }
 _LINK: Final = {"Link": "The pages `next`, `prev`, `first` and `last` (RFC 8288), relative to the URL of the request."}
 _HELP: Final = {"Link": "The documentation, `help` (RFC 8288)."}
-_JSON: Final = "application/json"
 
 
 def openapi_document(operations: Sequence[Operation]) -> bytes:
@@ -110,7 +111,7 @@ def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
     for each in operation.parameters:
         example = {} if each.example is UNSET else {"example": each.example}
         described = {"description": each.description, "schema": each.schema, **example}
-        yield {"name": each.name, "in": "query", "required": False, **described}
+        yield {"name": each.name, "in": "query", "required": each.required, **described}
     if operation.protected:
         for name, description in _REQUEST_HEADERS.items():
             yield {"name": name, "in": "header", "required": False, **_text(description)}
@@ -135,13 +136,17 @@ def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
 def _response(operation: Operation, status: HTTPStatus, bodies: Sequence[Any]) -> dict[str, Any]:
     headers = _REQUEST_ID
     if operation.protected:
-        links = _LINK if operation.parameters else {}
+        links = _LINK if PAGE_NUM in operation.parameters else {}
         headers = {**headers, **_PREFERENCE_APPLIED, **_VALIDATORS, **links, **_RATE_LIMIT}
-    return {"description": status.phrase, "headers": _headers(headers), "content": {_JSON: _schema(*bodies)}}
+    return {
+        "description": status.phrase,
+        "headers": _headers(headers),
+        "content": {operation.media_type: _schema(*bodies)},
+    }
 
 
 def _error(operation: Operation, error: type[RequestError]) -> dict[str, Any]:
-    content = {_JSON: _schema(HTTPValidationError if error is UnprocessableContent else HTTPError)}
+    content = {JSON: _schema(HTTPValidationError if error is UnprocessableContent else HTTPError)}
     if error.may_be_problem:
         content[PROBLEM] = _schema(ProblemDetails)
     described = _REQUEST_ID | dict.fromkeys(error.headers, "")

@@ -22,6 +22,9 @@ VERSION_HEADER: Final = "X-Dataset-Version"
 KEY_HEADER: Final = "x-api-key"
 # Identifies a request in logs.
 REQUEST_ID_HEADER: Final = "X-Request-Id"
+JSON: Final = "application/json"
+# The media type of GeoJSON (RFC 7946).
+GEO_JSON: Final = "application/geo+json"
 # The media type of problem details (RFC 9457).
 PROBLEM: Final = "application/problem+json"
 # The rate limit of a key and the remaining quota, if the operator enables them (draft-ietf-httpapi-ratelimit-headers).
@@ -42,6 +45,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     responses   status -> the types of the body, which has one of them
     errors      the errors besides `ALWAYS`
     parameters  the query parameters
+    media_type  of the body of a 200
     protected   whether it requires an API key and supports `Prefer: handling=strict`
     """
 
@@ -53,5 +57,6 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     responses: Mapping[HTTPStatus, tuple[Any, ...]]
     errors: tuple[type[RequestError], ...] = ()
     parameters: tuple[Parameter, ...] = ()
+    media_type: str = JSON
     segment: str = ""
     protected: bool = False

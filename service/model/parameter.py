@@ -20,6 +20,7 @@ class InvalidValue(Exception):
 class Parameter(msgspec.Struct, frozen=True):
     """A query parameter: its name, description, JSON schema and parser, and an example if the schema has none.
 
+    If it is `required`, a request without a value of it is invalid.
     `parse` receives the values in the order of the query, at least one, and raises `InvalidValue`.
     """
 
@@ -28,6 +29,7 @@ class Parameter(msgspec.Struct, frozen=True):
     schema: dict[str, Any]
     parse: Callable[[Sequence[str]], Any]
     example: Any = UNSET
+    required: bool = False
 
 
 def is_given(value: str) -> bool:

@@ -7,10 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from service.model.kinds import FLAG, Kind, parse_flag
-from service.model.parameter import InvalidValue, Parameter, is_given, once
+from service.model.parameter import InvalidValue, Parameter, is_given, once, once_if_given
+from service.model.place import MAX_ZOOM
 from service.model.records import CREATED_AT, DISTANCE, Field, Resource
 from service.model.search_parameters import BBOX, NEAR, RADIUS, words_parameter
 
@@ -43,6 +45,12 @@ def parameters_of(resource: Resource, *, near: bool = True) -> tuple[Parameter, 
     )
 
 
+def map_parameters_of(resource: Resource) -> tuple[Parameter, ...]:
+    """Return the parameters of a map of a resource, in the order in which their errors are reported."""
+    box = msgspec.structs.replace(BBOX, required=True)
+    return (*map(filter_parameter, resource.filters), box, ZOOM, words_parameter(resource))
+
+
 def filter_parameter(field: Field) -> Parameter:
     """Return the parameter that filters by a field; it parses to normalized keys, or to none for no filter."""
     kind = field.kind
@@ -73,18 +81,18 @@ def parse_integer(value: str) -> int:
     return int(sign + (digits or "0"))
 
 
-def _parse_page_num(value: str) -> int:
-    number = parse_integer(value)
-    if number < 1:
-        raise InvalidValue("greater_than_equal", "Input should be greater than or equal to 1")
-    return number
+def _integer(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return the parser of an integer in a range."""
 
+    def parse(value: str) -> int:
+        number = parse_integer(value)
+        if number < least:
+            raise InvalidValue("greater_than_equal", f"Input should be greater than or equal to {least}")
+        if most is not None and number > most:
+            raise InvalidValue("less_than_equal", f"Input should be less than or equal to {most}")
+        return number
 
-def _parse_limit(value: str) -> int:
-    number = _parse_page_num(value)
-    if number > MAX_LIMIT:
-        raise InvalidValue("less_than_equal", f"Input should be less than or equal to {MAX_LIMIT}")
-    return number
+    return parse
 
 
 def _not_in(choices: Sequence[str]) -> InvalidValue:
@@ -168,17 +176,25 @@ def _names_schema(names: Sequence[str]) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "string", "enum": list(names)}}
 
 
+ZOOM: Final = Parameter(
+    name="zoom",
+    description="The zoom of the map, which says how large the cells are: 4 · 2^zoom of them are around the equator.",
+    schema={"type": "integer", "minimum": 0, "maximum": MAX_ZOOM},
+    parse=once_if_given(_integer(0, MAX_ZOOM)),
+    example=7,
+    required=True,
+)
 LIMIT: Final = Parameter(
     name="limit",
     description="The number of records per page.",
     schema={"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": MAX_LIMIT},
-    parse=once(_parse_limit),
+    parse=once(_integer(1, MAX_LIMIT)),
 )
 PAGE_NUM: Final = Parameter(
     name="page_num",
     description="The page number, from 1. Pages after the last are empty.",
     schema={"type": "integer", "minimum": 1, "default": 1},
-    parse=once(_parse_page_num),
+    parse=once(_integer(1)),
 )
 SORT_ORDER: Final = Parameter(
     name="sort_order",

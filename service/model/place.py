@@ -1,4 +1,4 @@
-"""Places: points, circles and boxes on the earth, in decimal degrees, and how requests write them."""
+"""Places: points, circles and boxes on the earth, in decimal degrees, and how requests write them; zooms of maps."""
 
 from typing import Final, NamedTuple
 
@@ -6,6 +6,7 @@ from service.model.kinds import NUMBER_PATTERN
 
 MAX_LATITUDE: Final = 90
 MAX_LONGITUDE: Final = 180
+MAX_ZOOM: Final = 22
 _POINT: Final = "expected latitude,longitude in decimal degrees, such as 43.65,-79.38"
 _BOX: Final = "expected west,south,east,north in decimal degrees, such as -79.6,43.5,-79.1,43.9"
 

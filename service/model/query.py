@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from service.model.errors import UnprocessableContent, ValidationError
 from service.model.parameter import InvalidValue, Parameter, is_given
-from service.model.parameters import MAX_LIMIT, SORT_ORDERS, parameters_of
+from service.model.parameters import MAX_LIMIT, SORT_ORDERS, map_parameters_of, parameters_of
 from service.model.place import Box, Circle, Point
 from service.model.records import CREATED_AT, DISTANCE, Resource
 from service.model.words import Term
@@ -55,6 +55,7 @@ class Query(msgspec.Struct, frozen=True, dict=True):
     near    the point from which the distance of each row is returned
     radius  the largest distance from there
     bbox    where the rows are, too
+    zoom    of a map: the size of the cells in which rows are counted
     q       terms of the words that the rows have
     fields  the members of the rows, in their order; all if unset
     facets  the fields whose values are counted over all matching rows, in their order
@@ -66,6 +67,7 @@ class Query(msgspec.Struct, frozen=True, dict=True):
     near: Point | UnsetType = UNSET
     radius: float | UnsetType = UNSET
     bbox: Box | UnsetType = UNSET
+    zoom: int | UnsetType = UNSET
     q: tuple[Term, ...] | UnsetType = UNSET
     sort_by: str = CREATED_AT
     sort_order: str = SORT_ORDERS[0]
@@ -97,15 +99,20 @@ class Query(msgspec.Struct, frozen=True, dict=True):
 
 
 class QueryParser:
-    """Parses the query strings of the list of a resource, or of an operation without parameters.
+    """Parses the query strings of the list of a resource or of a map of it, or of an operation without parameters.
 
     A request with `near` may sort by distance and name it in `fields`: `_without_near` are the same parameters for
     other requests.
     """
 
-    def __init__(self, resource: Resource | None = None) -> None:
-        self.parameters: tuple[Parameter, ...] = () if resource is None else parameters_of(resource)
-        self._without_near = () if resource is None else parameters_of(resource, near=False)
+    def __init__(self, resource: Resource | None = None, *, of_map: bool = False) -> None:
+        self.parameters: tuple[Parameter, ...] = ()
+        self._without_near: tuple[Parameter, ...] = ()
+        if resource is not None and of_map:
+            self.parameters = self._without_near = map_parameters_of(resource)
+        elif resource is not None:
+            self.parameters, self._without_near = parameters_of(resource), parameters_of(resource, near=False)
+        self._required = tuple(parameter.name for parameter in self.parameters if parameter.required)
         self._known = {parameter.name: parameter for parameter in self.parameters}
         self._filters = () if resource is None else tuple(field.name for field in resource.filters)
 
@@ -140,6 +147,9 @@ class QueryParser:
             values.setdefault("sort_by", DISTANCE)
         elif values.get("radius", UNSET) is not UNSET or "radius" in invalid or values.get("sort_by") == DISTANCE:
             invalid["near"] = _MISSING
+        for name in self._required:
+            if values.get(name, UNSET) is UNSET:
+                invalid.setdefault(name, _MISSING)
         return values, [_error(name, invalid[name]) for name in self._known if name in invalid]
 
 

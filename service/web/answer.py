@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-JSON: Final = "application/json"
+from service.model.operation import JSON
 
 # Header fields, each as its line without the line end, as `header_lines` makes them.
 HeaderLines: TypeAlias = tuple[str, ...]

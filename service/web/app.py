@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 class App:
     """Answers requests.
 
-    Checks in this order: path, method, key, rate, parameters, version, record, conditions.
+    Checks in this order: path, method, key, rate, parameters, version, record or number of clusters, conditions.
     """
 
     def __init__(

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
+from service.model.operation import JSON
 from service.model.query import Query
-from service.web.answer import JSON
 from service.web.headers.content_coding import Coding
 
 # Increment it when a release changes the body of an otherwise equal identity.

@@ -9,6 +9,7 @@ import msgspec
 
 from service.model.envelope import opening
 from service.model.errors import UnprocessableContent
+from service.model.operation import JSON
 from service.model.query import Query, QueryParser
 from service.web.answer import HeaderLines
 from service.web.headers.links import link_lines, page_link_base
@@ -35,9 +36,9 @@ class ParsedParameters:
     frame       the last frame, which also depends on `total_count`, and on the raw query string for the links
     """
 
-    def __init__(self, operation: str, segment: str, raw: str, query: Query) -> None:
+    def __init__(self, operation: str, segment: str, raw: str, query: Query, media_type: str = JSON) -> None:
         self.segment, self.query = unquote(segment), query
-        self._operation, self._raw = operation, raw
+        self._operation, self._raw, self._media_type = operation, raw, media_type
         self._identified: Identified | None = None
         self._frame: Frame | None = None
 
@@ -46,7 +47,7 @@ class ParsedParameters:
         identified = self._identified
         if identified is None or identified.identity.version != version:
             parameters = self.segment or self.query.normalised
-            identified = self._identified = Identified(Identity(self._operation, parameters, version))
+            identified = self._identified = Identified(Identity(self._operation, parameters, version, self._media_type))
         return identified
 
     def frame(self, total_count: int) -> Frame:
@@ -62,8 +63,8 @@ class ParsedParameters:
 Parse = Callable[[str, str, bool], ParsedParameters]
 
 
-def parser(operation: str, reader: QueryParser) -> Parse:
-    """Return the parser of the parameters of an operation.
+def parser(operation: str, reader: QueryParser, media_type: str = JSON) -> Parse:
+    """Return the parser of the parameters of an operation with responses of a media type.
 
     Each operation has its own cache, so the key is the raw segment, the raw query string and the flag. It holds errors
     too.
@@ -71,7 +72,8 @@ def parser(operation: str, reader: QueryParser) -> Parse:
 
     def parse(segment: str, raw: str, strict: bool) -> ParsedParameters | UnprocessableContent:  # noqa: FBT001 - lru_cache has positions
         try:
-            return ParsedParameters(operation, segment, raw, reader.parse(query_pairs(raw), strict=strict))
+            query = reader.parse(query_pairs(raw), strict=strict)
+            return ParsedParameters(operation, segment, raw, query, media_type)
         except UnprocessableContent as error:
             return error.with_traceback(None)  # which would keep the stack frames alive
 

@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from service.model.errors import RequestError
-from service.model.operation import PROBLEM
-from service.web.answer import JSON, NO_STORE, Answer, HeaderLines, header_lines
+from service.model.operation import JSON, PROBLEM
+from service.web.answer import NO_STORE, Answer, HeaderLines, header_lines
 from service.web.headers.list_fields import bounded_fields, weights
 
 _CACHE_ENTRIES: Final = 1024

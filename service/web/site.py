@@ -14,10 +14,11 @@ from service.web.app import App
 from service.web.auth import Authenticate, no_authentication
 from service.web.connections.limits import ADMIN_CONNECTIONS, Limits
 from service.web.connections.server import limit_unacknowledged, runner
+from service.web.endpoints.clusters import cluster_route
 from service.web.endpoints.documents import document_routes
 from service.web.endpoints.metrics import METRICS_PATH, metrics_route
 from service.web.endpoints.probes import probe_routes
-from service.web.endpoints.resources import record_routes
+from service.web.endpoints.resources import ServedData, record_routes
 from service.web.policy import Policy
 from service.web.telemetry.access_log import AccessLogWriter
 from service.web.telemetry.counters import UNMATCHED, Counters
@@ -48,7 +49,8 @@ def make_site(
 
     No path of the admin listener needs a key. The access log has the public requests.
     """
-    records, probes = record_routes(snapshots, policy), probe_routes(snapshots)
+    data, probes = ServedData(snapshots, policy), probe_routes(snapshots)
+    records = (*record_routes(data), cluster_route(data))
     documented = records if separate_admin else (*records, *probes)
     openapi = openapi_document([route.operation for route in documented if route.operation is not None])
     public = (*records, *document_routes(openapi))

@@ -132,7 +132,9 @@ def _owners(table: Table) -> Iterator[tuple[str, object, Sequence[str]]]:
     yield "text", table.text, ("starts", "postings")
     yield from ((name, column, ("codes", "order", "starts")) for name, column in table.columns.items())
     if table.locations is not None:
-        yield "locations", table.locations, table.locations.__struct_fields__
+        parts = [part for part in table.locations.__struct_fields__ if part != "z_order"]
+        yield "locations", table.locations, parts
+        yield "z_order", table.locations.z_order, table.locations.z_order.__struct_fields__
 
 
 def _texts(texts: StringArray) -> tuple[str, bytes, bytes]:

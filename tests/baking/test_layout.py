@@ -18,12 +18,13 @@ ARRAYS: dict[str, Array] = {
     "nothing": np.empty(0, np.int64),
     "short": np.arange(5, dtype=np.uint16),
     "wide": np.array([2**32 - 1, 0, 7], np.uint32),
+    "codes": np.array([2**64 - 1, 0, 7], np.uint64),
     "rows": np.array([-1, 2**31 - 1], np.int32),
     "degrees": np.array([-180.0, 1 / 3]),
     "offsets": np.array([-(2**63), 2**63 - 1, 0], np.int64),
 }
 TEXTS = {"format": "a test", "é": "\u2028\n\U0001f600"}
-SIZES = {"U8": 1, "U16": 2, "U32": 4, "I32": 4, "I64": 8, "F64": 8}
+SIZES = {"U8": 1, "U16": 2, "U32": 4, "U64": 8, "I32": 4, "I64": 8, "F64": 8}
 
 
 def test_a_written_file_is_read_back(tmp_path: Path) -> None:

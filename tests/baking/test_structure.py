@@ -89,10 +89,10 @@ def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedCon
 @pytest.mark.parametrize(
     ("texts", "why"),
     [
-        ({"format": None}, "the file does not have the format 'store-directory 3'; bake it again"),
+        ({"format": None}, "the file does not have the format 'store-directory 4'; bake it again"),
         (
-            {"format": "store-directory 2"},
-            "the file does not have the format 'store-directory 3'; bake",
+            {"format": "store-directory 3"},
+            "the file does not have the format 'store-directory 4'; bake",
         ),
         ({"unicode": "14.0.0"}, "the metadata is invalid: "),
         ({"version": None}, "the metadata is invalid: "),

@@ -1,20 +1,26 @@
 """A file with correct checksums but inconsistent arrays is refused: checksums do not authenticate."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
 from service.baking.baked_file import bake, load_baked
 from service.baking.layout import Array, DamagedFile, map_file, write_file
-from service.baking.validation import check_column, check_records, is_sorted
+from service.baking.validation import check_column, check_projection, check_records, is_sorted
 from service.engine.column import Column
+from service.engine.map_clusters import map_clusters
 from service.engine.string_array import StringArray
-from service.model.records import STORES
+from service.engine.z_order import zooms_of
+from service.model.features import ClusterCollection
+from service.model.query import QueryParser
+from service.model.records import COMPANIES, STORES
+from service.web.request_target import query_pairs
 from tests.baking.made_up import loaded, make
 from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory
@@ -188,6 +194,99 @@ def test_a_wrong_item_of_locations_is_refused(
     assert refusal(forged({f"stores/locations/{part}": array})) == f"{why}; bake it again"
 
 
+@pytest.mark.parametrize(
+    ("part", "item", "why"),
+    [
+        ("order", (0, -1), "the order of stores/z_order has rows that do not exist"),
+        ("order", (-1, 40), "the order of stores/z_order has rows that do not exist"),
+        ("places", (3, 40), "the places of stores/z_order are not those of its order"),
+        ("places", (0, -1), "the places of stores/z_order are not those of its order"),
+        ("codes", (0, 2**47), "the codes of stores/z_order are not ascending, or out of range"),
+        ("codes", (-1, 2**48), "the codes of stores/z_order are not ascending, or out of range"),
+        ("codes", (-1, 2**64 - 1), "the codes of stores/z_order are not ascending, or out of range"),
+        ("zooms", (0, 1), "the zooms of stores/z_order are not those of its codes"),
+        ("zooms", (-1, 24), "the zooms of stores/z_order are not those of its codes"),
+        ("zooms", (-1, 255), "the zooms of stores/z_order are not those of its codes"),
+        ("latitudes", (0, 900_000_001), "the coordinates of stores/z_order are out of range"),
+        ("longitudes", (-1, -(2**31)), "the coordinates of stores/z_order are out of range"),
+    ],
+)
+def test_a_wrong_item_of_the_z_order_is_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path], part: str, item: tuple[int, int], why: str
+) -> None:
+    array = arrays[f"stores/z_order/{part}"].copy()
+    array[item[0]] = item[1]
+    assert refusal(forged({f"stores/z_order/{part}": array})) == f"{why}; bake it again"
+
+
+@pytest.mark.parametrize("part", ["order", "places", "codes", "zooms", "latitudes", "longitudes"])
+@pytest.mark.parametrize("change", [lambda array: array[:-1], lambda array: np.append(array, array[-1:])])
+def test_an_array_of_the_z_order_of_another_length_is_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path], part: str, change: Callable[[Array], Array]
+) -> None:
+    name = f"stores/z_order/{part}"
+    why = "the stores/z_order does not have the lengths of the stores/locations; bake it again"
+    assert refusal(forged({name: change(arrays[name])})) == why
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_a_wrong_zoom_of_the_z_order_is_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path], change: int
+) -> None:
+    zooms = arrays["stores/z_order/zooms"]
+    why = "the zooms of stores/z_order are not those of its codes; bake it again"
+    for place in range(1, len(zooms)):
+        other = zooms.copy()
+        other[place] = (int(zooms[place]) + change) % 256
+        assert refusal(forged({"stores/z_order/zooms": other})) == why
+
+
+def test_a_z_order_with_a_row_without_location_among_the_located_ones_is_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path]
+) -> None:
+    order, count = arrays["stores/z_order/order"].copy(), len(arrays["stores/z_order/codes"])
+    order[[0, count]] = order[[count, 0]]
+    changed = {"stores/z_order/order": order, "stores/z_order/places": np.argsort(order).astype(np.int32)}
+    why = "the order of stores/z_order does not have the located rows first; bake it again"
+    assert refusal(forged(changed)) == why
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_z_order_that_is_not_that_of_the_locations_may_count_wrongly_but_never_fails(
+    arrays: dict[str, Array], forged: Callable[..., Path], seed: int
+) -> None:
+    """Other codes with zooms that fit, other coordinates in range, rows anywhere along the curve."""
+    random, name = np.random.default_rng(seed), "stores/z_order"
+    count, length = len(arrays[f"{name}/codes"]), len(arrays[f"{name}/order"])
+    codes = np.sort(random.integers(0, 2**48, count, dtype=np.uint64) >> np.uint64(random.choice((0, 0, 20, 47))))
+    order = arrays[f"{name}/order"].copy()
+    random.shuffle(order[:count])
+    random.shuffle(order[count:])
+    changed: dict[str, Array] = {
+        "codes": codes,
+        "zooms": zooms_of(codes),
+        "order": order,
+        "places": np.argsort(order).astype(np.int32),
+        "latitudes": random.choice(np.array([-900_000_000, 0, 900_000_000], np.int32), count),
+        "longitudes": random.integers(-1_800_000_000, 1_800_000_001, count, np.int32),
+    }
+    dataset = load_baked(forged({f"{name}/{part}": array for part, array in changed.items()})).dataset
+    assert dataset is not None
+    parser, total = QueryParser(STORES, of_map=True), []
+    for box, more in product(("-180,-90,180,90", "10,-90,-10,90", "0,0,45,45"), ("", "is_open=true", "q=a")):
+        for zoom in (0, 7, 22):
+            query = parser.parse(query_pairs(f"bbox={box}&zoom={zoom}&{more}"), strict=False)
+            features = msgspec.json.decode(
+                b"".join(map_clusters(dataset.stores, query)), type=ClusterCollection
+            ).features
+            total.append(sum(each.properties.count for each in features))
+            for each in features:
+                longitude, latitude = each.geometry.coordinates
+                assert abs(latitude) <= 90
+                assert abs(longitude) <= 180
+    assert max(total) <= length
+
+
 @pytest.mark.parametrize("located", [True, False])
 def test_locations_out_of_order_are_refused(
     arrays: dict[str, Array], forged: Callable[..., Path], *, located: bool
@@ -230,6 +329,39 @@ def test_verify_finds_a_row_whose_record_has_another_identifier(
         assert dataset is not None
         with pytest.raises(DamagedFile, match="row 0 of stores is not a record"):
             check_records(STORES, dataset.stores)
+
+
+def other_z_orders(arrays: dict[str, Array]) -> Iterator[tuple[str, dict[str, Array]]]:
+    """Yield Z-orders that `serve` accepts, and the part that is not that of the locations: rows, or a single number."""
+    order, codes, *units = (arrays[f"stores/z_order/{part}"] for part in ("order", "codes", "latitudes", "longitudes"))
+    for place in range(1, len(codes)):
+        swapped = order.copy()
+        swapped[[place - 1, place]] = swapped[[place, place - 1]]
+        yield "order", {"order": swapped, "places": np.argsort(swapped).astype(np.int32)}
+    for place in range(len(codes)):
+        shifted = np.append(codes[:place], codes[place:] + np.uint64(1))
+        yield "codes", {"codes": shifted, "zooms": zooms_of(shifted)}
+        for part, numbers in zip(("latitudes", "longitudes"), units, strict=True):
+            other = numbers.copy()
+            other[place] += -1 if other[place] > 0 else 1
+            yield part, {part: other}
+
+
+def test_verify_finds_a_z_order_that_is_not_that_of_the_locations(
+    arrays: dict[str, Array], forged: Callable[..., Path]
+) -> None:
+    for part, changed in other_z_orders(arrays):
+        dataset = load_baked(forged({f"stores/z_order/{name}": array for name, array in changed.items()})).dataset
+        assert dataset is not None
+        with pytest.raises(DamagedFile, match=rf"^stores/z_order/{part} is not that of the locations$"):
+            check_projection(STORES, dataset.stores)
+
+
+def test_verify_accepts_the_z_order_of_the_locations(forged: Callable[..., Path]) -> None:
+    dataset = load_baked(forged()).dataset
+    assert dataset is not None
+    check_projection(STORES, dataset.stores)
+    check_projection(COMPANIES, dataset.companies)
 
 
 @given(TEXTS)

@@ -206,3 +206,16 @@ def test_verify_rejects_records_that_do_not_match_the_version(baked: Path) -> No
     assert failed(run_here("verify", baked)) == (
         f"Error: {baked}: the records do not match version {version}; bake it again"
     )
+
+
+def test_verify_rejects_clusters_at_other_places_than_the_stores(tmp_path: Path) -> None:
+    file = tmp_path / "set.baked"
+    stores = [store("s1", latitude="43.70", longitude="-79.40"), store("s2", latitude="45.42", longitude="-75.70")]
+    assert run_here("bake", write_directory(tmp_path / "data", stores), file).returncode == 0
+    content = map_file(file)
+    latitudes: Array = content.arrays["stores/z_order/latitudes"][::-1].copy()
+    write_file(file, {**content.arrays, "stores/z_order/latitudes": latitudes}, content.metadata)
+    assert load_baked(file).dataset is not None
+    assert failed(run_here("verify", file)) == (
+        f"Error: {file}: stores/z_order/latitudes is not that of the locations; bake it again"
+    )

@@ -13,6 +13,8 @@ from tests.fastapi_model.asking import Answered
 # Any text but the empty one.
 SOME: Final = "(some text)"
 JSON: Final = "application/json"
+# Resource -> the media type of its 200s, if it is not JSON.
+MEDIA_TYPES: Final = {"/clusters": "application/geo+json"}
 PROBLEM: Final = "application/problem+json"
 # Fields that a reply without data must not have.
 NO_CONTENT: Final[Mapping[str, None]] = dict.fromkeys(("Content-Encoding", "Link"))

@@ -8,7 +8,7 @@ import msgspec
 
 from tests.composition.conditions import decide
 from tests.composition.editions import Edition
-from tests.composition.expected import JSON, NO_CONTENT, SOME, Expected, error
+from tests.composition.expected import JSON, MEDIA_TYPES, NO_CONTENT, SOME, Expected, error
 from tests.composition.ledger import Ledger, Variant
 from tests.composition.links import HELP, links
 from tests.composition.mix import ACCEPTS, PREFERENCES
@@ -137,7 +137,10 @@ def _variant(case: Case) -> Expected:
     if status == 304:
         fields |= {**NO_CONTENT, "Content-Type": None, "Content-Length": None}
         return Expected(status=304, fields=fields, vary=_VARY, tagged=tagged)
-    fields |= {"Content-Type": JSON, "Link": links(case.request.target, body)}
+    fields |= {
+        "Content-Type": MEDIA_TYPES.get(case.request.target.question.resource, JSON),
+        "Link": links(case.request.target, body),
+    }
     fields["Content-Encoding"] = None if coding == "identity" else coding
     return Expected(status=200, fields=fields, vary=_VARY, plain=body, tagged=tagged)
 

@@ -48,6 +48,7 @@ _WORDS: Final[Values] = {
     "orebro": ("orebro", "\u00d6REBRO", "O\u0308rebro"),
     "\u6771\u4eac": ("\u6771\u4eac", " \u6771\u4eac"),
 }
+_ZOOM: Final[Values] = {"": ("",), "0": ("0", "+0"), "3": ("3", " 03", "3.0"), "9": ("9",), "22": ("22", "2_2")}
 _MOST_NAMES: Final = 3
 # Parameters whose values differ from list to list.
 _CHOICES: Final = ("sort_by", "fields", "facets")
@@ -87,6 +88,12 @@ def _list(collection: Collection) -> Mapping[str, Values]:
     }
 
 
+def _map() -> Mapping[str, Values]:
+    collection = oracle.STORES
+    filters = {name: _values(collection.forms[name]) for name in collection.filters}
+    return {**filters, "bbox": _PLACES["bbox"], "zoom": _ZOOM, "q": _WORDS}
+
+
 # The path of a record, by the field that identifies it.
 RECORDS: Final = {"store_id": "/stores/{store_id}", "company_id": "/companies/{company_id}"}
 # Resource -> parameter -> values. Braces are for an identifier.
@@ -94,8 +101,11 @@ RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
     "/stores": _list(oracle.STORES),
     "/companies": _list(oracle.COMPANIES),
     **{path: {} for path in RECORDS.values()},
+    "/clusters": _map(),
 }
-_SEARCH: Final = (*_PLACES, "q")
+# Resource -> parameters that must be given: another value than the first.
+_REQUIRED: Final[Mapping[str, Sequence[str]]] = {"/clusters": ("bbox", "zoom")}
+_SEARCH: Final = (*_PLACES, "zoom", "q")
 ONCE: Final = (*_SEARCH, *PAGING, *_CHOICES)
 
 
@@ -141,8 +151,9 @@ def _record(field: str, identifier: str) -> Question:
 
 
 def _pairs(chance: Chance, identifiers: Identifiers) -> tuple[Pair, ...]:
-    """Return the pairs of a query for one of the lists, sorted, without defaults."""
-    parameters = RESOURCES[chance.one([resource for resource, taken in RESOURCES.items() if taken])]
+    """Return the pairs of a query for a list or a map, sorted, without defaults."""
+    resource = chance.one([resource for resource, taken in RESOURCES.items() if taken])
+    parameters, required = RESOURCES[resource], _REQUIRED.get(resource, ())
     filters = [name for name in parameters if name not in ONCE]
     pairs = set()
     for _ in range(chance.weighted(_FILTERS)):
@@ -151,8 +162,8 @@ def _pairs(chance: Chance, identifiers: Identifiers) -> tuple[Pair, ...]:
         pairs |= {(name, chance.one(values)) for _ in range(chance.weighted({1: 2, 2: 1}))}
     for name in ONCE:
         if name in parameters:
-            value = chance.one(list(parameters[name]))
-            if chance.happens(_SEARCHED if name in _SEARCH else _PAGED):
+            value = chance.one(list(parameters[name])[name in required :])
+            if chance.happens(_SEARCHED if name in _SEARCH else _PAGED) or name in required:
                 pairs.add((name, value))
     return tuple(sorted(_valid(pairs, parameters)))
 
@@ -173,11 +184,11 @@ def default(name: str, parameters: Mapping[str, Values], *, has_point: bool) -> 
 
 
 def _takes(resource: str, pairs: Sequence[Pair]) -> bool:
-    """Return whether a resource is a list with these parameters."""
-    parameters = RESOURCES[resource]
-    return bool(parameters) and all(
-        name in parameters and (name not in _CHOICES or value in parameters[name]) for name, value in pairs
-    )
+    """Return whether a resource is a list or a map with these parameters."""
+    parameters, names = RESOURCES[resource], {name for name, _ in pairs}
+    if not parameters or not names.issuperset(_REQUIRED.get(resource, ())):
+        return False
+    return all(name in parameters and (name not in _CHOICES or value in parameters[name]) for name, value in pairs)
 
 
 def spellings(resource: str, name: str, value: str) -> Sequence[str]:

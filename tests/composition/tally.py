@@ -9,6 +9,7 @@ from tests.composition.terms import KEY, LOW_RATE_KEY
 from tests.web.reply import Reply
 
 _LONG: Final = 32 << 10
+_MAP: Final = "/clusters"
 # Kind -> how many there must be at least in every thousand requests.
 NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys(("status 200", "method HEAD", "pipelined"), 100),
@@ -16,6 +17,9 @@ NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys(("304 by tag", "status 412"), 10),
     **dict.fromkeys(("status 307", "status 401", "status 404", "status 405", "status 422", "status 429"), 3),
     **dict.fromkeys(("304 by *", "304 by date", "coded over 32 KiB", "problem details", "strict"), 3),
+    **dict.fromkeys((f"{kind} of a map" for kind in ("status 200", "method HEAD")), 5),
+    **dict.fromkeys((f"{kind} of a map" for kind in ("304 by tag", "status 401", "status 412", "strict")), 1),
+    **dict.fromkeys((f"{kind} of a map" for kind in ("coding gzip", "coding br", "status 422")), 0.5),
     **dict.fromkeys(("status 204", "low rate accepted", "connection closed", "reloads", "old data during a reload"), 1),
 }
 
@@ -25,7 +29,10 @@ class Tally(Counter[str]):
 
     def note(self, sent: Sent, reply: Reply, *, old: bool) -> None:
         """Count a reply; `old` if it is from the data before a reload that is in progress."""
-        self.update(_kinds(sent, reply))
+        kinds = list(_kinds(sent, reply))
+        self.update(kinds)
+        if sent.request.target.question.resource == _MAP:
+            self.update(f"{kind} of a map" for kind in kinds)
         self["old data during a reload"] += old
 
     def lacking(self) -> dict[str, int]:

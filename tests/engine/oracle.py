@@ -1,11 +1,13 @@
 """The oracle: a naive scan of plain records, written from the interface alone, that the engine must equal."""
 
+import math
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from tests.engine.great_circle import Point, distance
@@ -148,14 +150,54 @@ def answer(collection: Collection, records: Sequence[Record], pairs: Pairs, owne
     return Answer(len(found), data, facets)
 
 
+def clusters(records: Sequence[Record], pairs: Pairs, owners: Owners | None = None) -> list[Mapping[str, Any]]:
+    """Answer a query for clusters without errors: the features, one for each cell with records."""
+    (zoom,) = (int(value) for name, value in pairs if name == "zoom")
+    found = [record for record in records if all(_matches(STORES, record, name, pairs) for name in dict(pairs))]
+    found = [record for record in found if _is_inside(STORES, record, pairs)]
+    found = [record for record in found if _has_words(STORES, record, pairs, owners or {})]
+    cells: dict[tuple[int, int], list[tuple[Record, Point]]] = {}
+    for record in found:
+        if (point := located(record)) is not None:
+            cells.setdefault(_cell(point, zoom), []).append((record, point))
+    return [_feature(cells[cell]) for cell in sorted(cells)]
+
+
+def _cell(point: Point, zoom: int) -> tuple[int, int]:
+    """Return the line, from the north, and the column of the cell of a point."""
+    latitude, longitude = point
+    count = 4 * 2**zoom
+    column = math.floor((Fraction(longitude) + 180) / 360 * count)
+    height = math.asinh(math.tan(math.radians(max(min(latitude, 85.0511), -85.0511)))) / math.pi
+    return math.floor((1 - height) / 2 * count), min(column, count - 1)
+
+
+def _feature(found: Sequence[tuple[Record, Point]]) -> Mapping[str, Any]:
+    """Return the records of a cell as GeoJSON."""
+    properties: dict[str, Any] = {"count": len(found)}
+    position = [_mean([point[axis] for _, point in found]) for axis in (1, 0)]
+    if len(found) == 1:
+        ((record, (latitude, longitude)),) = found
+        position = [longitude, latitude]
+        properties |= {name: record[name] for name in ("store_id", "name", "address_1")}
+        properties["is_open"] = flag(record["is_open"] or "")
+    return {"type": "Feature", "geometry": {"type": "Point", "coordinates": position}, "properties": properties}
+
+
+def _mean(degrees: Sequence[float]) -> float:
+    """Return the mean of angles as multiples of 1e-7 degrees, a half rounded up."""
+    units = sum(round(each * 10_000_000) for each in degrees)
+    return math.floor(Fraction(units, len(degrees)) + Fraction(1, 2)) / 10_000_000
+
+
 def located(record: Record) -> Point | None:
-    """Return where a record is, in degrees."""
+    """Return where a record is, in degrees; zero has no sign."""
     latitude, longitude = ((record[name] or "").strip() for name in ("latitude", "longitude"))
     if not _NUMBER.fullmatch(latitude) or not _NUMBER.fullmatch(longitude):
         return None
     if abs(Decimal(latitude)) > 90 or abs(Decimal(longitude)) > 180:
         return None
-    return float(latitude), float(longitude)
+    return float(latitude) + 0.0, float(longitude) + 0.0
 
 
 def _given(pairs: Pairs, name: str) -> str:

@@ -1,9 +1,11 @@
 """Bitmaps of positions."""
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, strategies as st
 
-from service.engine.bitmap import is_set, pack, positions, unpack
+from service.engine.bitmap import count_between, is_set, pack, positions, unpack
 
 MASKS = st.one_of(
     st.lists(st.booleans(), max_size=300),
@@ -21,6 +23,13 @@ def test_the_positions_of_a_bitmap_are_those_of_its_mask(mask: list[bool]) -> No
         position for position, is_set in enumerate(mask) if is_set
     ]
     assert unpack(pack(np.array(mask, np.bool_)), len(mask)).tolist() == mask
+
+
+@given(MASKS, st.lists(st.integers(0, 300), max_size=12))
+def test_the_bits_between_bounds_are_counted(mask: list[bool], bounds: list[int]) -> None:
+    ascending = sorted(min(bound, len(mask)) for bound in [0, *bounds])
+    counts = count_between(pack(np.array(mask, np.bool_)), np.array(ascending, np.int32))
+    assert counts.tolist() == [sum(mask[start:stop]) for start, stop in pairwise(ascending)]
 
 
 @given(MASKS, MASKS)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import unquote
 
+import msgspec
 from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -15,10 +16,12 @@ from tests.engine import oracle
 from tests.engine.oracle import Collection, Pairs, Record
 from tests.fastapi_model.asking import STRICT
 from tests.fastapi_model.questions import (
+    ClustersQuestion,
     CompaniesQuestion,
     NearStoresQuestion,
     NoQuestion,
     StoresQuestion,
+    StrictClustersQuestion,
     StrictCompaniesQuestion,
     StrictNearStoresQuestion,
     StrictStoresQuestion,
@@ -142,8 +145,14 @@ class Records(Generic[Item]):
             page.facets = {name: _facet(name, facet) for name, facet in found.facets.items()}
         return page
 
+    def clusters(self, question: ClustersQuestion) -> Response:
+        """Return the clusters of a map."""
+        features = oracle.clusters(self._records, _pairs(question), self._owners)
+        body = msgspec.json.encode({"type": "FeatureCollection", "features": features})
+        return Response(body, media_type="application/geo+json")
 
-def _pairs(question: StoresQuestion | CompaniesQuestion) -> Pairs:
+
+def _pairs(question: StoresQuestion | CompaniesQuestion | ClustersQuestion) -> Pairs:
     return [(name.rstrip("_"), str(value)) for name, values in question for value in values]
 
 
@@ -171,7 +180,9 @@ def application(made: Made) -> FastAPI:
     """Return the model of a service that serves a data set. Strict requests have the path prefix `STRICT`."""
     model = FastAPI()
     model.add_exception_handler(RequestValidationError, _refusal)
-    _add_stores(model, Records(oracle.STORES, made.records["stores"], _store, made.records["companies"]))
+    stores = Records(oracle.STORES, made.records["stores"], _store, made.records["companies"])
+    _add_stores(model, stores)
+    _add_clusters(model, stores)
     _add_companies(model, Records(oracle.COMPANIES, made.records["companies"], _company))
     return model
 
@@ -207,6 +218,16 @@ def _add_stores(model: FastAPI, stores: Records[Store]) -> None:
     @model.get(f"{STRICT}/stores/{{store_id}}", response_model_exclude_unset=True)
     async def get_store_strictly(store_id: str, _: Annotated[NoQuestion, Query()]) -> Store:
         return stores.one(unquote(store_id))
+
+
+def _add_clusters(model: FastAPI, stores: Records[Store]) -> None:
+    @model.get("/clusters")
+    async def cluster_stores(question: Annotated[ClustersQuestion, Query()]) -> Response:
+        return stores.clusters(question)
+
+    @model.get(f"{STRICT}/clusters")
+    async def cluster_stores_strictly(question: Annotated[StrictClustersQuestion, Query()]) -> Response:
+        return stores.clusters(question)
 
 
 def _add_companies(model: FastAPI, companies: Records[Company]) -> None:

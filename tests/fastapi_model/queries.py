@@ -23,6 +23,7 @@ _ONCE: Final = {
     # Points from which no two stores at different places are equally far away, but for 40 digits.
     "near": ["43.7,-79.4", " 0.25, -0.75", "5e-1,-.3", "-45.5,120.25", "89.9,12.5", "", "null"],
     "radius": ["1", "1e5", " 6000000", "+1.2e7", "1e308", "1e-0005", "0.1e+0007", "", " "],
+    "zoom": ["0", "3", "+9", " 22 ", "2_2", "7.0", "", "null"],
     "bbox": ["-180,-90,180,90", "-79.4,-90,43.7 , 90", "170,-90,-79,90", "5,5,5,5", "null"],
     "q": [
         "toronto",
@@ -164,6 +165,15 @@ def near() -> st.SearchStrategy[bytes]:
     others = st.sampled_from([pair for pair in _SOUND if pair[0] in _WITH_POINT] + [("fields", "name,distance")])
     pairs = st.tuples(point, st.lists(others, max_size=3, unique_by=lambda pair: pair[0]))
     return pairs.flatmap(lambda drawn: _encoded([drawn[0], *drawn[1]]))
+
+
+def of_maps() -> st.SearchStrategy[bytes]:
+    """Return queries with a box and a zoom, valid or not, and other parameters."""
+    box = st.sampled_from([*_ONCE["bbox"], "0,1,0,-1", "x"]).map(lambda value: ("bbox", value))
+    zoom = st.one_of(st.sampled_from(_ONCE["zoom"]), st.integers(-1, 23).map(str), integers())
+    others = st.sampled_from([pair for pair in _SOUND if pair[0] in (*oracle.STORES.filters, "q", "limit")])
+    pairs = st.tuples(box, zoom.map(lambda value: ("zoom", value)), st.lists(others, max_size=2))
+    return pairs.flatmap(lambda drawn: _encoded([*drawn[:2], *drawn[2]]))
 
 
 def written() -> st.SearchStrategy[bytes]:

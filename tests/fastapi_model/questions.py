@@ -125,6 +125,13 @@ def once(values: list[str]) -> list[str]:
     return values
 
 
+def present(values: list[str]) -> list[str]:
+    """Return the values of a required parameter."""
+    if not values:
+        raise PydanticCustomError("missing", "Field required")
+    return values
+
+
 def decimal(text: object) -> object:
     """Return a number, finite or not, without ignored characters; else a plain non-decimal."""
     stripped = str(text).strip()
@@ -184,6 +191,15 @@ Near = Annotated[list[Annotated[str, AfterValidator(point)]], BeforeValidator(on
 Metres = Annotated[float, Field(gt=0, allow_inf_nan=False), BeforeValidator(decimal)]
 Radius = Annotated[list[Metres], BeforeValidator(once), BeforeValidator(wanted)]
 Box = Annotated[list[Annotated[str, AfterValidator(box)]], BeforeValidator(once), BeforeValidator(wanted)]
+MapBox = Annotated[
+    list[Annotated[str, AfterValidator(box)]], BeforeValidator(once), BeforeValidator(present), BeforeValidator(wanted)
+]
+Zoom = Annotated[
+    list[Annotated[Integer, Field(ge=0, le=22)]],
+    BeforeValidator(once),
+    BeforeValidator(present),
+    BeforeValidator(wanted),
+]
 Search = Annotated[list[Annotated[str, AfterValidator(search)]], BeforeValidator(once), BeforeValidator(wanted)]
 NearStoreFields = Annotated[list[NearStoreField], BeforeValidator(once)]
 NearStoreMembers = Annotated[list[NearStoreField], BeforeValidator(listed)]
@@ -250,6 +266,28 @@ class CompaniesQuestion(BaseModel):
     sort_by: CompanyFields = [CompanyField.CREATED_AT]
     fields_: CompanyMembers = Field([], alias="fields")
     facets: CompanyFacets = []
+
+
+class ClustersQuestion(BaseModel):
+    """The parameters of /clusters."""
+
+    store_id: Texts = []
+    company_id: Texts = []
+    parent_company_id: Texts = []
+    city: Texts = []
+    province: Texts = []
+    country: Texts = []
+    postal_code: Texts = []
+    is_open: Flags = []
+    latitude: Texts = []
+    longitude: Texts = []
+    bbox: MapBox = Field([], validate_default=True)
+    zoom: Zoom = Field([], validate_default=True)
+    q: Search = []
+
+
+class StrictClustersQuestion(ClustersQuestion, extra="forbid"):
+    """The same, rejecting unknown parameters."""
 
 
 class StrictStoresQuestion(StoresQuestion, extra="forbid"):

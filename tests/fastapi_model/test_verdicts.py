@@ -15,7 +15,7 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.baking.made_up import make
 from tests.fastapi_model.asking import Asker, ask_model
-from tests.fastapi_model.queries import anything, queries, values
+from tests.fastapi_model.queries import anything, of_maps, queries, values
 from tests.loaded import serve
 from tests.web.live import KEY, POLICY, ServiceServer, authentication
 
@@ -69,6 +69,16 @@ async def test_a_list_equals_that_of_the_model_byte_for_byte(
     assert answered.status in (200, 422)
 
 
+@drawn(share=2)
+@given(query=st.one_of(of_maps(), of_maps(), queries()), strict=st.booleans())
+async def test_clusters_equal_those_of_the_model_byte_for_byte(
+    asker: Asker, model: "FastAPI", query: bytes, *, strict: bool
+) -> None:
+    answered = await asker.ask("/clusters", query, strict=strict)
+    assert answered == await ask_model(model, "/clusters", query, strict=strict)
+    assert answered.status in (200, 422)
+
+
 @drawn(share=3)
 @given(path=records(), query=queries(), strict=st.booleans())
 async def test_a_record_equals_that_of_the_model_byte_for_byte(
@@ -81,7 +91,9 @@ async def test_a_record_equals_that_of_the_model_byte_for_byte(
 
 @drawn(share=3)
 @given(
-    path=st.sampled_from(["/stores", "/companies", "/companies/a", "/stores/a"]), query=anything(), strict=st.booleans()
+    path=st.sampled_from(["/stores", "/companies", "/companies/a", "/stores/a", "/clusters"]),
+    query=anything(),
+    strict=st.booleans(),
 )
 async def test_no_bytes_in_a_query_cause_a_server_error(asker: Asker, path: str, query: bytes, *, strict: bool) -> None:
     answered = await asker.ask(path, query, strict=strict)

@@ -8,8 +8,10 @@ import pytest
 from msgspec import UNSET
 
 from service.model.errors import RequestError
+from service.model.features import STORE_MEMBERS
 from service.model.operation import ALWAYS
-from service.model.parameters import MAX_LIMIT, parameters_of
+from service.model.parameters import MAX_LIMIT, map_parameters_of, parameters_of
+from service.model.place import Box
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.snapshot.snapshot import SnapshotHolder
@@ -17,7 +19,7 @@ from service.web.auth import no_authentication
 from service.web.site import make_site
 from tests.web.live import POLICY
 
-PROTECTED = ["/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}"]
+PROTECTED = ["/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/clusters"]
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +139,31 @@ def test_a_store_with_its_distance_is_a_store_with_one_more_member(document: Any
     assert located["required"] == [*store["required"], "distance"]
     assert list(located["properties"]) == [*store["properties"], "distance"]
     assert located["properties"]["distance"]["anyOf"] == [{"type": "number"}, {"type": "null"}]
+
+
+def test_clusters_are_geojson_without_links(document: Any) -> None:
+    response = operation(document, "/clusters")["responses"]["200"]
+    assert list(response["content"]) == ["application/geo+json"]
+    assert response["content"]["application/geo+json"]["schema"] == {"$ref": "#/components/schemas/ClusterCollection"}
+    assert "Link" not in response["headers"]
+    assert "Link" in operation(document, "/stores")["responses"]["200"]["headers"]
+    schemas = document["components"]["schemas"]
+    for name, kind in (("ClusterCollection", "FeatureCollection"), ("Cluster", "Feature"), ("Point", "Point")):
+        assert schemas[name]["properties"]["type"] == {"enum": [kind]}
+        assert "type" in schemas[name]["required"]
+    assert schemas["ClusterProperties"]["required"] == ["count"]
+    assert list(schemas["ClusterProperties"]["properties"]) == ["count", *STORE_MEMBERS]
+    assert set(STORE_MEMBERS) < set(schemas["Store"]["properties"])
+
+
+def test_clusters_need_a_box_and_a_zoom_and_have_a_valid_example(document: Any) -> None:
+    reported = query_parameters(document, "/clusters")
+    assert list(reported) == [parameter.name for parameter in map_parameters_of(STORES)]
+    assert [name for name, parameter in reported.items() if parameter["required"]] == ["bbox", "zoom"]
+    assert reported["zoom"]["schema"] == {"type": "integer", "minimum": 0, "maximum": 22}
+    pairs = [(name, str(reported[name]["example"])) for name in ("bbox", "zoom", "q")]
+    query = QueryParser(STORES, of_map=True).parse(pairs, strict=True)
+    assert (query.zoom, query.bbox) == (7, Box(-79.6, 43.5, -79.1, 43.9))
 
 
 @pytest.mark.parametrize("name", ["near", "radius", "bbox", "q"])

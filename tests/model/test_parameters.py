@@ -13,6 +13,7 @@ from service.model.parameters import (
     facets_parameter,
     fields_parameter,
     filter_parameter,
+    map_parameters_of,
     parameters_of,
     sort_by_parameter,
 )
@@ -76,7 +77,16 @@ def test_the_parameters_of_companies_are_in_the_order_of_the_interface() -> None
     ]
 
 
-@pytest.mark.parametrize("parameter", [*parameters_of(STORES), *parameters_of(COMPANIES)], ids=lambda each: each.name)
+def test_the_parameters_of_maps_are_in_the_order_of_the_interface() -> None:
+    filters = [field.name for field in STORES.filters]
+    assert [parameter.name for parameter in map_parameters_of(STORES)] == [*filters, "bbox", "zoom", "q"]
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [*parameters_of(STORES), *parameters_of(COMPANIES), *map_parameters_of(STORES)],
+    ids=lambda each: each.name,
+)
 def test_every_parameter_is_described(parameter: Parameter) -> None:
     assert parameter.description.strip().endswith(".")
 

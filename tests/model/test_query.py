@@ -31,6 +31,39 @@ def errors(pairs: Pairs, resource: Resource | None = STORES, *, strict: bool = F
     return [(item["loc"][1], item["type"], item["msg"]) for item in items]
 
 
+def of_map(query: str) -> Query:
+    return QueryParser(STORES, of_map=True).parse([each.partition("=")[::2] for each in query.split("&")], strict=True)
+
+
+@pytest.mark.parametrize("zoom", ["7", "+7", " 0_7.0 ", "&zoom=null&zoom=7"])
+def test_a_map_has_a_box_a_zoom_and_conditions(zoom: str) -> None:
+    query = of_map(f"bbox=1,2,3,4&zoom={zoom}&q=a+&city=x&bbox=")
+    assert (query.bbox, query.zoom) == (Box(1, 2, 3, 4), 7)
+    assert query.criteria == Criteria((Filter("city", ("x",)),), box=Box(1, 2, 3, 4), terms=query.q or ())
+    assert b'"zoom":7' in msgspec.json.encode(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "reported"),
+    [
+        ("", [("bbox", "missing"), ("zoom", "missing")]),
+        ("zoom=&bbox=null", [("bbox", "missing"), ("zoom", "missing")]),
+        ("zoom=x", [("bbox", "missing"), ("zoom", "int_parsing")]),
+        ("zoom=23&bbox=0", [("bbox", "value_error"), ("zoom", "less_than_equal")]),
+        ("zoom=-1&is_open=?&bbox=0,0,0,0", [("is_open", "bool_parsing"), ("zoom", "greater_than_equal")]),
+        (
+            "near=0,0&bbox=0,0,0,0&limit=0",
+            [("zoom", "missing"), ("near", "extra_forbidden"), ("limit", "extra_forbidden")],
+        ),
+    ],
+)
+def test_errors_of_maps_are_in_the_order_of_their_parameters(query: str, reported: list[tuple[str, str]]) -> None:
+    with pytest.raises(UnprocessableContent) as caught:
+        of_map(query)
+    items = msgspec.to_builtins(caught.value.body)["detail"]
+    assert [(item["loc"][1], item["type"]) for item in items if item["loc"][1]] == reported
+
+
 @pytest.mark.parametrize("resource", [STORES, COMPANIES, None], ids=["stores", "companies", "one company"])
 def test_an_empty_query_selects_everything_in_the_default_order(resource: Resource | None) -> None:
     query = parse([], resource)
@@ -176,7 +209,7 @@ def test_a_point_a_radius_a_box_and_words_are_parsed() -> None:
 
 
 def test_every_parameter_of_a_query_is_a_condition_or_has_no_part_in_which_rows_match() -> None:
-    no_condition = {"sort_by", "sort_order", "limit", "page_num", "fields", "facets"}
+    no_condition = {"zoom", "sort_by", "sort_order", "limit", "page_num", "fields", "facets"}
     conditions: dict[str, Pairs] = {
         "filters": [("city", "x")],
         "near": [("near", "0,0"), ("radius", "1")],

@@ -33,6 +33,8 @@ TARGETS = (
     "/stores?q=main",
     "/stores?q=main&facets=city",
     "/companies?q=one",
+    "/clusters?bbox=-180,-90,180,90&zoom=3",
+    "/clusters?zoom=03&bbox=-180,-90,180,90&city=nowhere",
 )
 ACCEPTED = ("", "gzip", "br, gzip;q=0.5", "zstd, identity;q=0", "*", "gzip, *;q=0")
 ROWS = (1, 40, 120)

@@ -23,6 +23,7 @@ OTHERS = {
     "point": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, near=Point(1, 2))),
     "radius": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, near=Point(1, 2), radius=1.0)),
     "box": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, bbox=Box(1, 2, 3, 4))),
+    "zoom": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, zoom=3)),
     "word": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, q=(Term("a"),))),
     "prefix": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, q=(Term("a", is_prefix=True),))),
     "segment": msgspec.structs.replace(PAGE, parameters="toronto"),

@@ -9,7 +9,8 @@ from typing import Final
 from aiohttp import hdrs
 from swagger_ui_bundle import swagger_ui_path
 
-from service.web.answer import JSON, Answer, header_lines
+from service.model.operation import JSON
+from service.web.answer import Answer, header_lines
 from service.web.headers.links import HELP_PATH
 from service.web.identity import Identified, Identity
 from service.web.representation import CommonHeaders, Content, Representation

@@ -33,13 +33,13 @@ from service.web.policy import Policy
 from service.web.representation import CommonHeaders, Content, Representation
 from service.web.routes import Call, ResourceRoute
 
-_TAG: Final = "directory"
+TAG: Final = "directory"
+DATA_ERRORS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent, ServiceUnavailable)
 # During a reload, responses from two data sets are in progress.
 _GENERATIONS: Final = 2
-_ERRORS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent, ServiceUnavailable)
 
 
-class _ServedData:
+class ServedData:
     """The served data, with the header fields that its responses share."""
 
     def __init__(self, snapshots: SnapshotHolder, policy: Policy) -> None:
@@ -93,9 +93,8 @@ class _Record(Representation, frozen=True, eq=False, kw_only=True):
         return Content((self.row,))
 
 
-def record_routes(snapshots: SnapshotHolder, policy: Policy) -> tuple[ResourceRoute, ...]:
+def record_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
     """Return the routes of the operations that need a key: of each resource, the list and one record."""
-    data = _ServedData(snapshots, policy)
     stores, companies = attrgetter("stores"), attrgetter("companies")
     return (
         _list_route(data, STORES, stores),
@@ -105,7 +104,7 @@ def record_routes(snapshots: SnapshotHolder, policy: Policy) -> tuple[ResourceRo
     )
 
 
-def _list_route(data: _ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
+def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
     path, query_parser = f"/{resource.name}", QueryParser(resource)
     parse = parser(path, query_parser)
 
@@ -116,13 +115,13 @@ def _list_route(data: _ServedData, resource: Resource, table: Callable[[Dataset]
 
     operation = Operation(
         path=path,
-        tag=_TAG,
+        tag=TAG,
         operation_id=f"list_{resource.name}",
         summary=f"List {resource.name}",
         description=f"Returns one page of the {resource.name} that match all conditions, in a total order: "
         "no record is on two pages, and none is missing.",
         responses={HTTPStatus.OK: _pages(resource)},
-        errors=_ERRORS,
+        errors=DATA_ERRORS,
         parameters=query_parser.parameters,
         protected=True,
     )
@@ -135,7 +134,7 @@ def _pages(resource: Resource) -> tuple[Any, ...]:
     return tuple(page_of[record] for record in resource.items)
 
 
-def _record_route(data: _ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
+def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
     path, noun = f"/{resource.name}/{{{resource.identifier}}}", resource.noun
     parse = parser(path, QueryParser())
 
@@ -149,12 +148,12 @@ def _record_route(data: _ServedData, resource: Resource, table: Callable[[Datase
 
     operation = Operation(
         path=path,
-        tag=_TAG,
+        tag=TAG,
         operation_id=f"get_{noun}",
         summary=f"Get a {noun}",
         description=f"Returns the {noun} with this identifier.",
         responses={HTTPStatus.OK: (resource.record,)},
-        errors=(*_ERRORS, NotFound),
+        errors=(*DATA_ERRORS, NotFound),
         segment=f"Identifier of the {noun}: one path segment, percent-encoded, a slash as %2F.",
         protected=True,
     )

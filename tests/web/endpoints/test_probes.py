@@ -136,18 +136,21 @@ async def test_the_admin_listener_has_probes_and_metrics_without_a_key(
         "/stores/{store_id}",
         "/companies",
         "/companies/{company_id}",
+        "/clusters",
     ]
     assert (await samples(admin))['store_directory_http_requests_total{method="GET",route="/stores",status="200"}'] == 1
 
 
 async def test_metrics_count_records_and_requests_by_route(client: Client) -> None:
-    for path in ("/stores", "/companies/acme", "/companies/nobody", "/nope", "/nope/2"):
+    clusters = "/clusters?bbox=0,0,9,9&zoom=1"
+    for path in ("/stores", "/companies/acme", "/companies/nobody", clusters, "/nope", "/nope/2"):
         await client.get(path, headers=HEADERS)
     await client.request("PROPFIND", "/stores")
     metrics = await samples(client)
     requests = "store_directory_http_requests_total"
     assert metrics[f'{requests}{{method="GET",route="/stores",status="200"}}'] == 1
     assert metrics[f'{requests}{{method="GET",route="/companies/{{company_id}}",status="404"}}'] == 1
+    assert metrics[f'{requests}{{method="GET",route="/clusters",status="200"}}'] == 1
     assert metrics[f'{requests}{{method="GET",route="unmatched",status="404"}}'] == 2
     assert metrics[f'{requests}{{method="other",route="/stores",status="405"}}'] == 1
     assert metrics['store_directory_http_request_duration_seconds_count{route="/stores"}'] == 2

@@ -1,0 +1,259 @@
+"""Clusters for maps: the rows in a box, counted by cells of the Web-Mercator grid."""
+
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import reduce
+from typing import Final, Self
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from service.engine.bitmap import Bitmap, count_between, is_set, pack, positions, unpack
+from service.engine.column import Rows
+from service.engine.grid import Places, Spans
+from service.engine.locations import Locations
+from service.engine.mercator import AXIS, Codes, columns, interleave, lines, separate
+from service.engine.sphere import Floats
+from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Totals, Zooms, ZOrder, fixed, totals, zooms_of
+from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM, Box
+
+MAX_CELLS: Final = 4000
+NO_ROW: Final = -1
+_TILES: Final = 16  # a box is covered by at most so many cells an axis, and one
+_FEW_FRACTION: Final = 8  # if these have less than 1 / 8 of the rows, only their rows are looked at, one by one
+Mask = NDArray[np.bool_]
+_Integers = NDArray[np.int64]
+
+
+class TooManyCells(ValueError):
+    """More than `MAX_CELLS` cells have rows; `zoom` is the greatest at which not more have."""
+
+    def __init__(self, zoom: int) -> None:
+        super().__init__(f"more than {MAX_CELLS:,} cells, zoom {zoom} would do")
+        self.zoom = zoom
+
+
+class Clusters(msgspec.Struct, frozen=True, eq=False):
+    """The cells that have rows, from north to south, then from west to east.
+
+    counts      the number of rows
+    latitudes   their mean latitude in degrees
+    longitudes  their mean longitude in degrees
+    rows        the row, if it is only one, else `NO_ROW`
+    """
+
+    counts: _Integers
+    latitudes: Floats
+    longitudes: Floats
+    rows: Rows
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+
+class _Cells(msgspec.Struct, frozen=True, eq=False):
+    """Cells that have rows: the code of one of these, their count, the row if it is only one, sums of coordinates."""
+
+    codes: Codes
+    counts: _Integers
+    rows: NDArray[np.integer]
+    latitudes: _Integers
+    longitudes: _Integers
+
+
+class _Points(msgspec.Struct, frozen=True, eq=False):
+    """Located rows along the Z-order curve, all or some, and their coordinates in units."""
+
+    rows: Rows
+    codes: Codes
+    latitudes: Fixed
+    longitudes: Fixed
+
+    @classmethod
+    def of(cls, z_order: ZOrder) -> Self:
+        """Return all located rows."""
+        return cls(z_order.order[: z_order.count], z_order.codes, z_order.latitudes, z_order.longitudes)
+
+    def __getitem__(self, which: Places | Rows | Mask) -> Self:
+        return type(self)(self.rows[which], self.codes[which], self.latitudes[which], self.longitudes[which])
+
+    def inside(self, locations: Locations, box: Box) -> Mask | None:
+        """Return for each row whether it is in a box, None if all are."""
+        west, south, east, north = box
+        tests = (
+            _between(self.longitudes, west, east, MAX_LONGITUDE),
+            _between(self.latitudes, south, north, MAX_LATITUDE),
+        )
+        needed = [test for test in tests if test is not None]
+        if not needed:
+            return None
+        inside = reduce(np.logical_and, (within for within, _ in needed))
+        doubtful = (reduce(np.logical_or, (on_edge for _, on_edge in needed)) & inside).nonzero()[0]
+        if len(doubtful):
+            inside[doubtful] = _contains(box, locations, locations.places.take(self.rows.take(doubtful)))
+        return inside
+
+
+def cluster_all(locations: Locations, box: Box, zoom: int) -> Clusters:
+    """Return the clusters of all rows in a box. Raises `TooManyCells`."""
+    near = _cover(locations.z_order, box)
+    if _are_few(near, locations):
+        return _cluster_few(locations, near.places(), box, zoom)
+    return _cluster_many(locations, None, box, zoom)
+
+
+def cluster_bitmap(locations: Locations, bitmap: Bitmap, box: Box, zoom: int) -> Clusters:
+    """Return the clusters of the rows in a box whose places in the Z-order are in a bitmap. Raises `TooManyCells`."""
+    near = _cover(locations.z_order, box)
+    if _are_few(near, locations):
+        places = near.places()
+        return _cluster_few(locations, places[is_set(bitmap, places)], box, zoom)
+    return _cluster_many(locations, unpack(bitmap, locations.count), box, zoom)
+
+
+def cluster_rows(locations: Locations, rows: Rows, box: Box, zoom: int) -> Clusters:
+    """Return the clusters of those of some rows that are in a box, best of few rows. Raises `TooManyCells`."""
+    places = np.sort(locations.z_order.places.take(rows))
+    return _cluster_few(locations, places[: places.searchsorted(locations.count)], box, zoom)
+
+
+def _are_few(near: Spans, locations: Locations) -> bool:
+    return near.count * _FEW_FRACTION < locations.count
+
+
+def _cover(z_order: ZOrder, box: Box) -> Spans:
+    """Return the places of all rows in a box and of some others, ascending: those in a few cells of one size."""
+    west, south, east, north = box
+    first, last = columns(np.array([west, east])).tolist()
+    top, bottom = lines(np.array([north, south])).tolist()
+    top, bottom = max(top - 1, 0), min(bottom + 1, AXIS - 1)  # the projection is not quite monotonic
+    width = last - first if west <= east else last - first + AXIS
+    shift = (max(width, bottom - top) // _TILES).bit_length()
+    across = min(((first + width) >> shift) - (first >> shift) + 1, AXIS >> shift)
+    x = ((first >> shift) + np.arange(across, dtype=np.uint64)) % np.uint64(AXIS >> shift)
+    y = np.arange(top >> shift, (bottom >> shift) + 1, dtype=np.uint64)
+    tiles = np.sort(interleave(np.tile(x, len(y)), np.repeat(y, len(x))))
+    bits = np.uint64(2 * shift)
+    search = z_order.codes.searchsorted
+    return Spans(search(tiles << bits), search(tiles + np.uint64(1) << bits))
+
+
+def _between(units: Fixed, low: float, high: float, limit: int) -> tuple[Mask, Mask] | None:
+    """Return for each coordinate whether it is between two others, or beyond if low > high; None if all are between.
+
+    The second mask is of those with the units of an edge: only degrees tell on which side they are.
+    """
+    if low == -limit and high == limit:
+        return None
+    least, most = fixed(np.array([low, high])).tolist()
+    if low > high:
+        return (units >= least) | (units <= most), (units == least) | (units == most)
+    least, most = least - (low == -limit), most + (high == limit)
+    if least < units.min(initial=most) and units.max(initial=least) < most:
+        return None
+    return (units >= least) & (units <= most), (units == least) | (units == most)
+
+
+def _contains(box: Box, locations: Locations, places: Rows) -> Mask:
+    """Return whether a box contains the points at some places of the locations, by their degrees."""
+    west, south, east, north = box
+    latitudes, longitudes = locations.latitudes, locations.longitudes
+    are_few = len(places) * _FEW_FRACTION < len(latitudes)
+    if are_few:
+        latitudes, longitudes = latitudes.take(places), longitudes.take(places)
+    after, before = longitudes >= west, longitudes <= east
+    inside: Mask = (after & before if west <= east else after | before) & (latitudes >= south) & (latitudes <= north)
+    return inside if are_few else inside.take(places)  # of many, bytes are taken faster than degrees
+
+
+def _cluster_few(locations: Locations, places: Places | Rows, box: Box, zoom: int) -> Clusters:
+    """Return the clusters of the rows in a box among those at some places, ascending."""
+    points = _Points.of(locations.z_order)[places]
+    inside = points.inside(locations, box)
+    if inside is not None:
+        points = points[inside]
+    found = totals(points.latitudes), totals(points.longitudes)
+    return _arranged(locations, _cells_of_all(points, found, zooms_of(points.codes), zoom), zoom)
+
+
+def _cluster_many(locations: Locations, mask: Mask | None, box: Box, zoom: int) -> Clusters:
+    """Return the clusters of the rows in a box, those at the places in a mask, or all."""
+    z_order = locations.z_order
+    points, zooms = _Points.of(z_order), z_order.zooms
+    inside = points.inside(locations, box)
+    chosen = inside if mask is None else mask if inside is None else mask & inside
+    if chosen is None:
+        return _arranged(locations, _cells_of_all(points, z_order.totals, zooms, zoom), zoom)
+    return _arranged(locations, _cells_of_chosen(points, zooms, chosen, zoom), zoom)
+
+
+def _cells_of_all(points: _Points, before: tuple[Totals, Totals], zooms: Zooms, zoom: int) -> _Cells:
+    """Return the cells of points, which differ at some zooms from those before, given totals of their coordinates."""
+    changes = zooms <= zoom
+    if np.count_nonzero(changes) > MAX_CELLS:
+        raise _too_many(lambda less: int(np.count_nonzero(zooms <= less)), zoom)
+    starts = changes.nonzero()[0]
+    bounds = np.append(starts, len(zooms))
+    latitudes, longitudes = np.diff(before[0].take(bounds)), np.diff(before[1].take(bounds))
+    return _Cells(points.codes[starts], np.diff(bounds), points.rows[starts], latitudes, longitudes)
+
+
+def _cells_of_chosen(points: _Points, zooms: Zooms, chosen: Mask, zoom: int) -> _Cells:
+    """Do the same for only some of the points, with arrays as long as those of all."""
+    bitmap = pack(chosen)
+    bits = _number(bitmap)
+    ends = _ends(zooms <= zoom, bits)
+    if ends.bit_count() > MAX_CELLS:
+        raise _too_many(lambda less: _ends(zooms <= less, bits).bit_count(), zoom)
+    lasts = positions(np.frombuffer(ends.to_bytes(bitmap.nbytes, "little"), np.uint64))
+    # A cell starts at the end of the one before: in between are only cells without chosen rows.
+    starts = np.append(0, lasts[:-1] + 1)[: len(lasts)]
+    counts = count_between(bitmap, np.append(starts, len(chosen)))
+    sums = (_sums(each * chosen, starts) for each in (points.rows, points.latitudes, points.longitudes))
+    return _Cells(points.codes[lasts], counts, *sums)
+
+
+def _sums(numbers: NDArray[np.int32], starts: Places) -> _Integers:
+    """Return the sum of each run."""
+    return np.add.reduceat(numbers, starts, dtype=np.int64)
+
+
+def _number(bitmap: Bitmap) -> int:
+    return int.from_bytes(bitmap.tobytes(), "little")
+
+
+def _ends(starts: Mask, bits: int) -> int:
+    """Return the last place of each run that has some of the places in `bits`, given where runs start.
+
+    Sets of places are the bits of integers. In each run, all its places but the last are added to those that are in
+    `bits`: if there are any, 1 is carried to the last.
+    """
+    lasts = _number(pack(np.append(starts[1:], True)[: len(starts)]))
+    others = lasts ^ ((1 << len(starts)) - 1)
+    return (((bits & others) + others) | bits) & lasts
+
+
+def _too_many(cells: Callable[[int], int], zoom: int) -> TooManyCells:
+    """Return the error of a zoom, given the number of cells by zoom."""
+    return TooManyCells(bisect_right(range(zoom), MAX_CELLS, key=cells) - 1)
+
+
+def _arranged(locations: Locations, cells: _Cells, zoom: int) -> Clusters:
+    """Return clusters in order. Means are of integers, rounded, and the position of a single row is its own."""
+    x, y = separate(cells.codes >> np.uint64(2 * (MAX_ZOOM - zoom)))
+    single = cells.counts == 1
+    places = locations.places[cells.rows[single]]
+    order = np.lexsort((x, y))
+
+    def means(sums: _Integers, degrees: Floats) -> Floats:
+        found: Floats = (2 * sums + cells.counts) // (2 * cells.counts) / UNITS_PER_DEGREE
+        found[single] = degrees[places]
+        return found[order]
+
+    return Clusters(
+        cells.counts[order],
+        means(cells.latitudes, locations.latitudes),
+        means(cells.longitudes, locations.longitudes),
+        np.where(single, cells.rows, NO_ROW).astype(np.int32)[order],
+    )

@@ -1,0 +1,47 @@
+"""The clusters of a table that answer a query, as features of GeoJSON."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from msgspec import UNSET
+
+from service.engine.clusters import Clusters, cluster_all, cluster_bitmap, cluster_rows
+from service.engine.projection import decode
+from service.engine.select import find
+from service.engine.selection import RowList
+from service.engine.table import Table
+from service.engine.z_order import Z_ORDER
+from service.model.features import STORE_MEMBERS, wrap_clusters
+from service.model.query import ALL_ROWS, Criteria, Query
+
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+
+def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
+    """Return the clusters that a query asks for as JSON, in chunks. Raises `TooManyCells`."""
+    clusters = _clusters(table, query)
+    if not len(clusters.counts):
+        return wrap_clusters((), ())
+    points = list(zip(clusters.longitudes.tolist(), clusters.latitudes.tolist(), strict=True))
+    coordinates = _ENCODE(points)[2:-2].split(b"],[")
+    properties = _ENCODE(clusters.counts.tolist())[1:-1].split(b",")
+    single = (clusters.counts == 1).nonzero()[0]
+    stores = decode(table.json(clusters.rows[single]), STORE_MEMBERS)
+    for place, store in zip(single.tolist(), stores, strict=True):
+        properties[place] = b"1," + _ENCODE(store)[1:-1]
+    return wrap_clusters(coordinates, properties)
+
+
+def _clusters(table: Table, query: Query) -> Clusters:
+    """Return the clusters. The rows found are cached without the box: a map that is moved asks for them again."""
+    locations, box, zoom = table.locations, query.bbox, query.zoom
+    if locations is None or not box or zoom is UNSET:
+        raise ValueError("clusters need locations, a box and a zoom")
+    criteria = Criteria(query.filters, terms=query.q or ())
+    if criteria == ALL_ROWS:
+        return cluster_all(locations, box, zoom)
+    found = find(table, criteria, Z_ORDER)
+    if isinstance(found, RowList):
+        return cluster_rows(locations, found.rows, box, zoom)
+    return cluster_bitmap(locations, found.bitmap, box, zoom)

@@ -1,0 +1,83 @@
+"""Located rows along a Z-order curve over the Web-Mercator grid: those in a cell of any zoom are next to each other."""
+
+from functools import cached_property
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from service.engine.column import Rows
+from service.engine.mercator import Codes, codes_of
+from service.engine.sphere import Floats
+from service.model.place import MAX_ZOOM
+
+Fixed = NDArray[np.int32]
+Zooms = NDArray[np.uint8]
+Totals = NDArray[np.int64]
+
+# The name of the order among those of a table.
+Z_ORDER: Final = "z_order"
+# Fixed-point coordinates are multiples of 1e-7 degrees, about a centimetre: their sums are exact in any order.
+UNITS_PER_DEGREE: Final = 10_000_000
+
+
+class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """An order of rows along the curve.
+
+    order       all rows: the located ones by Morton code, ties by row; then the others, ascending
+    places      row -> its place in `order`
+    codes       place -> Morton code of its cell of the finest zoom; this and the arrays below only of located rows
+    zooms       place -> the least zoom at which the place before is in another cell; one above all if there is none
+    latitudes   place -> latitude in units
+    longitudes  place -> longitude in units
+    """
+
+    order: Rows
+    places: Rows
+    codes: Codes
+    zooms: Zooms
+    latitudes: Fixed
+    longitudes: Fixed
+
+    @property
+    def count(self) -> int:
+        """The number of located rows."""
+        return len(self.codes)
+
+    @cached_property
+    def totals(self) -> tuple[Totals, Totals]:
+        """The totals of the latitudes and of the longitudes; most requests need none of them."""
+        return totals(self.latitudes), totals(self.longitudes)
+
+
+def fixed(degrees: Floats) -> Fixed:
+    """Return degrees in units, rounded."""
+    return np.rint(degrees * UNITS_PER_DEGREE).astype(np.int32)
+
+
+def totals(units: Fixed) -> Totals:
+    """Return the sum of the units before each place, and of all: the sum of a run is the difference of two."""
+    found = np.zeros(len(units) + 1, np.int64)
+    np.cumsum(units, out=found[1:])
+    return found
+
+
+def zooms_of(codes: Codes) -> Zooms:
+    """Return for each of some ascending codes the least zoom at which the one before is in another cell."""
+    # The exponent of a number as a floating-point one is its length in bits, and of a code, two bits are a zoom.
+    _, lengths = np.frexp((codes[1:] ^ codes[:-1]).astype(np.float64))
+    zooms = np.zeros(len(codes), np.uint8)
+    zooms[1:] = np.maximum(MAX_ZOOM - (lengths - 1) // 2, 0)
+    return zooms
+
+
+def build_z_order(rows: Rows, others: Rows, latitudes: Floats, longitudes: Floats) -> ZOrder:
+    """Return the order of located rows, ascending, at some coordinates, and of others, ascending."""
+    codes = codes_of(latitudes, longitudes)
+    along = np.argsort(codes, kind="stable")
+    order = np.concatenate((rows[along], others))
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    codes = codes[along]
+    return ZOrder(order, places, codes, zooms_of(codes), fixed(latitudes[along]), fixed(longitudes[along]))

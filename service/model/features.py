@@ -1,0 +1,55 @@
+"""Clusters of a map as features of GeoJSON (RFC 7946), for responses and for the OpenAPI document."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+
+class Point(msgspec.Struct, frozen=True, tag_field="type", tag="Point"):
+    """A point: longitude and latitude in degrees."""
+
+    coordinates: tuple[float, float]
+
+
+class ClusterProperties(msgspec.Struct, frozen=True):
+    """The number of stores of a cluster, and some members of the store if it is only one."""
+
+    count: int
+    store_id: str | UnsetType = UNSET
+    name: str | UnsetType | None = UNSET
+    address_1: str | UnsetType = UNSET
+    is_open: bool | UnsetType = UNSET
+
+
+class Cluster(msgspec.Struct, frozen=True, tag_field="type", tag="Feature"):
+    """The stores in a cell of a map, at their mean position."""
+
+    geometry: Point
+    properties: ClusterProperties
+
+
+class ClusterCollection(msgspec.Struct, frozen=True, tag_field="type", tag="FeatureCollection"):
+    """The clusters of a map, from north to south, then from west to east."""
+
+    features: list[Cluster]
+
+
+# The members of the store, if it is the only one of a cluster.
+STORE_MEMBERS: Final = ClusterProperties.__struct_fields__[1:]
+_OPENING: Final = b'{"type":"FeatureCollection","features":['
+_CLOSING: Final = b"]}"
+_FEATURE: Final = b'{"type":"Feature","geometry":{"type":"Point","coordinates":['
+_PROPERTIES: Final = b']},"properties":{"count":'
+_FEATURE_END: Final = b"}}"
+_NEXT: Final = _FEATURE_END + b"," + _FEATURE
+
+
+def wrap_clusters(coordinates: Iterable[bytes], properties: Iterable[bytes]) -> Sequence[bytes]:
+    """Return the JSON of clusters, in chunks, given that of coordinates and of properties without their brackets.
+
+    Properties are without the name of the first, `count`.
+    """
+    features = _NEXT.join(map(_PROPERTIES.join, zip(coordinates, properties, strict=True)))
+    return (_OPENING + _FEATURE, features, _FEATURE_END + _CLOSING) if features else (_OPENING + _CLOSING,)

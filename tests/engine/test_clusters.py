@@ -1,0 +1,248 @@
+"""Clusters of maps, compared with a scan that puts each row into its cell by itself."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+
+from service.engine import clusters
+from service.engine.bitmap import pack
+from service.engine.clusters import NO_ROW, Clusters, TooManyCells, cluster_all, cluster_bitmap, cluster_rows
+from service.engine.locations import Locations
+from service.engine.mercator import lines
+from service.model.place import Box, Point
+from tests.engine.test_locations import SPECIAL, located, locations, made
+
+Way = Callable[[Locations, list[int], Box, int], Clusters]
+Cell = tuple[int, int]
+
+EARTH = Box(-180, -90, 180, 90)
+EVERYWHERE = [
+    EARTH,
+    Box(-180, -85.0511, 180, 85.0511),
+    Box(-179.9999, -89.9, 179.9999, 89.9),
+    Box(-100, -60, 100, 70),
+    Box(100, -60, -100, 70),
+    Box(1e-9, -90, -1e-9, 90),  # all around, but for the meridian of Greenwich
+    Box(180, -90, -180, 90),
+    Box(180, -90, 180, 90),
+    Box(-180, -90, -180, 90),
+    Box(-180, 90, 180, 90),
+    Box(-180, -90, 180, -90),
+    Box(0, 0, 0, 0),
+    Box(135, 45, 135, 45),
+    Box(179.5, -30, -179.5, 30),
+    Box(12.0000001, 30, 12.0000002, 30.1),
+]
+
+
+def bitmap_of(places: Locations, rows: list[int], box: Box, zoom: int) -> Clusters:
+    mask = np.zeros(len(places.order), np.bool_)
+    mask[rows] = True
+    return cluster_bitmap(places, pack(mask.take(places.z_order.order)), box, zoom)
+
+
+def list_of(places: Locations, rows: list[int], box: Box, zoom: int) -> Clusters:
+    return cluster_rows(places, np.array(rows, np.int32), box, zoom)
+
+
+def all_of(places: Locations, rows: list[int], box: Box, zoom: int) -> Clusters:
+    assert len(rows) == len(places.order)
+    return cluster_all(places, box, zoom)
+
+
+WAYS: list[Way] = [bitmap_of, list_of]
+
+
+@pytest.fixture(params=[0, 8, 10**9], ids=["always few", "few or many", "always many"])
+def _fraction(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let rows be looked at one by one always, as usual, or never."""
+    monkeypatch.setattr(clusters, "_FEW_FRACTION", request.param)
+
+
+def cell(point: Point, zoom: int) -> Cell:
+    """Return the line, from the north, and the column of the cell of a point."""
+    latitude, longitude = point
+    cells = 4 * 2**zoom
+    column = math.floor((Fraction(longitude) + 180) / 360 * cells)
+    height = math.asinh(math.tan(math.radians(max(min(latitude, 85.0511), -85.0511)))) / math.pi
+    return math.floor((1 - height) / 2 * cells), min(column, cells - 1)
+
+
+def contains(box: Box, point: Point) -> bool:
+    west, south, east, north = box
+    latitude, longitude = point
+    between = west <= longitude <= east if west <= east else longitude >= west or longitude <= east
+    return between and south <= latitude <= north
+
+
+def expected(points: dict[int, Point], rows: Iterable[int], box: Box, zoom: int) -> list[list[int]]:
+    """Return the rows of each cell that has any, in order."""
+    cells: dict[Cell, list[int]] = defaultdict(list)
+    for row in rows:
+        if row in points and contains(box, points[row]):
+            cells[cell(points[row], zoom)].append(row)
+    return [cells[each] for each in sorted(cells)]
+
+
+def check(found: Clusters, points: dict[int, Point], cells: list[list[int]]) -> None:
+    """Check that clusters are those of cells with some rows."""
+    assert found.counts.tolist() == list(map(len, cells))
+    assert found.rows.tolist() == [rows[0] if len(rows) == 1 else NO_ROW for rows in cells]
+    means = list(map(Point, found.latitudes.tolist(), found.longitudes.tolist()))
+    for rows, mean in zip(cells, means, strict=True):
+        if len(rows) == 1:
+            assert mean == points[rows[0]]
+        for axis, degrees in enumerate(mean):
+            exact = sum((Fraction(points[row][axis]) for row in rows), Fraction(0)) / len(rows)
+            # Coordinates of these tests have six decimals, so a mean is only rounded once; halves upwards.
+            rounded = math.floor(exact * 10**7 + Fraction("0.500001")) / 10**7
+            assert len(rows) == 1 or degrees == rounded
+
+
+def contents(found: Clusters) -> list[bytes]:
+    return [getattr(found, part).tobytes() for part in found.__struct_fields__]
+
+
+@cache
+def many(seed: int) -> tuple[Locations, dict[int, Point]]:
+    texts = made(seed, 600)
+    return locations(texts), located(texts)
+
+
+def boxes(random: Random, points: dict[int, Point], count: int) -> list[Box]:
+    """Return boxes of all sizes, whose edges are coordinates of rows, or next to them."""
+
+    def edges(axis: int) -> list[float]:
+        pair = [random.choice(list(points.values()))[axis] for _ in range(2)]
+        return [random.choice((value, math.nextafter(value, 400), value - 1e-8, value + 3)) for value in pair]
+
+    found = []
+    for _ in range(count):
+        west, east = (min(max(edge, -180), 180) for edge in edges(1))
+        south, north = sorted(min(max(edge, -90), 90) for edge in edges(0))
+        found.append(Box(west, south, east, north))
+    return found
+
+
+@pytest.mark.usefixtures("_fraction")
+@pytest.mark.parametrize("seed", range(3))
+def test_clusters_are_those_of_a_scan(seed: int) -> None:
+    places, points = many(seed)
+    random = Random(seed)
+    every = list(range(len(places.order)))
+    for box in EVERYWHERE + boxes(random, points, 40):
+        for zoom in random.sample(range(23), 4):
+            check(cluster_all(places, box, zoom), points, expected(points, every, box, zoom))
+            rows = sorted(random.sample(every, random.choice((0, 1, 2, 30, 300, 599, 600))))
+            for way in WAYS:
+                check(way(places, rows, box, zoom), points, expected(points, rows, box, zoom))
+
+
+@pytest.mark.usefixtures("_fraction")
+@pytest.mark.parametrize("zoom", range(23))
+def test_the_counts_of_clusters_add_up_to_the_rows_in_the_box(zoom: int) -> None:
+    places, points = many(3)
+    random = Random(zoom)
+    every = list(range(len(places.order)))
+    for box in EVERYWHERE + boxes(random, points, 20):
+        inside = {row for row, point in points.items() if contains(box, point)}
+        assert int(cluster_all(places, box, zoom).counts.sum()) == len(inside)
+        rows = sorted(random.sample(every, 300))
+        for way in WAYS:
+            assert int(way(places, rows, box, zoom).counts.sum()) == len(inside.intersection(rows))
+
+
+@pytest.mark.usefixtures("_fraction")
+def test_rows_without_location_are_in_no_cluster() -> None:
+    places, points = many(0)
+    others = [row for row in range(len(places.order)) if row not in points]
+    assert others
+    for zoom in (0, 22):
+        assert int(cluster_all(places, EARTH, zoom).counts.sum()) == len(points)
+        for way in WAYS:
+            assert len(way(places, others, EARTH, zoom)) == 0
+
+
+@pytest.mark.parametrize("box", EVERYWHERE)
+def test_each_way_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch, box: Box) -> None:
+    places, _ = many(4)
+    rows = list(range(len(places.order)))
+    for zoom in (0, 3, 9, 22):
+        found = [contents(cluster_all(places, box, zoom))]
+        for fraction in (0, 10**9):
+            monkeypatch.setattr(clusters, "_FEW_FRACTION", fraction)
+            found += [contents(way(places, rows, box, zoom)) for way in WAYS]
+        assert all(each == found[0] for each in found)
+
+
+@pytest.mark.usefixtures("_fraction")
+@pytest.mark.parametrize("most", [16, 40, 100])
+def test_too_many_cells_are_an_error_with_the_greatest_zoom_that_has_fewer(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(clusters, "MAX_CELLS", most)
+    places, points = many(5)
+    every = list(range(len(places.order)))
+    thin = every[::2]
+    for box in EVERYWHERE:
+        for rows, ways in ((every, [all_of]), (thin, WAYS)):
+            numbers = [len(expected(points, rows, box, zoom)) for zoom in range(23)]
+            greatest = max(zoom for zoom, number in enumerate(numbers) if number <= most)
+            for zoom in range(23):
+                for way in ways:
+                    if zoom <= greatest:
+                        assert len(way(places, rows, box, zoom)) == numbers[zoom]
+                    else:
+                        with pytest.raises(TooManyCells) as error:
+                            way(places, rows, box, zoom)
+                        assert error.value.zoom == greatest
+
+
+def test_four_thousand_cells_are_not_too_many() -> None:
+    """Each row is in a cell of its own from zoom 4 on, but two of 4,001 are together up to zoom 7."""
+    width = 360 / 64
+    texts = [
+        (f"{math.degrees(math.atan(math.sinh(math.pi * (1 - (line + 0.5) / 32))))}", f"{(column + 0.5) * width - 180}")
+        for line in range(1, 64)
+        for column in range(64)
+    ][:4000]
+    rows = list(range(4000))
+    for way in WAYS:
+        assert len(way(locations(texts), rows, EARTH, 22)) == 4000
+    more = locations([*texts, (texts[0][0], f"{float(texts[0][1]) + width / 12}")])
+    for way in (*WAYS, all_of):
+        assert len(way(more, [*rows, 4000], EARTH, 7)) == 4000
+        with pytest.raises(TooManyCells, match=r"^more than 4,000 cells, zoom 7 would do$"):
+            way(more, [*rows, 4000], EARTH, 8)
+
+
+def test_a_row_whose_latitude_is_rounded_to_the_line_beyond_the_edge_of_the_box_is_counted() -> None:
+    """The projection is not monotonic to the last digit: the southern edge is in a line north of that of the row."""
+    south = -28.24417306251157
+    latitude = math.nextafter(south, 90)
+    edge, line = lines(np.array([south, latitude])).tolist()
+    assert edge < line
+    places = locations([(repr(latitude), "5"), *made(0, 600)])
+    assert cluster_all(places, Box(5, south, 5, math.nextafter(latitude, 90)), 22).rows.tolist() == [0]
+
+
+def test_no_rows_have_no_clusters() -> None:
+    for texts in ([], [(None, None), ("1", None)]):
+        places = locations(texts)
+        for zoom in (0, 22):
+            assert len(cluster_all(places, EARTH, zoom)) == 0
+            for way in WAYS:
+                assert len(way(places, list(range(len(texts))), EARTH, zoom)) == 0
+
+
+def test_the_clusters_of_all_zooms_at_special_points_are_those_of_a_scan() -> None:
+    places, points = locations(SPECIAL), located(SPECIAL)
+    for zoom in range(23):
+        for box in EVERYWHERE:
+            check(cluster_all(places, box, zoom), points, expected(points, range(len(SPECIAL)), box, zoom))

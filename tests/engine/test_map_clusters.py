@@ -1,0 +1,56 @@
+"""Clusters of a table that a query asks for, compared with a naive scan: each way to find the rows."""
+
+import json
+from random import Random
+
+import pytest
+
+from service.engine.map_clusters import map_clusters
+from service.model.query import QueryParser
+from service.model.records import COMPANIES, STORES
+from tests.engine.made_up import OWNERS, build
+from tests.engine.oracle import Pairs, clusters, flag
+from tests.engine.test_places import served
+
+PARSER = QueryParser(STORES, of_map=True)
+BOXES = ("-180,-90,180,90", "-120,-45.5,60,70", "179,-90,-170,90")
+CONDITIONS: list[Pairs] = [
+    [],
+    [("is_open", "true")],
+    [("is_open", "true"), ("country", "ca"), ("city", "toronto")],
+    [("q", "shop")],
+    [("q", "lion"), ("city", "ottawa"), ("city", "東京")],
+    [("company_id", "none"), ("country", "se")],
+    [("store_id", "s1"), ("store_id", "s699"), ("q", "main")],
+    [("city", "nowhere")],
+]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_clusters_are_those_of_a_scan(seed: int) -> None:
+    records, table = served(seed)
+    random = Random(seed)
+    for conditions in CONDITIONS:
+        for bbox in BOXES:  # of which the later ones find the rows cached
+            pairs = [("bbox", bbox), ("zoom", str(random.randrange(23))), *conditions]
+            found = json.loads(b"".join(map_clusters(table, PARSER.parse(pairs, strict=True))))
+            for each in found["features"]:
+                if "is_open" in each["properties"]:  # a text in this table
+                    each["properties"]["is_open"] = flag(each["properties"]["is_open"])
+            assert found == {"type": "FeatureCollection", "features": clusters(records, pairs, OWNERS)}
+
+
+@pytest.mark.parametrize("text", ["0", "-0", "-0.0", "-1e-999", "1e-999"])
+def test_the_position_of_a_cluster_at_zero_has_no_sign(text: str) -> None:
+    record = {**served(0)[0][0], "latitude": text, "longitude": text}
+    pairs = [("bbox", BOXES[0]), ("zoom", "3")]
+    found = b"".join(map_clusters(build(STORES, [record]), PARSER.parse(pairs, strict=True)))
+    assert b'"coordinates":[0.0,0.0]' in found
+    (feature,) = clusters([record], pairs)
+    assert str(feature["geometry"]["coordinates"]) == "[0.0, 0.0]"
+
+
+def test_rows_without_locations_have_no_clusters() -> None:
+    query = PARSER.parse([("bbox", BOXES[0]), ("zoom", "0")], strict=True)
+    with pytest.raises(ValueError, match=r"^clusters need locations"):
+        map_clusters(build(COMPANIES, []), query)
