@@ -6,13 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Bitmap = NDArray[np.uint64]
-_WORD_BITS: Final = 64
+_WORD_SHIFT: Final = 6
+_BIT: Final = 63
+# If fewer words than one in so many have a bit that is set, the others are skipped.
+_SPARSE: Final = 4
 
 
 def pack(mask: NDArray[np.bool_]) -> Bitmap:
-    """Return a mask as a bitmap of 64-bit words, position 0 in the lowest bit; bits past the end are 0."""
+    """Return a mask as a bitmap of 64-bit words, position 0 in the lowest bit; at least one bit past the end, all 0."""
     data = np.packbits(mask, bitorder="little")
-    words = np.zeros(-(-len(mask) // _WORD_BITS), np.uint64)
+    words = np.zeros((len(mask) >> _WORD_SHIFT) + 1, np.uint64)
     words.view(np.uint8)[: len(data)] = data
     return words
 
@@ -22,19 +25,33 @@ def unpack(bitmap: Bitmap, count: int) -> NDArray[np.bool_]:
     return np.unpackbits(bitmap.view(np.uint8), count=count, bitorder="little").view(np.bool_)
 
 
+def counts_before(bitmap: Bitmap) -> NDArray[np.int32]:
+    """Return how many bits are set before each word, and in all."""
+    return np.append(np.int32(0), np.bitwise_count(bitmap).cumsum(dtype=np.int32))
+
+
+def ranks(bitmap: Bitmap, before: NDArray[np.int32], positions: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return how many bits are set before each of some positions, given the counts before each word."""
+    words, bits = positions >> _WORD_SHIFT, (positions & _BIT).astype(np.uint64)
+    lower = (np.uint64(1) << bits) - np.uint64(1)  # the bits of a word below a position
+    return before.take(words) + np.bitwise_count(bitmap.take(words) & lower)
+
+
 def count_between(bitmap: Bitmap, bounds: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return how many bits are set from each bound, a position, to the next."""
-    words, bits = np.divmod(bounds, _WORD_BITS)
-    lower = (np.uint64(1) << bits.astype(np.uint64)) - np.uint64(1)  # the bits of a word below a bound
-    before = np.zeros(len(bitmap) + 1, np.int64)
-    np.cumsum(np.bitwise_count(bitmap), out=before[1:])
-    below = before[words] + np.bitwise_count(np.append(bitmap, np.uint64(0))[words] & lower)
-    counts: NDArray[np.int64] = np.diff(below)
-    return counts
+    return np.diff(ranks(bitmap, counts_before(bitmap), bounds)).astype(np.int64)
 
 
 def positions(bitmap: Bitmap) -> NDArray[np.intp]:
     """Return the positions of the bits that are set, ascending."""
+    words = bitmap.nonzero()[0]
+    if len(words) * _SPARSE > len(bitmap):
+        return _positions(bitmap)
+    found = _positions(bitmap.take(words))
+    return (words << _WORD_SHIFT).take(found >> _WORD_SHIFT) + (found & _BIT)
+
+
+def _positions(bitmap: Bitmap) -> NDArray[np.intp]:
     return np.unpackbits(bitmap.view(np.uint8), bitorder="little").view(np.bool_).nonzero()[0]
 
 

@@ -1,129 +1,107 @@
 """The matching rows of a table in the order of their distance from a point; only what a page needs is sorted."""
 
 import math
-from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, is_set, positions, unpack
+from service.engine.bitmap import is_set, positions, unpack
 from service.engine.column import Rows
 from service.engine.grid import BAND_HEIGHT, Places, Spans, cell_of, spans
-from service.engine.locations import Locations
+from service.engine.locations import Locations, squared_chords
+from service.engine.selection import ListedRows, RowBitmap, Selection
 from service.engine.sphere import EARTH_RADIUS, Floats, box_around, squared_chord
 from service.model.place import Point
 
-_WORD_BITS: Final = 64
 _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
+_BAND_METRES: Final = _DEGREE * BAND_HEIGHT
 _MIN_RADIUS: Final = 100.0  # metres
 _MAX_RADIUS: Final = math.pi / 2 * EARTH_RADIUS  # a box around more is the whole earth
 _GROWTH: Final = 2.0
+_AMPLE: Final = 2  # so many times the rows needed are looked for at first: a second radius costs as much
 _FEW: Final = 1000  # rows whose distances cost as much as counting those within another radius
 _EXCESS: Final = 8.0  # so many times the rows needed, and a few, are worth another radius,
 _TOLERANCE: Final = 1.25  # unless a radius that is smaller by this factor has too few
 # A page is looked for nearby if its rows are among the nearest 1 / 8; else distances of all rows are computed.
 _NEARBY_FRACTION: Final = 8
 _EARTH_FRACTION: Final = 8  # a box that has more than 1 / 8 of all rows is no shorter way
+_SORTED: Final = 4000  # so many rows are sorted as fast as those are found that a page needs
+_NO_ROWS: Final = np.empty(0, np.int32)
 _PRECISION: Final = 2e-7  # of cosines in single precision
 
 
-class _Located(Protocol):
-    """Rows with a distance."""
+class DistanceOrder(Selection):
+    """Many rows from the nearest to the farthest, ties by row; then the rows that are not located, ascending.
 
-    @property
-    def count(self) -> int: ...
-
-    def ranked(self, ranks: range) -> Rows: ...
-
-
-class DistanceOrder:
-    """Rows from the nearest to the farthest, ties by row; then the rows that are not located, ascending.
-
-    `others` returns the rows that are not located: few pages need them.
+    The rows are those in a bitmap by place, or all. They are put into order page by page.
     """
 
-    def __init__(self, total: int, located: _Located, others: Callable[[], Rows]) -> None:
-        self.total, self._located, self._others = total, located, others
+    __slots__ = ("_found", "_located", "_locations", "_point")
 
-    def slice(self, span: range, *, descending: bool) -> Rows:
-        """Return the rows at the positions in `span`.
+    def __init__(self, locations: Locations, point: Point, found: RowBitmap | None = None) -> None:
+        total = len(locations.order) if found is None else found.count
+        self._located = locations.count if found is None else found.rank(locations.count)
+        self._locations, self._point, self._found = locations, point, found
+        super().__init__(total, self._located, 0)
 
-        Descending order reverses the located rows, then the others.
-        """
-        middle = self._located.count
-        near = range(min(span.start, middle), min(span.stop, middle))
-        if not near:
-            first = np.empty(0, np.int32)
-        elif descending:
-            first = self._located.ranked(range(middle - near.stop, middle - near.start))[::-1]
-        else:
-            first = self._located.ranked(near)
-        if span.stop <= middle:
-            return first
-        others = self._others()[::-1] if descending else self._others()
-        return np.concatenate((first, others[max(span.start - middle, 0) : span.stop - middle]))
+    def _between(self, start: int, stop: int) -> Rows:
+        located, others = range(start, min(stop, self._located)), range(max(start, self._located), stop)
+        if not others:
+            return self._ranked(located) if located else _NO_ROWS
+        order, found = self._locations.order, self._found
+        last = order[others.start : stop] if found is None else order.take(found.positions(others.start, stop))
+        return np.concatenate((self._ranked(located), last)) if located else last
 
-
-class _Listed:
-    """Rows with the squared chords from the point."""
-
-    def __init__(self, rows: Rows, chords: Floats) -> None:
-        self._rows, self._chords = rows, chords
-        self.count = len(rows)
-
-    def ranked(self, ranks: range) -> Rows:
-        """Return the rows of some ranks, of at least one, by distance, ties by row."""
-        return _ranked(self._rows, self._chords, ranks)
-
-
-class _Dense:
-    """Many located rows: those in a bitmap by place, or all."""
-
-    def __init__(self, locations: Locations, point: Point, bitmap: Bitmap | None, count: int) -> None:
-        self._locations, self._point, self._bitmap = locations, point, bitmap
-        self.count = count
-
-    def ranked(self, ranks: range) -> Rows:
-        """Return the rows of some ranks, of at least one, by distance, ties by row."""
-        nearby = self._nearest(ranks.stop) if ranks.stop * _NEARBY_FRACTION <= self.count else None
+    def _ranked(self, ranks: range) -> Rows:
+        """Return the located rows of some ranks, of at least one, by distance, ties by row."""
+        nearby = self._nearest(ranks.stop) if ranks.stop * _NEARBY_FRACTION <= self._located else None
         if nearby is not None:
             places, chords = nearby
         else:
             places, ranks = self._among_all(ranks)
             chords = self._locations.squared_chords(self._point, places)
-        return _ranked(self._locations.order[places], chords, ranks)
+        if len(places) > _SORTED:
+            window, ranks = _window(chords, ranks, 0)
+            places, chords = places[window], chords[window]
+        return by_distance(self._locations.order.take(places), chords)[ranks.start : ranks.stop]
 
     def _nearest(self, number: int) -> tuple[Places, Floats] | None:
         """Return the places of the nearest rows, at least a number of them, unless they are far away.
 
-        The number of rows around is counted before any distance is computed: a radius with too few is enlarged, one
+        The rows around are counted before any distance is computed: a radius that promises too few is enlarged, one
         with many more than needed is reduced. Where fewer rows match than elsewhere, more are needed.
         """
-        expected = number * self._locations.count / self.count
+        needed = number * self._locations.count / self._located
         low, high = 0.0, math.inf
-        radius = self._typical_radius(int(expected))
+        radius = self._typical_radius(int(_AMPLE * needed))
         while radius < _MAX_RADIUS:
             near = spans(self._locations.cells, box_around(self._point, radius))
-            if near.count > _EXCESS * expected + _FEW and radius > max(_TOLERANCE * low, _MIN_RADIUS):
+            count = near.count
+            if count > _EXCESS * needed + _FEW and radius > max(_TOLERANCE * low, _MIN_RADIUS):
                 high = radius
             else:
-                if near.count * _EARTH_FRACTION > self._locations.count:
+                if count * _EARTH_FRACTION > self._locations.count:
                     return None
-                if near.count >= expected:
+                promised = count * min(radius / (len(near.starts) * _BAND_METRES), 1)
+                if promised >= needed:
                     found = self._inside(near, radius)
                     if len(found[0]) >= number:
                         return found
-                    expected = max(expected, number * near.count / (len(found[0]) + 1))
+                    needed = max(needed, min(number * promised / (len(found[0]) + 1), _GROWTH * promised))
                 low, high = radius, math.inf
             radius = min(_GROWTH * low, math.sqrt(low * high)) if low else high / _GROWTH
         return None
 
     def _inside(self, near: Spans, radius: float) -> tuple[Places, Floats]:
-        places = self._matching(near.places())
-        chords = self._locations.squared_chords(self._point, places)
-        inside = chords <= squared_chord(radius)
-        return places[inside], chords[inside]
+        """Return which of some places match and are within a radius, and their chords."""
+        chords = squared_chords(self._point, near.take(self._locations.points))
+        inside = (chords <= squared_chord(radius)).nonzero()[0]
+        places, chords = near.places().take(inside), chords.take(inside)
+        if self._found is None:
+            return places, chords
+        matches = is_set(self._found.bitmap, places)
+        return places[matches], chords[matches]
 
     def _typical_radius(self, number: int) -> float:
         """Return a radius that has a number of rows if they are as dense as the neighbours in the band."""
@@ -134,63 +112,39 @@ class _Dense:
         width = abs(float(longitudes[last]) - float(longitudes[first])) / 2 * math.cos(math.radians(latitude))
         return _DEGREE * math.sqrt(width * BAND_HEIGHT / math.pi) + _MIN_RADIUS
 
-    def _matching(self, places: Places) -> Places:
-        return places if self._bitmap is None else places[is_set(self._bitmap, places)]
-
     def _among_all(self, ranks: range) -> tuple[Places, range]:
         """Return the places of rows that may have some ranks, and which ranks these are among them.
 
         Distances of all rows in single precision decide, which takes half the time, unless only a few rows match.
         """
-        if self._bitmap is not None and self.count * _NEARBY_FRACTION <= self._locations.count:
-            return positions(self._bitmap)[: self.count], ranks
+        if self._found is not None and self._located * _NEARBY_FRACTION <= self._locations.count:
+            return positions(self._found.bitmap)[: self._located], ranks
         nearness = self._locations.nearness(self._point)
-        if self._bitmap is not None:  # farthest away is what does not match
-            np.copyto(nearness, np.inf, where=~unpack(self._bitmap, len(nearness)))
+        if self._found is not None:  # farthest away is what does not match
+            np.copyto(nearness, np.inf, where=~unpack(self._found.bitmap, len(nearness)))
         return _window(nearness, ranks, _PRECISION)
 
 
-def order_rows(locations: Locations, point: Point, rows: Rows) -> DistanceOrder:
+def order_rows(locations: Locations, point: Point, rows: Rows) -> ListedRows:
     """Return rows, ascending, in the order of their distance."""
     places = locations.places.take(rows)
+    if int(places.max(initial=0)) < locations.count:
+        return ListedRows(by_distance(rows, locations.squared_chords(point, places)), len(rows))
     located = places < locations.count
-    if located.all():
-        return DistanceOrder(len(rows), _Listed(rows, locations.squared_chords(point, places)), _nothing)
-    chords = locations.squared_chords(point, places[located])
-    return DistanceOrder(len(rows), _Listed(rows[located], chords), lambda: rows[~located])
+    near = by_distance(rows[located], locations.squared_chords(point, places[located]))
+    return ListedRows(np.concatenate((near, rows[~located])), len(near))
 
 
-def _nothing() -> Rows:
-    return np.empty(0, np.int32)
-
-
-def order_bitmap(locations: Locations, point: Point, bitmap: Bitmap) -> DistanceOrder:
-    """Return the rows at the places in a bitmap in the order of their distance."""
-    words, bits = divmod(locations.count, _WORD_BITS)
-    counts = np.bitwise_count(bitmap)
-    count = int(counts[:words].sum())
-    if bits:
-        count += (int(bitmap[words]) & ((1 << bits) - 1)).bit_count()
-    located = _Dense(locations, point, bitmap, count)
-
-    def others() -> Rows:
-        return locations.order[positions(bitmap)[count:]]
-
-    return DistanceOrder(int(counts.sum()), located, others)
-
-
-def order_all(locations: Locations, point: Point) -> DistanceOrder:
-    """Return all rows in the order of their distance."""
-    located = _Dense(locations, point, None, locations.count)
-    return DistanceOrder(len(locations.order), located, lambda: locations.order[locations.count :])
-
-
-def _ranked(rows: Rows, chords: Floats, ranks: range) -> Rows:
-    """Return the rows of some ranks by chord, ties by row."""
-    if len(ranks) < len(rows):
-        window, ranks = _window(chords, ranks, 0)
-        rows, chords = rows[window], chords[window]
-    return rows[np.lexsort((rows, chords))[ranks.start : ranks.stop]]
+def by_distance(rows: Rows, chords: Floats) -> Rows:
+    """Return rows by chord, ties by row."""
+    order = np.argsort(chords)
+    ascending = chords.take(order)
+    same = ascending[1:] == ascending[:-1]
+    if same.any():  # sorting by two keys takes several times as long: only ties need it
+        tied = (np.append(same, False) | np.append(False, same)).nonzero()[0]
+        among = order.take(tied)
+        order[tied] = among.take(np.lexsort((rows.take(among), ascending.take(tied))))
+    return rows.take(order)
 
 
 def _window(values: NDArray[np.floating[Any]], ranks: range, precision: float) -> tuple[Places, range]:

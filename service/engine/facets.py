@@ -7,10 +7,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import unpack
-from service.engine.column import Column
 from service.engine.projection import decode
-from service.engine.select import are_many, matching
+from service.engine.select import find
 from service.engine.selection import RowBitmap, RowList
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
@@ -18,10 +16,6 @@ from service.model.query import ALL_ROWS, Criteria
 
 # Row numbers, codes and counts.
 _Numbers: TypeAlias = NDArray[np.integer]
-# If more than this part of the rows match, those that do not are counted instead.
-_MOST: Final = 0.6
-# Comparing the codes of all rows with so many takes less time than counting them.
-_FEW: Final = 8
 # The parts of all values whose largest counts are compared.
 _PARTS: Final = 1024
 
@@ -43,56 +37,26 @@ class Matches:
     def _count(self, name: str) -> tuple[_Numbers | None, _Numbers]:
         """Return the codes of the values that occur, ascending, and how often each occurs; None: all, by code."""
         column = self._table.columns[name]
-        if self._total < column.null_code and not are_many(self._total, self._table):
-            return _runs(np.sort(column.codes.take(self._rows)), column.null_code)
-        return None, self._count_all(name)
-
-    def _count_all(self, name: str) -> _Numbers:
-        """Return how often each value of a field occurs, by code."""
-        column = self._table.columns[name]
         if self._criteria == ALL_ROWS:
-            return np.diff(column.starts)
-        if column.null_code <= _FEW and are_many(self._total, self._table):
-            matching_codes = (np.count_nonzero((column.codes == code) & self._mask) for code in range(column.null_code))
-            return np.fromiter(matching_codes, np.int64, column.null_code)
-        if self._total <= _MOST * len(self._table):
-            return _count_codes(column, self._rows)
-        return np.diff(column.starts) - _count_codes(column, self._others)
+            return None, np.diff(column.starts)
+        found = self._found
+        if isinstance(found, RowBitmap):
+            found = find(self._table, self._criteria, name)
+        if isinstance(found, RowBitmap):
+            return None, np.diff(found.ranks(column.starts))
+        codes = column.codes.take(found.rows)
+        if len(codes) < column.null_code:
+            return _runs(np.sort(codes), column.null_code)
+        return None, np.bincount(codes, minlength=column.null_code)[: column.null_code]
 
-    @cached_property
+    @property
     def _total(self) -> int:
         """The number of matching rows."""
-        if self._criteria == ALL_ROWS:
-            return len(self._table)
-        return self._found.count
+        return len(self._table) if self._criteria == ALL_ROWS else self._found.count
 
     @cached_property
     def _found(self) -> RowList | RowBitmap:
-        return matching(self._table, self._criteria)
-
-    @cached_property
-    def _rows(self) -> _Numbers:
-        """The matching rows, ascending: neighbours in memory are read several times as fast."""
-        return self._found.rows if isinstance(self._found, RowList) else self._mask.nonzero()[0]
-
-    @cached_property
-    def _others(self) -> _Numbers:
-        """The rows that do not match, ascending."""
-        return (~self._mask).nonzero()[0]
-
-    @cached_property
-    def _mask(self) -> NDArray[np.bool_]:
-        """For each row whether it matches."""
-        if isinstance(self._found, RowBitmap):
-            return unpack(self._found.bitmap, len(self._table))
-        mask = np.zeros(len(self._table), np.bool_)
-        mask[self._found.rows] = True
-        return mask
-
-
-def _count_codes(column: Column, rows: _Numbers) -> _Numbers:
-    """Return how often each value of a field occurs in some rows, by code."""
-    return np.bincount(column.codes.take(rows), minlength=column.null_code)[: column.null_code]
+        return find(self._table, self._criteria, self._table.order_by)
 
 
 def _runs(codes: NDArray[np.unsignedinteger], end: int) -> tuple[_Numbers, _Numbers]:

@@ -66,7 +66,7 @@ class Spans(msgspec.Struct, frozen=True, eq=False):
     @property
     def count(self) -> int:
         """The number of places."""
-        return int(self.stops.sum() - self.starts.sum())
+        return int((self.stops - self.starts).sum())
 
     @property
     def joined(self) -> "Spans":
@@ -157,5 +157,8 @@ def spans(cells: Cells, box: Box) -> Spans:
 def _band_spans(cells: Cells, box: Box) -> Spans:
     west, south, east, north = box
     bands = np.arange(_band(south), _band(north) + 1, dtype=np.uint32) << np.uint32(_COLUMN_BITS)
-    starts = cells.searchsorted(bands | np.uint32(_column(west)))
-    return Spans(starts, cells.searchsorted(bands | np.uint32(_column(east)), "right"))
+    columns = np.array(
+        ((_column(west),), (_column(east) + 1,)), np.uint32
+    )  # after the last column begins the next band
+    starts, stops = cells.searchsorted(bands + columns)
+    return Spans(starts, stops)

@@ -55,18 +55,21 @@ class Locations(msgspec.Struct, frozen=True, eq=False):
 
     def nearness(self, point: Point) -> NDArray[np.float32]:
         """Return for each place a number that ascends with the distance from a point, in single precision."""
-        cosines: Floats = self.points @ -_vector(point)
+        cosines: Floats = self.points @ -np.array(_vector(point))
         return cosines.astype(np.float32)
 
     def distances(self, point: Point, rows: Rows) -> list[float | None]:
         """Return the distance of each row from a point in metres, to one decimal; None if it is not located."""
-        places = self.places[rows]
+        places = self.places.take(rows)
+        if int(places.max(initial=0)) < self.count:
+            return self._distances(point, places)
         located = places < self.count
-        found: list[float | None] = metres(self.squared_chords(point, places[located])).round(1).tolist()
-        if len(found) == len(rows):
-            return found
-        rest = iter(found)
+        rest = iter(self._distances(point, places[located]))
         return [next(rest) if each else None for each in located.tolist()]
+
+    def _distances(self, point: Point, places: Places | Rows) -> list[float | None]:
+        distances: list[float | None] = metres(self.squared_chords(point, places)).round(1).tolist()
+        return distances
 
     @property
     def points(self) -> Floats:
@@ -79,8 +82,7 @@ def squared_chords(point: Point, vectors: Floats) -> Floats:
 
     Coordinate by coordinate, which is several times as fast as by vector, and the same on every processor.
     """
-    centre = _vector(point)
-    x, y, z = vectors[:, 0] - centre[0], vectors[:, 1] - centre[1], vectors[:, 2] - centre[2]
+    x, y, z = map(np.subtract, vectors.T, _vector(point))
     chords: Floats = x * x + y * y + z * z
     return chords
 
@@ -94,7 +96,7 @@ def are_within(point: Point, vectors: Floats, limit: float) -> NDArray[np.bool_]
     if len(vectors) <= _MANY:
         inside = squared_chords(point, vectors) <= limit
         return inside
-    excess = vectors @ _vector(point) - (1 - limit / 2)
+    excess = vectors @ np.array(_vector(point)) - (1 - limit / 2)
     inside = excess >= 0
     close = (np.abs(excess) <= _CLOSE).nonzero()[0]
     inside[close] = squared_chords(point, vectors[close]) <= limit
@@ -102,9 +104,9 @@ def are_within(point: Point, vectors: Floats, limit: float) -> NDArray[np.bool_]
 
 
 @lru_cache(_POINTS)
-def _vector(point: Point) -> Floats:
+def _vector(point: Point) -> tuple[float, float, float]:
     """Return the unit vector of a point; a request needs it several times."""
-    return np.array(unit_vector(*point))
+    return unit_vector(*point)
 
 
 def build_locations(latitude: Column, longitude: Column) -> Locations:

@@ -1,13 +1,11 @@
 """The page of a table that answers a query."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from service.engine.column import Rows
-from service.engine.distance_order import DistanceOrder
 from service.engine.facets import Matches
 from service.engine.projection import project
 from service.engine.select import nearest, select
@@ -16,8 +14,6 @@ from service.engine.table import Table
 from service.model.envelope import Facet
 from service.model.query import Query
 from service.model.records import DISTANCE
-
-Order: TypeAlias = Selection | DistanceOrder
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -36,7 +32,7 @@ def page(table: Table, query: Query) -> Page:
     # Facets first: the rows found for them are put into any order.
     facets = _facets(table, query) if query.facets else UNSET
     if query.sort_by == DISTANCE and query.near:
-        order: Order = nearest(table, query.criteria, query.near)
+        order = nearest(table, query.criteria, query.near)
     else:
         order = select(table, query.criteria, query.sort_by)
     rows = _rows(table, query, order)
@@ -48,7 +44,7 @@ def _facets(table: Table, query: Query) -> Mapping[str, Facet]:
     return {name: matches.facet(name) for name in query.facets or ()}
 
 
-def _rows(table: Table, query: Query, order: Order) -> Sequence[bytes | memoryview]:
+def _rows(table: Table, query: Query, order: Selection) -> Sequence[bytes | memoryview]:
     first = (query.page_num - 1) * query.limit
     if first >= order.total:  # page numbers are unbounded and may not fit into an array
         return []

@@ -9,8 +9,8 @@ import numpy as np
 from service.engine.areas import Area
 from service.engine.bitmap import Bitmap, pack, positions, unpack
 from service.engine.conditions import Condition, Predicate, conditions
-from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
-from service.engine.selection import RowBitmap, RowList, Selection
+from service.engine.distance_order import DistanceOrder, order_rows
+from service.engine.selection import ListedRows, MarkedRows, RowBitmap, RowList, Selection
 from service.engine.table import Table
 from service.engine.text_index import TermMatch
 from service.model.place import Point
@@ -20,6 +20,7 @@ from service.model.records import DISTANCE
 # If the most selective condition matches less than 1 / 64 of the rows, intersecting lists of rows and sorting is
 # cheaper.
 _BITMAP_FRACTION: Final = 64
+_FEW_VALUES: Final = 8
 
 
 def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
@@ -34,27 +35,29 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
     return selection
 
 
-def nearest(table: Table, criteria: Criteria, point: Point) -> DistanceOrder:
-    """Return the rows that match, in the order of their distance from a point."""
+def nearest(table: Table, criteria: Criteria, point: Point) -> Selection:
+    """Return the rows that match, in the order of their distance from a point.
+
+    Few are cached in this order, many only as a bitmap by place, for any point.
+    """
     locations = table.locations
     if locations is None:
         raise ValueError("the rows have no locations")
     if criteria == ALL_ROWS:
-        return order_all(locations, point)
-    found = find(table, criteria, DISTANCE)
-    if isinstance(found, RowList):
-        return order_rows(locations, point, found.rows)
-    return order_bitmap(locations, point, found.bitmap)
-
-
-def matching(table: Table, criteria: Criteria) -> RowList | RowBitmap:
-    """Return the rows that match; many as a bitmap in the order of the rows. Recent ones are cached."""
-    return find(table, criteria, table.order_by)
-
-
-def are_many(count: int, table: Table) -> bool:
-    """Return whether a number of rows is so large a part of a table that bitmaps are cheaper than lists of rows."""
-    return count * _BITMAP_FRACTION >= len(table) > _BITMAP_FRACTION
+        return DistanceOrder(locations, point)
+    selection = table.selections.get((criteria, point))
+    if selection is not None:
+        return selection
+    found = table.found.get((criteria, DISTANCE))
+    if found is None:
+        found = _find(table, criteria, DISTANCE)
+        if isinstance(found, RowBitmap):
+            table.found.put((criteria, DISTANCE), found, found.nbytes + criteria.nbytes)
+    if isinstance(found, RowBitmap):
+        return DistanceOrder(locations, point, found)
+    selection = order_rows(locations, point, found.rows)
+    table.selections.put((criteria, point), selection, selection.nbytes + criteria.nbytes)
+    return selection
 
 
 def find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
@@ -66,34 +69,68 @@ def find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
     return found
 
 
+def are_many(count: int, table: Table) -> bool:
+    """Return whether a number of rows is so large a part of a table that bitmaps are cheaper than lists of rows."""
+    return count * _BITMAP_FRACTION >= len(table) > _BITMAP_FRACTION
+
+
 def _find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
     """Intersect lists of rows if few rows match one condition, else bitmaps by position in an order.
 
-    Rows that were found before are only put into another order.
+    Rows that were found before are only put into another order, unless at most one bitmap in that order is missing.
     """
-    found = table.found.get((criteria, table.order_by))
-    if isinstance(found, RowBitmap) and order != table.order_by:
-        return RowBitmap(pack(unpack(found.bitmap, len(table)).take(table.order(order))))
-    if found is not None:
+    found = None if order == table.order_by else table.found.get((criteria, table.order_by))
+    if isinstance(found, RowList):
         return found
     fewest, *others = conditions(table, criteria)
-    if are_many(fewest.count, table):
-        return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, (fewest, *others), order)))
-    rows = fewest.rows()
-    for condition in others:
-        rows = condition.filter(rows)
-    return RowList(rows)
+    if not are_many(fewest.count, table):
+        rows = fewest.rows()
+        for condition in others:
+            rows = condition.filter(rows)
+        return RowList(rows)
+    if found is not None and not _are_cached(table, (fewest, *others), order):
+        return RowBitmap(pack(unpack(found.bitmap, len(table)).take(table.order(order))))
+    return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, (fewest, *others), order)))
+
+
+def _are_cached(table: Table, conditions: Sequence[Condition], order: str) -> bool:
+    """Return whether the bitmaps of all conditions are cached, after adding one that is missing.
+
+    More at once would take too long.
+    """
+    missing = []
+    for condition in conditions:
+        if not isinstance(condition, Predicate) or not _is_common(table, condition):
+            return False
+        missing += _missing(table, condition, order)
+    if missing:
+        table.bitmap(*missing.pop())
+    return not missing
+
+
+def _is_common(table: Table, predicate: Predicate) -> bool:
+    """Return whether the bitmaps of the values of a predicate are cached: they are few, and many rows have each."""
+    counts = map(predicate.column.count, predicate.codes)
+    return len(predicate.codes) <= _FEW_VALUES and all(are_many(count, table) for count in counts)
+
+
+def _missing(table: Table, predicate: Predicate, order: str) -> list[tuple[str, int, str]]:
+    keys = ((predicate.field, code, order) for code in predicate.codes)
+    return [key for key in keys if not table.has_bitmap(*key)]
 
 
 def _in_order(table: Table, found: RowList | RowBitmap, sort_by: str) -> Selection:
     column = table.columns[sort_by]
     if isinstance(found, RowBitmap):
+        if found.is_smaller_than_list:
+            return MarkedRows(found, column.order, column.non_null_count)
         matches = positions(found.bitmap)
-        return Selection(column.order[matches], int(matches.searchsorted(column.non_null_count)))
+        return ListedRows(column.order.take(matches), int(matches.searchsorted(column.non_null_count)))
     rows = found.rows
-    if sort_by != table.order_by:
-        rows = rows[np.argsort(column.codes[rows], kind="stable")]
-    return Selection(rows, int(np.count_nonzero(column.codes[rows] < column.null_code)))
+    if sort_by == table.order_by:  # which the rows are numbered by
+        return ListedRows(rows, int(rows.searchsorted(column.non_null_count)))
+    codes = column.codes.take(rows)
+    return ListedRows(rows.take(np.argsort(codes, kind="stable")), int(np.count_nonzero(codes < column.null_code)))
 
 
 def _bitmaps(table: Table, conditions: Sequence[Condition], order: str) -> list[Bitmap]:
@@ -105,10 +142,10 @@ def _bitmaps(table: Table, conditions: Sequence[Condition], order: str) -> list[
     rest: list[Condition] = []
     for condition in conditions:
         match condition:
-            case Predicate(field=field, codes=(code,)) if (
-                order == table.order_by or table.has_bitmap(field, code, order) or condition is conditions[-1]
+            case Predicate(field=field, codes=codes) if _is_common(table, condition) and (
+                order == table.order_by or len(_missing(table, condition, order)) <= (condition is conditions[-1])
             ):
-                bitmaps.append(table.bitmap(field, code, order))
+                bitmaps.append(reduce(np.bitwise_or, (table.bitmap(field, code, order) for code in codes)))
             case TermMatch() if order == table.order_by:
                 bitmaps.append(condition.bitmap())
             case _:

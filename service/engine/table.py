@@ -1,7 +1,6 @@
 """A table: encoded rows, numbered in the default order, and a column for each field."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Final
 
 import msgspec
@@ -12,12 +11,13 @@ from service.engine.bitmap import Bitmap, pack
 from service.engine.bounded_cache import BoundedCache
 from service.engine.column import Column, Rows, build_column, rank
 from service.engine.locations import Locations, build_locations
-from service.engine.selection import RowBitmap, RowList, Selection
+from service.engine.selection import ListedRows, RowBitmap, RowList, Selection
 from service.engine.string_array import StringArray
 from service.engine.text_index import TextIndex
 from service.engine.text_index_builder import TextIndexBuilder
 from service.engine.z_order import Z_ORDER
 from service.model.envelope import Facet
+from service.model.place import Point
 from service.model.query import Criteria
 from service.model.records import DISTANCE
 
@@ -28,7 +28,9 @@ _MIN_SELECTIONS: Final = 4
 _ROW_BYTES: Final = 4
 _ENCODE: Final = msgspec.json.Encoder().encode
 _DISTANCE: Final = f',"{DISTANCE}":'.encode()  # as the last member
-_END: Final = b"},"
+_END: Final = b"}"
+_BREAK: Final = b"\0"  # in no JSON
+_BETWEEN: Final = _END + b"," + _BREAK + _DISTANCE
 
 
 class Table:
@@ -63,8 +65,8 @@ class Table:
         self.text, self.locations = text, locations
         self.order_by, self.key = order_by, key
         max_bytes = max(_CACHE_BYTES, _MIN_SELECTIONS * _ROW_BYTES * len(rows))
-        self.all_rows = {name: Selection(column.order, column.non_null_count) for name, column in columns.items()}
-        self.selections = BoundedCache[tuple[Criteria, str], Selection](max_bytes)
+        self.all_rows = {name: ListedRows(column.order, column.non_null_count) for name, column in columns.items()}
+        self.selections = BoundedCache[tuple[Criteria, str | Point], Selection](max_bytes)
         self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max_bytes)
         self.facets = BoundedCache[tuple[Criteria, str], Facet](_FACET_BYTES)
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max_bytes)
@@ -81,10 +83,11 @@ class Table:
 
     def json_with_distances(self, rows: Rows, distances: Sequence[float | None]) -> list[bytes]:
         """Return rows with their distances as one chunk of JSON that is a list body."""
-        objects = self.rows.views(rows, without=len(_END))
-        numbers = _ENCODE(distances)[1:-1].split(b",")
-        ends = [_DISTANCE + number + _END for number in numbers]
-        return [b"".join(chain.from_iterable(zip(objects, ends, strict=True)))[:-1]]
+        members = (_DISTANCE + _ENCODE(distances)[1:-1].replace(b",", _BETWEEN) + _END).split(_BREAK)
+        chunks: list[bytes | memoryview] = [b""] * (2 * len(members))
+        chunks[::2] = self.rows.views(rows, without=len(_END) + 1)
+        chunks[1::2] = members
+        return [b"".join(chunks)]
 
     def order(self, name: str) -> Rows:
         """Return all rows in the order of a field, by place or along the Z-order."""

@@ -16,8 +16,9 @@ from service.engine.areas import Area, box_area, circle_area
 from service.engine.bitmap import pack
 from service.engine.column import Rows, build_column, join_keys, rank
 from service.engine.cover import Cover, cover_box, cover_circle
-from service.engine.distance_order import DistanceOrder, order_all, order_bitmap, order_rows
+from service.engine.distance_order import DistanceOrder, order_rows
 from service.engine.locations import Locations, are_within, build_locations, squared_chords
+from service.engine.selection import RowBitmap, Selection
 from service.engine.sphere import box_around, squared_chord
 from service.model.kinds import number_key
 from service.model.place import Box, Circle, Point
@@ -150,7 +151,7 @@ def slack(metres: float) -> float:
     return 1 if metres > HALF_CIRCUMFERENCE - 1000 else 5e-9 / math.cos(metres / HALF_CIRCUMFERENCE * math.pi / 2)
 
 
-def check_order(order: DistanceOrder, rows: Sequence[int], points: dict[int, Point], near: Point) -> None:
+def check_order(order: Selection, rows: Sequence[int], points: dict[int, Point], near: Point) -> None:
     """Check that an order has each row once, by distance, equal points by row; then those without, ascending."""
     ordered = order.slice(range(order.total), descending=False).tolist()
     count = sum(row in points for row in rows)
@@ -163,7 +164,7 @@ def check_order(order: DistanceOrder, rows: Sequence[int], points: dict[int, Poi
             assert ordered[place] > ordered[place - 1]
 
 
-def check_pages(order: DistanceOrder, count: int, limit: int) -> None:
+def check_pages(order: Selection, count: int, limit: int) -> None:
     """Check that pages add up to the whole, forwards, and backwards with the rows without a distance last."""
     whole = order.slice(range(order.total), descending=False).tolist()
     backwards = whole[:count][::-1] + whole[count:][::-1]
@@ -292,7 +293,7 @@ def test_every_order_by_distance_equals_a_scan(seed: int, near: Point, tenths: i
     random = Random(seed)
     mask = np.array([random.randrange(10) < tenths for _ in built.order])
     rows = mask.nonzero()[0].astype(np.int32)
-    listed, dense = order_rows(built, near, rows), order_bitmap(built, near, pack(mask[built.order]))
+    listed, dense = order_rows(built, near, rows), DistanceOrder(built, near, RowBitmap(pack(mask[built.order])))
     for order in (listed, dense):
         check_order(order, rows.tolist(), points, near)
         check_pages(order, sum(row in points for row in rows.tolist()), 7)
@@ -307,7 +308,7 @@ def test_every_order_by_distance_equals_a_scan(seed: int, near: Point, tenths: i
 )
 def test_pages_of_all_rows_have_each_once(seed: int, near: Point, limit: int) -> None:
     built, points = many(seed)
-    order = order_all(built, near)
+    order = DistanceOrder(built, near)
     assert order.total == len(built.order)
     check_order(order, range(order.total), points, near)
     check_pages(order, len(points), limit)
@@ -317,7 +318,7 @@ def test_pages_of_all_rows_have_each_once(seed: int, near: Point, limit: int) ->
 def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Point) -> None:
     texts: list[Texts] = [("45", "135"), ("45.0", "135.0"), ("46", "135"), (None, None)] * 1000
     built = locations(texts)
-    order = order_all(built, near)
+    order = DistanceOrder(built, near)
     far, apart = [row for row in range(4000) if row % 4 < 2], [row for row in range(4000) if row % 4 == 2]
     nearest_first = [*apart, *far] if near == (-45, -45) else [*far, *apart]
     assert order.slice(range(3000), descending=False).tolist() == nearest_first
@@ -328,8 +329,8 @@ def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Point) -> None:
 
 def test_equal_distances_in_different_directions_tie_in_row_order() -> None:
     built = locations([("1", "0"), ("0", "-1"), ("0", "1"), ("-1", "0")] * 3)
-    assert order_all(built, Point(0, 0)).slice(range(12), descending=False).tolist() == list(range(12))
-    assert order_all(built, Point(0, 0)).slice(range(12), descending=True).tolist() == list(range(12))[::-1]
+    assert DistanceOrder(built, Point(0, 0)).slice(range(12), descending=False).tolist() == list(range(12))
+    assert DistanceOrder(built, Point(0, 0)).slice(range(12), descending=True).tolist() == list(range(12))[::-1]
 
 
 @pytest.mark.parametrize("texts", [[], NOWHERE], ids=["no rows", "no locations"])
@@ -340,9 +341,9 @@ def test_a_table_without_locations_has_nothing_near(texts: list[Texts]) -> None:
     assert inside(built, Box(-180, -90, 180, 90)).tolist() == []
     assert built.distances(Point(0, 0), rows) == [None] * len(texts)
     for order in (
-        order_all(built, Point(0, 0)),
+        DistanceOrder(built, Point(0, 0)),
         order_rows(built, Point(0, 0), rows),
-        order_bitmap(built, Point(0, 0), pack(rows >= 0)),
+        DistanceOrder(built, Point(0, 0), RowBitmap(pack(rows >= 0))),
     ):
         assert order.slice(range(len(texts)), descending=False).tolist() == rows.tolist()
         assert order.slice(range(len(texts)), descending=True).tolist() == rows.tolist()[::-1]
@@ -371,7 +372,7 @@ def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Point, sh
     rows = mask.nonzero()[0].astype(np.int32)
     chords = built.squared_chords(near, built.places[rows])
     expected = rows[np.lexsort((rows, chords))].tolist()
-    order = order_bitmap(built, near, pack(mask[built.order]))
+    order = DistanceOrder(built, near, RowBitmap(pack(mask[built.order])))
     for first in (0, 5, 30, len(rows) // 3, len(rows) // 2, len(rows) - 3):
         for limit in (1, 20):
             span = range(first, min(first + limit, len(rows)))
@@ -387,6 +388,6 @@ def test_few_radii_are_tried_where_thousands_of_rows_are_at_one_point(monkeypatc
         return box_around(point, radius)
 
     monkeypatch.setattr(distance_order, "box_around", box)
-    assert order_all(built, Point(45, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
-    assert order_all(built, Point(45.1, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert DistanceOrder(built, Point(45, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert DistanceOrder(built, Point(45.1, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
     assert len(tried) < 40

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from service.engine.column import join_keys
 from service.engine.select import select
-from service.engine.selection import Selection
+from service.engine.selection import ListedRows
 from service.engine.string_array import StringArray
 from service.engine.table import Table, TableBuilder
 from service.engine.text_index_builder import TextIndexBuilder
@@ -89,7 +89,7 @@ def test_a_few_selections_are_cached_for_any_table_size() -> None:
     length = 10_000_000
     rows, text = StringArray(memoryview(b""), np.zeros(length + 1, np.int64)), TextIndexBuilder().build(length)
     table = Table(rows, {}, order_by="a", key="b", text=text)
-    everything = Selection(np.broadcast_to(np.int32(0), length), length)
+    everything = ListedRows(np.broadcast_to(np.int32(0), length), length)
     for number in range(5):
         table.selections.put((ALL_ROWS, str(number)), everything, 4 * length)
     assert [number for number in range(5) if table.selections.get((ALL_ROWS, str(number)))] == [1, 2, 3, 4]

@@ -28,7 +28,8 @@ def loaded(folder: Path, stores: list[dict[str, object]], companies: list[dict[s
 
 
 def found(table: Table, search: str, key: str) -> set[str]:
-    rows = select(table, Criteria(terms=parse_terms(search)), CREATED_AT).rows.tolist()
+    selection = select(table, Criteria(terms=parse_terms(search)), CREATED_AT)
+    rows = selection.slice(range(selection.total), descending=False).tolist()
     return {msgspec.json.decode(table.rows[row][:-1])[key] for row in rows}
 
 

@@ -23,7 +23,7 @@ BUDGETS = {
     ("/stores?city=ottawa&limit=50",): 43,
     ("/stores?city=ottawa&limit=50", "If-None-Match: *", "X-Request-Id: {0}"): 39,
     ("/stores?limit=1000",): 43,
-    ("/stores?country=CA&is_open=true&sort_by=name&limit=50",): 43,
+    ("/stores?country=CA&is_open=true&sort_by=name&limit=50",): 44,
     ("/stores?q=main&limit=50",): 46,
     ("/stores?bbox=-80,43,-79,44&limit=50",): 46,
     ("/stores?near=43.65,-79.38&limit=50",): 68,

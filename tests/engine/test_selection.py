@@ -1,0 +1,40 @@
+"""Selections, as lists and as bitmaps."""
+
+import numpy as np
+from hypothesis import given, strategies as st
+
+from service.engine.bitmap import pack
+from service.engine.selection import ListedRows, MarkedRows, RowBitmap
+
+MASKS = st.one_of(
+    st.lists(st.booleans(), max_size=300),
+    st.builds(
+        lambda size, members: [position in members for position in range(size)],
+        st.integers(0, 300),
+        st.sets(st.integers(0, 299), max_size=4),
+    ),
+)
+
+
+@given(MASKS)
+def test_a_rank_is_the_number_of_rows_before_a_position(mask: list[bool]) -> None:
+    found = RowBitmap(pack(np.array(mask, np.bool_)))
+    expected = [sum(mask[:position]) for position in range(len(mask) + 1)]
+    assert found.ranks(np.arange(len(mask) + 1)).tolist() == expected
+    assert found.rank(len(mask)) == found.count == sum(mask)
+
+
+@given(MASKS, st.integers(0, 300), st.integers(0, 300), st.integers(0, 300))
+def test_a_bitmap_has_the_pages_of_the_list_of_its_rows(
+    mask: list[bool], non_null: int, start: int, limit: int
+) -> None:
+    order = np.random.default_rng(len(mask)).permutation(len(mask)).astype(np.int32)
+    non_null = min(non_null, len(mask))
+    positions = np.flatnonzero(mask)
+    listed = ListedRows(order[positions], int(np.count_nonzero(positions < non_null)))
+    marked = MarkedRows(RowBitmap(pack(np.array(mask, np.bool_))), order, non_null)
+    assert marked.total == listed.total
+    span = range(min(start, listed.total), min(start + limit, listed.total))
+    for descending in (False, True, False):  # the second page makes the list
+        page = marked.slice(span, descending=descending)
+        assert page.tolist() == listed.slice(span, descending=descending).tolist()
