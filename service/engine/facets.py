@@ -7,8 +7,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from service.engine.bitmap import unpack
+from service.engine.column import Column
 from service.engine.projection import decode
-from service.engine.select import find
+from service.engine.select import are_many, find, intersection
 from service.engine.selection import RowBitmap, RowList
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
@@ -16,6 +18,10 @@ from service.model.query import ALL_ROWS, Criteria
 
 # Row numbers, codes and counts.
 _Numbers: TypeAlias = NDArray[np.integer]
+# If more than this part of the rows match, those that do not are counted instead.
+_MOST: Final = 0.6
+# The bitmaps that are added to those cached for the facets of one request.
+_MOST_ADDED: Final = 1
 # The parts of all values whose largest counts are compared.
 _PARTS: Final = 1024
 
@@ -25,6 +31,7 @@ class Matches:
 
     def __init__(self, table: Table, criteria: Criteria) -> None:
         self._table, self._criteria = table, criteria
+        self._most_added = _MOST_ADDED
 
     def facet(self, name: str) -> Facet:
         """Return the facet of a field. Recent facets are cached."""
@@ -37,26 +44,61 @@ class Matches:
     def _count(self, name: str) -> tuple[_Numbers | None, _Numbers]:
         """Return the codes of the values that occur, ascending, and how often each occurs; None: all, by code."""
         column = self._table.columns[name]
-        if self._criteria == ALL_ROWS:
-            return None, np.diff(column.starts)
-        found = self._found
-        if isinstance(found, RowBitmap):
-            found = find(self._table, self._criteria, name)
-        if isinstance(found, RowBitmap):
-            return None, np.diff(found.ranks(column.starts))
-        codes = column.codes.take(found.rows)
-        if len(codes) < column.null_code:
-            return _runs(np.sort(codes), column.null_code)
-        return None, np.bincount(codes, minlength=column.null_code)[: column.null_code]
+        if self._total < column.null_code and not are_many(self._total, self._table):
+            return _runs(np.sort(column.codes.take(self._rows)), column.null_code)
+        return None, self._count_all(name)
 
-    @property
+    def _count_all(self, name: str) -> _Numbers:
+        """Return how often each value of a field occurs, by code."""
+        column = self._table.columns[name]
+        if self._criteria == ALL_ROWS:
+            return np.diff(column.starts)
+        if are_many(self._total, self._table) and (found := self._by_value(name)) is not None:
+            return np.diff(found.ranks(column.starts))
+        if self._total <= _MOST * len(self._table):
+            return _count_codes(column, self._rows)
+        return np.diff(column.starts) - _count_codes(column, self._others)
+
+    def _by_value(self, name: str) -> RowBitmap | None:
+        """Return the matching rows by position in the order of a field, if bitmaps in this order are cached."""
+        found, added = intersection(self._table, self._criteria, name, most_added=self._most_added)
+        self._most_added -= added
+        return found
+
+    @cached_property
     def _total(self) -> int:
         """The number of matching rows."""
-        return len(self._table) if self._criteria == ALL_ROWS else self._found.count
+        if self._criteria == ALL_ROWS:
+            return len(self._table)
+        return self._found.count
 
     @cached_property
     def _found(self) -> RowList | RowBitmap:
         return find(self._table, self._criteria, self._table.order_by)
+
+    @cached_property
+    def _rows(self) -> _Numbers:
+        """The matching rows, ascending: neighbours in memory are read several times as fast."""
+        return self._found.rows if isinstance(self._found, RowList) else self._mask.nonzero()[0]
+
+    @cached_property
+    def _others(self) -> _Numbers:
+        """The rows that do not match, ascending."""
+        return (~self._mask).nonzero()[0]
+
+    @cached_property
+    def _mask(self) -> NDArray[np.bool_]:
+        """For each row whether it matches."""
+        if isinstance(self._found, RowBitmap):
+            return unpack(self._found.bitmap, len(self._table))
+        mask = np.zeros(len(self._table), np.bool_)
+        mask[self._found.rows] = True
+        return mask
+
+
+def _count_codes(column: Column, rows: _Numbers) -> _Numbers:
+    """Return how often each value of a field occurs in some rows, by code."""
+    return np.bincount(column.codes.take(rows), minlength=column.null_code)[: column.null_code]
 
 
 def _runs(codes: NDArray[np.unsignedinteger], end: int) -> tuple[_Numbers, _Numbers]:

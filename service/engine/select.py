@@ -69,6 +69,24 @@ def find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
     return found
 
 
+def intersection(table: Table, criteria: Criteria, order: str, *, most_added: int) -> tuple[RowBitmap | None, int]:
+    """Return the rows that match by position in an order if all its bitmaps are cached, and how many it added.
+
+    It adds missing ones, each of which takes a millisecond of a million rows.
+    """
+    predicates: list[Predicate] = []
+    for condition in conditions(table, criteria):
+        if not isinstance(condition, Predicate) or not _is_common(table, condition):
+            return None, 0
+        predicates.append(condition)
+    missing = [key for predicate in predicates for key in _missing(table, predicate, order)]
+    for key in missing[:most_added]:
+        table.bitmap(*key)
+    if len(missing) > most_added:
+        return None, most_added
+    return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, predicates, order))), len(missing)
+
+
 def are_many(count: int, table: Table) -> bool:
     """Return whether a number of rows is so large a part of a table that bitmaps are cheaper than lists of rows."""
     return count * _BITMAP_FRACTION >= len(table) > _BITMAP_FRACTION
@@ -77,35 +95,20 @@ def are_many(count: int, table: Table) -> bool:
 def _find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:
     """Intersect lists of rows if few rows match one condition, else bitmaps by position in an order.
 
-    Rows that were found before are only put into another order, unless at most one bitmap in that order is missing.
+    Rows that were found before are only put into another order.
     """
     found = None if order == table.order_by else table.found.get((criteria, table.order_by))
-    if isinstance(found, RowList):
+    if isinstance(found, RowBitmap):
+        return RowBitmap(pack(unpack(found.bitmap, len(table)).take(table.order(order))))
+    if found is not None:
         return found
     fewest, *others = conditions(table, criteria)
-    if not are_many(fewest.count, table):
-        rows = fewest.rows()
-        for condition in others:
-            rows = condition.filter(rows)
-        return RowList(rows)
-    if found is not None and not _are_cached(table, (fewest, *others), order):
-        return RowBitmap(pack(unpack(found.bitmap, len(table)).take(table.order(order))))
-    return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, (fewest, *others), order)))
-
-
-def _are_cached(table: Table, conditions: Sequence[Condition], order: str) -> bool:
-    """Return whether the bitmaps of all conditions are cached, after adding one that is missing.
-
-    More at once would take too long.
-    """
-    missing = []
-    for condition in conditions:
-        if not isinstance(condition, Predicate) or not _is_common(table, condition):
-            return False
-        missing += _missing(table, condition, order)
-    if missing:
-        table.bitmap(*missing.pop())
-    return not missing
+    if are_many(fewest.count, table):
+        return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, (fewest, *others), order)))
+    rows = fewest.rows()
+    for condition in others:
+        rows = condition.filter(rows)
+    return RowList(rows)
 
 
 def _is_common(table: Table, predicate: Predicate) -> bool:

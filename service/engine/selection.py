@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from service.engine.bitmap import Bitmap, counts_before, positions, ranks
 from service.engine.column import Rows
 
-_WORD_SHIFT: Final = 6
+_WORD_BITS: Final = 64
 _ROW_BYTES: Final = 4
 # The bytes of the objects of a selection, besides its rows.
 _OVERHEAD: Final = 1024
@@ -55,7 +55,8 @@ class RowBitmap(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def rank(self, position: int) -> int:
         """Return how many rows are before a position."""
-        return int(self.ranks(np.array((position,)))[0])
+        word, bit = divmod(position, _WORD_BITS)
+        return int(self._before[word]) + (int(self.bitmap[word]) & ((1 << bit) - 1)).bit_count()
 
     def ranks(self, positions: NDArray[np.integer]) -> NDArray[np.integer]:
         """Return how many rows are before each of some positions."""
@@ -65,7 +66,7 @@ class RowBitmap(msgspec.Struct, frozen=True, eq=False, dict=True):
         """Return the positions of the rows of some ranks, without looking at others."""
         first, end = int(self._before.searchsorted(start, "right")) - 1, int(self._before.searchsorted(stop))
         found, before = positions(self.bitmap[first:end]), int(self._before[first])
-        return found[start - before : stop - before] + (first << _WORD_SHIFT)
+        return found[start - before : stop - before] + first * _WORD_BITS
 
     @cached_property
     def _before(self) -> NDArray[np.int32]:

@@ -22,7 +22,9 @@ from service.model.query import Criteria
 from service.model.records import DISTANCE
 
 # The sizes of the caches in bytes. Those of selections and bitmaps hold at least a few selections of all rows.
-_CACHE_BYTES: Final = 32 << 20
+_SELECTION_BYTES: Final = 48 << 20
+_FOUND_BYTES: Final = 16 << 20
+_BITMAP_BYTES: Final = 32 << 20
 _FACET_BYTES: Final = 4 << 20
 _MIN_SELECTIONS: Final = 4
 _ROW_BYTES: Final = 4
@@ -64,12 +66,12 @@ class Table:
         self.columns = columns
         self.text, self.locations = text, locations
         self.order_by, self.key = order_by, key
-        max_bytes = max(_CACHE_BYTES, _MIN_SELECTIONS * _ROW_BYTES * len(rows))
+        least = _MIN_SELECTIONS * _ROW_BYTES * len(rows)
         self.all_rows = {name: ListedRows(column.order, column.non_null_count) for name, column in columns.items()}
-        self.selections = BoundedCache[tuple[Criteria, str | Point], Selection](max_bytes)
-        self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max_bytes)
+        self.selections = BoundedCache[tuple[Criteria, str | Point], Selection](max(_SELECTION_BYTES, least))
+        self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_FOUND_BYTES, least))
         self.facets = BoundedCache[tuple[Criteria, str], Facet](_FACET_BYTES)
-        self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max_bytes)
+        self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max(_BITMAP_BYTES, least))
 
     def __len__(self) -> int:
         return len(self.rows)
