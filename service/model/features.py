@@ -1,16 +1,17 @@
 """Clusters of a map as features of GeoJSON (RFC 7946), for responses and for the OpenAPI document."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 
 class Point(msgspec.Struct, frozen=True, tag_field="type", tag="Point"):
     """A point: longitude and latitude in degrees."""
 
-    coordinates: tuple[float, float]
+    # Not a pair: generators of clients cannot read its schema, whose `items` are false.
+    coordinates: Annotated[list[float], Meta(min_length=2, max_length=2)]
 
 
 class ClusterProperties(msgspec.Struct, frozen=True):

@@ -105,11 +105,14 @@ class Resource(msgspec.Struct, frozen=True):
 
     @property
     def items(self) -> tuple[type[msgspec.Struct], ...]:
-        """The types of the records of a list, in the OpenAPI document: whole, with distance, or some members only."""
+        """The types of the records of a list, in the OpenAPI document: with distance, whole, or some members only.
+
+        Generated clients use the first that fits, and a record with distance fits the others too.
+        """
         if self.coordinates is None:
             return self.record, partial(self.record)
         located = with_distance(self.record)
-        return self.record, located, partial(self.record, located)
+        return located, self.record, partial(self.record, located)
 
     @property
     def noun(self) -> str:

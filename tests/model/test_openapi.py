@@ -125,12 +125,12 @@ def test_a_page_has_whole_records_or_some_of_their_members(document: Any, resour
     name, schemas = resource.noun.title(), document["components"]["schemas"]
     pages = operation(document, f"/{resource.name}")["responses"]["200"]["content"]["application/json"]["schema"]
     names = [each["$ref"].rpartition("/")[2] for each in pages["anyOf"]]
-    whole = [name, f"{name}WithDistance"] if resource.coordinates else [name]
+    whole = [f"{name}WithDistance", name] if resource.coordinates else [name]
     assert [schemas[each]["properties"]["data"]["items"]["$ref"].rpartition("/")[2] for each in names] == (
         [*whole, f"Partial{name}"]
     )
     assert all("facets" in schemas[each]["properties"] for each in names)
-    assert schemas[f"Partial{name}"]["properties"].keys() == schemas[whole[-1]]["properties"].keys()
+    assert schemas[f"Partial{name}"]["properties"].keys() == schemas[whole[0]]["properties"].keys()
     assert "required" not in schemas[f"Partial{name}"] or schemas[f"Partial{name}"]["required"] == []
 
 
