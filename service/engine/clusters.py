@@ -21,7 +21,7 @@ from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM, Box
 MAX_CELLS: Final = 4000
 NO_ROW: Final = -1
 _TILES: Final = 400  # a box is covered by at most so many cells
-_FEW_FRACTION: Final = 8  # if these have less than 1 / 8 of the rows, only their rows are looked at, one by one
+_FEW_FRACTION: Final = 4  # less than 1 / 4 of the rows are looked at one by one
 Mask = NDArray[np.bool_]
 _Integers = NDArray[np.int64]
 
@@ -190,7 +190,7 @@ def _cluster_many(locations: Locations, mask: Mask | None, box: Box, zoom: int) 
     chosen = inside if mask is None else mask if inside is None else mask & inside
     if chosen is None:
         return _arranged(locations, _cells_of_all(points, z_order.totals, zooms, zoom), zoom)
-    if _are_few(np.count_nonzero(chosen), locations):
+    if _are_few(int(np.count_nonzero(chosen)), locations):
         return _arranged(locations, _cells_of_few(points[chosen.nonzero()[0]], zoom), zoom)
     return _arranged(locations, _cells_of_chosen(points, zooms, chosen, zoom), zoom)
 
