@@ -135,7 +135,8 @@ def _cover(z_order: ZOrder, box: Box) -> Spans:
     top, bottom = lines(np.array([north, south])).tolist()
     top, bottom = max(top - 1, 0), min(bottom + 1, AXIS - 1)  # the projection is not quite monotonic
     width = last - first if west <= east else last - first + AXIS
-    shift = next(size for size in range(AXIS_BITS) if ((width >> size) + 2) * ((bottom - top >> size) + 2) <= _TILES)
+    height = bottom - top
+    shift = next(each for each in range(AXIS_BITS) if ((width >> each) + 2) * ((height >> each) + 2) <= _TILES)
     across = min(((first + width) >> shift) - (first >> shift) + 1, AXIS >> shift)
     x = ((first >> shift) + np.arange(across, dtype=np.uint64)) % np.uint64(AXIS >> shift)
     y = np.arange(top >> shift, (bottom >> shift) + 1, dtype=np.uint64)
