@@ -25,6 +25,11 @@ def unpack(bitmap: Bitmap, count: int) -> NDArray[np.bool_]:
     return np.unpackbits(bitmap.view(np.uint8), count=count, bitorder="little").view(np.bool_)
 
 
+def count(bitmap: Bitmap) -> int:
+    """Return how many bits are set."""
+    return int(np.bitwise_count(bitmap).sum())
+
+
 def counts_before(bitmap: Bitmap) -> NDArray[np.int32]:
     """Return how many bits are set before each word, and in all."""
     return np.append(np.int32(0), np.bitwise_count(bitmap).cumsum(dtype=np.int32))

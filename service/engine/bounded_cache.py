@@ -27,11 +27,11 @@ class BoundedCache(Generic[Key, Value]):
         return key in self._values
 
     def put(self, key: Key, value: Value, size: int) -> None:
-        """Add a value of `size` bytes under a new key, unless it alone exceeds the maximum."""
+        """Set the value of a key, of `size` bytes, unless it alone exceeds the maximum."""
         if size > self._max_bytes:
             return
+        self._bytes += size - self._sizes.pop(key, 0)
         self._values[key], self._sizes[key] = value, size
-        self._bytes += size
         while self._bytes > self._max_bytes:
             oldest = next(iter(self._sizes))
             del self._values[oldest]

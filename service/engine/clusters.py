@@ -9,19 +9,19 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, count_between, is_set, pack, positions, unpack
+from service.engine.bitmap import Bitmap, count, count_between, is_set, pack, positions, unpack
 from service.engine.column import Rows
 from service.engine.grid import Places, Spans
 from service.engine.locations import Locations
-from service.engine.mercator import AXIS, Codes, columns, interleave, lines, separate
+from service.engine.mercator import AXIS, AXIS_BITS, Codes, columns, interleave, lines, separate
 from service.engine.sphere import Floats
 from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Totals, Zooms, ZOrder, fixed, totals, zooms_of
 from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM, Box
 
 MAX_CELLS: Final = 4000
 NO_ROW: Final = -1
-_TILES: Final = 16  # a box is covered by at most so many cells an axis, and one
-_FEW_FRACTION: Final = 8  # if these have less than 1 / 8 of the rows, only their rows are looked at, one by one
+_TILES: Final = 400  # a box is covered by at most so many cells
+_FEW_FRACTION: Final = 4  # less than 1 / 4 of the rows are looked at one by one
 Mask = NDArray[np.bool_]
 _Integers = NDArray[np.int64]
 
@@ -98,15 +98,17 @@ class _Points(msgspec.Struct, frozen=True, eq=False):
 def cluster_all(locations: Locations, box: Box, zoom: int) -> Clusters:
     """Return the clusters of all rows in a box. Raises `TooManyCells`."""
     near = _cover(locations.z_order, box)
-    if _are_few(near, locations):
+    if _are_few(near.count, locations):
         return _cluster_few(locations, near.places(), box, zoom)
     return _cluster_many(locations, None, box, zoom)
 
 
 def cluster_bitmap(locations: Locations, bitmap: Bitmap, box: Box, zoom: int) -> Clusters:
     """Return the clusters of the rows in a box whose places in the Z-order are in a bitmap. Raises `TooManyCells`."""
+    if _are_few(count(bitmap), locations):
+        return _cluster_few(locations, _located(positions(bitmap), locations), box, zoom)
     near = _cover(locations.z_order, box)
-    if _are_few(near, locations):
+    if _are_few(near.count, locations):
         places = near.places()
         return _cluster_few(locations, places[is_set(bitmap, places)], box, zoom)
     return _cluster_many(locations, unpack(bitmap, locations.count), box, zoom)
@@ -114,12 +116,16 @@ def cluster_bitmap(locations: Locations, bitmap: Bitmap, box: Box, zoom: int) ->
 
 def cluster_rows(locations: Locations, rows: Rows, box: Box, zoom: int) -> Clusters:
     """Return the clusters of those of some rows that are in a box, best of few rows. Raises `TooManyCells`."""
-    places = np.sort(locations.z_order.places.take(rows))
-    return _cluster_few(locations, places[: places.searchsorted(locations.count)], box, zoom)
+    return _cluster_few(locations, _located(np.sort(locations.z_order.places.take(rows)), locations), box, zoom)
 
 
-def _are_few(near: Spans, locations: Locations) -> bool:
-    return near.count * _FEW_FRACTION < locations.count
+def _located(places: Places | Rows, locations: Locations) -> Places | Rows:
+    """Return those of some places, ascending, that have located rows."""
+    return places[: places.searchsorted(locations.count)]
+
+
+def _are_few(count: int, locations: Locations) -> bool:
+    return count * _FEW_FRACTION < locations.count
 
 
 def _cover(z_order: ZOrder, box: Box) -> Spans:
@@ -129,7 +135,8 @@ def _cover(z_order: ZOrder, box: Box) -> Spans:
     top, bottom = lines(np.array([north, south])).tolist()
     top, bottom = max(top - 1, 0), min(bottom + 1, AXIS - 1)  # the projection is not quite monotonic
     width = last - first if west <= east else last - first + AXIS
-    shift = (max(width, bottom - top) // _TILES).bit_length()
+    height = bottom - top
+    shift = next(each for each in range(AXIS_BITS) if ((width >> each) + 2) * ((height >> each) + 2) <= _TILES)
     across = min(((first + width) >> shift) - (first >> shift) + 1, AXIS >> shift)
     x = ((first >> shift) + np.arange(across, dtype=np.uint64)) % np.uint64(AXIS >> shift)
     y = np.arange(top >> shift, (bottom >> shift) + 1, dtype=np.uint64)
@@ -173,8 +180,7 @@ def _cluster_few(locations: Locations, places: Places | Rows, box: Box, zoom: in
     inside = points.inside(locations, box)
     if inside is not None:
         points = points[inside]
-    found = totals(points.latitudes), totals(points.longitudes)
-    return _arranged(locations, _cells_of_all(points, found, zooms_of(points.codes), zoom), zoom)
+    return _arranged(locations, _cells_of_few(points, zoom), zoom)
 
 
 def _cluster_many(locations: Locations, mask: Mask | None, box: Box, zoom: int) -> Clusters:
@@ -185,7 +191,15 @@ def _cluster_many(locations: Locations, mask: Mask | None, box: Box, zoom: int) 
     chosen = inside if mask is None else mask if inside is None else mask & inside
     if chosen is None:
         return _arranged(locations, _cells_of_all(points, z_order.totals, zooms, zoom), zoom)
+    if _are_few(int(np.count_nonzero(chosen)), locations):
+        return _arranged(locations, _cells_of_few(points[chosen.nonzero()[0]], zoom), zoom)
     return _arranged(locations, _cells_of_chosen(points, zooms, chosen, zoom), zoom)
+
+
+def _cells_of_few(points: _Points, zoom: int) -> _Cells:
+    """Return the cells of points, of which nothing is computed yet."""
+    found = totals(points.latitudes), totals(points.longitudes)
+    return _cells_of_all(points, found, zooms_of(points.codes), zoom)
 
 
 def _cells_of_all(points: _Points, before: tuple[Totals, Totals], zooms: Zooms, zoom: int) -> _Cells:

@@ -53,6 +53,14 @@ class DistanceOrder(Selection):
         last = order[others.start : stop] if found is None else order.take(found.positions(others.start, stop))
         return np.concatenate((self._ranked(located), last)) if located else last
 
+    def nearest(self, number: int) -> Rows | None:
+        """Return the nearest rows in order, at least a number of them and not many more; None if they are far away."""
+        found = self._nearest(number) if number * _NEARBY_FRACTION <= self._located else None
+        if found is None or len(found[0]) > _SORTED:
+            return None
+        places, chords = found
+        return by_distance(self._locations.order.take(places), chords)
+
     def _ranked(self, ranks: range) -> Rows:
         """Return the located rows of some ranks, of at least one, by distance, ties by row."""
         nearby = self._nearest(ranks.stop) if ranks.stop * _NEARBY_FRACTION <= self._located else None

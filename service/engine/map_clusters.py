@@ -1,6 +1,6 @@
 """The clusters of a table that answer a query, as features of GeoJSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -15,22 +15,31 @@ from service.engine.z_order import Z_ORDER
 from service.model.features import STORE_MEMBERS, wrap_clusters
 from service.model.query import ALL_ROWS, Criteria, Query
 
-_ENCODE: Final = msgspec.json.Encoder().encode
+_LINE_END: Final = b"\n"  # in no JSON of one line
+_ENCODE_LINES: Final = msgspec.json.Encoder().encode_lines
 
 
 def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
     """Return the clusters that a query asks for as JSON, in chunks. Raises `TooManyCells`."""
     clusters = _clusters(table, query)
-    if not len(clusters.counts):
-        return wrap_clusters((), ())
-    points = list(zip(clusters.longitudes.tolist(), clusters.latitudes.tolist(), strict=True))
-    coordinates = _ENCODE(points)[2:-2].split(b"],[")
-    properties = _ENCODE(clusters.counts.tolist())[1:-1].split(b",")
+    properties = _properties(table, clusters)
+    points = zip(clusters.longitudes.tolist(), clusters.latitudes.tolist(), strict=True)
+    return wrap_clusters(_encoded(points), properties)
+
+
+def _properties(table: Table, clusters: Clusters) -> list[bytes]:
+    """Return the properties of each cluster, as `wrap_clusters` wants them."""
+    properties = _encoded(clusters.counts.tolist())
     single = (clusters.counts == 1).nonzero()[0]
     stores = decode(table.json(clusters.rows[single]), STORE_MEMBERS)
-    for place, store in zip(single.tolist(), stores, strict=True):
-        properties[place] = b"1," + _ENCODE(store)[1:-1]
-    return wrap_clusters(coordinates, properties)
+    for place, store in zip(single.tolist(), _encoded(stores), strict=True):
+        properties[place] = b"1," + store[1:-1]
+    return properties
+
+
+def _encoded(values: Iterable[object]) -> list[bytes]:
+    """Return the JSON of each value. To encode all at once is several times as fast as one by one."""
+    return _ENCODE_LINES(values).split(_LINE_END)[:-1]
 
 
 def _clusters(table: Table, query: Query) -> Clusters:

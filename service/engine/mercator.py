@@ -13,8 +13,8 @@ Cells = NDArray[np.uint64]
 Codes = NDArray[np.uint64]
 
 # The number of cells an axis at zoom 0 is 4, at the finest 2 ** 24.
-_AXIS_BITS: Final = MAX_ZOOM + 2
-AXIS: Final = 1 << _AXIS_BITS
+AXIS_BITS: Final = MAX_ZOOM + 2
+AXIS: Final = 1 << AXIS_BITS
 _CIRCLE: Final = 360  # degrees
 _MAX_LATITUDE: Final = 85.0511
 _LOGARITHM: Final = [2 / (2 * term + 1) for term in range(11, -1, -1)]

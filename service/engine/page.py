@@ -32,7 +32,8 @@ def page(table: Table, query: Query) -> Page:
     # Facets first: the rows found for them are put into any order.
     facets = _facets(table, query) if query.facets else UNSET
     if query.sort_by == DISTANCE and query.near:
-        order = nearest(table, query.criteria, query.near)
+        stop = None if query.descending else query.page_num * query.limit
+        order = nearest(table, query.criteria, query.near, stop)
     else:
         order = select(table, query.criteria, query.sort_by)
     rows = _rows(table, query, order)

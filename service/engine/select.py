@@ -35,19 +35,30 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
     return selection
 
 
-def nearest(table: Table, criteria: Criteria, point: Point) -> Selection:
-    """Return the rows that match, in the order of their distance from a point.
+def nearest(table: Table, criteria: Criteria, point: Point, stop: int | None) -> Selection:
+    """Return the rows that match, in the order of their distance from a point, up to a position or all.
 
-    Few are cached in this order, many only as a bitmap by place, for any point.
+    Lists of rows are cached for the point: all of few, the nearest of many. Of many, the bitmap by place is for any one.
     """
+    listed = table.nearest.get((criteria, point))
+    if listed is None or not listed.reaches(stop):
+        order = _by_distance(table, criteria, point)
+        if not isinstance(order, DistanceOrder):
+            listed = order
+        elif stop is None or (rows := order.nearest(stop)) is None:
+            return order
+        else:
+            listed = ListedRows(rows, len(rows), order.total)
+        table.nearest.put((criteria, point), listed, listed.nbytes + criteria.nbytes)
+    return listed
+
+
+def _by_distance(table: Table, criteria: Criteria, point: Point) -> ListedRows | DistanceOrder:
     locations = table.locations
     if locations is None:
         raise ValueError("the rows have no locations")
     if criteria == ALL_ROWS:
         return DistanceOrder(locations, point)
-    selection = table.selections.get((criteria, point))
-    if selection is not None:
-        return selection
     found = table.found.get((criteria, DISTANCE))
     if found is None:
         found = _find(table, criteria, DISTANCE)
@@ -55,9 +66,7 @@ def nearest(table: Table, criteria: Criteria, point: Point) -> Selection:
             table.found.put((criteria, DISTANCE), found, found.nbytes + criteria.nbytes)
     if isinstance(found, RowBitmap):
         return DistanceOrder(locations, point, found)
-    selection = order_rows(locations, point, found.rows)
-    table.selections.put((criteria, point), selection, selection.nbytes + criteria.nbytes)
-    return selection
+    return order_rows(locations, point, found.rows)
 
 
 def find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:

@@ -106,13 +106,20 @@ class Selection(ABC):
 
 
 class ListedRows(Selection):
-    """A selection as a list of its rows; `non_null_count` of them have a value in the sort field."""
+    """A selection as a list of its rows; `non_null_count` of them have a value in the sort field.
+
+    If `total` is given, the list has only the first of so many rows, and its slices are those of ascending order.
+    """
 
     __slots__ = ("rows",)
 
-    def __init__(self, rows: Rows, non_null_count: int) -> None:
-        super().__init__(len(rows), non_null_count, _OVERHEAD + rows.nbytes)
+    def __init__(self, rows: Rows, non_null_count: int, total: int | None = None) -> None:
+        super().__init__(len(rows) if total is None else total, non_null_count, _OVERHEAD + rows.nbytes)
         self.rows = rows
+
+    def reaches(self, stop: int | None) -> bool:
+        """Return whether it has all rows up to a position, or all in any order if that is None."""
+        return len(self.rows) == self.total or (stop is not None and stop <= len(self.rows))
 
     def _between(self, start: int, stop: int) -> Rows:
         return self.rows[start:stop]

@@ -23,6 +23,7 @@ from service.model.records import DISTANCE
 
 # The sizes of the caches in bytes. Those of selections and bitmaps hold at least a few selections of all rows.
 _SELECTION_BYTES: Final = 48 << 20
+_NEAREST_BYTES: Final = 32 << 20
 _FOUND_BYTES: Final = 16 << 20
 _BITMAP_BYTES: Final = 32 << 20
 _FACET_BYTES: Final = 4 << 20
@@ -47,9 +48,10 @@ class Table:
 
     all_rows   sort field -> all rows, in that order
 
-    It caches the last `selections` by criteria and sort field, the last rows `found` by criteria and order for orders
-    by distance, for facets and for clusters, and the last `facets` by criteria and field, which a client that pages
-    through results repeats, and the last bitmaps. All depend only on their cache key and on the table.
+    It caches the last `selections` by criteria and sort field, the rows `nearest` to points by criteria and point, the
+    last rows `found` by criteria and order for orders by distance, for facets and for clusters, the last `facets` by
+    criteria and field, which a client that pages through results repeats, and the last bitmaps. All depend only on
+    their cache key and on the table.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of a table
@@ -68,7 +70,8 @@ class Table:
         self.order_by, self.key = order_by, key
         least = _MIN_SELECTIONS * _ROW_BYTES * len(rows)
         self.all_rows = {name: ListedRows(column.order, column.non_null_count) for name, column in columns.items()}
-        self.selections = BoundedCache[tuple[Criteria, str | Point], Selection](max(_SELECTION_BYTES, least))
+        self.selections = BoundedCache[tuple[Criteria, str], Selection](max(_SELECTION_BYTES, least))
+        self.nearest = BoundedCache[tuple[Criteria, Point], ListedRows](_NEAREST_BYTES)
         self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_FOUND_BYTES, least))
         self.facets = BoundedCache[tuple[Criteria, str], Facet](_FACET_BYTES)
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max(_BITMAP_BYTES, least))

@@ -97,7 +97,7 @@ class TermMatch(msgspec.Struct, frozen=True, eq=False):
     def mask(self) -> NDArray[np.bool_]:
         """Return for each row whether it matches."""
         mask = np.zeros(self.index.length, np.bool_)
-        mask[self.postings] = True
+        mask[self.postings.astype(np.intp)] = True  # which NumPy would convert to more slowly
         return mask
 
     def bitmap(self) -> Bitmap:

@@ -41,16 +41,16 @@ class ClusterCollection(msgspec.Struct, frozen=True, tag_field="type", tag="Feat
 STORE_MEMBERS: Final = ClusterProperties.__struct_fields__[1:]
 _OPENING: Final = b'{"type":"FeatureCollection","features":['
 _CLOSING: Final = b"]}"
-_FEATURE: Final = b'{"type":"Feature","geometry":{"type":"Point","coordinates":['
-_PROPERTIES: Final = b']},"properties":{"count":'
+_FEATURE: Final = b'{"type":"Feature","geometry":{"type":"Point","coordinates":'
+_PROPERTIES: Final = b'},"properties":{"count":'
 _FEATURE_END: Final = b"}}"
 _NEXT: Final = _FEATURE_END + b"," + _FEATURE
 
 
 def wrap_clusters(coordinates: Iterable[bytes], properties: Iterable[bytes]) -> Sequence[bytes]:
-    """Return the JSON of clusters, in chunks, given that of coordinates and of properties without their brackets.
+    """Return the JSON of clusters, in chunks, given that of the coordinates and of the properties of each.
 
-    Properties are without the name of the first, `count`.
+    Properties are without their brackets and the name of the first, `count`.
     """
     features = _NEXT.join(map(_PROPERTIES.join, zip(coordinates, properties, strict=True)))
     return (_OPENING + _FEATURE, features, _FEATURE_END + _CLOSING) if features else (_OPENING + _CLOSING,)

@@ -26,3 +26,17 @@ def test_a_cleared_cache_is_empty_and_accepts_values_up_to_its_maximum() -> None
     assert cache.get("a") is None
     cache.put("b", "two", 10)
     assert list(cache) == ["two"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 40)), max_size=30), st.integers(0, 100))
+def test_a_value_that_replaces_another_takes_its_place(puts: list[tuple[int, int]], max_bytes: int) -> None:
+    cache = BoundedCache[int, int](max_bytes)
+    sizes: dict[int, int] = {}
+    for key, size in puts:
+        cache.put(key, size, size)
+        if size <= max_bytes:
+            sizes.pop(key, None)
+            sizes[key] = size
+            while sum(sizes.values()) > max_bytes:
+                del sizes[next(iter(sizes))]
+        assert {key: cache.get(key) for key in range(5) if key in cache} == sizes

@@ -26,9 +26,9 @@ BUDGETS = {
     ("/stores?country=CA&is_open=true&sort_by=name&limit=50",): 44,
     ("/stores?q=main&limit=50",): 46,
     ("/stores?bbox=-80,43,-79,44&limit=50",): 46,
-    ("/stores?near=43.65,-79.38&limit=50",): 68,
+    ("/stores?near=43.65,-79.38&limit=50",): 69,
     ("/stores?near=43.65,-79.38&radius=50000&limit=50",): 62,
-    ("/clusters?bbox=-180,-90,180,90&zoom=3",): 70,
+    ("/clusters?bbox=-180,-90,180,90&zoom=3",): 76,
     ("/clusters?bbox=-180,-90,180,90&zoom=3&is_open=true",): 70,
 }
 
