@@ -38,7 +38,7 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
 def nearest(table: Table, criteria: Criteria, point: Point, stop: int | None) -> Selection:
     """Return the rows that match, in the order of their distance from a point, up to a position or all.
 
-    Lists of rows are cached for the point: all of few, the nearest of many. Of many, the bitmap by place is for any one.
+    Lists of rows are cached for the point: all of few, the nearest of many. Of many, their bitmap by place is, too.
     """
     listed = table.nearest.get((criteria, point))
     if listed is None or not listed.reaches(stop):
