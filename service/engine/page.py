@@ -1,6 +1,6 @@
 """The page of a table that answers a query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -38,6 +38,14 @@ def page(table: Table, query: Query) -> Page:
         order = select(table, query.criteria, query.sort_by)
     rows = _rows(table, query, order)
     return Page(order.total, rows, facets)
+
+
+def count_facets(table: Table, query: Query) -> Iterator[None]:
+    """Count the facets of a query for `page`, one by one: each takes milliseconds of a million rows."""
+    matches = Matches(table, query.criteria)
+    for name in query.facets or ():
+        matches.facet(name)
+        yield
 
 
 def _facets(table: Table, query: Query) -> Mapping[str, Facet]:

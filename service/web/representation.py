@@ -57,11 +57,16 @@ class Representation(msgspec.Struct, frozen=True, eq=False):
 
     identified   its identity, which determines the content
     is_document  whether it is a document of the service, not data
+    takes_turns  whether the content takes so long that `prepare` is awaited before it is computed
     """
 
     identified: Identified
     common: CommonHeaders
     is_document: bool = False
+    takes_turns: bool = False
+
+    async def prepare(self) -> None:
+        """Compute parts of the content, with turns for other requests in between."""
 
     @abstractmethod
     def content(self) -> Content:
@@ -103,6 +108,8 @@ class Negotiation:
             if tag is not None:
                 return representation.not_modified(tag or tags[codings.index(_ok_coding(representation, codings))])
         if codings[0] is IDENTITY:
+            if representation.takes_turns:
+                await representation.prepare()
             return representation.ok(representation.content())
         cache = self._documents if representation.is_document else self._data
         key = representation.identified.identity, codings[0].token
@@ -110,6 +117,8 @@ class Negotiation:
         if encoded is not None:
             self._count(Event.ENCODED_HIT)
             return representation.ok(encoded, codings[0])
+        if representation.takes_turns:
+            await representation.prepare()
         content = representation.content()
         coding = _choose(codings, content)
         if coding is IDENTITY:

@@ -5,15 +5,7 @@ from hypothesis import given, strategies as st
 
 from service.engine.bitmap import pack
 from service.engine.selection import ListedRows, MarkedRows, RowBitmap
-
-MASKS = st.one_of(
-    st.lists(st.booleans(), max_size=300),
-    st.builds(
-        lambda size, members: [position in members for position in range(size)],
-        st.integers(0, 300),
-        st.sets(st.integers(0, 299), max_size=4),
-    ),
-)
+from tests.engine.test_bitmap import MASKS
 
 
 @given(MASKS)

@@ -211,8 +211,8 @@ StoreFacets = Annotated[list[StoreFacet], Field(max_length=5), BeforeValidator(l
 CompanyFacets = Annotated[list[CompanyFacet], Field(max_length=5), BeforeValidator(listed)]
 
 
-class StoresQuestion(BaseModel):
-    """The parameters of /stores; each is a list of its values."""
+class StoreFilters(BaseModel):
+    """The filters of stores; each is a list of its values, like all parameters."""
 
     store_id: Texts = []
     company_id: Texts = []
@@ -224,6 +224,11 @@ class StoresQuestion(BaseModel):
     is_open: Flags = []
     latitude: Texts = []
     longitude: Texts = []
+
+
+class StoresQuestion(StoreFilters):
+    """The parameters of /stores."""
+
     near: Near = []
     radius: Radius = []
     bbox: Box = []
@@ -268,19 +273,9 @@ class CompaniesQuestion(BaseModel):
     facets: CompanyFacets = []
 
 
-class ClustersQuestion(BaseModel):
+class ClustersQuestion(StoreFilters):
     """The parameters of /clusters."""
 
-    store_id: Texts = []
-    company_id: Texts = []
-    parent_company_id: Texts = []
-    city: Texts = []
-    province: Texts = []
-    country: Texts = []
-    postal_code: Texts = []
-    is_open: Flags = []
-    latitude: Texts = []
-    longitude: Texts = []
     bbox: MapBox = Field([], validate_default=True)
     zoom: Zoom = Field([], validate_default=True)
     q: Search = []
