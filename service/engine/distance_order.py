@@ -11,7 +11,7 @@ from service.engine.column import Rows
 from service.engine.grid import BAND_HEIGHT, Places, Spans, cell_of, spans
 from service.engine.locations import Locations, squared_chords
 from service.engine.selection import ListedRows, RowBitmap, Selection
-from service.engine.sphere import EARTH_RADIUS, Floats, box_around, squared_chord
+from service.engine.sphere import EARTH_RADIUS, Floats, box_around, rounded_metres, squared_chord
 from service.model.place import Point
 
 _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
@@ -27,6 +27,7 @@ _TOLERANCE: Final = 1.25  # unless a radius that is smaller by this factor has t
 _NEARBY_FRACTION: Final = 8
 _EARTH_FRACTION: Final = 8  # a box that has more than 1 / 8 of all rows is no shorter way
 _SORTED: Final = 4000  # so many rows are sorted as fast as those are found that a page needs
+_WITH_DISTANCE: Final = 100
 _NO_ROWS: Final = np.empty(0, np.int32)
 _PRECISION: Final = 2e-7  # of cosines in single precision
 
@@ -53,13 +54,14 @@ class DistanceOrder(Selection):
         last = order[others.start : stop] if found is None else order.take(found.positions(others.start, stop))
         return np.concatenate((self._ranked(located), last)) if located else last
 
-    def nearest(self, number: int) -> Rows | None:
-        """Return the nearest rows in order, at least a number of them and not many more; None if they are far away."""
+    def nearest(self, number: int) -> "NearestRows | None":
+        """Return the nearest rows, at least a number of them and not many more; None if they are far away."""
         found = self._nearest(number) if number * _NEARBY_FRACTION <= self._located else None
         if found is None or len(found[0]) > _SORTED:
             return None
         places, chords = found
-        return by_distance(self._locations.order.take(places), chords)
+        rows, chords = _by_distance(self._locations.order.take(places), chords)
+        return NearestRows(rows, chords, self.total)
 
     def _ranked(self, ranks: range) -> Rows:
         """Return the located rows of some ranks, of at least one, by distance, ties by row."""
@@ -72,7 +74,8 @@ class DistanceOrder(Selection):
         if len(places) > _SORTED:
             window, ranks = _window(chords, ranks, 0)
             places, chords = places[window], chords[window]
-        return by_distance(self._locations.order.take(places), chords)[ranks.start : ranks.stop]
+        rows, _ = _by_distance(self._locations.order.take(places), chords)
+        return rows[ranks.start : ranks.stop]
 
     def _nearest(self, number: int) -> tuple[Places, Floats] | None:
         """Return the places of the nearest rows, at least a number of them, unless they are far away.
@@ -133,18 +136,37 @@ class DistanceOrder(Selection):
         return _window(nearness, ranks, _PRECISION)
 
 
-def order_rows(locations: Locations, point: Point, rows: Rows) -> ListedRows:
+class NearestRows(ListedRows):
+    """The first rows of an order by distance, or all, with the distances of as many as most pages have.
+
+    `chords` are those of the located rows, which come first.
+    """
+
+    __slots__ = ("_distances",)
+
+    def __init__(self, rows: Rows, chords: Floats, total: int) -> None:
+        super().__init__(rows, len(chords), total)
+        self._distances = rounded_metres(chords[:_WITH_DISTANCE])
+        self.nbytes += self._distances.nbytes
+
+    def distances(self, span: range) -> list[float] | None:
+        """Return the distances of the rows at the positions in `span`, if they are known."""
+        return self._distances[span.start : span.stop].tolist() if span.stop <= len(self._distances) else None
+
+
+def order_rows(locations: Locations, point: Point, rows: Rows) -> NearestRows:
     """Return rows, ascending, in the order of their distance."""
     places = locations.places.take(rows)
-    if int(places.max(initial=0)) < locations.count:
-        return ListedRows(by_distance(rows, locations.squared_chords(point, places)), len(rows))
-    located = places < locations.count
-    near = by_distance(rows[located], locations.squared_chords(point, places[located]))
-    return ListedRows(np.concatenate((near, rows[~located])), len(near))
+    others, total = _NO_ROWS, len(rows)
+    if int(places.max(initial=0)) >= locations.count:
+        located = places < locations.count
+        rows, places, others = rows[located], places[located], rows[~located]
+    rows, chords = _by_distance(rows, locations.squared_chords(point, places))
+    return NearestRows(np.concatenate((rows, others)) if len(others) else rows, chords, total)
 
 
-def by_distance(rows: Rows, chords: Floats) -> Rows:
-    """Return rows by chord, ties by row."""
+def _by_distance(rows: Rows, chords: Floats) -> tuple[Rows, Floats]:
+    """Return rows by chord, ties by row, and the chords."""
     order = np.argsort(chords)
     ascending = chords.take(order)
     same = ascending[1:] == ascending[:-1]
@@ -152,7 +174,7 @@ def by_distance(rows: Rows, chords: Floats) -> Rows:
         tied = (np.append(same, False) | np.append(False, same)).nonzero()[0]
         among = order.take(tied)
         order[tied] = among.take(np.lexsort((rows.take(among), ascending.take(tied))))
-    return rows.take(order)
+    return rows.take(order), ascending
 
 
 def _window(values: NDArray[np.floating[Any]], ranks: range, precision: float) -> tuple[Places, range]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from service.engine.column import Column, Rows
 from service.engine.grid import Cells, Places, cells_of, sort_by_cell
-from service.engine.sphere import Floats, metres, unit_vector
+from service.engine.sphere import Floats, rounded_metres, unit_vector
 from service.engine.string_array import StringArray
 from service.engine.z_order import ZOrder, build_z_order
 from service.model.kinds import key_number, number_key
@@ -68,7 +68,7 @@ class Locations(msgspec.Struct, frozen=True, eq=False):
         return [next(rest) if each else None for each in located.tolist()]
 
     def _distances(self, point: Point, places: Places | Rows) -> list[float | None]:
-        distances: list[float | None] = metres(self.squared_chords(point, places)).round(1).tolist()
+        distances: list[float | None] = rounded_metres(self.squared_chords(point, places)).tolist()
         return distances
 
     @property

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from service.engine.column import Rows
+from service.engine.distance_order import NearestRows
 from service.engine.facets import Matches
 from service.engine.projection import project
 from service.engine.select import nearest, select
@@ -57,13 +58,15 @@ def _rows(table: Table, query: Query, order: Selection) -> Sequence[bytes | memo
     first = (query.page_num - 1) * query.limit
     if first >= order.total:  # page numbers are unbounded and may not fit into an array
         return []
-    rows = order.slice(range(first, min(first + query.limit, order.total)), descending=query.descending)
-    chunks = _json(table, query, rows) if query.near else table.json(rows)
+    span = range(first, min(first + query.limit, order.total))
+    rows = order.slice(span, descending=query.descending)
+    chunks = _json(table, query, order, span, rows) if query.near else table.json(rows)
     return project(chunks, query.fields) if query.fields else chunks
 
 
-def _json(table: Table, query: Query, rows: Rows) -> Sequence[bytes | memoryview]:
-    """Return rows as a list body, with their distances if the query wants them."""
+def _json(table: Table, query: Query, order: Selection, span: range, rows: Rows) -> Sequence[bytes | memoryview]:
+    """Return rows as a list body, with their distances if the query wants them: from their order if it knows them."""
     if not query.near or table.locations is None or (query.fields and DISTANCE not in query.fields):
         return table.json(rows)
-    return table.json_with_distances(rows, table.locations.distances(query.near, rows))
+    known = order.distances(span) if isinstance(order, NearestRows) and not query.descending else None
+    return table.json_with_distances(rows, known or table.locations.distances(query.near, rows))

@@ -9,7 +9,7 @@ import numpy as np
 from service.engine.areas import Area
 from service.engine.bitmap import Bitmap, pack, positions, unpack
 from service.engine.conditions import Condition, Predicate, conditions
-from service.engine.distance_order import DistanceOrder, order_rows
+from service.engine.distance_order import DistanceOrder, NearestRows, order_rows
 from service.engine.selection import ListedRows, MarkedRows, RowBitmap, RowList, Selection
 from service.engine.table import Table
 from service.engine.text_index import TermMatch
@@ -45,15 +45,13 @@ def nearest(table: Table, criteria: Criteria, point: Point, stop: int | None) ->
         order = _by_distance(table, criteria, point)
         if not isinstance(order, DistanceOrder):
             listed = order
-        elif stop is None or (rows := order.nearest(stop)) is None:
+        elif stop is None or (listed := order.nearest(stop)) is None:
             return order
-        else:
-            listed = ListedRows(rows, len(rows), order.total)
         table.nearest.put((criteria, point), listed, listed.nbytes + criteria.nbytes)
     return listed
 
 
-def _by_distance(table: Table, criteria: Criteria, point: Point) -> ListedRows | DistanceOrder:
+def _by_distance(table: Table, criteria: Criteria, point: Point) -> NearestRows | DistanceOrder:
     locations = table.locations
     if locations is None:
         raise ValueError("the rows have no locations")

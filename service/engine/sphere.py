@@ -58,9 +58,10 @@ def squared_chord(radius: float) -> float:
     return math.inf if angle >= math.pi else (2 * math.sin(angle / 2)) ** 2
 
 
-def metres(squared_chords: Floats) -> Floats:
-    """Return the distances that chords span, along the surface."""
-    return 2 * EARTH_RADIUS * np.arcsin(np.minimum(np.sqrt(squared_chords) / 2, 1))
+def rounded_metres(squared_chords: Floats) -> Floats:
+    """Return the distances that chords span, along the surface, to one decimal."""
+    metres: Floats = 2 * EARTH_RADIUS * np.arcsin(np.minimum(np.sqrt(squared_chords) / 2, 1))
+    return metres.round(1)
 
 
 def box_around(point: Point, radius: float) -> Box:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from service.engine.bitmap import Bitmap, pack
 from service.engine.bounded_cache import BoundedCache
 from service.engine.column import Column, Rows, build_column, rank
+from service.engine.distance_order import NearestRows
 from service.engine.locations import Locations, build_locations
 from service.engine.selection import ListedRows, RowBitmap, RowList, Selection
 from service.engine.string_array import StringArray
@@ -71,7 +72,7 @@ class Table:
         least = _MIN_SELECTIONS * _ROW_BYTES * len(rows)
         self.all_rows = {name: ListedRows(column.order, column.non_null_count) for name, column in columns.items()}
         self.selections = BoundedCache[tuple[Criteria, str], Selection](max(_SELECTION_BYTES, least))
-        self.nearest = BoundedCache[tuple[Criteria, Point], ListedRows](_NEAREST_BYTES)
+        self.nearest = BoundedCache[tuple[Criteria, Point], NearestRows](_NEAREST_BYTES)
         self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_FOUND_BYTES, least))
         self.facets = BoundedCache[tuple[Criteria, str], Facet](_FACET_BYTES)
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max(_BITMAP_BYTES, least))
