@@ -48,34 +48,39 @@ class DistanceOrder(Selection):
 
     def _between(self, start: int, stop: int) -> Rows:
         located, others = range(start, min(stop, self._located)), range(max(start, self._located), stop)
+        near = _NO_ROWS
+        if located:
+            rows, _, ranks = self._sorted(located)
+            near = rows[ranks.start : ranks.stop]
         if not others:
-            return self._ranked(located) if located else _NO_ROWS
+            return near
         order, found = self._locations.order, self._found
         last = order[others.start : stop] if found is None else order.take(found.positions(others.start, stop))
-        return np.concatenate((self._ranked(located), last)) if located else last
+        return np.concatenate((near, last))
 
     def nearest(self, number: int) -> "NearestRows | None":
-        """Return the nearest rows, at least a number of them and not many more; None if they are far away."""
-        found = self._nearest(number) if number * _NEARBY_FRACTION <= self._located else None
-        if found is None or len(found[0]) > _SORTED:
+        """Return the nearest rows in order, at least a number of them; None if so many are too many or not located."""
+        if number > min(_SORTED, self._located):
             return None
-        places, chords = found
-        rows, chords = _by_distance(self._locations.order.take(places), chords)
+        rows, chords, _ = self._sorted(range(number))
         return NearestRows(rows, chords, self.total)
 
-    def _ranked(self, ranks: range) -> Rows:
-        """Return the located rows of some ranks, of at least one, by distance, ties by row."""
+    def _sorted(self, ranks: range) -> tuple[Rows, Floats, range]:
+        """Return located rows in order, and their chords, and which of them have some ranks.
+
+        They leave out no row between two of them, so from rank 0 on they are the first rows of the order.
+        """
         nearby = self._nearest(ranks.stop) if ranks.stop * _NEARBY_FRACTION <= self._located else None
         if nearby is not None:
             places, chords = nearby
         else:
             places, ranks = self._among_all(ranks)
             chords = self._locations.squared_chords(self._point, places)
-        if len(places) > _SORTED:
+        if len(places) > (ranks.stop if nearby is None else _SORTED):
             window, ranks = _window(chords, ranks, 0)
             places, chords = places[window], chords[window]
-        rows, _ = _by_distance(self._locations.order.take(places), chords)
-        return rows[ranks.start : ranks.stop]
+        rows, chords = _by_distance(self._locations.order.take(places), chords)
+        return rows, chords, ranks
 
     def _nearest(self, number: int) -> tuple[Places, Floats] | None:
         """Return the places of the nearest rows, at least a number of them, unless they are far away.

@@ -8,7 +8,7 @@ import numpy as np
 
 from service.engine.areas import Area
 from service.engine.bitmap import Bitmap, pack, positions, unpack
-from service.engine.conditions import Condition, Predicate, conditions
+from service.engine.conditions import Condition, Predicate, conditions, predicates
 from service.engine.distance_order import DistanceOrder, NearestRows, order_rows
 from service.engine.selection import ListedRows, MarkedRows, RowBitmap, RowList, Selection
 from service.engine.table import Table
@@ -81,17 +81,17 @@ def intersection(table: Table, criteria: Criteria, order: str, *, most_added: in
 
     It adds missing ones, each of which takes a millisecond of a million rows.
     """
-    predicates: list[Predicate] = []
-    for condition in conditions(table, criteria):
-        if not isinstance(condition, Predicate) or not _is_common(table, condition):
-            return None, 0
-        predicates.append(condition)
-    missing = [key for predicate in predicates for key in _missing(table, predicate, order)]
+    if criteria != Criteria(criteria.filters):
+        return None, 0
+    filters = predicates(table, criteria.filters)
+    if not all(_is_common(table, predicate) for predicate in filters):
+        return None, 0
+    missing = [key for predicate in filters for key in _missing(table, predicate, order)]
     for key in missing[:most_added]:
         table.bitmap(*key)
     if len(missing) > most_added:
         return None, most_added
-    return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, predicates, order))), len(missing)
+    return RowBitmap(reduce(np.bitwise_and, _bitmaps(table, filters, order))), len(missing)
 
 
 def are_many(count: int, table: Table) -> bool:
