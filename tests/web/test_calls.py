@@ -55,7 +55,10 @@ class Calls:
 
 
 async def calls(snapshots: SnapshotHolder, target: str, *fields: str) -> Calls:
-    """Return the calls of a request that was sent before on the connection, but for the numbers in its fields."""
+    """Return the calls of a request that was sent before on the connection, but for the numbers in its fields.
+
+    It is sent again and the fewest calls count: the first response of a second takes one more, for its Date.
+    """
     wire = Wire(make_site(snapshots, authentication([KEY]), POLICY).public)
     lines = (
         f"GET {target} HTTP/1.1",
@@ -65,13 +68,16 @@ async def calls(snapshots: SnapshotHolder, target: str, *fields: str) -> Calls:
         "",
         "",
     )
-    first, second, third = ("\r\n".join(lines).format(number).encode() for number in range(3))
+    first, second, *others = ("\r\n".join(lines).format(number).encode() for number in range(4))
     await wire.send(first, second)
-    counted = Calls()
-    with counted.counting():
-        await wire.send(third)
+    counts = []
+    for request in others:
+        counted = Calls()
+        with counted.counting():
+            await wire.send(request)
+        counts.append(counted)
     assert len(set(wire.statuses)) == 1
-    return counted
+    return min(counts, key=lambda counted: counted.count)
 
 
 @pytest.mark.parametrize("request_parts", BUDGETS)
