@@ -10,7 +10,7 @@ MINUTES ?= 60
 # Three processes for two cores: some of the time tests wait, for processes, pauses and files left alone.
 SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
-ROOMS := tests/engine tests/access tests/loading tests/model tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
+ROOMS := tests/engine tests/access tests/loading tests/model tests/reading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
 .PHONY: serve test matrix coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-reloads hostile clean help
 

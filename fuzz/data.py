@@ -15,12 +15,12 @@ from fuzz.seeds import baked
 from service.baking.baked_file import read_baked
 from service.baking.layout import DamagedFile, expected_length
 from service.loading.compiler import Compiler
-from service.loading.decompression import MAX_RATIO, MAX_SIZE, count_line_breaks, read_text
-from service.loading.diagnostics import FileError
-from service.loading.formats import FORMATS
-from service.loading.manifest import parse_manifest
 from service.model.kinds import POSTAL, WORDS, format_instant, number_key, parse_instant
 from service.model.records import COMPANIES, STORES, Resource
+from service.reading.decompression import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
+from service.reading.diagnostics import FileError
+from service.reading.formats import FORMATS
+from service.reading.manifest import parse_manifest
 from tests.engine import oracle
 
 
@@ -28,14 +28,14 @@ def read_csv(given: bytes) -> None:
     """Read stores and companies from CSV."""
     for resource in (STORES, COMPANIES):
         with suppress(FileError):
-            _compile("csv", read_text(given, None), resource)
+            _compile("csv", plain_text(given, None), resource)
 
 
 def read_json_lines(given: bytes) -> None:
     """Read stores and companies from JSON lines."""
     for resource in (STORES, COMPANIES):
         with suppress(FileError):
-            text = read_text(given, None)
+            text = plain_text(given, None)
             read = _compile("jsonl", text, resource)
             assert read == len([_decode(line) for line in text.split(b"\n") if line.strip(b" \t\r")])
 
@@ -45,7 +45,7 @@ def read_json(given: bytes) -> None:
     for resource in (STORES, COMPANIES):
         read = None
         with suppress(FileError):
-            read = _compile("json", read_text(given, None), resource)
+            read = _compile("json", plain_text(given, None), resource)
         assert read == _count(given, resource.name)
 
 
@@ -99,7 +99,7 @@ def read_zstd(given: bytes) -> None:
 
 def _unpack(given: bytes, compression: str) -> None:
     with suppress(FileError):
-        assert len(read_text(given, compression)) <= max(MAX_SIZE, MAX_RATIO * len(given))
+        assert len(plain_text(given, compression)) <= max(MAX_SIZE, MAX_RATIO * len(given))
 
 
 def read_manifest(given: bytes) -> None:

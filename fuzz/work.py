@@ -5,15 +5,15 @@ from contextlib import suppress
 from typing import Final
 
 from service.loading.compiler import Compiler
-from service.loading.decompression import read_text
-from service.loading.diagnostics import FileError
-from service.loading.formats import FORMATS
 from service.model.errors import RequestError, UnprocessableContent
 from service.model.kinds import POSTAL, WORDS, number_key, parse_flag, parse_instant
 from service.model.place import parse_box, parse_point
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.model.words import parse_terms, words
+from service.reading.decompression import plain_text
+from service.reading.diagnostics import FileError
+from service.reading.formats import FORMATS
 from service.web.connections.body import ChunkedBody
 from service.web.connections.heads import HeadReader
 from service.web.connections.parse_errors import RejectedHead
@@ -73,7 +73,7 @@ def load_stores(form: str) -> Callable[[bytes], None]:
     def read(given: bytes) -> None:
         compiler = Compiler(STORES, file="file", companies=None)
         with suppress(FileError):
-            for batch in FORMATS[form].read(read_text(given, None), STORES):
+            for batch in FORMATS[form].read(plain_text(given, None), STORES):
                 compiler.add(batch)
             compiler.close()
             compiler.build()

@@ -25,11 +25,6 @@ from service.engine.map_clusters import map_clusters
 from service.loading.acceptance import InvalidRecords
 from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.dataset import Report, Totals, load
-from service.loading.decompression import MAX_RATIO, MAX_SIZE
-from service.loading.diagnostics import Diagnostic, ErrorCode, WarningCode
-from service.loading.field_names import MAX_UNUSED
-from service.loading.formats import COMPRESSIONS, FORMATS
-from service.loading.manifest import parse_manifest
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
 from service.model import kinds
 from service.model.envelope import Facet, PaginatedResponse
@@ -40,6 +35,11 @@ from service.model.parameters import MAX_DIGITS, map_parameters_of, parameters_o
 from service.model.place import MAX_ZOOM
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Company, Resource
+from service.reading.decompression import MAX_RATIO, MAX_SIZE
+from service.reading.diagnostics import Diagnostic, ErrorCode, WarningCode
+from service.reading.field_names import MAX_UNUSED
+from service.reading.formats import COMPRESSIONS, FORMATS
+from service.reading.manifest import parse_manifest
 from service.sampling.sample import write_sample
 from service.setting import Group
 from service.settings import SETTINGS

@@ -19,9 +19,9 @@ from service.engine.table import Table
 from service.engine.text_index import TextIndex
 from service.engine.z_order import ZOrder
 from service.loading.dataset import Dataset, Loaded, Report, Totals
-from service.loading.diagnostics import FileError
 from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
+from service.reading.diagnostics import FileError
 
 FORMAT: Final = "store-directory 4"
 _VERSION: Final = re.compile("[0-9a-f]{16}")

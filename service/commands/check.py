@@ -10,8 +10,8 @@ import msgspec
 
 from service.commands.data_folder import DataFolder
 from service.loading.dataset import Loaded, load
-from service.loading.diagnostics import Diagnostic
 from service.loading.summary import groups
+from service.reading.diagnostics import Diagnostic
 from service.server.progress_bar import shown_progress
 
 _EXAMPLES: Final = 5

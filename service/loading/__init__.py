@@ -1,1 +1,1 @@
-"""Load data sets: read files into records, check them, and build tables. Only this package opens data files."""
+"""Load data sets: check the records of files, and build tables."""

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from service.loading.batch import Batch, Cell, WrongType
 from service.loading.checks import CheckedColumn
-from service.loading.diagnostics import Code, Diagnostic, Issue, Location
+from service.reading.batch import Batch, Cell, WrongType
+from service.reading.diagnostics import Code, Diagnostic, Issue, Location
 
 MAX_LISTED: Final = 10_000  # warnings of one code in one field of a file; a few megabytes
 _WHOLE_RECORD: Final = -1  # diagnostics of a whole record come before those of its fields

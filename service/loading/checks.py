@@ -8,8 +8,6 @@ import msgspec
 from msgspec import UNSET
 
 from service.engine.column import NULL_KEY, join_keys
-from service.loading.batch import Cell, Value, WrongType
-from service.loading.diagnostics import Issue
 from service.loading.fast_path import read_plain_column
 from service.loading.placeholders import check_text, check_texts
 from service.model.kinds import (
@@ -24,6 +22,8 @@ from service.model.kinds import (
     parse_instant,
 )
 from service.model.records import Field
+from service.reading.batch import Cell, Value, WrongType
+from service.reading.diagnostics import Issue
 
 PARENT: Final = "parent_company_id"
 UNKNOWN_PARENT: Final = Issue("parent", "no company has this identifier")

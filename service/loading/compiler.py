@@ -9,14 +9,14 @@ import msgspec
 
 from service.engine.column import KEY_END, split_keys
 from service.engine.table import Table, TableBuilder
-from service.loading.batch import Batch, expand
 from service.loading.batch_diagnostics import BatchDiagnostics, WarningCounts
 from service.loading.checks import PARENT, CheckedColumn, check_column
-from service.loading.diagnostics import Diagnostic, Issue
-from service.loading.field_names import UnusedNames
 from service.loading.parent_companies import ParentReference, parent_warnings
 from service.loading.searched_texts import company_texts, searched_texts
 from service.model.records import COMPANIES, CREATED_AT, Resource
+from service.reading.batch import Batch, expand
+from service.reading.diagnostics import Diagnostic, Issue
+from service.reading.field_names import UnusedNames
 
 _T = TypeVar("_T")
 _REPEATED: Final = Issue("repeated", "identical to an earlier record; served once")

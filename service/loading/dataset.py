@@ -14,11 +14,11 @@ import numpy as np
 
 from service.engine.table import Table
 from service.loading.compiler import Compiler
-from service.loading.data_files import FileSet, StoredFile, read_folder
-from service.loading.decompression import count_line_breaks, read_text
-from service.loading.diagnostics import Code, Diagnostic, FileError
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
+from service.reading.data_files import FileSet, StoredFile, read_folder
+from service.reading.decompression import count_line_breaks, plain_text
+from service.reading.diagnostics import Code, Diagnostic, FileError
 
 _VERSION_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
 _UNTERMINATED: Final = "the last line has no line ending, as in a truncated file"
@@ -137,7 +137,7 @@ def _compile(
 
 
 def _read(file: StoredFile, compiler: Compiler, progress: Progress) -> None:
-    text = read_text(file.stored, file.compression)
+    text = plain_text(file.stored, file.compression)
     for batch in file.format.read(text, compiler.resource):
         compiler.add(batch)
         progress(f"Reading {file.name}", batch.done, batch.total)

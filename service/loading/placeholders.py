@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from service.engine.column import KEY_END
-from service.loading.batch import Cell
-from service.loading.diagnostics import Issue
 from service.model.kinds import IDENTIFIER, fold
 from service.model.records import Field
+from service.reading.batch import Cell
+from service.reading.diagnostics import Issue
 
 # What programs and people write for no value; compared after folding.
 PLACEHOLDERS: Final = frozenset(

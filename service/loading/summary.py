@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from service.loading.dataset import Loaded
-from service.loading.diagnostics import Code, Diagnostic
+from service.reading.diagnostics import Code, Diagnostic
 
 _CODE: Final = attrgetter("code")
 

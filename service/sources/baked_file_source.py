@@ -9,8 +9,8 @@ from service.baking.layout import DamagedFile, NotBaked
 from service.files.status import check_regular
 from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Summary
-from service.loading.folder_signature import file_signature
 from service.progress import Progress
+from service.reading.folder_signature import file_signature
 from service.sources.blocking import run_to_end
 from service.sources.local_source import LocalSource
 from service.sources.source import Fetched, Unavailable

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from service.loading.acceptance import InvalidRecords
-from service.loading.folder_signature import is_file
+from service.reading.folder_signature import is_file
 from service.sources.baked_file_source import BakedFileSource
 from service.sources.folder_source import FolderSource
 from service.sources.source import Source

@@ -12,8 +12,8 @@ import msgspec
 
 import service
 from service.loading.acceptance import InvalidRecords, Refused
-from service.loading.folder_signature import folder_signature
 from service.progress import Progress
+from service.reading.folder_signature import folder_signature
 from service.sources import compiler_process as compiler
 from service.sources.local_source import LocalSource
 from service.sources.source import Fetched, Unavailable

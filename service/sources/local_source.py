@@ -9,8 +9,8 @@ from time import monotonic, time
 from typing import Final
 
 from service.loading.acceptance import Refused
-from service.loading.folder_signature import DataSignature, watched_folders
 from service.progress import Progress
+from service.reading.folder_signature import DataSignature, watched_folders
 from service.sources.source import Check, Fetched, Rejected
 
 # File systems' clocks may be wrong. Files that seem older than this are stable without a wait.

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from service.loading.dataset import Loaded, load
-from service.loading.diagnostics import Diagnostic
 from service.model.records import COMPANIES, STORES
+from service.reading.diagnostics import Diagnostic
 
 if sys.version_info >= (3, 14):
     from compression import zstd

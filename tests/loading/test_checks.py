@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings, strategies as st
 
 from service.loading.dataset import Loaded
-from service.loading.diagnostics import Diagnostic
+from service.reading.diagnostics import Diagnostic
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, Record, as_csv, as_json, as_lines, load_files, rows
 from tests.loading.oracle import Oracle, Reported
 

@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from msgspec import UNSET
 
 from service.engine.column import join_keys
-from service.loading.batch import WrongType
 from service.loading.date_times import parse_instants
 from service.loading.fast_path import PlainColumn, read_plain_column
 from service.model.kinds import (
@@ -27,6 +26,7 @@ from service.model.kinds import (
     number_key,
     parse_instant,
 )
+from service.reading.batch import WrongType
 
 TEXTS = st.lists(
     st.text(max_size=5) | st.sampled_from(["Ada", "A  B", " A", "\u3000", "ｶﾞ", "\u0301a", "¨a", "1.50"]) | st.none()

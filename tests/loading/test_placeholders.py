@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.engine.column import join_keys
-from service.loading.diagnostics import Diagnostic
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES, check_text, check_texts
 from service.model.kinds import IDENTIFIER, POSTAL, WORDS
 from service.model.records import COMPANIES, STORES, Field
+from service.reading.diagnostics import Diagnostic
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,

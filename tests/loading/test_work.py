@@ -4,11 +4,11 @@ import tracemalloc
 from itertools import islice
 from typing import Any
 
-from service.loading.batch import BATCH_SIZE
 from service.loading.compiler import Compiler
-from service.loading.csv_reader import read_csv
-from service.loading.json_reader import read_json
 from service.model.records import STORES
+from service.reading.batch import BATCH_SIZE
+from service.reading.csv_reader import read_csv
+from service.reading.json_reader import read_json
 
 
 class Scanned(bytes):

@@ -8,10 +8,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import DecodeError, Raw
 
-from service.loading.batch import UnusedName
-from service.loading.field_names import MAX_UNUSED
 from service.model.kinds import FLAG, NUMBER
 from service.model.records import Field
+from service.reading.batch import UnusedName
+from service.reading.field_names import MAX_UNUSED
 
 _NULL: Final = Raw(b"null")
 _ABSENT: Final = Raw(b"")

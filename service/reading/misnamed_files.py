@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
-from service.loading.formats import COMPRESSIONS, FORMATS
+from service.reading.formats import COMPRESSIONS, FORMATS
 
 _MIN_SIMILARITY: Final = 0.75  # that of `companies` and `company`; `stores` and `stops` are less similar
 _OTHER_FORMATS: Final = frozenset({"tsv", "tab", "txt", "xls", "xlsx", "ods", "parquet", "xml", "db", "sqlite"})

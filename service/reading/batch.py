@@ -6,7 +6,7 @@ from typing import Final, TypeAlias, TypeVar
 import msgspec
 from msgspec import UnsetType
 
-from service.loading.diagnostics import Issue
+from service.reading.diagnostics import Issue
 
 BATCH_SIZE: Final = 1_024  # records; checks by column favour large batches, the CPU cache and the allocator small ones
 

@@ -6,9 +6,9 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Final
 
-from service.loading.batch import Batch, UnusedName
-from service.loading.diagnostics import Diagnostic, truncate
 from service.model.records import COMPANIES, STORES, Resource
+from service.reading.batch import Batch, UnusedName
+from service.reading.diagnostics import Diagnostic, truncate
 
 MAX_UNUSED: Final = 100  # names in a file; records with identifiers as names must not exhaust memory
 

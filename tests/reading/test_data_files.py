@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from service.loading.data_files import read_folder
 from service.loading.dataset import load
-from service.loading.folder_signature import folder_signature
+from service.reading.data_files import read_folder
+from service.reading.folder_signature import folder_signature
 from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, as_json, load_files, refusal, rows, store
 
 STORES_FILE = as_csv([store()], STORE_FIELDS)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from service.loading.decompression import MAX_RATIO, MAX_SIZE, count_line_breaks, read_text
-from service.loading.diagnostics import FileError
+from service.reading.decompression import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
+from service.reading.diagnostics import FileError
 from tests.loading.data_files import load_stores, packed, refusal
 
 TEXT = b'{"a": "' + bytes(range(32, 34)) * 200 + b'"}\n'
@@ -22,9 +22,9 @@ def gzip_of_zeros(size: int) -> bytes:
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
 def test_a_compressed_text_is_decompressed(ending: str) -> None:
-    assert read_text(packed(TEXT, f".{ending}"), ending) == TEXT
-    assert read_text(packed(TEXT, f".{ending}") * 2, ending) == TEXT * 2
-    assert read_text(packed(b"", f".{ending}"), ending) == b""
+    assert plain_text(packed(TEXT, f".{ending}"), ending) == TEXT
+    assert plain_text(packed(TEXT, f".{ending}") * 2, ending) == TEXT * 2
+    assert plain_text(packed(b"", f".{ending}"), ending) == b""
 
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
@@ -32,7 +32,7 @@ def test_a_compressed_file_truncated_anywhere_is_refused(ending: str) -> None:
     stored = packed(TEXT, f".{ending}")
     for size in range(len(stored)):
         with pytest.raises(FileError):
-            read_text(stored[:size], ending)
+            plain_text(stored[:size], ending)
 
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
@@ -41,11 +41,11 @@ def test_a_damaged_compressed_file_is_refused_or_complete(ending: str) -> None:
     for place in range(len(stored)):
         damaged = stored[:place] + bytes([stored[place] ^ 0x55]) + stored[place + 1 :]
         with suppress(FileError):
-            read_text(damaged, ending)
+            plain_text(damaged, ending)
     with pytest.raises(FileError, match="damaged"):
-        read_text(stored + b"more", ending)
+        plain_text(stored + b"more", ending)
     with pytest.raises(FileError, match="damaged"):
-        read_text(TEXT, ending)
+        plain_text(TEXT, ending)
 
 
 @pytest.mark.parametrize("name", ["stores.csv.gz", "stores.json.zst", "stores.jsonl.gz"])
@@ -61,12 +61,12 @@ def test_a_small_file_may_have_any_compression_ratio() -> None:
     stored = gzip.compress(bytes(10 * 2**20))
 
     assert len(stored) * MAX_RATIO < 10 * 2**20
-    assert len(read_text(stored, "gz")) == 10 * 2**20
+    assert len(plain_text(stored, "gz")) == 10 * 2**20
 
 
 @pytest.mark.parametrize("ending", [None, "gz", "zst"])
 def test_one_byte_order_mark_is_removed(ending: str | None) -> None:
-    assert read_text(packed(b"\xef\xbb\xbfx\xef\xbb\xbf", f".{ending}"), ending) == b"x\xef\xbb\xbf"
+    assert plain_text(packed(b"\xef\xbb\xbfx\xef\xbb\xbf", f".{ending}"), ending) == b"x\xef\xbb\xbf"
 
 
 @pytest.mark.parametrize("place", [0, 1, 2**20 - 2, 2**20 - 1, 2**20, 2**20 + 1, 2**21 + 5])
@@ -75,14 +75,14 @@ def test_the_error_for_a_byte_that_is_not_utf_8_has_its_line(place: int) -> None
     for bad in (b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"):
         at = place // 4 * 4 + 1
         with pytest.raises(FileError) as refused:
-            read_text(lines[:at] + bad + lines[at:], None)
+            plain_text(lines[:at] + bad + lines[at:], None)
         assert refused.value.line == place // 4 + 2
 
 
 @pytest.mark.parametrize("size", range(1, 4))
 def test_a_truncated_character_at_the_end_is_refused(size: int) -> None:
     with pytest.raises(FileError, match="UTF-8"):
-        read_text(b"x" * (2**20 - 1) + "😀".encode()[:size], None)
+        plain_text(b"x" * (2**20 - 1) + "😀".encode()[:size], None)
 
 
 def test_line_breaks_are_counted_in_every_style() -> None:

@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 
 from service.files.status import Signature
-from service.loading.formats import COMPRESSIONS, FORMATS
-from service.loading.manifest import MANIFEST
+from service.reading.formats import COMPRESSIONS, FORMATS
+from service.reading.manifest import MANIFEST
 
 # Seconds without changes before files are read. A manifest or checksums prove that files are complete.
 _QUIET_SECONDS_VERIFIABLE: Final = 0.05

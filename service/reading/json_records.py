@@ -8,12 +8,12 @@ import msgspec
 from msgspec import DecodeError, Raw, ValidationError
 from msgspec.structs import astuple
 
-from service.loading.batch import Batch, Cell, UnreadableRecord, WrongType
-from service.loading.diagnostics import FileError, Issue
-from service.loading.json_errors import describe_json_error
-from service.loading.json_members import RecordMembers
 from service.model.kinds import FLAG, NUMBER, Kind
 from service.model.records import Resource
+from service.reading.batch import Batch, Cell, UnreadableRecord, WrongType
+from service.reading.diagnostics import FileError, Issue
+from service.reading.json_errors import describe_json_error
+from service.reading.json_members import RecordMembers
 
 _NOT_AN_OBJECT: Final = Issue("type", "expected an object")
 _FLAGS: Final[dict[bytes, bool | None]] = {b"true": True, b"false": False, b"null": None}

@@ -11,12 +11,12 @@ import msgspec
 import numpy as np
 from msgspec import DecodeError, Raw, ValidationError
 
-from service.loading.batch import BATCH_SIZE, Batch
-from service.loading.decompression import count_line_breaks
-from service.loading.diagnostics import FileError
-from service.loading.json_errors import describe_json_error, error_offset
-from service.loading.json_records import RecordDecoder
 from service.model.records import Resource
+from service.reading.batch import BATCH_SIZE, Batch
+from service.reading.decompression import count_line_breaks
+from service.reading.diagnostics import FileError
+from service.reading.json_errors import describe_json_error, error_offset
+from service.reading.json_records import RecordDecoder
 
 _T = TypeVar("_T")
 _BLANK: Final = b" \t\r\n"  # RFC 8259 section 2

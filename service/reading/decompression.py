@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from io import BytesIO
 from typing import Any, Final
 
-from service.loading.diagnostics import FileError
+from service.reading.diagnostics import FileError
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -31,7 +31,7 @@ _SIGNATURES: Final = {
 }
 
 
-def read_text(stored: bytes, compression: str | None) -> bytes:
+def plain_text(stored: bytes, compression: str | None) -> bytes:
     """Return the text of a file in UTF-8, without a byte order mark. `compression` is None, "gz" or "zst".
 
     Raises FileError if the compression is damaged, truncated or a bomb, or the text is not UTF-8.

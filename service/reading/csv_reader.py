@@ -11,10 +11,10 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from service.loading.batch import BATCH_SIZE, Batch, UnreadableRecord, UnusedName
-from service.loading.diagnostics import FileError, Issue
-from service.loading.field_names import MAX_UNUSED, suggest_field
 from service.model.records import Resource
+from service.reading.batch import BATCH_SIZE, Batch, UnreadableRecord, UnusedName
+from service.reading.diagnostics import FileError, Issue
+from service.reading.field_names import MAX_UNUSED, suggest_field
 
 Row: TypeAlias = list[str]
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from service.loading.dataset import Loaded, Report
-from service.loading.diagnostics import Diagnostic
+from service.reading.diagnostics import Diagnostic
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,

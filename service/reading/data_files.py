@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 
 from service.files.status import check_regular
-from service.loading.diagnostics import Diagnostic, FileError
-from service.loading.folder_signature import data_file_name, folder_signature, is_file, resolve_root
-from service.loading.formats import FORMATS, Format
-from service.loading.manifest import MANIFEST, Listing, Manifest, parse_manifest
-from service.loading.misnamed_files import suggest_file_name
 from service.model.records import COMPANIES, STORES, Resource
+from service.reading.diagnostics import Diagnostic, FileError
+from service.reading.folder_signature import data_file_name, folder_signature, is_file, resolve_root
+from service.reading.formats import FORMATS, Format
+from service.reading.manifest import MANIFEST, Listing, Manifest, parse_manifest
+from service.reading.misnamed_files import suggest_file_name
 
 
 class StoredFile(msgspec.Struct, frozen=True, eq=False):

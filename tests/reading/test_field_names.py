@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from service.loading.batch import BATCH_SIZE
 from service.loading.dataset import Loaded
-from service.loading.field_names import MAX_UNUSED, suggest_field
 from service.model.records import COMPANIES, STORES
+from service.reading.batch import BATCH_SIZE
+from service.reading.field_names import MAX_UNUSED, suggest_field
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,

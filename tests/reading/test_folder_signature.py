@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.loading.folder_signature import file_signature, folder_signature, watched_folders
+from service.reading.folder_signature import file_signature, folder_signature, watched_folders
 from tests.loading.data_files import COMPANIES_FILE, load_files
 
 FILES = {"companies.csv": COMPANIES_FILE, "stores.jsonl": b""}

@@ -5,10 +5,10 @@ from typing import Final
 
 import msgspec
 
-from service.loading.batch import Batch
-from service.loading.csv_reader import read_csv
-from service.loading.json_reader import read_json, read_json_lines
 from service.model.records import Resource
+from service.reading.batch import Batch
+from service.reading.csv_reader import read_csv
+from service.reading.json_reader import read_json, read_json_lines
 
 
 class Format(msgspec.Struct, frozen=True):

@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from service.loading.decompression import decode_text
-from service.loading.diagnostics import FileError
 from service.model.kinds import parse_instant
+from service.reading.decompression import decode_text
+from service.reading.diagnostics import FileError
 
 MANIFEST: Final = "manifest.json"
 
