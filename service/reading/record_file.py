@@ -1,0 +1,24 @@
+"""An opened data file: records by column, under the names that the file uses."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+
+from service.reading.batch import Batch
+
+
+class RecordFile(ABC):
+    """The records of a file.
+
+    names    its columns, in order; of JSON, the paths of the members of its first records
+    assumed  what was assumed about the file, each in a few words
+    """
+
+    names: Sequence[str]
+    assumed: Sequence[str]
+
+    @abstractmethod
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """Yield all records in order, with the cells of some columns, by name. Raises FileError.
+
+        The other names of the file are the `unused` ones of the batches.
+        """
