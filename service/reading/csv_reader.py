@@ -1,140 +1,183 @@
-"""Read CSV files (RFC 4180, with any line ending)."""
+"""Read CSV files: records by the columns of the header."""
 
-import csv
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from io import BytesIO, TextIOWrapper
-from itertools import accumulate, count, islice
-from typing import Final, TypeAlias
+from itertools import count, islice
+from typing import Final
 
 import msgspec
 
 from service.model.records import Resource
 from service.reading.batch import BATCH_SIZE, Batch, UnreadableRecord, UnusedName
-from service.reading.diagnostics import FileError, Issue
-from service.reading.field_names import MAX_UNUSED, suggest_field
+from service.reading.by_name import RecordsByName, has_required_columns
+from service.reading.csv_rows import Row, Rows, RowStream
+from service.reading.diagnostics import FileError, Issue, truncate
+from service.reading.dialect import COMMA, DELIMITERS, find_delimiter, is_delimiter, separator_line
+from service.reading.field_names import MAX_UNUSED
+from service.reading.record_file import RecordFile
 
-Row: TypeAlias = list[str]
-_LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
 _LINE_ENDS: Final = (b"\n", b"\r")
-_MAX_CELL: Final = 2**31 - 1  # the maximum of the csv module on every platform; cells cannot exceed the file
+_NO_VALUE: Final = ""
 
 
 class _Header(msgspec.Struct, frozen=True):
-    """The index of each field in a row, None for a missing column; the unused columns; the number of cells in a row."""
+    """The names of the columns, without empty ones at the end; the number of cells in the row, and its line."""
 
-    indexes: Mapping[str, int | None]
-    unused: Sequence[str]
+    names: Sequence[str]
     width: int
     line: int
 
+    def accepts(self, row: Row) -> bool:
+        """Return whether a row has a cell for each name, and no value beyond the cells of the header."""
+        return len(self.names) <= len(row) and (len(row) <= self.width or not any(row[self.width :]))
 
-class _Rows(msgspec.Struct, frozen=True, eq=False):
-    """Consecutive rows of a file, including empty ones, and the line on which the first begins."""
-
-    rows: Sequence[Row]
-    line: int
-
-    def lines(self) -> list[int]:
-        """Return the line on which each row begins, and the line after the last row."""
-        return list(accumulate(map(_count_lines, self.rows), initial=self.line))
+    def count_unnamed(self, rows: Iterable[Row]) -> int:
+        """Return the number of rows with a value after the columns with names."""
+        named = len(self.names)
+        return 0 if named == self.width or _NO_VALUE in self.names else sum(any(row[named:]) for row in rows)
 
 
-class _RowStream:
-    """Reads the rows of a CSV text."""
+class _Layout(msgspec.Struct, frozen=True):
+    """The header, the columns to read, by name, with the index of each in a row; the names of others."""
 
-    def __init__(self, text: bytes) -> None:
-        self._bytes = BytesIO(text)
-        self._reader = csv.reader(TextIOWrapper(self._bytes, "utf-8", newline=""), strict=True)
+    header: _Header
+    indexes: Mapping[str, int]
+    unused: Sequence[str]
 
-    @property
-    def done(self) -> int:
-        """The number of bytes read."""
-        return self._bytes.tell()
 
-    def read(self, size: int) -> _Rows:
-        """Return the next rows, none at the end. Raises FileError."""
-        rows: list[Row] = []
-        read = _Rows(rows, self._reader.line_num + 1)
-        try:
-            rows.extend(islice(self._reader, size))
-        except csv.Error as error:
-            raise FileError(f"the record that begins here is not valid CSV: {error}", read.lines()[-1]) from None
-        return read
+class CsvFile(RecordFile):
+    """A CSV text with a known delimiter."""
+
+    def __init__(self, text: bytes, delimiter: str, assumed: Sequence[str] = ()) -> None:
+        """Read the header. Raises FileError."""
+        self._text, self._delimiter = text, delimiter
+        self._header = _read_header(self._open())
+        self.names, self.line, self.assumed = self._header.names, self._header.line, assumed
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        """Yield the records. Raises FileError, with the line on which the bad record begins."""
+        stream, text, header = self._open(), self._text, self._header
+        _read_header(stream)
+        layout = _lay_out(header, columns)
+        record, last = 1, Rows([], 1)
+        while (read := stream.read(BATCH_SIZE)).rows:
+            batch = _batch(read, record, layout, done=stream.done, total=len(text))
+            yield batch
+            record, last = record + len(batch.numbers) + len(batch.unreadable), read
+        if last.rows and len(last.rows[-1]) < header.width and not text.endswith(_LINE_ENDS):
+            raise FileError("the last record is truncated", last.lines()[-2])
+
+    def _open(self) -> RowStream:
+        stream = RowStream(self._text, self._delimiter)
+        if separator_line(self._text):
+            stream.read(1)
+        return stream
+
+
+def open_csv(
+    text: bytes, *, delimiter: str | None = None, finds: Callable[[Sequence[str]], bool] | None = None
+) -> CsvFile:
+    """Return a CSV text with its delimiter: as declared, else as its first line says, else as its header shows.
+
+    `finds` returns whether all wanted columns are among some names. Raises FileError.
+    """
+    if delimiter is not None and not is_delimiter(delimiter):
+        raise FileError(f"{delimiter!r} cannot be a delimiter")
+    declared = delimiter or separator_line(text)
+    if declared is not None:
+        return CsvFile(text, declared)
+    found = find_delimiter(text, finds and partial(_finds, text, finds))
+    return CsvFile(text, found, [] if found == COMMA else [DELIMITERS[found]])
 
 
 def read_csv(text: bytes, resource: Resource) -> Iterator[Batch]:
-    """Yield the records of a CSV text. Raises FileError, with the line on which the bad record begins."""
-    csv.field_size_limit(_MAX_CELL)
-    stream = _RowStream(text)
-    header = _read_header(stream, resource)
-    record, last = 1, _Rows([], 1)
-    while (read := stream.read(BATCH_SIZE)).rows:
-        numbers = dict(zip((index for index, row in enumerate(read.rows) if row), count(record), strict=False))
-        yield _batch(read, numbers, header, done=stream.done, total=len(text))
-        record, last = record + len(numbers), read
-    if last.rows and len(last.rows[-1]) < header.width and not text.endswith(_LINE_ENDS):
-        raise FileError("the last record is truncated", last.lines()[-2])
+    """Yield the records of a CSV text by field. Raises FileError."""
+    file = open_csv(text, finds=partial(has_required_columns, resource=resource))
+    yield from RecordsByName(file, resource).batches()
 
 
-def _read_header(stream: _RowStream, resource: Resource) -> _Header:
+def _finds(text: bytes, finds: Callable[[Sequence[str]], bool], delimiter: str) -> bool:
+    try:
+        return finds(CsvFile(text, delimiter).names)
+    except FileError:
+        return False
+
+
+def _read_header(stream: RowStream) -> _Header:
     while (read := stream.read(1)).rows:
-        if read.rows[0]:
-            return _parse_header(read.rows[0], resource, read.line)
+        if any(read.rows[0]):
+            return _parse_header(read.rows[0], read.line)
     raise FileError("the file is empty: a header line is required")
 
 
-def _parse_header(header: Row, resource: Resource, line: int) -> _Header:
-    if duplicates := [name for name, count in Counter(header).items() if count > 1]:
-        raise FileError(f"duplicate columns: {', '.join(map(repr, duplicates))}", line)
-    indexes: dict[str, int | None] = {field.name: None for field in resource.fields}
-    unused = [name for name in header if name not in indexes]
-    if missing := [field.name for field in resource.fields if field.required and field.name not in header]:
-        raise FileError(_describe_missing(missing, unused, resource), line)
-    indexes.update((name, index) for index, name in enumerate(header) if name in indexes)
-    return _Header(indexes, unused[:MAX_UNUSED], len(header), line)
+def _parse_header(row: Row, line: int) -> _Header:
+    if duplicates := [name for name, number in Counter(row).items() if number > 1 and name != _NO_VALUE]:
+        shown = ", ".join(repr(truncate(name)) for name in duplicates[:MAX_UNUSED])
+        raise FileError(f"duplicate columns: {shown}", line)
+    last = next(index for index in reversed(range(len(row))) if row[index])
+    return _Header(row[: last + 1], len(row), line)
 
 
-def _describe_missing(missing: Sequence[str], unused: Sequence[str], resource: Resource) -> str:
-    candidates = {suggest_field(name, resource): name for name in unused[:MAX_UNUSED]}
-    described = [f"{field} (rename {candidates[field]!r}?)" if field in candidates else field for field in missing]
-    return f"missing columns: {', '.join(described)}"
+def _lay_out(header: _Header, wanted: Sequence[str]) -> _Layout:
+    indexes = dict(zip(header.names, count(), strict=False))
+    selected = {name: indexes[name] for name in wanted}
+    unused = islice((name for name in indexes if name not in selected), MAX_UNUSED)
+    return _Layout(header, selected, list(unused))
 
 
-def _batch(read: _Rows, numbers: Mapping[int, int], header: _Header, *, done: int, total: int) -> Batch:
-    complete = [index for index in numbers if len(read.rows[index]) == header.width]
-    cells = list(zip(*[read.rows[index] for index in complete], strict=True))
-    no_cells = (None,) * len(complete)
+def _batch(read: Rows, record: int, layout: _Layout, *, done: int, total: int) -> Batch:
+    """Return rows as a batch; its first record has number `record`."""
+    header, found = layout.header, _find_records(read.rows, layout.header, record)
+    cells, complete = found.cells, found.complete
+    unused = [UnusedName(name, header.line, len(complete)) for name in layout.unused]
+    if unnamed := header.count_unnamed(read.rows[index] for index in complete):
+        unused.append(UnusedName(_NO_VALUE, header.line, unnamed))
     return Batch(
-        numbers=[numbers[index] for index in complete],
-        columns={
-            name: cells[index] if cells and index is not None else no_cells for name, index in header.indexes.items()
-        },
+        numbers=found.numbers,
+        columns={name: cells[index] if cells else () for name, index in layout.indexes.items()},
         lines=partial(_lines_of, read, complete),
-        unreadable=_unreadable(read, numbers, header.width) if len(complete) < len(numbers) else [],
-        unused=[UnusedName(name, header.line, len(complete)) for name in header.unused],
+        unreadable=list(_unreadable(read, found.others, header.width)),
+        unused=unused,
         done=done,
         total=total,
     )
 
 
-def _lines_of(read: _Rows, indexes: Sequence[int]) -> list[int]:
+class _Records(msgspec.Struct, frozen=True, eq=False):
+    """The records among rows.
+
+    cells     the cells of the complete records, by column
+    complete  the index of the row of each of these
+    numbers   the number of each of these
+    others    the index and the number of each other record
+    """
+
+    cells: Sequence[tuple[str, ...]]
+    complete: Sequence[int]
+    numbers: Sequence[int]
+    others: Sequence[tuple[int, int]] = ()
+
+
+def _find_records(rows: Sequence[Row], header: _Header, first: int) -> _Records:
+    if set(map(len, rows)) == {header.width}:
+        cells = list(zip(*rows, strict=True))
+        if any(_NO_VALUE not in column for column in cells):  # so no row is blank
+            return _Records(cells, range(len(rows)), range(first, first + len(rows)))
+    records = dict(zip((index for index, row in enumerate(rows) if any(row)), count(first), strict=False))
+    complete = [index for index in records if len(rows[index]) == header.width or header.accepts(rows[index])]
+    cells = list(zip(*[rows[index] for index in complete], strict=False))
+    numbers = [records.pop(index) for index in complete]
+    return _Records(cells, complete, numbers, list(records.items()))
+
+
+def _lines_of(read: Rows, indexes: Sequence[int]) -> list[int]:
     lines = read.lines()
     return [lines[index] for index in indexes]
 
 
-def _unreadable(read: _Rows, numbers: Mapping[int, int], width: int) -> list[UnreadableRecord]:
-    lines = read.lines()
-    return [
-        UnreadableRecord(
-            number, lines[index], Issue("cells", f"the row has {len(read.rows[index])} cells, the header {width}")
-        )
-        for index, number in numbers.items()
-        if len(read.rows[index]) != width
-    ]
-
-
-def _count_lines(row: Row) -> int:
-    return 1 + len(_LINE_BREAK.findall(",".join(row)))
+def _unreadable(read: Rows, others: Sequence[tuple[int, int]], width: int) -> Iterator[UnreadableRecord]:
+    lines = read.lines() if others else []
+    for index, number in others:
+        issue = Issue("cells", f"the row has {len(read.rows[index])} cells, the header {width}")
+        yield UnreadableRecord(number, lines[index], issue)

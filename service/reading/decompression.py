@@ -1,4 +1,4 @@
-"""Read the text of a stored file: decompress it within bounds, and check that it is UTF-8."""
+"""Read the text of a stored file: decompress it within bounds, and decode it to UTF-8."""
 
 import codecs
 import gzip
@@ -8,6 +8,14 @@ from collections.abc import Callable, Mapping
 from io import BytesIO
 from typing import Any, Final
 
+from service.reading.decoding import (
+    decode,
+    describe_encoding,
+    encoding_to_decode,
+    has_utf_16_mark,
+    looks_like_unmarked_utf_16,
+    text_before_error,
+)
 from service.reading.diagnostics import FileError
 
 if sys.version_info >= (3, 14):
@@ -19,28 +27,36 @@ else:
 MAX_SIZE: Final = 64 * 2**20
 MAX_RATIO: Final = 200
 _CHUNK: Final = 2**20
+_LONGEST_MARK: Final = 4  # bytes, that of UTF-32
 _OPENERS: Final[Mapping[str, Callable[[BytesIO], Any]]] = {"gz": gzip.open, "zst": zstd.open}
 
-_UTF_16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_ADVICE: Final = "save it as UTF-8 (in a spreadsheet program: CSV UTF-8)"
-# The first bytes of other kinds of file.
-_SIGNATURES: Final = {
-    b"\x1f\x8b": "it is compressed with gzip: its name must end in .gz",
-    b"\x28\xb5\x2f\xfd": "it is compressed with Zstandard: its name must end in .zst",
-    b"PK\x03\x04": "it is a workbook or a ZIP archive: save it as CSV UTF-8, or unpack it",
-}
 
+def plain_text(stored: bytes, compression: str | None, encoding: str | None = None) -> bytes:
+    """Return the text of a file in UTF-8, without a byte order mark.
 
-def plain_text(stored: bytes, compression: str | None) -> bytes:
-    """Return the text of a file in UTF-8, without a byte order mark. `compression` is None, "gz" or "zst".
-
-    Raises FileError if the compression is damaged, truncated or a bomb, or the text is not UTF-8.
+    `compression` is None, "gz" or "zst"; `encoding` is the declared one. Raises FileError if the compression is
+    damaged, truncated or a bomb, or the text is not in its encoding.
     """
-    return decode_text(stored if compression is None else _decompress(stored, _OPENERS[compression]))
+    return decode_text(stored if compression is None else _decompress(stored, _OPENERS[compression]), encoding)
 
 
-def decode_text(stored: bytes) -> bytes:
-    """Return UTF-8 without a byte order mark. Raises FileError with the line of the first byte that is not UTF-8."""
+def assumed_encoding(stored: bytes, compression: str | None) -> str | None:
+    """Return the encoding that `plain_text` found by its mark, None for UTF-8 and for a declared one."""
+    with _OPENERS[compression](BytesIO(stored)) if compression else BytesIO(stored) as stream:
+        return "UTF-16" if has_utf_16_mark(stream.read(_LONGEST_MARK)) else None
+
+
+def decode_text(stored: bytes, encoding: str | None = None) -> bytes:
+    """Return UTF-8 without a byte order mark. Raises FileError with the line of the first byte that is not valid.
+
+    A text is UTF-8, UTF-16 with a byte order mark, or in the declared encoding.
+    """
+    try:
+        source = encoding_to_decode(stored, encoding)
+    except ValueError as error:
+        raise FileError(str(error)) from None
+    if source is not None:
+        return _decode(stored, source)
     _check_utf8(stored)
     return stored.removeprefix(codecs.BOM_UTF8)
 
@@ -72,9 +88,18 @@ def _check_size(decompressed: int, *, stored: int) -> None:
         raise FileError(f"the compressed file expands to more than 64 MiB and {MAX_RATIO} times its size")
 
 
+def _decode(text: bytes, encoding: str) -> bytes:
+    try:
+        return decode(text, encoding)
+    except UnicodeError:
+        before, why = text_before_error(text, encoding)
+    encoded = before.encode("utf-8", "replace")
+    raise FileError(f"the file is not {encoding}: {why}", 1 + count_line_breaks(encoded, 0, len(encoded)))
+
+
 def _check_utf8(text: bytes) -> None:
-    if _is_utf_16(text):  # its NUL bytes are valid UTF-8
-        raise FileError(f"the file is not UTF-8: {_describe_encoding(text)}", 1)
+    if looks_like_unmarked_utf_16(text):  # its NUL bytes are valid UTF-8
+        raise FileError(f"the file is not UTF-8: {describe_encoding(text)}", 1)
     view, start = memoryview(text), 0
     while start < len(text):
         stop = start + _CHUNK
@@ -83,20 +108,6 @@ def _check_utf8(text: bytes) -> None:
         except UnicodeDecodeError as error:
             offset = start + error.start
             line = 1 + count_line_breaks(text, 0, offset)
-            why = f"byte {text[offset]:#04x} at offset {offset} is not UTF-8: {_describe_encoding(text)}"
+            why = f"byte {text[offset]:#04x} at offset {offset} is not UTF-8: {describe_encoding(text)}"
             raise FileError(why, line) from None
         start += used
-
-
-def _is_utf_16(text: bytes) -> bool:
-    """Return whether a text looks like UTF-16: it has the byte order mark, or one of its first two bytes is NUL."""
-    return text.startswith(_UTF_16_MARKS) or text[:2].count(b"\0") == 1
-
-
-def _describe_encoding(text: bytes) -> str:
-    """Return what a text that is not UTF-8 looks like, and what to do."""
-    for signature, description in _SIGNATURES.items():
-        if text.startswith(signature):
-            return description
-    encoding = "UTF-16" if _is_utf_16(text) else "Windows-1252 or Latin-1"
-    return f"it looks like {encoding}: {_ADVICE}"

@@ -10,10 +10,12 @@ class RecordFile(ABC):
     """The records of a file.
 
     names    its columns, in order; of JSON, the paths of the members of its first records
+    line     the line of the names, if they are in one place
     assumed  what was assumed about the file, each in a few words
     """
 
     names: Sequence[str]
+    line: int | None = None
     assumed: Sequence[str]
 
     @abstractmethod

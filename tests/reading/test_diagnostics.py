@@ -136,7 +136,7 @@ def test_an_invalid_flag_in_csv_has_the_wrong_type(tmp_path: Path, text: str) ->
 
 
 def test_a_row_with_a_wrong_number_of_cells_has_only_that_error(tmp_path: Path) -> None:
-    text = b"store_id,company_id,address_1,city,country\n\ns1,c1\ns2,c9,a,b,c,\n\ns3,c1,a,b,c\nx\n"
+    text = b"store_id,company_id,address_1,city,country\n\ns1,c1\ns2,c9,a,b,c,d\n\ns3,c1,a,b,c\nx\n"
     loaded = load_stores(tmp_path, text)
 
     assert reported(loaded.report.errors, "stores.csv") == [

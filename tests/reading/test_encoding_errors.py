@@ -1,5 +1,6 @@
 """A file that is not UTF-8 is refused with a description of its encoding and what to do."""
 
+import codecs
 import gzip
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tests.loading.data_files import load_stores, packed, refusal
 
 HEADER = "store_id,company_id,address_1,city,country\r\n"
 TEXT = f"{HEADER}s1,c1,1 Elm St,Ada,CA\r\ns2,c1,1 Rue É,Montréal,CA\r\n"
-WHAT_TO_DO = "save it as UTF-8 (in a spreadsheet program: CSV UTF-8)"
+OR_SAVE_IT = "or save it as UTF-8 (in a spreadsheet program: CSV UTF-8)"
 
 
 def refused(folder: Path, content: bytes, name: str = "stores.csv") -> Diagnostic:
@@ -26,15 +27,25 @@ def test_a_single_byte_encoding_is_described_as_the_usual_ones(tmp_path: Path, e
     error = refused(tmp_path, packed(TEXT.encode(encoding), name), name)
     assert error.line == 3
     assert "byte 0xc9" in error.why
-    assert error.why.endswith(f"it looks like Windows-1252 or Latin-1: {WHAT_TO_DO}")
+    assert error.why.endswith(
+        f"it looks like Windows-1252 or Latin-1: declare it (--encoding windows-1252), {OR_SAVE_IT}"
+    )
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("text", [TEXT, HEADER], ids=["any text", "ASCII alone"])
-def test_utf_16_is_detected_with_and_without_byte_order_mark(tmp_path: Path, encoding: str, text: str) -> None:
+def test_utf_16_without_a_byte_order_mark_is_refused_with_its_name(tmp_path: Path, encoding: str, text: str) -> None:
     error = refused(tmp_path, text.encode(encoding))
     assert error.line == 1
-    assert error.why.endswith(f"it looks like UTF-16: {WHAT_TO_DO}")
+    assert error.why.endswith(
+        f"it looks like UTF-16 without a byte order mark: declare it (--encoding {encoding}), {OR_SAVE_IT}"
+    )
+
+
+@pytest.mark.parametrize("mark", [codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE])
+def test_utf_32_is_refused_with_its_name(tmp_path: Path, mark: bytes) -> None:
+    encoding = "utf-32-le" if mark == codecs.BOM_UTF32_LE else "utf-32-be"
+    assert "UTF-32: declare it (--encoding utf-32)" in refused(tmp_path, mark + TEXT.encode(encoding)).why
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,109 @@
+"""Take the columns of a file as the fields that they are named like."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from service.model.records import STORES, Resource
+from service.reading.batch import Batch
+from service.reading.diagnostics import FileError, printable, truncate
+from service.reading.field_names import MAX_UNUSED, suggest_field
+from service.reading.record_file import RecordFile
+
+_IGNORED: Final = re.compile(r"[\s_-]+")
+# Columns of formats of geographic features, for fields that no column is named like.
+_OF_FEATURES: Final = {
+    STORES.identifier: "feature.id",
+    "latitude": "geometry.latitude",
+    "longitude": "geometry.longitude",
+}
+
+
+class RecordsByName:
+    """The records of a file by field.
+
+    columns  field -> its column, of the fields that have one
+    assumed  what was assumed about the file and about its names, each in a few words
+    """
+
+    def __init__(self, file: RecordFile, resource: Resource) -> None:
+        """Find the columns. Raises FileError if that of a required field is missing, or a field has two."""
+        self._file, self._fields = file, [field.name for field in resource.fields]
+        self.columns = find_columns(file.names, self._fields, file.line)
+        check_required_columns(self.columns, file.names, resource, file.line)
+        self.assumed = [*file.assumed, *describe_renamed(self.columns)]
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield all records in order, with a cell for each field. Raises FileError."""
+        for batch in self._file.batches(list(self.columns.values())):
+            no_cells = (None,) * len(batch.numbers)
+            cells = {
+                field: batch.columns[self.columns[field]] if field in self.columns else no_cells
+                for field in self._fields
+            }
+            yield msgspec.structs.replace(batch, columns=cells)
+
+
+def find_columns(names: Sequence[str], fields: Iterable[str], line: int | None = None) -> dict[str, str]:
+    """Return the column of each field that has one: of its exact name, or of a name with other case and separators.
+
+    Raises FileError with the line of the names if a field has two columns of the second kind.
+    """
+    exact, alike = set(names), _by_key(names, map(_key, fields := list(fields)))
+    columns = {}
+    for field in fields:
+        if field in exact:
+            columns[field] = field
+        elif found := alike.get(_key(field)):
+            if len(found) > 1:
+                raise FileError(f"{' and '.join(map(_quoted, found))} are both columns of {field}: rename one", line)
+            columns[field] = found[0]
+        elif (column := _OF_FEATURES.get(field)) in exact and column is not None:
+            columns[field] = column
+    return columns
+
+
+def has_required_columns(names: Sequence[str], resource: Resource) -> bool:
+    """Return whether each required field of a resource has a column."""
+    required = [field.name for field in resource.fields if field.required]
+    try:
+        return len(find_columns(names, required)) == len(required)
+    except FileError:
+        return False
+
+
+def check_required_columns(
+    columns: Mapping[str, str], names: Sequence[str], resource: Resource, line: int | None = None
+) -> None:
+    """Raise FileError if a required field of a resource has no column, with the names that may be meant."""
+    missing = [field.name for field in resource.fields if field.required and field.name not in columns]
+    if missing:
+        used = set(columns.values())
+        unused = [name for name in names if name not in used][:MAX_UNUSED]
+        candidates = {suggest_field(name, resource): truncate(name) for name in unused}
+        hints = [f"{field} (rename {candidates[field]!r}?)" if field in candidates else field for field in missing]
+        raise FileError(f"missing columns: {', '.join(hints)}", line)
+
+
+def describe_renamed(columns: Mapping[str, str]) -> list[str]:
+    """Return the columns that are not named exactly like their fields, as one text if there are any."""
+    renamed = [f"{_quoted(column)} → {field}" for field, column in columns.items() if column != field]
+    return [f"columns {', '.join(renamed)}"] if renamed else []
+
+
+def _by_key(names: Iterable[str], keys: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {key: [] for key in keys}
+    for name in names:
+        if (key := _key(name)) in found:
+            found[key].append(name)
+    return found
+
+
+def _key(name: str) -> str:
+    return _IGNORED.sub("", name).casefold()
+
+
+def _quoted(name: str) -> str:
+    return f'"{printable(truncate(name))}"'
