@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import count, islice
+from itertools import compress, count, islice
 from typing import Final
 
 import msgspec
@@ -164,11 +164,13 @@ def _find_records(rows: Sequence[Row], header: _Header, first: int) -> _Records:
         cells = list(zip(*rows, strict=True))
         if any(_NO_VALUE not in column for column in cells):  # so no row is blank
             return _Records(cells, range(len(rows)), range(first, first + len(rows)))
-    records = dict(zip((index for index, row in enumerate(rows) if any(row)), count(first), strict=False))
-    complete = [index for index in records if len(rows[index]) == header.width or header.accepts(rows[index])]
+    records = dict(zip(compress(count(), map(any, rows)), count(first), strict=False))
+    width = header.width
+    complete = [index for index in records if len(rows[index]) == width or header.accepts(rows[index])]
     cells = list(zip(*[rows[index] for index in complete], strict=False))
-    numbers = [records.pop(index) for index in complete]
-    return _Records(cells, complete, numbers, list(records.items()))
+    numbers = [records[index] for index in complete]
+    others = records.keys() - complete if len(complete) < len(records) else ()
+    return _Records(cells, complete, numbers, [(index, records[index]) for index in sorted(others)])
 
 
 def _lines_of(read: Rows, indexes: Sequence[int]) -> list[int]:
