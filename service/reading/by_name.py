@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from service.model.records import STORES, Resource
+from service.model.records import Resource
 from service.reading.batch import Batch
 from service.reading.diagnostics import FileError, printable, truncate
 from service.reading.field_names import MAX_UNUSED, suggest_field
@@ -14,11 +14,8 @@ from service.reading.record_file import RecordFile
 
 _IGNORED: Final = re.compile(r"[\s_-]+")
 # Columns of formats of geographic features, for fields that no column is named like.
-_OF_FEATURES: Final = {
-    STORES.identifier: "feature.id",
-    "latitude": "geometry.latitude",
-    "longitude": "geometry.longitude",
-}
+_FEATURE_ID: Final = "feature.id"
+_GEOMETRY: Final = "geometry."
 
 
 class RecordsByName:
@@ -31,7 +28,7 @@ class RecordsByName:
     def __init__(self, file: RecordFile, resource: Resource) -> None:
         """Find the columns. Raises FileError if that of a required field is missing, or a field has two."""
         self._file, self._fields = file, [field.name for field in resource.fields]
-        self.columns = find_columns(file.names, self._fields, file.line)
+        self.columns = columns_by_name(file.names, resource, file.line)
         check_required_columns(self.columns, file.names, resource, file.line)
         self.assumed = [*file.assumed, *describe_renamed(self.columns)]
 
@@ -46,22 +43,19 @@ class RecordsByName:
             yield msgspec.structs.replace(batch, columns=cells)
 
 
-def find_columns(names: Sequence[str], fields: Iterable[str], line: int | None = None) -> dict[str, str]:
+def columns_by_name(names: Sequence[str], resource: Resource, line: int | None = None) -> dict[str, str]:
     """Return the column of each field that has one: of its exact name, or of a name with other case and separators.
 
     Raises FileError with the line of the names if a field has two columns of the second kind.
     """
-    exact, alike = set(names), _by_key(names, map(_key, fields := list(fields)))
-    columns = {}
-    for field in fields:
-        if field in exact:
-            columns[field] = field
-        elif found := alike.get(_key(field)):
-            if len(found) > 1:
-                raise FileError(f"{' and '.join(map(_quoted, found))} are both columns of {field}: rename one", line)
-            columns[field] = found[0]
-        elif (column := _OF_FEATURES.get(field)) in exact and column is not None:
-            columns[field] = column
+    columns = _find_columns(names, [field.name for field in resource.fields], line)
+    if resource.coordinates is None:
+        return columns
+    if resource.identifier not in columns and _FEATURE_ID in names:
+        columns[resource.identifier] = _FEATURE_ID
+    if columns.keys().isdisjoint(resource.coordinates):  # halves of two locations are none
+        geometry = {field: f"{_GEOMETRY}{field}" for field in resource.coordinates}
+        columns |= {field: column for field, column in geometry.items() if column in names}
     return columns
 
 
@@ -69,7 +63,7 @@ def has_required_columns(names: Sequence[str], resource: Resource) -> bool:
     """Return whether each required field of a resource has a column."""
     required = [field.name for field in resource.fields if field.required]
     try:
-        return len(find_columns(names, required)) == len(required)
+        return len(_find_columns(names, required)) == len(required)
     except FileError:
         return False
 
@@ -91,6 +85,18 @@ def describe_renamed(columns: Mapping[str, str]) -> list[str]:
     """Return the columns that are not named exactly like their fields, as one text if there are any."""
     renamed = [f"{_quoted(column)} → {field}" for field, column in columns.items() if column != field]
     return [f"columns {', '.join(renamed)}"] if renamed else []
+
+
+def _find_columns(names: Sequence[str], fields: Sequence[str], line: int | None = None) -> dict[str, str]:
+    exact, alike = set(names), _by_key(names, map(_key, fields))
+    columns = {}
+    for field in fields:
+        found = [field] if field in exact else alike[_key(field)]
+        if len(found) > 1:
+            raise FileError(f"{' and '.join(map(_quoted, found[:2]))} are both columns of {field}: rename one", line)
+        if found:
+            columns[field] = found[0]
+    return columns
 
 
 def _by_key(names: Iterable[str], keys: Iterable[str]) -> dict[str, list[str]]:

@@ -53,7 +53,7 @@ class CsvFile(RecordFile):
         """Read the header. Raises FileError."""
         self._text, self._delimiter = text, delimiter
         self._header = _read_header(self._open())
-        self.names, self.line, self.assumed = self._header.names, self._header.line, assumed
+        self.names, self.line, self.assumed = self._header.names, self._header.line, list(assumed)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         """Yield the records. Raises FileError, with the line on which the bad record begins."""

@@ -65,13 +65,13 @@ def _read_folder(folder: Path) -> FileSet:
     found = FileSet({}, [], manifest.generated_at if manifest else None)
     for resource in (COMPANIES, STORES):
         _find(resource, root, names, manifest, found)
-    found.errors.extend(_check_other_files(root, manifest) if manifest else [])
+    found.errors.extend(_check_other_files(root, names, manifest) if manifest else [])
     return found
 
 
 def _find(resource: Resource, root: Path, names: Sequence[str], manifest: Manifest | None, found: FileSet) -> None:
     """Add the file of a resource, or the error why it cannot be used."""
-    matches = [match for name in names if (match := data_file_name(name)) and match[1] == resource.name]
+    matches = _data_files(names, resource)
     try:
         match = _only(matches, root, names, resource)
         listing = manifest.listing(match.string) if manifest else None
@@ -81,6 +81,12 @@ def _find(resource: Resource, root: Path, names: Sequence[str], manifest: Manife
         found.files[resource.name] = StoredFile(match.string, FORMATS[match[2]], match[3], stored, listing)
     except FileError as error:
         found.errors.append(error.diagnostic(matches[0].string if len(matches) == 1 else resource.name))
+
+
+def _data_files(names: Sequence[str], resource: Resource) -> list[re.Match[str]]:
+    """Return the names that the file of a resource may have: those of the usual formats, or else of others."""
+    matches = [match for name in names if (match := data_file_name(name)) and match[1] == resource.name]
+    return [match for match in matches if FORMATS[match[2]].usual] or matches
 
 
 def _only(matches: Sequence[re.Match[str]], root: Path, names: Sequence[str], resource: Resource) -> re.Match[str]:
@@ -94,13 +100,12 @@ def _only(matches: Sequence[re.Match[str]], root: Path, names: Sequence[str], re
     raise FileError(f"the file is missing: {hint}")
 
 
-def _check_other_files(root: Path, manifest: Manifest) -> Iterator[Diagnostic]:
+def _check_other_files(root: Path, names: Sequence[str], manifest: Manifest) -> Iterator[Diagnostic]:
     """Yield the errors of listed files that hold no records, and of missing ones."""
+    data_files = {match.string for resource in (COMPANIES, STORES) for match in _data_files(names, resource)}
     for name, listing in manifest.files.items():
-        match = data_file_name(name)
-        holds_records = match is not None and match[1] in (COMPANIES.name, STORES.name)
         try:
-            if not (holds_records and (root / name).exists()):
+            if not (name in data_files and (root / name).exists()):
                 listing.check_bytes(_read_bytes(root / name))
         except FileError as error:
             yield error.diagnostic(name)
