@@ -96,6 +96,11 @@ CSV: Final = Alphabet(
     [_COLUMNS + start for start in (b"", b'\n"', b"\na,b,c,", b"\na,b,c,d,e,", b"\na,b,c,d,e,1,")],
     (b"", b",e,1,\n"),
 )
+DIALECTS: Final = Alphabet(
+    (*characters(b',;\t|"\n a\xff'), b'""', b'"a",', b'"\n";', b",c%b" % SERIAL, b",C%b" % SERIAL),
+    (b"", b"sep=;\n", b'"', _COLUMNS.replace(b",", b";"), b"\xff\xfe"),
+    (b"", b'"', b",a;b\n"),
+)
 JSON: Final = Alphabet(
     (*_JSON, _MARKS, b'{"store_id":"%b"},' % SERIAL, b'{"%b":1},' % SERIAL), (b"[", b"", b'[{"city":"'), (b"", b'"}]')
 )

@@ -5,6 +5,7 @@ The errors that a reader promises are caught, and what must hold of what it read
 
 import json
 import zlib
+from collections.abc import Iterable
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -17,8 +18,11 @@ from service.baking.layout import DamagedFile, expected_length
 from service.loading.compiler import Compiler
 from service.model.kinds import POSTAL, WORDS, format_instant, number_key, parse_instant
 from service.model.records import COMPANIES, STORES, Resource
+from service.reading.batch import Batch
+from service.reading.csv_reader import open_csv
 from service.reading.decompression import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
 from service.reading.diagnostics import FileError
+from service.reading.dialect import DELIMITERS
 from service.reading.formats import FORMATS
 from service.reading.manifest import parse_manifest
 from tests.engine import oracle
@@ -29,6 +33,27 @@ def read_csv(given: bytes) -> None:
     for resource in (STORES, COMPANIES):
         with suppress(FileError):
             _compile("csv", plain_text(given, None), resource)
+
+
+def read_dialect(given: bytes) -> None:
+    """Read CSV with the delimiter that is found, and with each that is declared."""
+    read_csv(given)
+    for delimiter in (None, *DELIMITERS):
+        with suppress(FileError):
+            text = plain_text(given, None)
+            file = open_csv(text, delimiter=delimiter)
+            assert file.names[-1]
+            _check_numbers(file.batches([file.names[-1]]))
+
+
+def _check_numbers(batches: Iterable[Batch]) -> None:
+    """Check that records are numbered from 1, and that each has a cell or is unreadable."""
+    first = 1
+    for batch in batches:
+        numbers = [*batch.numbers, *(each.record for each in batch.unreadable)]
+        assert sorted(numbers) == list(range(first, first + len(numbers)))
+        assert {len(cells) for cells in batch.columns.values()} == {len(batch.numbers)}
+        first += len(numbers)
 
 
 def read_json_lines(given: bytes) -> None:
@@ -80,7 +105,8 @@ def _count(text: bytes, name: str) -> int | None:
 
 
 def _decode(text: bytes) -> Any:
-    return json.loads(text.decode("utf-8-sig"), parse_constant=_refuse, parse_int=str, parse_float=str)
+    encoding = "utf-16" if text.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    return json.loads(text.decode(encoding), parse_constant=_refuse, parse_int=str, parse_float=str)
 
 
 def _refuse(constant: str) -> None:

@@ -76,6 +76,13 @@ def csv_texts() -> tuple[bytes, ...]:
     return text.getvalue().encode(), plain, b"\xef\xbb\xbf" + plain.replace(b"Toronto", b'"To\nron""to"')
 
 
+def dialects() -> tuple[bytes, ...]:
+    """Return stores as spreadsheets write them: with semicolons, in UTF-16 with tabs, with empty columns and rows."""
+    text = csv_texts()[1].decode()
+    semicolons, tabs = text.replace(",", ";").encode(), text.replace(",", "\t").encode("utf-16")
+    return semicolons, tabs, b"sep=;\r\n;;\r\n" + semicolons.replace(b"latitude", b'"Lat,itude";;'), b"a,b;c"
+
+
 def json_texts() -> tuple[bytes, ...]:
     """Return stores as an array, within an object, and with values of every type."""
     array = orjson.dumps(list(_STORES))

@@ -45,6 +45,7 @@ TARGETS: Final = {
     "places": Target(search.read_places, seeds.PLACES, alphabets.PLACES, 80, work.parse_places),
     "words": Target(search.read_search, seeds.SEARCHES, alphabets.SEARCHES, 1_200, work.split_words),
     "csv": Target(data.read_csv, seeds.csv_texts(), alphabets.CSV, 4_096, work.load_stores("csv")),
+    "dialect": Target(data.read_dialect, seeds.dialects(), alphabets.DIALECTS, 1_024, work.open_csv_text),
     "json": Target(data.read_json, seeds.json_texts(), alphabets.JSON, 4_096, work.load_stores("json")),
     "jsonl": Target(data.read_json_lines, seeds.json_lines(), alphabets.JSON_LINES, 4_096, work.load_stores("jsonl")),
     "gzip": Target(data.read_gzip, seeds.packed(), alphabets.GZIP, 4_096),

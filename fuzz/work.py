@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from service.loading.compiler import Compiler
@@ -11,6 +12,8 @@ from service.model.place import parse_box, parse_point
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.model.words import parse_terms, words
+from service.reading.by_name import RecordsByName, has_required_columns
+from service.reading.csv_reader import open_csv
 from service.reading.decompression import plain_text
 from service.reading.diagnostics import FileError
 from service.reading.formats import FORMATS
@@ -79,3 +82,9 @@ def load_stores(form: str) -> Callable[[bytes], None]:
             compiler.build()
 
     return read
+
+
+def open_csv_text(given: bytes) -> None:
+    """Find the delimiter and the columns of a CSV text."""
+    with suppress(FileError):
+        RecordsByName(open_csv(plain_text(given, None), finds=partial(has_required_columns, resource=STORES)), STORES)

@@ -7,6 +7,7 @@ from typing import Final
 _CHUNK: Final = 2**20  # bytes; so that no second copy of a large file is in memory
 _UTF_16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF_32_MARKS: Final = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_UTF_16: Final = "utf-16"  # the codec removes the mark
 _UTF_8: Final = frozenset({"utf-8", "utf-8-sig"})
 # Codecs of Python that are not encodings of files: of names and literals, and one that always raises.
 _NOT_OF_FILES: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
@@ -37,7 +38,7 @@ def encoding_to_decode(text: bytes, declared: str | None) -> str | None:
     """
     known = None if declared is None else parse_encoding(declared)
     if has_utf_16_mark(text):
-        return "utf-16"
+        return _UTF_16
     return None if known in _UTF_8 or text.startswith(codecs.BOM_UTF8) else known
 
 
@@ -52,7 +53,7 @@ def decode(text: bytes, encoding: str) -> bytes:
     decoded, view = BytesIO(), memoryview(text)
     for start in range(0, max(len(text), 1), _CHUNK):
         decoded.write(decoder.decode(view[start : start + _CHUNK], start + _CHUNK >= len(text)).encode())
-    return decoded.getvalue().removeprefix(codecs.BOM_UTF8)
+    return decoded.getvalue() if encoding == _UTF_16 else decoded.getvalue().removeprefix(codecs.BOM_UTF8)
 
 
 def text_before_error(text: bytes, encoding: str) -> tuple[str, str]:
