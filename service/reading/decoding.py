@@ -23,10 +23,11 @@ def parse_encoding(name: str) -> str:
     """Return the usual name of a text encoding that Python knows: `windows-1252` → `cp1252`. Raises ValueError."""
     try:
         known = codecs.lookup(name).name
-        b"".decode(known)
+        b" ".decode(known, "replace")
+        codecs.getincrementaldecoder(known)
     except (LookupError, ValueError):
         known = ""
-    if not known or known in _NOT_OF_FILES:
+    if not known or known.replace("_", "-") in _NOT_OF_FILES:
         raise ValueError(f"{name!r} is not the name of an encoding, such as windows-1252 or utf-16-le")
     return known
 

@@ -1,0 +1,92 @@
+"""The columns of a file are the fields that they are named like; what is unclear or missing is refused."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from service.model.records import COMPANIES, STORES
+from service.reading.batch import Batch
+from service.reading.by_name import RecordsByName, columns_by_name, describe_renamed
+from service.reading.diagnostics import FileError
+from service.reading.record_file import RecordFile
+from tests.loading.data_files import STORE_FIELDS, as_csv, load_stores, refusal, rows, store
+
+REQUIRED = ["store_id", "company_id", "address_1", "city", "country"]
+
+
+class Opened(RecordFile):
+    """A file of one batch, in which each cell is the name of its column."""
+
+    assumed = ("semicolons",)
+    line = 3
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        yield Batch(range(1, 3), {name: (name, name) for name in columns}, lambda: [4, 5], [], [], 2, 2)
+
+
+@pytest.mark.parametrize(
+    "name", ["Store ID", "store-id", "STORE_ID", "StoreId", " store id ", "store\u00a0id", "store - id", "_store_ID"]
+)
+def test_case_spaces_underscores_and_hyphens_do_not_matter(name: str) -> None:
+    assert columns_by_name([name], STORES) == {"store_id": name}
+
+
+@pytest.mark.parametrize("name", ["store.id", "store:id", "store/id", "stores_id", "id", "", "store_id\u200b"])
+def test_any_other_difference_does(name: str) -> None:
+    assert columns_by_name([name], STORES) == {}
+
+
+def test_the_exact_name_wins(tmp_path: Path) -> None:
+    assert columns_by_name(["City", "city", "CITY"], STORES) == {"city": "city"}
+    loaded = load_stores(tmp_path, as_csv([store(City="Bo", CITY="By")], [*STORE_FIELDS, "City", "CITY"]))
+    assert b'"city":"Ada"' in rows(loaded)[0]
+    assert [warning.field for warning in loaded.report.warnings] == ["City", "CITY"]
+
+
+def test_two_columns_alike_are_refused_and_both_named(tmp_path: Path) -> None:
+    error = refusal(load_stores(tmp_path, as_csv([store()], [*REQUIRED, "Postal-Code", "x", "POSTAL CODE"])))
+    assert error.line == 1
+    assert error.why == '"Postal-Code" and "POSTAL CODE" are both columns of postal_code: rename one'
+
+
+def test_missing_columns_are_refused_at_the_line_of_the_names() -> None:
+    with pytest.raises(FileError) as refused:
+        RecordsByName(Opened("Store ID", "company_id", "Town", "Address 1"), STORES)
+    assert (refused.value.line, refused.value.why) == (3, "missing columns: city (rename 'Town'?), country")
+
+
+def test_records_are_by_field_and_fields_without_a_column_have_no_cells() -> None:
+    records = RecordsByName(Opened("Company ID", "name", "more"), COMPANIES)
+    (batch,) = records.batches()
+
+    assert batch.columns == {
+        "company_id": ("Company ID", "Company ID"),
+        "name": ("name", "name"),
+        **dict.fromkeys(["domain", "parent_company_id", "created_at"], (None, None)),
+    }
+    assert (list(batch.numbers), batch.lines()) == ([1, 2], [4, 5])
+    assert records.assumed == ["semicolons", 'columns "Company ID" → company_id']
+
+
+FEATURE = ["feature.id", "geometry.latitude", "geometry.longitude"]
+
+
+def test_the_identifier_and_the_location_of_a_feature_are_taken_if_no_column_is_named_like_them() -> None:
+    taken = dict(zip(["store_id", "latitude", "longitude"], FEATURE, strict=True))
+    assert columns_by_name(FEATURE, STORES) == taken
+    assert columns_by_name([*FEATURE, "Store ID"], STORES) == taken | {"store_id": "Store ID"}
+    assert columns_by_name([*FEATURE, "Latitude"], STORES) == {"store_id": "feature.id", "latitude": "Latitude"}
+    assert columns_by_name(FEATURE, COMPANIES) == {}
+
+
+def test_what_is_renamed_is_one_printable_line() -> None:
+    names = [f"City{' ' * 300}", "COUN\x1bTRY", "country\n", "store_id"]
+    (line,) = describe_renamed(columns_by_name(names, STORES))
+    assert line.isprintable()
+    assert line.endswith('country\\n" → country')
+    assert len(line) < 300
+    assert describe_renamed({"city": "city"}) == []
