@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from service.commands.settings_file import BadSettings, read_settings
-from service.commands.suggestion import did_you_mean
+from service.suggestion import did_you_mean
 from service.setting import ENVIRONMENT_PREFIX
 from service.settings import SETTINGS
 
