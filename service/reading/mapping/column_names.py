@@ -29,7 +29,7 @@ def resolve_columns(
     A field without an entry is taken from the column of its name if `by_name`; fields without columns are left out.
     Raises FileError if the file has no such column.
     """
-    finder = _Finder(file, resource)
+    finder = _Finder(file, mapping)
     named = columns_by_name(file.names, resource) if by_name else {}
     resolved = {name: FieldMapping(sources=(JoinedColumns((column,)),)) for name, column in named.items() if column}
     for field, entry in mapping.fields.items():
@@ -46,8 +46,8 @@ def resolve_columns(
 class _Finder:
     """Finds columns in a file, and collects those that are missing."""
 
-    def __init__(self, file: RecordFile, resource: Resource) -> None:
-        self._file, self._fields = file, {field.name for field in resource.fields}
+    def __init__(self, file: RecordFile, mapping: ResourceMapping) -> None:
+        self._file, self._entries = file, mapping.fields
         self._exact = set(file.names)
         self._similar: dict[str, list[str]] = {}
         for name in file.names:
@@ -72,10 +72,10 @@ class _Finder:
     def _hint(self, name: str, similar: Sequence[str]) -> str:
         if similar:
             return f"; use one of {', '.join(map(repr, similar))}"
+        if name in self._entries:
+            return "; that is a field, and fields are made of columns only"
         if near := get_close_matches(name, self._file.names, n=1):
             return f"; did you mean {near[0]!r}?"
-        if name in self._fields:
-            return "; that is a field, and fields are made of columns only"
         return "" if self._file.is_table else "; if only some records have it, declare it optional"
 
     def check(self) -> None:

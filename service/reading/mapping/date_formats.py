@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from typing import Final
 
@@ -132,10 +133,8 @@ def _format(date_time: datetime, zone: tzinfo | None) -> str:
         return date_time.isoformat()
     local = date_time.replace(tzinfo=zone)
     offset = local.utcoffset()
-    if offset is not None and offset.seconds % 60 == 0:
-        return local.isoformat()
-    # Before zones had standard times, their offsets had seconds, which RFC 3339 does not have.
-    try:
-        return local.astimezone(UTC).isoformat()
-    except OverflowError:
-        return date_time.isoformat()
+    if offset is not None and offset.seconds % 60:
+        # Before zones had standard times, their offsets had seconds, which RFC 3339 does not have.
+        with suppress(OverflowError):  # before the year 1: invalid, and reported as that
+            return local.astimezone(UTC).isoformat()
+    return local.isoformat()

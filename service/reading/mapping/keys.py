@@ -18,7 +18,7 @@ def read_table(value: object, table: type[_Table], place: str) -> _Table:
         return msgspec.convert(value, table)
     except msgspec.ValidationError as error:
         why, _, path = str(error).partition(" - at `$")
-        raise FileError(": ".join(filter(None, (join_keys(place, path.strip("`.")), _first_lower(why))))) from None
+        raise FileError(f"{join_keys(place, path.strip('`.'))}: {_in_toml(why)}") from None
 
 
 def keys_of(table: type[msgspec.Struct]) -> list[str]:
@@ -38,5 +38,6 @@ def _check_keys(value: object, keys: Sequence[str], place: str) -> None:
             raise FileError(f"{join_keys(place, key)}: unknown key{known}")
 
 
-def _first_lower(text: str) -> str:
-    return text[:1].lower() + text[1:]
+def _in_toml(why: str) -> str:
+    """Return a message of msgspec in the terms of TOML."""
+    return (why[:1].lower() + why[1:]).replace("`object`", "`table`").replace(" | null", "")

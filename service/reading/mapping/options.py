@@ -47,7 +47,7 @@ def find_time_zone(name: str, place: str) -> ZoneInfo:
 
 def _check_encoding(name: str, place: str) -> None:
     try:
-        b"".decode(name)
+        b"text".decode(name, "replace")
     except (LookupError, ValueError):  # ValueError: a null character
-        known = {alias.replace("_", "-") for alias in (*aliases, *aliases.values())}
+        known = {alias.replace("_", "-") for alias in (*aliases, *aliases.values())} - {name}
         raise FileError(f"{place}: no text encoding {name!r}{did_you_mean(name, sorted(known))}") from None
