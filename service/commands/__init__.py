@@ -9,7 +9,7 @@ import click
 
 from service import __version__
 from service.access.api_key import redacted
-from service.commands.suggestion import did_you_mean
+from service.suggestion import did_you_mean
 
 # The module of each command. Importing all of them would take half a second.
 _MODULES: Final = {name: name for name in ("serve", "keys", "check", "sample", "bake")} | {"verify": "bake"}

@@ -11,9 +11,9 @@ import click
 from click.core import ParameterSource
 
 from service.commands.settings_file import BadSettings, read_settings
-from service.commands.suggestion import did_you_mean
 from service.setting import ENVIRONMENT_PREFIX
 from service.settings import SETTINGS
+from service.suggestion import did_you_mean
 
 _FILE: Final = "settings file"
 # Kubernetes sets variables for each Service; those of a Service named store-directory have our prefix.

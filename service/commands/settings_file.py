@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from service.commands.suggestion import did_you_mean
 from service.settings import SETTINGS
+from service.suggestion import did_you_mean
 
 
 class BadSettings(Exception):

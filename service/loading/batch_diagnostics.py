@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from service.loading.checks import CheckedColumn
-from service.reading.batch import Batch, Cell, WrongType
+from service.reading.batch import Batch, Cell, Invalid, WrongType
 from service.reading.diagnostics import Code, Diagnostic, Issue, Location
 
 MAX_LISTED: Final = 10_000  # warnings of one code in one field of a file; a few megabytes
@@ -105,6 +105,6 @@ def _issues(column: CheckedColumn, issues: Mapping[Cell, Issue]) -> Iterator[tup
 
 
 def _text(cell: Cell) -> str | None:
-    if isinstance(cell, WrongType):
+    if isinstance(cell, WrongType | Invalid):
         return cell.text
     return cell if isinstance(cell, str) and cell.strip() else None

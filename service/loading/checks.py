@@ -22,7 +22,7 @@ from service.model.kinds import (
     parse_instant,
 )
 from service.model.records import Field
-from service.reading.batch import Cell, Value, WrongType
+from service.reading.batch import Cell, Invalid, Value, WrongType
 from service.reading.diagnostics import Issue
 
 PARENT: Final = "parent_company_id"
@@ -123,8 +123,8 @@ def _check_range(keys: Mapping[Cell, str | None], field: Field) -> dict[Cell, Is
 
 def _read(field: Field, cell: Cell) -> Value | Issue:
     kind = field.kind
-    if isinstance(cell, WrongType):
-        return _wrong_type(kind)
+    if isinstance(cell, Invalid | WrongType):
+        return cell.issue if isinstance(cell, Invalid) else _wrong_type(kind)
     if isinstance(cell, bool):
         return cell
     if cell is None or not cell.strip():

@@ -17,9 +17,16 @@ class WrongType(msgspec.Struct, frozen=True):
     text: str
 
 
+class Invalid(msgspec.Struct, frozen=True):
+    """A text that a mapping could not convert, and what it declared."""
+
+    text: str
+    issue: Issue
+
+
 _T = TypeVar("_T")
 _Fill = TypeVar("_Fill")
-Cell: TypeAlias = str | bool | WrongType | None
+Cell: TypeAlias = str | bool | WrongType | Invalid | None
 Value: TypeAlias = str | bool | UnsetType | None
 
 

@@ -1,0 +1,108 @@
+"""Find the columns that a mapping names in a file."""
+
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Final
+
+import msgspec
+
+from service.model.records import Resource
+from service.reading.diagnostics import FileError, truncate
+from service.reading.field_names import MAX_UNUSED, suggest_field
+from service.reading.mapping.declaration import FieldMapping, JoinedColumns, ResourceMapping
+from service.reading.record_file import RecordFile
+
+_SEPARATORS: Final = re.compile(r"[\s_-]+")
+
+
+def columns_by_name(names: Sequence[str], resource: Resource) -> dict[str, str | None]:
+    """Return the column of each field with the same name; None if there is none."""
+    return {field.name: field.name if field.name in names else None for field in resource.fields}
+
+
+def resolve_columns(
+    mapping: ResourceMapping, file: RecordFile, resource: Resource, *, by_name: bool
+) -> dict[str, FieldMapping]:
+    """Return how each field is made, with the names of columns as the file has them.
+
+    A field without an entry is taken from the column of its name if `by_name`; fields without columns are left out.
+    Raises FileError if the file has no such column.
+    """
+    finder = _Finder(file, mapping)
+    named = columns_by_name(file.names, resource) if by_name else {}
+    resolved = {name: FieldMapping(sources=(JoinedColumns((column,)),)) for name, column in named.items() if column}
+    for field, entry in mapping.fields.items():
+        resolved.pop(field, None)
+        sources = tuple(filter(None, (finder.source(field, each, entry) for each in entry.sources)))
+        if sources or entry.default is not None:
+            resolved[field] = msgspec.structs.replace(entry, sources=sources)
+    finder.check()
+    if file.is_table:
+        _check_required(resolved, mapping, file, resource)
+    return resolved
+
+
+class _Finder:
+    """Finds columns in a file, and collects those that are missing."""
+
+    def __init__(self, file: RecordFile, mapping: ResourceMapping) -> None:
+        self._file, self._entries = file, mapping.fields
+        self._exact = set(file.names)
+        self._similar: dict[str, list[str]] = {}
+        for name in file.names:
+            self._similar.setdefault(_key(name), []).append(name)
+        self._missing: list[str] = []
+
+    def source(self, field: str, source: JoinedColumns, entry: FieldMapping) -> JoinedColumns | None:
+        """Return columns as the file names them; None if it has none of them and they are optional."""
+        columns = tuple(filter(None, (self._column(field, each, entry) for each in source.columns)))
+        return JoinedColumns(columns, source.separator) if columns else None
+
+    def _column(self, field: str, name: str, entry: FieldMapping) -> str | None:
+        if name in self._exact:
+            return name
+        similar = self._similar.get(_key(name), [])
+        if len(similar) == 1:
+            return similar[0]
+        if not entry.optional:
+            self._missing.append(f"{truncate(name)!r} (of {field}{self._hint(name, similar)})")
+        return name if not self._file.is_table else None
+
+    def _hint(self, name: str, similar: Sequence[str]) -> str:
+        if similar:
+            return f"; use one of {', '.join(map(repr, similar))}"
+        if name in self._entries:
+            return "; that is a field, and fields are made of columns only"
+        if near := get_close_matches(name, self._file.names, n=1):
+            return f"; did you mean {near[0]!r}?"
+        return "" if self._file.is_table else "; if only some records have it, declare it optional"
+
+    def check(self) -> None:
+        """Raise FileError if columns are missing."""
+        if self._missing:
+            raise FileError(f"the mapping names columns that the file does not have: {', '.join(self._missing)}")
+
+
+def _check_required(
+    resolved: Mapping[str, FieldMapping], mapping: ResourceMapping, file: RecordFile, resource: Resource
+) -> None:
+    missing = [field.name for field in resource.fields if field.required and field.name not in resolved]
+    if not missing:
+        return
+    used = {column for entry in resolved.values() for source in entry.sources for column in source.columns}
+    unused = [name for name in file.names if name not in used][:MAX_UNUSED]
+    candidates = {suggest_field(name, resource): name for name in unused}
+    described = [_describe(field, mapping.fields.get(field), candidates) for field in missing]
+    raise FileError(f"no columns for required fields: {', '.join(described)}")
+
+
+def _describe(field: str, entry: FieldMapping | None, candidates: Mapping[str | None, str]) -> str:
+    if field in candidates:
+        return f"{field} (map it to {candidates[field]!r}?)"
+    expected = [column for source in entry.sources for column in source.columns] if entry else []
+    return f"{field} (expected {' or '.join(map(repr, expected))})" if expected else field
+
+
+def _key(name: str) -> str:
+    return _SEPARATORS.sub("", name.casefold())

@@ -1,0 +1,89 @@
+"""Conversions of cells, by column."""
+
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from datetime import tzinfo
+from typing import Final, TypeAlias
+
+from service.model.kinds import FLAG, INSTANT, NUMBER
+from service.model.records import Field
+from service.reading.batch import Cell, Invalid, WrongType
+from service.reading.diagnostics import Issue
+from service.reading.mapping.date_formats import instant_converter
+from service.reading.mapping.declaration import Constant, FieldMapping, ResourceMapping
+
+Cells: TypeAlias = Sequence[Cell]
+Conversion: TypeAlias = Callable[[Cells], Cells]
+MAX_CACHED: Final = 1 << 16  # texts; columns with many distinct ones must not exhaust memory
+_FLAGS: Final = {True: "true", False: "false"}
+_POINT: Final = Issue("type", "expected a number with a decimal comma, as the mapping declares")
+
+
+class ConvertedCells(dict[Cell, Cell]):
+    """Cells with what they are converted to, each distinct one once."""
+
+    def __init__(self, convert: Callable[[str], Cell]) -> None:
+        """Convert texts that are not blank, without the white space around them; other cells stay the same."""
+        self._convert = convert
+
+    def __missing__(self, cell: Cell) -> Cell:
+        if len(self) >= MAX_CACHED:
+            self.clear()
+        text = cell.strip() if isinstance(cell, str) else ""
+        converted = self[cell] = self._convert(text) if text else cell
+        return converted
+
+    def column(self, cells: Cells) -> Cells:
+        """Return the cells of a column, converted."""
+        return list(map(self.__getitem__, cells))
+
+
+def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, texts: bool) -> list[Conversion]:
+    """Return the conversions of a field, in order; `texts` if all cells of the file are texts."""
+    found: list[Conversion] = []
+    if entry.values or entry.other is not None:
+        found.append(_by_values(entry.values, entry.other))
+    if field.kind is NUMBER and mapping.decimal == ",":
+        found.append(_convert_decimals)
+    if field.kind is INSTANT:
+        found += _of_instants(mapping.dates if entry.dates is None else entry.dates, mapping.time_zone)
+    if entry.default is not None:
+        found.append(_with_default(entry.default))
+    if not texts and field.kind is not FLAG:
+        found.append(_without_flags)
+    return found
+
+
+def without(cells: Cells, texts: AbstractSet[str]) -> Cells:
+    """Return cells, None for the texts that mean "no value"."""
+    return [None if isinstance(cell, str) and cell.strip().casefold() in texts else cell for cell in cells]
+
+
+def has_value(cell: Cell) -> bool:
+    """Return whether a cell has a value: blank texts have none."""
+    return cell is not None and not (isinstance(cell, str) and (not cell or cell.isspace()))
+
+
+def _by_values(values: Mapping[str, Constant], other: Constant | None) -> Conversion:
+    convert = ConvertedCells(lambda text: values.get(text.casefold(), text if other is None else other)).column
+    return lambda cells: convert([_FLAGS[cell] if isinstance(cell, bool) else cell for cell in cells])
+
+
+def _of_instants(formats: Sequence[str], zone: tzinfo | None) -> list[Conversion]:
+    convert = instant_converter(formats, zone)
+    return [] if convert is None else [ConvertedCells(convert).column]
+
+
+def _convert_decimals(cells: Cells) -> Cells:
+    return [_with_point(cell) if isinstance(cell, str) else cell for cell in cells]
+
+
+def _with_point(text: str) -> Cell:
+    return Invalid(text, _POINT) if "." in text else text.replace(",", ".", 1)
+
+
+def _with_default(default: Constant) -> Conversion:
+    return lambda cells: [cell if has_value(cell) else default for cell in cells]
+
+
+def _without_flags(cells: Cells) -> Cells:
+    return [WrongType(_FLAGS[cell]) if isinstance(cell, bool) else cell for cell in cells]

@@ -1,0 +1,110 @@
+"""The tables and keys of mapping.toml, and what they mean once they are checked."""
+
+from collections.abc import Mapping
+from datetime import tzinfo
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+Constant: TypeAlias = str | bool
+
+
+class FileTable(msgspec.Struct, frozen=True):
+    """The keys of the file."""
+
+    preset: str | None = None
+    stores: dict[str, Any] = {}
+    companies: dict[str, Any] = {}
+
+
+class StoresTable(msgspec.Struct, frozen=True):
+    """The keys of `[stores]`."""
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str = "."
+    date: str | list[str] = []
+    time_zone: str | None = None
+    no_value: list[str] = []
+    fields: dict[str, Any] = {}
+
+
+class CompaniesTable(StoresTable, frozen=True, rename={"source": "from"}):
+    """The keys of `[companies]`."""
+
+    source: str | None = None
+
+
+class JoinTable(msgspec.Struct, frozen=True):
+    """The keys of a join in `first`."""
+
+    join: list[str]
+    separator: str = " "
+
+
+class FieldTable(msgspec.Struct, frozen=True, kw_only=True, rename={"column": "from"}):
+    """The keys of an entry of `fields`."""
+
+    column: str | UnsetType = UNSET
+    join: list[str] | UnsetType = UNSET
+    separator: str | UnsetType = UNSET
+    first: list[Any] | UnsetType = UNSET  # columns, and tables of joins
+    constant: Constant | UnsetType = UNSET
+    default: Constant | UnsetType = UNSET
+    values: dict[str, Constant] | UnsetType = UNSET
+    other: Constant | UnsetType = UNSET
+    date: str | list[str] | UnsetType = UNSET
+    optional: bool = False
+
+
+class JoinedColumns(msgspec.Struct, frozen=True):
+    """Columns whose values are joined; most are a single one."""
+
+    columns: tuple[str, ...]
+    separator: str = " "
+
+
+class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
+    """How the values of a field are made.
+
+    sources   the first that has a value gives it
+    default   the value if none of them has one; a constant is a default without sources
+    values    a text in lower case -> the value that it means
+    other     what the other texts mean; None if they are the value
+    dates     the formats of its dates; None for those of its file
+    optional  whether the file may be without the columns
+    """
+
+    sources: tuple[JoinedColumns, ...] = ()
+    default: Constant | None = None
+    values: Mapping[str, Constant] = {}
+    other: Constant | None = None
+    dates: tuple[str, ...] | None = None
+    optional: bool = False
+
+
+class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):
+    """How the records of a resource are made of those of a file.
+
+    fields     the fields that are not taken by their names
+    dates      the formats of dates; none for those of the data format
+    time_zone  the zone of date-times without an offset; None for UTC
+    no_value   the texts that mean "no value", in lower case
+    """
+
+    fields: Mapping[str, FieldMapping] = {}
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str = "."
+    dates: tuple[str, ...] = ()
+    time_zone: tzinfo | None = None
+    no_value: frozenset[str] = frozenset()
+
+
+class DataMapping(msgspec.Struct, frozen=True, kw_only=True):
+    """How stores and companies are made; `derives_companies` if the companies are made of the records of stores."""
+
+    stores: ResourceMapping = ResourceMapping()
+    companies: ResourceMapping = ResourceMapping()
+    derives_companies: bool = False

@@ -1,0 +1,99 @@
+"""Check the entries of a mapping: how a field is made of columns."""
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+from msgspec import UNSET, UnsetType
+
+from service.model.kinds import FLAG, INSTANT
+from service.model.records import Field
+from service.reading.diagnostics import FileError
+from service.reading.mapping.declaration import Constant, FieldMapping, FieldTable, JoinedColumns, JoinTable
+from service.reading.mapping.keys import join_keys, read_table
+from service.reading.mapping.options import parse_date_formats
+
+_T = TypeVar("_T")
+_SOURCES: Final = ("from", "join", "first", "constant")
+_NOT_WITH_A_CONSTANT: Final = ("default", "values", "other", "date", "optional")
+
+
+def parse_entry(entry: object, field: Field, place: str) -> FieldMapping:
+    """Return how a field is made. Raises FileError, with the key that is wrong."""
+    if isinstance(entry, str):
+        return FieldMapping(sources=(JoinedColumns((entry,)),))
+    if not isinstance(entry, Mapping):
+        raise FileError(f"{place}: expected a column, or a table")
+    table = read_table(entry, FieldTable, place)
+    _check_combination(entry, place)
+    _check_values(table, field, place)
+    if not isinstance(table.constant, UnsetType):
+        return FieldMapping(default=table.constant)
+    return FieldMapping(
+        sources=_sources(table, place),
+        default=_or(table.default, None),
+        values=_folded(_or(table.values, {}), place),
+        other=_or(table.other, None),
+        dates=None if isinstance(table.date, UnsetType) else parse_date_formats(table.date, f"{place}.date"),
+        optional=table.optional,
+    )
+
+
+def _check_combination(entry: Mapping[str, object], place: str) -> None:
+    """Check that the keys are used only with those that give them a meaning."""
+    declared = [key for key in _SOURCES if key in entry]
+    if len(declared) != 1:
+        found = f", found {' and '.join(declared)}" if declared else ""
+        raise FileError(f"{place}: expected one of {', '.join(_SOURCES)}{found}")
+    if "constant" in entry and (unused := [key for key in _NOT_WITH_A_CONSTANT if key in entry]):
+        raise FileError(f"{place}.{unused[0]}: not used, because the field is a constant")
+    if "separator" in entry and "join" not in entry:
+        raise FileError(f"{place}.separator: not used, because there is no join")
+    if "other" in entry and "values" not in entry:
+        raise FileError(f"{place}.other: not used, because there are no values")
+
+
+def _check_values(table: FieldTable, field: Field, place: str) -> None:
+    """Check that the values of a flag are true or false, those of other fields texts."""
+    expected, what = (bool, "true or false") if field.kind is FLAG else (str, "a text in quotes")
+    values = {f"values.{text}": value for text, value in _or(table.values, {}).items()}
+    for key, value in {"constant": table.constant, "default": table.default, "other": table.other, **values}.items():
+        if not isinstance(value, expected | UnsetType):
+            raise FileError(f"{place}.{key}: expected {what}")
+    if table.date is not UNSET and field.kind is not INSTANT:
+        raise FileError(f"{place}.date: not used, because the field is not a date")
+
+
+def _sources(table: FieldTable, place: str) -> tuple[JoinedColumns, ...]:
+    if not isinstance(table.column, UnsetType):
+        return (JoinedColumns((table.column,)),)
+    if not isinstance(table.join, UnsetType):
+        return (_joined(table.join, _or(table.separator, " "), f"{place}.join"),)
+    first = _or(table.first, [])
+    if not first:
+        raise FileError(f"{place}.first: expected at least one column")
+    return tuple(_source(each, join_keys(place, "first", f"[{index}]")) for index, each in enumerate(first))
+
+
+def _source(each: object, place: str) -> JoinedColumns:
+    if isinstance(each, str):
+        return JoinedColumns((each,))
+    table = read_table(each, JoinTable, place)
+    return _joined(table.join, table.separator, f"{place}.join")
+
+
+def _joined(columns: list[str], separator: str, place: str) -> JoinedColumns:
+    if not columns:
+        raise FileError(f"{place}: expected at least one column")
+    return JoinedColumns(tuple(columns), separator)
+
+
+def _folded(values: Mapping[str, Constant], place: str) -> dict[str, Constant]:
+    folded: dict[str, Constant] = {}
+    for text, value in values.items():
+        if folded.setdefault(text.strip().casefold(), value) != value:
+            raise FileError(f"{place}.values.{text}: has another value in another case")
+    return folded
+
+
+def _or(value: _T | UnsetType, default: Any) -> Any:
+    return default if isinstance(value, UnsetType) else value

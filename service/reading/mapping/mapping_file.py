@@ -1,0 +1,139 @@
+"""Read a mapping: the file mapping.toml, or a preset."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from service.model.records import COMPANIES, STORES, Resource
+from service.reading.diagnostics import FileError, printable
+from service.reading.field_names import suggest_field
+from service.reading.mapping.declaration import (
+    CompaniesTable,
+    DataMapping,
+    FieldMapping,
+    FileTable,
+    JoinedColumns,
+    ResourceMapping,
+    StoresTable,
+)
+from service.reading.mapping.entries import parse_entry
+from service.reading.mapping.keys import read_table
+from service.reading.mapping.options import check_dialect, find_time_zone, parse_date_formats
+from service.suggestion import did_you_mean
+
+MAPPING: Final = "mapping.toml"
+_FOLDER: Final = Path(__file__).parent / "presets"
+PRESETS: Final = tuple(sorted(file.stem for file in _FOLDER.glob("*.toml")))
+_LINE: Final = re.compile(r"at line ([0-9]+)")
+_MAX_SIZE: Final = 1 << 20  # bytes; a mapping is written by a person
+
+
+def load_mapping(name: str | Path) -> DataMapping:
+    """Return the mapping of a file, or the preset of a name. Raises FileError, with the key that is wrong."""
+    if str(name) in PRESETS:
+        return _parse_tables(_read_preset(str(name)))
+    try:
+        stored = Path(name).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a null character
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise FileError(f"the mapping cannot be read: {why}{did_you_mean(str(name), PRESETS)}") from None
+    return parse_mapping(stored)
+
+
+def parse_mapping(stored: bytes) -> DataMapping:
+    """Return the mapping in the bytes of its file. Raises FileError, with the key that is wrong."""
+    own = _parse_toml(stored)
+    preset = read_table(own, FileTable, "").preset
+    if preset is None:
+        return _parse_tables(own)
+    if preset not in PRESETS:
+        hint = did_you_mean(preset, PRESETS) or f"; the presets are {', '.join(PRESETS)}"
+        raise FileError(f"preset: no preset {preset!r}{hint}")
+    return _parse_tables(_merge(_read_preset(preset), own))
+
+
+def _parse_toml(stored: bytes) -> dict[str, Any]:
+    if len(stored) > _MAX_SIZE:
+        raise FileError(f"the mapping is larger than {_MAX_SIZE >> 20} MiB")
+    try:
+        return tomllib.loads(stored.decode("utf-8-sig").replace("\r\n", "\n"))
+    except UnicodeDecodeError:
+        raise FileError("the mapping is not UTF-8") from None
+    except RecursionError:
+        raise FileError("the mapping is nested too deeply") from None
+    except tomllib.TOMLDecodeError as error:
+        line = _LINE.search(str(error))
+        raise FileError(f"not valid TOML: {printable(str(error))}", int(line[1]) if line else None) from None
+
+
+def _read_preset(name: str) -> dict[str, Any]:
+    """Return the tables of a preset. A file may be without any of its columns."""
+    tables = _parse_toml((_FOLDER / f"{name}.toml").read_bytes())
+    for table in tables.values():
+        fields = table.get("fields", {}).items()
+        entries = {field: {"from": entry} if isinstance(entry, str) else entry for field, entry in fields}
+        table["fields"] = {field: entry | {"optional": True} for field, entry in entries.items()}
+    return tables
+
+
+def _merge(preset: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of a preset, with the keys and entries of a file instead of those of the same name."""
+    merged = {**preset, **own}
+    for name, table in preset.items():
+        fields = own.get(name, {}).get("fields", {})
+        if isinstance(fields, dict):  # otherwise it is reported when it is checked
+            merged[name] = {**table, **own.get(name, {}), "fields": table["fields"] | fields}
+    return merged
+
+
+def _parse_tables(tables: Mapping[str, Any]) -> DataMapping:
+    file = read_table(tables, FileTable, "")
+    derives = "from" in file.companies
+    # Derived companies are read from the file of the stores: its options are theirs.
+    options = {key: value for key, value in file.stores.items() if key != "fields"} if derives else {}
+    stores = _parse_resource(read_table(file.stores, StoresTable, STORES.name), STORES)
+    table = read_table(options | file.companies, CompaniesTable, COMPANIES.name)
+    if derives and table.source != STORES.name:
+        raise FileError(f'companies.from: expected "{STORES.name}"')
+    companies = _parse_resource(table, COMPANIES)
+    if derives:
+        stores, companies = _share_identifier(stores, companies)
+    return DataMapping(stores=stores, companies=companies, derives_companies=derives)
+
+
+def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
+    place, known = resource.name, {field.name: field for field in resource.fields}
+    check_dialect(table, place)
+    for name in table.fields:
+        if name not in known:
+            near = suggest_field(name, resource)
+            hint = f"; did you mean {near}?" if near else did_you_mean(name, known)
+            raise FileError(f"{place}.fields.{name}: not a field{hint}")
+    entries = table.fields.items()
+    return ResourceMapping(
+        fields={name: parse_entry(entry, known[name], f"{place}.fields.{name}") for name, entry in entries},
+        encoding=table.encoding,
+        delimiter=table.delimiter,
+        decimal=table.decimal,
+        dates=parse_date_formats(table.date, f"{place}.date"),
+        time_zone=None if table.time_zone is None else find_time_zone(table.time_zone, f"{place}.time_zone"),
+        no_value=frozenset(text.strip().casefold() for text in table.no_value),
+    )
+
+
+def _share_identifier(stores: ResourceMapping, companies: ResourceMapping) -> tuple[ResourceMapping, ResourceMapping]:
+    """Return the mappings of stores and of companies derived from them: one entry for the company is enough.
+
+    A company without another name has its identifier as name.
+    """
+    key = COMPANIES.identifier
+    store_key = stores.fields.get(key) or companies.fields.get(key) or FieldMapping(sources=(JoinedColumns((key,)),))
+    company_key = companies.fields.get(key) or store_key
+    return (
+        msgspec.structs.replace(stores, fields={**stores.fields, key: store_key}),
+        msgspec.structs.replace(companies, fields={"name": company_key, **companies.fields, key: company_key}),
+    )

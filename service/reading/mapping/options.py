@@ -1,0 +1,53 @@
+"""Check the options of a mapping: encodings, formats of dates, time zones."""
+
+from collections.abc import Iterable
+from encodings.aliases import aliases
+from typing import Final
+from zoneinfo import ZoneInfo, available_timezones
+
+from service.reading.diagnostics import FileError
+from service.reading.mapping.date_formats import RFC_3339, parse_date_format
+from service.reading.mapping.declaration import StoresTable
+from service.suggestion import did_you_mean
+
+_DECIMALS: Final = (".", ",")
+
+
+def check_dialect(table: StoresTable, place: str) -> None:
+    """Raise FileError for an unknown encoding, or for separators that are not one character."""
+    if table.encoding is not None:
+        _check_encoding(table.encoding, f"{place}.encoding")
+    if table.delimiter is not None and len(table.delimiter) != 1:
+        raise FileError(f"{place}.delimiter: expected one character")
+    if table.decimal not in _DECIMALS:
+        raise FileError(f'{place}.decimal: expected "." or ","')
+
+
+def parse_date_formats(declared: str | Iterable[str], place: str) -> tuple[str, ...]:
+    """Return the declared formats of dates. Raises FileError if one is not a format."""
+    formats = (declared,) if isinstance(declared, str) else tuple(declared)
+    for each in formats:
+        try:
+            if each != RFC_3339:
+                parse_date_format(each)
+        except ValueError as error:
+            raise FileError(f"{place}: {each!r}: {error}") from None
+    return formats
+
+
+def find_time_zone(name: str, place: str) -> ZoneInfo:
+    """Return a time zone by its name in the IANA database. Raises FileError if there is none."""
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, KeyError):  # a folder, a path out of the database, an unknown name
+        zones = available_timezones()
+    hint = did_you_mean(name, sorted(zones)) if zones else "; the system has no time zones, install tzdata"
+    raise FileError(f"{place}: no time zone {name!r}{hint}")
+
+
+def _check_encoding(name: str, place: str) -> None:
+    try:
+        b"text".decode(name, "replace")
+    except (LookupError, ValueError):  # ValueError: a null character
+        known = {alias.replace("_", "-") for alias in (*aliases, *aliases.values())} - {name}
+        raise FileError(f"{place}: no text encoding {name!r}{did_you_mean(name, sorted(known))}") from None

@@ -1,0 +1,89 @@
+"""Make records of the records of a file, as a mapping declares."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
+from typing import TypeAlias
+
+import msgspec
+
+from service.model.records import Field, Resource
+from service.reading.batch import Batch, Cell, WrongType
+from service.reading.mapping.column_names import resolve_columns
+from service.reading.mapping.conversions import Cells, conversions, has_value, without
+from service.reading.mapping.declaration import FieldMapping, JoinedColumns, ResourceMapping
+from service.reading.record_file import RecordFile
+
+_Columns: TypeAlias = Mapping[str, Cells]
+
+
+def mapped_batches(file: RecordFile, mapping: ResourceMapping, resource: Resource) -> Iterator[Batch]:
+    """Yield the records of a file by field. Raises FileError."""
+    mapper = RecordMapper(file, mapping, resource)
+    return map(mapper.apply, file.batches(mapper.columns))
+
+
+class RecordMapper:
+    """Turns batches by column into batches by field.
+
+    columns  the columns that it needs
+    """
+
+    def __init__(self, file: RecordFile, mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> None:
+        """Find the columns of a file; `by_name` also those of fields without an entry. Raises FileError."""
+        entries = resolve_columns(mapping, file, resource, by_name=by_name)
+        self._no_value = mapping.no_value
+        self._fields = [
+            _FieldMapper(field, entries.get(field.name, FieldMapping()), mapping, texts=file.is_table)
+            for field in resource.fields
+        ]
+        self.columns: Sequence[str] = list(dict.fromkeys(name for each in self._fields for name in each.columns))
+
+    def apply(self, batch: Batch) -> Batch:
+        """Return the records by field. Columns that are not mapped are not reported: the mapping leaves them out."""
+        columns = {name: batch.columns[name] for name in self.columns}
+        if self._no_value:
+            columns = {name: without(cells, self._no_value) for name, cells in columns.items()}
+        fields = {each.name: each.cells(columns, len(batch.numbers)) for each in self._fields}
+        return msgspec.structs.replace(batch, columns=fields, unused=())
+
+
+class _FieldMapper:
+    """Makes the cells of a field."""
+
+    def __init__(self, field: Field, entry: FieldMapping, mapping: ResourceMapping, *, texts: bool) -> None:
+        self.name, self._sources = field.name, entry.sources
+        self._conversions = conversions(field, entry, mapping, texts=texts)
+
+    @property
+    def columns(self) -> Iterator[str]:
+        """The columns that it needs."""
+        return (column for source in self._sources for column in source.columns)
+
+    def cells(self, columns: _Columns, size: int) -> Cells:
+        """Return the cells of the field."""
+        sources = [_join(source, columns) for source in self._sources]
+        cells = sources[0] if sources else list(repeat(None, size))
+        for others in sources[1:]:
+            cells = [cell if has_value(cell) else other for cell, other in zip(cells, others, strict=True)]
+        for convert in self._conversions:
+            cells = convert(cells)
+        return cells
+
+
+def _join(source: JoinedColumns, columns: _Columns) -> Cells:
+    """Return the cells of columns joined, without those that have no value."""
+    cells = [columns[name] for name in source.columns]
+    if len(cells) == 1:
+        return cells[0]
+    try:
+        return [source.separator.join(filter(None, map(str.strip, parts))) for parts in zip(*cells, strict=True)]
+    except TypeError:  # a cell is no text
+        return [_join_cells(parts, source.separator) for parts in zip(*cells, strict=True)]
+
+
+def _join_cells(parts: Sequence[Cell], separator: str) -> Cell:
+    """Return cells of any type joined; one of a wrong type is the result."""
+    wrong = next((part for part in parts if not isinstance(part, str | None)), None)
+    if wrong is not None:
+        return WrongType(str(wrong).lower()) if isinstance(wrong, bool) else wrong
+    return separator.join(part.strip() for part in parts if isinstance(part, str) and has_value(part))

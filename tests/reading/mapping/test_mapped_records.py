@@ -1,0 +1,285 @@
+"""Records are made of columns as a mapping declares: a mapped file equals its strict twin."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from service.model.records import COMPANIES, STORES
+from service.reading.batch import BATCH_SIZE, Cell, Invalid, WrongType
+from service.reading.diagnostics import FileError, Issue
+from service.reading.mapping.conversions import MAX_CACHED, ConvertedCells
+from service.reading.mapping.mapping_file import parse_mapping
+from service.reading.mapping.record_mapper import RecordMapper, mapped_batches
+from tests.loading.data_files import load_files
+from tests.reading.mapping.record_files import Records, compiled, table
+
+STRICT = """
+store_id,company_id,name,address_1,city,province,country,postal_code,is_open,latitude,longitude,created_at,updated_at
+s1,c1,Mitte,"Lange Gasse 3",Köln,,DE,50667,true,50.9375,6.9603,2024-05-31,2024-06-01T08:30:00+02:00
+s2,c1,,Markt,Bonn,,DE,,false,50.7374,7.0982,,2024-01-01T00:00:00+01:00
+s3,c2,Süd,"Am Hang 12a",Köln,,AT,1010,true,,,2020-02-29,
+"""
+COMPANIES_CSV = "company_id,name\nc1,Kette Eins\nc2,Kette Zwei\n"
+GERMAN = """
+Filial-Nr,Kette,Bezeichnung,Name,Straße,Hausnummer,Ort,Land,PLZ,Status,Breite,Länge,Eröffnet,Geändert
+s1,c1,Mitte,x,Lange Gasse,3,Köln,Deutschland,50667,geöffnet,"50,9375","6,9603",31.05.2024,01.06.2024 08:30
+s2,c1,k.A.,-, Markt,,Bonn,deutschland,n/a,Geschlossen,"50,7374","7,0982",,01.01.2024 00:00
+s3,c2, ,Süd,Am Hang,12a,Köln,Österreich,1010,K.A.,,,29.02.2020,
+"""
+MAPPING = """
+[stores]
+decimal = ","
+date = ["dd.mm.yyyy", "dd.mm.yyyy hh:mm"]
+time_zone = "Europe/Berlin"
+no_value = ["n/a", "k.A.", "-"]
+[stores.fields]
+store_id = "Filial-Nr"
+company_id = "kette"
+name = { first = ["Bezeichnung", "Name"] }
+address_1 = { join = ["Straße", "Hausnummer"] }
+city = "Ort"
+country = { from = "Land", values = { Deutschland = "DE", "Österreich" = "AT" } }
+postal_code = "PLZ"
+is_open = { from = "Status", values = { "geöffnet" = true, geschlossen = false } }
+latitude = "Breite"
+longitude = "Länge"
+created_at = { from = "Eröffnet", date = "dd.mm.yyyy" }
+updated_at = "Geändert"
+"""
+
+
+def test_a_mapped_file_equals_its_strict_twin_to_the_byte(tmp_path: Path) -> None:
+    # A date is midnight in the zone of the mapping.
+    strict = (
+        STRICT.strip().replace("2024-05-31", "2024-05-31T00:00+02:00").replace("2020-02-29", "2020-02-29T00:00+01:00")
+    )
+    twin = load_files(tmp_path, {"stores.csv": f"{strict}\n".encode(), "companies.csv": COMPANIES_CSV.encode()})
+    mapped = compiled(MAPPING, table(GERMAN), table(COMPANIES_CSV))
+    assert twin.dataset is not None
+    assert twin.report.errors == []
+    assert mapped.diagnostics == []
+    assert mapped.version == twin.dataset.version
+
+
+def test_a_mapping_without_entries_changes_nothing(tmp_path: Path) -> None:
+    files = {"stores.csv": f"{STRICT.strip()}\n".encode(), "companies.csv": COMPANIES_CSV.encode()}
+    twin = load_files(tmp_path, files)
+    mapped = compiled("", table(STRICT), table(COMPANIES_CSV))
+    assert twin.dataset is not None
+    assert mapped.version == twin.dataset.version
+
+
+def test_plain_columns_are_passed_on_as_they_are() -> None:
+    file = table(STRICT)
+    mapper = RecordMapper(file, parse_mapping(b'[stores.fields]\nprovince = "city"').stores, STORES)
+    (batch,) = file.batches(mapper.columns)
+    mapped = mapper.apply(batch)
+    assert mapped.columns["city"] is batch.columns["city"]
+    assert mapped.columns["province"] is batch.columns["city"]
+    assert mapper.columns == [
+        "store_id", "company_id", "name", "address_1", "city", "country", "postal_code", "is_open", "latitude",
+        "longitude", "created_at", "updated_at",
+    ]  # fmt: skip
+    assert (mapped.numbers, mapped.lines(), mapped.unused) == (batch.numbers, batch.lines(), ())
+
+
+REQUIRED = {"store_id": "s1", "company_id": "c1", "address_1": "1 Elm St", "city": "Ada", "country": "CA"}
+
+
+def field(entry: str, cells: dict[str, Cell], *, name: str = "name", options: str = "", is_table: bool = True) -> Cell:
+    """Return the cell of a field of a record."""
+    file = Records([*REQUIRED, *cells], [{**REQUIRED, **cells}], is_table=is_table)
+    declared = parse_mapping(f"[stores]\n{options}\n[stores.fields]\n{name} = {entry}".encode()).stores
+    (batch,) = mapped_batches(file, declared, STORES)
+    return batch.columns[name][0]
+
+
+@pytest.mark.parametrize(
+    ("entry", "cells", "expected"),
+    [
+        ('"a"', {"a": " x "}, " x "),
+        ('{ from = "a" }', {"a": ""}, ""),
+        ('{ join = ["a", "b", "c"] }', {"a": "x", "b": " ", "c": " y"}, "x y"),
+        ('{ join = ["a", "b"], separator = ", " }', {"a": "x", "b": "y"}, "x, y"),
+        ('{ join = ["a", "b"] }', {"a": "", "b": ""}, ""),
+        ('{ join = ["a", "b"], default = "z" }', {"a": "", "b": ""}, "z"),
+        ('{ first = ["a", "b"] }', {"a": " ", "b": "y"}, "y"),
+        ('{ first = ["a", { join = ["b", "c"], separator = "-" }] }', {"a": "", "b": "x", "c": "y"}, "x-y"),
+        ('{ constant = "x" }', {}, "x"),
+        ('{ from = "a", default = "x" }', {"a": "\t"}, "x"),
+        ('{ from = "a", values = { A = "x" } }', {"a": " a "}, "x"),
+        ('{ from = "a", values = { A = "x" } }', {"a": "b"}, "b"),
+        ('{ from = "a", values = { A = "x" }, other = "y" }', {"a": "b"}, "y"),
+        ('{ from = "a", values = { A = "x" }, other = "y" }', {"a": ""}, ""),
+        ('{ from = "a", values = { A = "x" }, other = "y", default = "z" }', {"a": ""}, "z"),
+    ],
+)
+def test_a_field_is_made_as_its_entry_declares(entry: str, cells: dict[str, Cell], expected: Cell) -> None:
+    assert field(entry, cells) == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "cells", "expected"),
+    [
+        ('"a"', {"a": True}, WrongType("true")),
+        ('"a"', {"a": None}, None),
+        ('{ join = ["a", "b"] }', {"a": None, "b": "y"}, "y"),
+        ('{ join = ["a", "b"] }', {"a": "x", "b": WrongType("[]")}, WrongType("[]")),
+        ('{ join = ["a", "b"] }', {"a": "x", "b": False}, WrongType("false")),
+        ('{ first = ["a", "b"] }', {"a": WrongType("[]"), "b": "y"}, WrongType("[]")),
+        ('{ from = "a", values = { true = "x" } }', {"a": True}, "x"),
+        ('{ from = "a", values = { A = "x" }, other = "y" }', {"a": WrongType("[]")}, WrongType("[]")),
+    ],
+)
+def test_cells_of_other_types_are_accepted_only_where_they_are_declared(
+    entry: str, cells: dict[str, Cell], expected: Cell
+) -> None:
+    assert field(entry, cells, is_table=False) == expected
+
+
+def test_flags_stay_flags() -> None:
+    assert field('"a"', {"a": False}, name="is_open", is_table=False) is False
+    assert field('{ from = "a", values = { x = false } }', {"a": "X"}, name="is_open") is False
+    assert field('{ from = "a", values = { x = false } }', {"a": "no"}, name="is_open") == "no"
+    assert field('{ first = ["a", "b"] }', {"a": False, "b": True}, name="is_open", is_table=False) is False
+
+
+def test_a_decimal_point_is_invalid_where_commas_are_declared() -> None:
+    issue = Issue("type", "expected a number with a decimal comma, as the mapping declares")
+    options = 'decimal = ","'
+    assert field('"a"', {"a": "-1234,5"}, name="latitude", options=options) == "-1234.5"
+    assert field('"a"', {"a": "7"}, name="latitude", options=options) == "7"
+    assert field('"a"', {"a": "1.234,5"}, name="latitude", options=options) == Invalid("1.234,5", issue)
+    assert field('"a"', {"a": None}, name="latitude", options=options, is_table=False) is None
+
+
+def test_texts_that_mean_no_value_are_no_value_in_all_columns_whatever_their_case() -> None:
+    options = 'no_value = ["N/A", " Unbekannt"]'
+    assert field('"a"', {"a": " n/a "}, options=options) is None
+    assert field('{ first = ["a", "b"] }', {"a": "UNBEKANNT", "b": "y"}, options=options) == "y"
+    assert field('"a"', {"a": "n/a."}, options=options) == "n/a."
+    assert field('"a"', {"a": WrongType("[]")}, options=options, is_table=False) == WrongType("[]")
+
+
+def test_invalid_cells_are_errors_with_their_text_and_what_is_declared() -> None:
+    changed = GERMAN.replace("29.02.2020", "2020-02-29").replace("6,9603", "6.9603")
+    loaded = compiled(MAPPING, table(changed), table(COMPANIES_CSV))
+    assert [(each.code, each.line, each.field, each.value, each.why) for each in loaded.diagnostics] == [
+        ("type", 2, "longitude", "6.9603", "expected a number with a decimal comma, as the mapping declares"),
+        ("date", 4, "created_at", "2020-02-29", "expected a date as dd.mm.yyyy, as the mapping declares"),
+    ]
+    assert [each["store_id"] for each in loaded.stores] == ["s2"]
+
+
+HEADER = "store_id,company_id,address_1,city,country,Store Name,STORE_NAME,Ort"
+ROW = "s1,c1,1 Elm St,Ada,CA,a,b,c"
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ('"Orr"', "'Orr' (of name; did you mean 'Ort'?)"),
+        ('"store name"', "'store name' (of name; use one of 'Store Name', 'STORE_NAME')"),
+        ('{ join = ["Ort", "Stat"] }', "'Stat' (of name)"),
+        ('{ join = ["province", "xx"] }', "'province' (of name; that is a field, and fields are made of columns only), 'xx' (of name)"),
+        ('{ first = ["Ort", { join = ["qq"] }] }', "'qq' (of name)"),
+    ],
+)  # fmt: skip
+def test_columns_that_the_file_does_not_have_are_refused_with_the_nearest_name(entry: str, why: str) -> None:
+    declared = parse_mapping(f"[stores.fields]\nname = {entry}\nprovince = {{ constant = 'ON' }}".encode()).stores
+    with pytest.raises(FileError) as refused:
+        RecordMapper(table(f"{HEADER}\n{ROW}"), declared, STORES)
+    assert str(refused.value) == f"the mapping names columns that the file does not have: {why}"
+
+
+def test_entries_that_refer_to_each_other_are_refused_because_fields_are_made_of_columns() -> None:
+    declared = parse_mapping(
+        b'[stores.fields]\nname = { join = ["address_2"] }\naddress_2 = { join = ["name"] }'
+    ).stores
+    with pytest.raises(
+        FileError, match=r"'address_2' \(of name; that is a field, and fields are made of columns only\)"
+    ):
+        RecordMapper(table("store_id,company_id,address_1,city,country\ns1,c1,1 Elm St,Ada,CA"), declared, STORES)
+
+
+def test_a_column_may_be_named_in_another_case_and_spacing() -> None:
+    assert field('"STORE-NAME"', {"Store name": "x"}) == "x"
+    assert field('"Store name"', {"Store name": "x", "store_name": "y"}) == "x"
+
+
+def test_optional_columns_may_be_missing() -> None:
+    assert field('{ from = "b", optional = true }', {"a": "x"}) is None
+    assert field('{ first = ["b", "a"], optional = true }', {"a": "x"}) == "x"
+    assert field('{ from = "b", optional = true, default = "y" }', {"a": "x"}) == "y"
+
+
+def test_required_fields_without_a_column_are_refused() -> None:
+    declared = parse_mapping(b'[stores.fields]\nstore_id = { from = "No", optional = true }').stores
+    with pytest.raises(FileError) as refused:
+        RecordMapper(table("company_id,Town,Street\nc1,Ada,1 Elm St"), declared, STORES)
+    assert str(refused.value) == (
+        "no columns for required fields: store_id (expected 'No'), address_1 (map it to 'Street'?),"
+        " city (map it to 'Town'?), country"
+    )
+
+
+def test_members_that_the_first_records_do_not_have_are_read_if_they_are_optional() -> None:
+    records = Records(list(REQUIRED), [REQUIRED, {**REQUIRED, "late": "x"}], is_table=False)
+    declared = parse_mapping(b'[stores.fields]\nname = { from = "late", optional = true }').stores
+    (batch,) = mapped_batches(records, declared, STORES)
+    assert batch.columns["name"] == [None, "x"]
+    with pytest.raises(FileError, match=r"'late' \(of name; if only some records have it, declare it optional\)"):
+        mapped_batches(records, parse_mapping(b'[stores.fields]\nname = "late"').stores, STORES)
+
+
+def test_derived_companies_are_those_of_the_stores_each_once_as_the_first_store_has_it() -> None:
+    mapping = """
+    [stores.fields]
+    name = { constant = "x" }
+    [companies]
+    from = "stores"
+    [companies.fields]
+    company_id = "Kette"
+    name = "Kettenname"
+    """
+    text = "store_id,Kette,Kettenname,address_1,city,country,created_at\n"
+    rows = ["s0,,,a,b,CA,", "s1,c1,Eins,a,b,CA,2020-01-01", "s2,c2,Zwei,a,b,CA,", "s3,c1,1,a,b,CA,"]
+    rows += [f"t{number},c{number % 3},N,a,b,CA," for number in range(2 * BATCH_SIZE)]
+    loaded = compiled(mapping, table(text + "\n".join(rows)))
+    assert [(each["company_id"], each["name"]) for each in loaded.companies] == [
+        ("c0", "N"),
+        ("c1", "Eins"),
+        ("c2", "Zwei"),
+    ]
+    assert [(each.code, each.line, each.field) for each in loaded.diagnostics] == [("missing", 2, "company_id")]
+    assert len(loaded.stores) == 3 + 2 * BATCH_SIZE
+
+
+def test_errors_of_derived_companies_have_the_lines_of_their_stores() -> None:
+    text = "store_id,company_id,n,address_1,city,country\ns1,c1,N,a,b,CA\ns2,c1,,a,b,CA\ns3,c2,,a,b,CA"
+    mapping = '[companies]\nfrom = "stores"\n[companies.fields]\nname = "n"'
+    assert [(each.code, each.file, each.line, each.field) for each in compiled(mapping, table(text)).diagnostics] == [
+        ("missing", "companies", 4, "name"),
+        ("company", "stores", 4, "company_id"),
+    ]
+
+
+def test_companies_with_a_file_of_their_own_are_mapped_too(tmp_path: Path) -> None:
+    mapping = parse_mapping(b'[companies.fields]\ncompany_id = "Nr"\nname = { join = ["Firma", "Form"] }').companies
+    (batch,) = mapped_batches(table("Nr,Firma,Form\nc1,Eins,AG"), mapping, COMPANIES)
+    assert {name: list(cells) for name, cells in batch.columns.items() if any(cells)} == {
+        "company_id": ["c1"],
+        "name": ["Eins AG"],
+    }
+
+
+def test_converted_texts_are_cached_within_a_limit() -> None:
+    calls: list[str] = []
+    convert: Callable[[str], Cell] = lambda text: calls.append(text) or text  # type: ignore[func-returns-value]  # noqa: E731
+    cells = ConvertedCells(convert)
+    assert cells.column(["a", "a", " a", None, "", True]) == ["a", "a", "a", None, "", True]
+    assert calls == ["a", "a"]
+    for number in range(MAX_CACHED + 1):
+        cells.column([str(number)])
+        assert len(cells) <= MAX_CACHED

@@ -1,0 +1,199 @@
+"""A mapping is read as declared, or refused with the key that is wrong and the nearest name."""
+
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from service.reading.diagnostics import FileError
+from service.reading.mapping.declaration import FieldMapping, JoinedColumns
+from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
+
+EXAMPLE = """
+[stores]
+encoding = "windows-1252"
+delimiter = ";"
+decimal = ","
+date = ["dd.mm.yyyy", "dd.mm.yyyy hh:mm"]
+time_zone = "Europe/Berlin"
+no_value = ["n/a", "k.A."]
+
+[stores.fields]
+store_id = "Filial-Nr"
+address_1 = { join = ["Straße", "Hausnummer"], separator = ", " }
+name = { first = ["branch", { join = ["a", "b"] }] }
+country = { constant = "DE" }
+is_open = { from = "Status", values = { "Geöffnet" = true, "geschlossen" = false }, default = true }
+created_at = { from = "Eröffnet", date = "yyyy-mm-dd" }
+
+[companies]
+from = "stores"
+
+[companies.fields]
+company_id = "Kette"
+name = "Kettenname"
+"""
+
+
+def test_a_mapping_is_what_its_file_declares(tmp_path: Path) -> None:
+    (tmp_path / "mapping.toml").write_text(EXAMPLE, "utf-8")
+    mapping = load_mapping(tmp_path / "mapping.toml")
+    stores = mapping.stores
+    assert (stores.encoding, stores.delimiter, stores.decimal) == ("windows-1252", ";", ",")
+    assert (stores.dates, stores.time_zone) == (("dd.mm.yyyy", "dd.mm.yyyy hh:mm"), ZoneInfo("Europe/Berlin"))
+    assert stores.no_value == {"n/a", "k.a."}
+    chain = FieldMapping(sources=(JoinedColumns(("Kette",)),))
+    assert stores.fields == {
+        "store_id": FieldMapping(sources=(JoinedColumns(("Filial-Nr",)),)),
+        "address_1": FieldMapping(sources=(JoinedColumns(("Straße", "Hausnummer"), ", "),)),
+        "name": FieldMapping(sources=(JoinedColumns(("branch",)), JoinedColumns(("a", "b"), " "))),
+        "country": FieldMapping(default="DE"),
+        "is_open": FieldMapping(
+            sources=(JoinedColumns(("Status",)),), values={"geöffnet": True, "geschlossen": False}, default=True
+        ),
+        "created_at": FieldMapping(sources=(JoinedColumns(("Eröffnet",)),), dates=("yyyy-mm-dd",)),
+        "company_id": chain,
+    }
+    assert mapping.derives_companies
+    assert mapping.companies.fields == {
+        "company_id": chain,
+        "name": FieldMapping(sources=(JoinedColumns(("Kettenname",)),)),
+    }
+    assert (mapping.companies.time_zone, mapping.companies.dates) == (stores.time_zone, stores.dates)
+
+
+def test_an_empty_mapping_changes_nothing() -> None:
+    mapping = parse_mapping(b"")
+    assert (mapping.stores.fields, mapping.companies.fields, mapping.derives_companies) == ({}, {}, False)
+
+
+def test_a_derived_company_has_the_identifier_of_its_stores_unless_it_is_declared() -> None:
+    mapping = parse_mapping(b'[companies]\nfrom = "stores"')
+    assert mapping.companies.fields["name"] == mapping.stores.fields["company_id"]
+    assert mapping.stores.fields["company_id"] == FieldMapping(sources=(JoinedColumns(("company_id",)),))
+
+
+def test_keys_and_entries_of_a_file_replace_those_of_its_preset() -> None:
+    own = b'preset = "overture"\n[stores]\ntime_zone = "Asia/Tokyo"\n[stores.fields]\ncity = { constant = "Kyoto" }'
+    mapping, preset = parse_mapping(own), load_mapping("overture")
+    assert mapping.stores.time_zone is not None
+    assert mapping.stores.fields == {**preset.stores.fields, "city": FieldMapping(default="Kyoto")}
+    assert mapping.companies.fields == preset.companies.fields
+    assert mapping.derives_companies
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_is_a_mapping_whose_columns_are_optional(preset: str) -> None:
+    mapping = load_mapping(preset)
+    assert mapping.derives_companies
+    assert all(entry.optional for entry in mapping.stores.fields.values())
+
+
+REFUSED = {
+    'presets = "overture"': "presets: unknown key; did you mean preset?",
+    'preset = "overtur"': "preset: no preset 'overtur'; did you mean overture?",
+    'preset = "mine"': "preset: no preset 'mine'; the presets are all-the-places, google-business-profile, openstreetmap,"
+    " overture",
+    "stores = 5": "stores: expected `table`, got `int`",
+    "preset = 5": "preset: expected `str`, got `int`",
+    "[stores]\nfeilds = {}": "stores.feilds: unknown key; did you mean fields?",
+    "[stores]\nx = 1": "stores.x: unknown key; the keys are encoding, delimiter, decimal, date, time_zone, no_value, fields",
+    '[stores]\nfrom = "companies"': "stores.from: unknown key; the keys are encoding, delimiter, decimal, date, time_zone,"
+    " no_value, fields",
+    '[companies]\nfrom = "store"': 'companies.from: expected "stores"',
+    '[stores]\nencoding = "windows-1253x"': "stores.encoding: no text encoding 'windows-1253x'; did you mean windows-1253?",
+    '[stores]\nencoding = "hex"': "stores.encoding: no text encoding 'hex'",
+    '[stores]\ndelimiter = "tab"': "stores.delimiter: expected one character",
+    '[stores]\ndecimal = ";"': 'stores.decimal: expected "." or ","',
+    '[stores]\ndate = "tt.mm.jjjj"': "stores.date: 'tt.mm.jjjj': unknown part 'tt'; the parts are yyyy, yy, mm, m, dd, d,"
+    " hh, h, ss, am/pm",
+    '[stores]\ndate = "dd.mm"': "stores.date: 'dd.mm': the year is missing",
+    '[stores]\ndate = "hh:mm dd.mm.yyyy mm"': "stores.date: 'hh:mm dd.mm.yyyy mm': the month is repeated; mm is the month,"
+    " after hours the minutes",
+    '[stores]\ndate = "dd.mm.yyyy ss"': "stores.date: 'dd.mm.yyyy ss': a time needs hours, and seconds need minutes, as in"
+    " hh:mm:ss",
+    '[stores]\ntime_zone = "Europe/Berlim"': "stores.time_zone: no time zone 'Europe/Berlim'; did you mean Europe/Berlin?",
+    '[stores]\ntime_zone = "../../etc/passwd"': "stores.time_zone: no time zone '../../etc/passwd'",
+    '[stores]\ntime_zone = "Europe"': "stores.time_zone: no time zone 'Europe'; did you mean Europe/Rome?",
+    '[stores]\nno_value = "n/a"': "stores.no_value: expected `array`, got `str`",
+    '[stores]\nno_value = ["n/a", 5]': "stores.no_value[1]: expected `str`, got `int`",
+    '[stores.fields]\nsotre_id = "x"': "stores.fields.sotre_id: not a field; did you mean store_id?",
+    '[stores.fields]\nzip = "x"': "stores.fields.zip: not a field; did you mean postal_code?",
+    '[companies.fields]\nstore_id = "x"': "companies.fields.store_id: not a field; did you mean company_id?",
+    "[stores.fields]\ncity = 5": "stores.fields.city: expected a column, or a table",
+    '[stores.fields]\ncity = { form = "x" }': "stores.fields.city.form: unknown key; did you mean from?",
+    '[stores.fields]\ncity = { column = "x" }': "stores.fields.city.column: unknown key; the keys are from, join, separator,"
+    " first, constant, default, values, other, date, optional",
+    '[stores.fields]\ncity = { default = "x" }': "stores.fields.city: expected one of from, join, first, constant",
+    '[stores.fields]\ncity = { from = "x", join = ["y"] }': "stores.fields.city: expected one of from, join, first,"
+    " constant, found from and join",
+    "[stores.fields]\ncity = { from = 5 }": "stores.fields.city.from: expected `str`, got `int`",
+    '[stores.fields]\ncity = { constant = "x", default = "y" }': "stores.fields.city.default: not used, because the field"
+    " is a constant",
+    '[stores.fields]\ncity = { from = "x", separator = "y" }': "stores.fields.city.separator: not used, because there is no"
+    " join",
+    '[stores.fields]\ncity = { from = "x", other = "y" }': "stores.fields.city.other: not used, because there are no values",
+    "[stores.fields]\ncity = { join = [] }": "stores.fields.city.join: expected at least one column",
+    "[stores.fields]\ncity = { first = [] }": "stores.fields.city.first: expected at least one column",
+    "[stores.fields]\ncity = { first = [{ join = [] }] }": "stores.fields.city.first[0].join: expected at least one column",
+    '[stores.fields]\ncity = { first = ["x", { jion = [] }] }': "stores.fields.city.first[1].jion: unknown key; did you mean"
+    " join?",
+    "[stores.fields]\ncity = { first = [5] }": "stores.fields.city.first[0]: expected `table`, got `int`",
+    "[stores.fields]\ncity = { constant = true }": "stores.fields.city.constant: expected a text in quotes",
+    '[stores.fields]\nis_open = { constant = "true" }': "stores.fields.is_open.constant: expected true or false",
+    '[stores.fields]\nis_open = { from = "x", values = { a = "b" } }': "stores.fields.is_open.values.a: expected true or"
+    " false",
+    "[stores.fields]\nlatitude = { constant = 43.7 }": "stores.fields.latitude.constant: expected `bool | str`, got `float`",
+    '[stores.fields]\ncity = { from = "x", date = "dd.mm.yyyy" }': "stores.fields.city.date: not used, because the field is"
+    " not a date",
+    '[stores.fields]\ncreated_at = { from = "x", date = "dd.mm" }': "stores.fields.created_at.date: 'dd.mm': the year is"
+    " missing",
+    '[stores.fields]\nis_open = { from = "x", values = { A = true, a = false } }': "stores.fields.is_open.values.a: has"
+    " another value in another case",
+}
+
+
+@pytest.mark.parametrize(("text", "why"), REFUSED.items(), ids=range(len(REFUSED)))
+def test_a_mapping_is_refused_with_its_key_and_the_nearest_name(text: str, why: str) -> None:
+    with pytest.raises(FileError) as refused:
+        parse_mapping(text.encode())
+    assert str(refused.value) == why
+
+
+@pytest.mark.parametrize(
+    ("stored", "line", "why"),
+    [
+        (b"a = 1\nb = =\n", 2, "not valid TOML: "),
+        (b'a = "\xe4"', None, "the mapping is not UTF-8"),
+        (b"a = " + b"[" * 100_000, None, "the mapping is nested too deeply"),
+        (b"#" * (1 << 20) + b"#", None, "the mapping is larger than 1 MiB"),
+    ],
+)
+def test_what_is_not_toml_is_refused_with_its_line(stored: bytes, line: int | None, why: str) -> None:
+    with pytest.raises(FileError) as refused:
+        parse_mapping(stored)
+    assert (refused.value.line, str(refused.value)[: len(why)]) == (line, why)
+
+
+def test_a_mapping_may_have_a_byte_order_mark_and_line_ends_of_windows() -> None:
+    assert parse_mapping(b'\xef\xbb\xbf[stores]\r\ndecimal = ","\r\n').stores.decimal == ","
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("overtrue", "the mapping cannot be read: No such file or directory; did you mean overture?"),
+        (".", "the mapping cannot be read: Is a directory"),
+        ("a\0b", "the mapping cannot be read: embedded null byte"),
+    ],
+)
+def test_a_mapping_that_cannot_be_read_is_refused(name: str, why: str) -> None:
+    with pytest.raises(FileError) as refused:
+        load_mapping(name)
+    assert str(refused.value) == why
+
+
+def test_a_system_without_time_zones_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.reading.mapping.options.available_timezones", set)
+    with pytest.raises(FileError, match="no time zone 'Mars'; the system has no time zones, install tzdata"):
+        parse_mapping(b'[stores]\ntime_zone = "Mars"')
