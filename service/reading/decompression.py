@@ -36,7 +36,12 @@ def plain_text(stored: bytes, compression: str | None) -> bytes:
 
     Raises FileError if the compression is damaged, truncated or a bomb, or the text is not UTF-8.
     """
-    return decode_text(stored if compression is None else _decompress(stored, _OPENERS[compression]))
+    return decode_text(decompress(stored, compression))
+
+
+def decompress(stored: bytes, compression: str | None) -> bytes:
+    """Return a file decompressed. Raises FileError if the compression is damaged, truncated or a bomb."""
+    return stored if compression is None else _decompress(stored, _OPENERS[compression])
 
 
 def decode_text(stored: bytes) -> bytes:
