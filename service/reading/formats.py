@@ -13,6 +13,7 @@ from service.reading.exact_names import by_name
 from service.reading.geojson import GeoJsonFile, GeoJsonLinesFile
 from service.reading.json_file import JsonFile, JsonLinesFile
 from service.reading.json_reader import read_json, read_json_lines
+from service.reading.parquet.parquet_file import ParquetFile
 from service.reading.record_file import RecordFile
 
 
@@ -41,6 +42,7 @@ class Format(msgspec.Struct, frozen=True):
 
 _JSON_LINES: Final = Format(read_json_lines, JsonLinesFile, (b"\n",))
 _GEOJSON_LINES: Final = Format(by_name(GeoJsonLinesFile), GeoJsonLinesFile, (b"\n",))
+_PARQUET: Final = Format(by_name(ParquetFile), ParquetFile, is_text=False)
 FORMATS: Final = {
     "json": Format(read_json, JsonFile),
     "jsonl": _JSON_LINES,
@@ -50,5 +52,7 @@ FORMATS: Final = {
     "geojsonl": _GEOJSON_LINES,
     "geojsons": _GEOJSON_LINES,
     "ndgeojson": _GEOJSON_LINES,
+    "parquet": _PARQUET,
+    "geoparquet": _PARQUET,
 }
 COMPRESSIONS: Final = ("gz", "zst")

@@ -13,8 +13,8 @@ import msgspec
 from msgspec import DecodeError, Raw, ValidationError
 
 from service.reading.batch import BATCH_SIZE, Batch, Cell, UnusedName, WrongType
-from service.reading.diagnostics import FileError, Issue, truncate
-from service.reading.geometry import LATITUDE, LONGITUDE, Location, centre
+from service.reading.diagnostics import FileError, Issue
+from service.reading.geometry import LATITUDE, LONGITUDE, Location, centre, check_reference
 from service.reading.json_batches import BatchDecoder, check_json
 from service.reading.json_file import SAMPLE, first_lines, sample_lines
 from service.reading.json_paths import PathMembers, Paths
@@ -29,9 +29,6 @@ _NULL: Final = Raw(b"null")
 _EMPTY: Final = Raw(b"{}")
 _EXPECTED: Final = "expected a GeoJSON feature collection"
 _LINES_HINT: Final = "; a file with one feature per line is newline-delimited, and its name must end in .geojsonl"
-_NOT_WGS_84: Final = "expected longitude and latitude of WGS 84, as `ogr2ogr -t_srs EPSG:4326` writes"
-# WGS 84 with longitude first, and what programs write for it.
-_WGS_84: Final = re.compile(r".*(?:CRS:?84|EPSG:{1,2}(?:[0-9.]+:)?4326|WGS ?84)", re.IGNORECASE)
 
 
 class _Feature(msgspec.Struct, gc=False):
@@ -228,9 +225,10 @@ def _check_collection(text: bytes) -> None:
     try:
         reference = msgspec.json.decode(collection.crs, type=_Reference | None)
     except ValidationError:
-        raise FileError(f"the coordinate reference system is not known: {_NOT_WGS_84}") from None
-    if reference and not _WGS_84.fullmatch(reference.properties.name):
-        raise FileError(f"the coordinate reference system is {truncate(reference.properties.name)!r}: {_NOT_WGS_84}")
+        check_reference(None)
+    else:
+        if reference:
+            check_reference(reference.properties.name)
 
 
 def _sequence(text: bytes) -> Iterator[tuple[int, bytes]]:

@@ -1,14 +1,28 @@
 """Where a geometry is: the point, or the centre of the box around it."""
 
+import re
 from collections.abc import Iterable
 from math import isfinite
 from typing import Final, TypeAlias
+
+from service.reading.diagnostics import FileError, truncate
 
 Location: TypeAlias = tuple[str, str]  # latitude and longitude
 
 LATITUDE: Final = "geometry.latitude"
 LONGITUDE: Final = "geometry.longitude"
 _DIGITS: Final = 7  # of a centre: a centimetre
+_EXPECTED: Final = "expected longitude and latitude of WGS 84, as `ogr2ogr -t_srs EPSG:4326` writes"
+# WGS 84 with longitude first, and what programs write for it.
+_WGS_84: Final = re.compile(r".*(?:CRS:?84|EPSG:{1,2}(?:[0-9.]+:)?4326|WGS ?84)|.*\(CRS84\)", re.IGNORECASE)
+
+
+def check_reference(name: str | None) -> None:
+    """Raise FileError unless a coordinate reference system is that of longitudes and latitudes."""
+    if name is None:
+        raise FileError(f"the coordinate reference system is not known: {_EXPECTED}")
+    if not _WGS_84.fullmatch(name):
+        raise FileError(f"the coordinate reference system is {truncate(name)!r}: {_EXPECTED}")
 
 
 def centre(positions: Iterable[tuple[float, float]]) -> Location | None:

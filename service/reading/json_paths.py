@@ -18,7 +18,7 @@ _NULL: Final = Raw(b"null")
 _ABSENT: Final = Raw(b"")
 _ARRAYS: Final = msgspec.json.Decoder(list[Raw])
 _OBJECTS: Final = msgspec.json.Decoder(dict[str, Raw])
-_INDEX: Final = re.compile(r"[0-9]{1,9}")
+INDEX: Final = re.compile(r"[0-9]{1,9}")
 _UNDECLARABLE: Final = re.compile(r'["\\\x00-\x1f]')  # msgspec does not accept these in the name of a member
 
 
@@ -31,7 +31,7 @@ class PathMembers:
     def __init__(self, paths: Sequence[str], unused: Mapping[str, int]) -> None:
         """Take the paths that are used, and the names of members that are not, with the line of the first."""
         self._paths, self._unused = paths, unused
-        names = [*dict.fromkeys(name for path in paths for name in (path, *_heads(path))), *unused]
+        names = [*dict.fromkeys(name for path in paths for name in (path, *heads(path))), *unused]
         self._indexes = {name: index for index, name in enumerate(dict.fromkeys(names))}
         self.decode = _decoder_of(tuple(self._indexes))
 
@@ -50,11 +50,11 @@ class PathMembers:
 
     def _values(self, path: str, members: Sequence[Sequence[Raw]]) -> Iterable[Raw]:
         whole = members[self._indexes[path]]
-        heads = [(members[self._indexes[head]], path[len(head) + 1 :]) for head in _heads(path)]
-        if not heads:
+        nested = [(members[self._indexes[head]], path[len(head) + 1 :]) for head in heads(path)]
+        if not nested:
             return whole
         return [
-            value if value is not _ABSENT else _first((column[index], rest) for column, rest in heads)
+            value if value is not _ABSENT else _first((column[index], rest) for column, rest in nested)
             for index, value in enumerate(whole)
         ]
 
@@ -82,11 +82,11 @@ class Paths:
 
     def unused(self, used: Iterable[str]) -> dict[str, int]:
         """Return the members that no used path begins with, with the index of the first object with each."""
-        heads = {name for path in used for name in (path, *_heads(path))}
-        return {name: index for name, index in self.first.items() if name not in heads}
+        begun = {name for path in used for name in (path, *heads(path))}
+        return {name: index for name, index in self.first.items() if name not in begun}
 
 
-def _heads(path: str) -> list[str]:
+def heads(path: str) -> list[str]:
     """Return the names that a path may begin with, other than the whole path: `a.b.c` → `a`, `a.b`."""
     return [path[: found.start()] for found in re.finditer(r"\.", path)]
 
@@ -101,11 +101,11 @@ def _value_at(value: Raw, path: str) -> Raw:
         case b"[":
             index, _, rest = path.partition(".")
             elements = _ARRAYS.decode(value)
-            found = elements[int(index)] if _INDEX.fullmatch(index) and int(index) < len(elements) else _ABSENT
+            found = elements[int(index)] if INDEX.fullmatch(index) and int(index) < len(elements) else _ABSENT
             return _value_at(found, rest) if rest else found
         case b"{":
             members = _OBJECTS.decode(value)
-            candidates = ((members[head], path[len(head) + 1 :]) for head in _heads(path) if head in members)
+            candidates = ((members[head], path[len(head) + 1 :]) for head in heads(path) if head in members)
             return members[path] if path in members else _first(candidates)
     return _ABSENT
 
