@@ -36,6 +36,7 @@ _FLOATS: Final[Mapping[int, Callable[[float], str]]] = {
     32: lambda number: str(np.float32(number)),
     64: repr,
 }
+MAX_RECORDS: Final = 2**20  # in a file with fewer bytes than records; columns of one value take no space
 _TOO_LARGE: Final = f"the file expands to more than 64 MiB and {MAX_RATIO} times its size"
 
 
@@ -77,8 +78,8 @@ class ArrowFile:
             self.paths = {path: field.name for field in self._schema for path in _paths(field.name, field.type)}
         if repeated := [name for name, count in Counter(self._schema.names).items() if count > 1]:
             raise FileError(f"duplicate columns: {', '.join(map(repr, repeated))}")
-        if self.records > self._most:
-            raise FileError(_TOO_LARGE)
+        if self.records > max(MAX_RECORDS, len(content)):
+            raise FileError(f"{self.records:,} records are more than the file has bytes")
         self._geometry = _geometry_column(metadata.metadata or {}, self._schema)
         if self._geometry is not None:
             self.paths = {path: column for path, column in self.paths.items() if column != self._geometry}

@@ -1,7 +1,7 @@
 """The process that reads a Parquet file: `python -m service.reading.parquet.process`.
 
-The decoder is a large library in C++, and the file may be hostile: memory and time are limited here, and a crash does not
-end the service. Standard input is a request and the file, standard output messages.
+The decoder is a large library in C++, and the file may be hostile: memory and time are limited here, and a crash does
+not end the service. Standard input is a request and the file, standard output messages.
 """
 
 import resource
