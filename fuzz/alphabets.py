@@ -107,6 +107,7 @@ JSON_LINES: Final = Alphabet(
 _FEATURE: Final = b'{"type":"Feature","properties":{"store_id":"%b"},"geometry":null},' % SERIAL
 _COLLECTION: Final = b'{"type":"FeatureCollection","features":['
 _GEOMETRY: Final = b'{"type":"Feature","geometry":{"type":"MultiPolygon","coordinates":['
+_GEOMETRIES: Final = b'{"type":"GeometryCollection","geometries":['
 GEOJSON: Final = Alphabet(
     (
         *characters(b'{}[],:"0'),
