@@ -109,6 +109,34 @@ JSON_LINES: Final = Alphabet(
     (b"", b'{"city":"'),
     (b"", b'"}\n'),
 )
+_FEATURE: Final = b'{"type":"Feature","properties":{"store_id":"%b"},"geometry":null},' % SERIAL
+_COLLECTION: Final = b'{"type":"FeatureCollection","features":['
+_GEOMETRY: Final = b'{"type":"Feature","geometry":{"type":"MultiPolygon","coordinates":['
+_GEOMETRIES: Final = b'{"type":"GeometryCollection","geometries":['
+GEOJSON: Final = Alphabet(
+    (
+        *characters(b'{}[],:"0'),
+        _FEATURE,
+        b'"%b":1,' % SERIAL,
+        b"[0,0],",
+        b'{"type":"GeometryCollection","geometries":[',
+    ),
+    (b"", _COLLECTION, _COLLECTION + b'{"type":"Feature","properties":{', _COLLECTION + _GEOMETRY),
+    (b"", b"]}"),
+)
+GEOJSON_LINES: Final = Alphabet(
+    (*characters(b'{"\\\n\x1e'), _FEATURE[:-1] + b"\n", b"\x1e" + _FEATURE[:-1]),
+    (b"", b"\x1e", _GEOMETRY),
+    (b"", b"}\n"),
+)
+PATHS: Final = Alphabet(
+    (*_JSON, b'{"a":', b'[{"a.0":', b'{"%b":{"a":1}},' % SERIAL), (b"", b"[", b'[{"a":'), (b"", b"]")
+)
+PARQUET: Final = Alphabet((*characters(b"\0\x15\x1c\xff"), b"PAR1"), (b"", b"PAR1"), (b"", b"\x10\0\0\0PAR1"))
+WKB: Final = Alphabet(
+    (*characters(b"\0\1\xff"), b"\1\7\0\0\0\1\0\0\0", b"\1\2\0\0\0\0\0\0\0", b"\1\1\0\0\0" + bytes(16)),
+    (b"", b"\1\3\0\0\0\xff\xff\xff\xff", b"\1\7\0\0\0\xff\xff\xff\xff"),
+)
 GZIP: Final = Alphabet(
     (b"\0", b"\xff", b"\x1f\x8b", _GZIPPED[0], _GZIPPED[2]), (b"", _GZIPPED[1], b"\x1f\x8b\x08\x08\0\0\0\0\0\0")
 )

@@ -25,6 +25,9 @@ from service.reading.diagnostics import FileError
 from service.reading.dialect import DELIMITERS
 from service.reading.formats import FORMATS
 from service.reading.manifest import parse_manifest
+from service.reading.parquet.arrow import ArrowFile
+from service.reading.parquet.wkb import locate
+from service.reading.record_file import RecordFile
 from tests.engine import oracle
 
 
@@ -72,6 +75,54 @@ def read_json(given: bytes) -> None:
         with suppress(FileError):
             read = _compile("json", plain_text(given, None), resource)
         assert read == _count(given, resource.name)
+
+
+def read_geojson(given: bytes) -> None:
+    """Read stores and companies from a feature collection."""
+    _read_by_name("geojson", given)
+
+
+def read_geojson_lines(given: bytes) -> None:
+    """Read stores and companies from a feature per line, or a text sequence."""
+    _read_by_name("geojsonl", given)
+
+
+def _read_by_name(form: str, given: bytes) -> None:
+    for resource in (STORES, COMPANIES):
+        with suppress(FileError):
+            _compile(form, plain_text(given, None), resource)
+
+
+def read_paths(given: bytes) -> None:
+    """Read all paths of JSON: what the names name is there."""
+    for form in ("json", "jsonl"):
+        with suppress(FileError):
+            file = open_file(form, plain_text(given, None))
+            for batch in file.batches([*file.names, "a.0.b", "0", "."]):
+                assert {len(column) for column in batch.columns.values()} <= {len(batch.numbers)}
+                assert len(batch.lines()) == len(batch.numbers)
+
+
+def read_parquet(given: bytes) -> None:
+    """Read all paths of Parquet, in this process: what crashes here kills only the reader of the service."""
+    with suppress(FileError):
+        file = ArrowFile(given)
+        for records, columns in file.batches([*file.paths, "a.0.b", "geometry.latitude"]):
+            assert {len(column) for column in columns} == {records}
+
+
+def read_wkb(given: bytes) -> None:
+    """Find the place of a geometry."""
+    with suppress(ValueError):
+        found = locate(given)
+        assert found is None or all(repr(float(each)) == each for each in found)
+
+
+def open_file(form: str, content: bytes) -> RecordFile:
+    """Open a file as records by column."""
+    opened = FORMATS[form].open
+    assert opened is not None
+    return opened(content)
 
 
 def _compile(form: str, text: bytes, resource: Resource) -> int:

@@ -3,14 +3,18 @@
 import csv
 import gzip
 import io
+import struct
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from service.access.key_entries import KeyEntry, encode_keys
 from tests.baking.made_up import baked_file, make
@@ -58,6 +62,23 @@ MANIFESTS = (
     b'{"generated_at": "2024-05-31T10:00:00Z", "files": {"stores.csv": {"sha256": "%b", "records": 3}}}' % (b"0" * 64),
 )
 
+_SHAPES = (
+    b"null",
+    b'{"type": "Point", "coordinates": [-79.40, 43.7, 5]}',
+    b'{"type": "Polygon", "coordinates": [[[0, 0], [1e0, 0], [1, 1], [0, 0]]]}',
+    b'{"type": "GeometryCollection", "geometries": [{"type": "MultiPoint", "coordinates": [[179, 1], [-179, 2]]}]}',
+)
+GEOMETRIES = (
+    struct.pack("<BIdd", 1, 1, -79.4, 43.7),
+    struct.pack(">BIIddd", 0, 0xA0000001, 4326, 1, 2, 3),
+    struct.pack("<BIIIddddBI", 1, 3, 1, 2, 0, 0, 4, 2, 1, 7)[:-5],
+    struct.pack("<BIIBII", 1, 7, 1, 1, 2, 0),
+)
+_COMPRESSIONS: tuple[dict[str, Any], ...] = (
+    {"compression": "none"},
+    {"compression": "zstd", "data_page_version": "2.0", "use_dictionary": False},
+)
+
 
 def key_files() -> tuple[bytes, ...]:
     """Return key files: one of two keys, one of none."""
@@ -93,6 +114,43 @@ def json_texts() -> tuple[bytes, ...]:
 def json_lines() -> tuple[bytes, ...]:
     """Return stores a line each."""
     return (b"\n".join(map(orjson.dumps, _STORES)) + b"\n", b'{"store_id": "s1"}\r\n\n[]\n"x"')
+
+
+def geojson_texts() -> tuple[bytes, ...]:
+    """Return a feature collection of stores, and one of every geometry."""
+    features = [
+        {"type": "Feature", "properties": dict(record), "geometry": {"type": "Point", "coordinates": [-79.4, 43.7]}}
+        for record in _STORES
+    ]
+    odd = b",".join(b'{"type": "Feature", "id": 5, "geometry": %b}' % shape for shape in _SHAPES)
+    crs = b'"crs": {"type": "name", "properties": {"name": "EPSG:4326"}}'
+    return (
+        orjson.dumps({"type": "FeatureCollection", "features": features}),
+        b'{"type": "FeatureCollection", %b, "features": [%b]}' % (crs, odd),
+    )
+
+
+def geojson_lines() -> tuple[bytes, ...]:
+    """Return features a line each, and a text sequence."""
+    lines = [b'{"type": "Feature", "properties": {"store_id": "s1"}, "geometry": %b}\n' % shape for shape in _SHAPES]
+    return b"".join(lines), b"".join(b"\x1e" + line for line in lines)
+
+
+def parquet_files() -> tuple[bytes, ...]:
+    """Return Parquet of nested columns and a geometry, compressed and not."""
+    table = pa.table(
+        {
+            "store_id": ["s1", None],
+            "names": [{"a": 1.5, "b": ["x"]}, None],
+            "tags": pa.array([[("a", "b")], None], pa.map_(pa.string(), pa.string())),
+            "at": pa.array([1, None], pa.timestamp("ms", "UTC")),
+            "geometry": [GEOMETRIES[0], None],
+        }
+    ).replace_schema_metadata({})
+    files = [io.BytesIO() for _ in _COMPRESSIONS]
+    for file, options in zip(files, _COMPRESSIONS, strict=True):
+        pq.write_table(table, file, store_schema=False, **options)
+    return tuple(file.getvalue() for file in files)
 
 
 def packed() -> tuple[bytes, ...]:

@@ -48,6 +48,13 @@ TARGETS: Final = {
     "dialect": Target(data.read_dialect, seeds.dialects(), alphabets.DIALECTS, 1_024, work.open_csv_text),
     "json": Target(data.read_json, seeds.json_texts(), alphabets.JSON, 4_096, work.load_stores("json")),
     "jsonl": Target(data.read_json_lines, seeds.json_lines(), alphabets.JSON_LINES, 4_096, work.load_stores("jsonl")),
+    "geojson": Target(data.read_geojson, seeds.geojson_texts(), alphabets.GEOJSON, 4_096, work.load_stores("geojson")),
+    "geojsonl": Target(
+        data.read_geojson_lines, seeds.geojson_lines(), alphabets.GEOJSON_LINES, 4_096, work.load_stores("geojsonl")
+    ),
+    "paths": Target(data.read_paths, (*seeds.json_texts(), *seeds.json_lines()), alphabets.PATHS, 4_096),
+    "parquet": Target(data.read_parquet, seeds.parquet_files(), alphabets.PARQUET, 8_192),
+    "wkb": Target(data.read_wkb, seeds.GEOMETRIES, alphabets.WKB),
     "gzip": Target(data.read_gzip, seeds.packed(), alphabets.GZIP, 4_096),
     "zstd": Target(data.read_zstd, seeds.packed(), alphabets.ZSTD, 4_096),
     "manifest": Target(data.read_manifest, seeds.MANIFESTS, alphabets.MANIFESTS),

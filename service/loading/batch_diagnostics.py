@@ -91,7 +91,7 @@ class BatchDiagnostics:
         return Location(self._file, self._lines[index], self._batch.numbers[index], field)
 
     @cached_property
-    def _lines(self) -> Sequence[int]:
+    def _lines(self) -> Sequence[int | None]:
         return self._batch.lines()
 
     def _sort_key(self, diagnostic: Diagnostic) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from service.loading.compiler import Compiler
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
 from service.reading.data_files import FileSet, StoredFile, read_folder
-from service.reading.decompression import count_line_breaks, plain_text
+from service.reading.decompression import count_line_breaks
 from service.reading.diagnostics import Code, Diagnostic, FileError
 
 _VERSION_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
@@ -137,14 +137,14 @@ def _compile(
 
 
 def _read(file: StoredFile, compiler: Compiler, progress: Progress) -> None:
-    text = plain_text(file.stored, file.compression)
-    for batch in file.format.read(text, compiler.resource):
+    content = file.format.content(file.stored, file.compression)
+    for batch in file.format.read(content, compiler.resource):
         compiler.add(batch)
         progress(f"Reading {file.name}", batch.done, batch.total)
     if file.listing is not None:
         file.listing.check_records(compiler.records)
-    if file.format.is_unterminated(text):
-        line = 1 + count_line_breaks(text, 0, len(text))
+    if file.format.is_unterminated(content):
+        line = 1 + count_line_breaks(content, 0, len(content))
         compiler.warn(Diagnostic("unterminated", file.name, line, None, None, None, _UNTERMINATED))
     compiler.close()
 

@@ -37,10 +37,10 @@ def expand(items: Iterable[_T], mask: Iterable[object], fill: _Fill) -> list[_T 
 
 
 class UnreadableRecord(msgspec.Struct, frozen=True):
-    """A record without readable fields: its number, its line, the issue, and its text if it is JSON."""
+    """A record without readable fields: its number, its line if there is one, the issue, and its text if it is JSON."""
 
     record: int
-    line: int
+    line: int | None
     issue: Issue
     text: str | None = None
 
@@ -49,7 +49,7 @@ class UnusedName(msgspec.Struct, frozen=True):
     """A column or JSON member that is not a field: its name, its first line, and the number of records with it."""
 
     name: str
-    line: int
+    line: int | None
     records: int
 
 
@@ -58,7 +58,7 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
 
     numbers     the number of each record in the file, from 1
     columns     field -> the cell of each record
-    lines       returns the line on which each record begins, from 1; called only if the batch has diagnostics
+    lines       returns the line on which each record begins, from 1, or None; called only if the batch has diagnostics
     unreadable  the records without cells; `numbers` does not include them
     unused      the columns or members that are not fields
     done        how much of the file has been read, of `total`
@@ -66,7 +66,7 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
 
     numbers: Sequence[int]
     columns: Mapping[str, Sequence[Cell]]
-    lines: Callable[[], Sequence[int]]
+    lines: Callable[[], Sequence[int | None]]
     unreadable: Sequence[UnreadableRecord]
     unused: Sequence[UnusedName]
     done: int

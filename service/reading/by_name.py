@@ -29,8 +29,11 @@ class RecordsByName:
         """Find the columns. Raises FileError if that of a required field is missing, or a field has two."""
         self._file, self._fields = file, [field.name for field in resource.fields]
         self.columns = columns_by_name(file.names, resource, file.line)
-        check_required_columns(self.columns, file.names, resource, file.line)
+        if file.is_table or file.names:  # else it has no records
+            check_required_columns(self.columns, file.names, resource, file.line)
         self.assumed = [*file.assumed, *describe_renamed(self.columns)]
+        if not file.is_table:  # later records may have other members
+            self.columns |= {field: field for field in self._fields if field not in self.columns}
 
     def batches(self) -> Iterator[Batch]:
         """Yield all records in order, with a cell for each field. Raises FileError."""

@@ -8,9 +8,7 @@ from typing import Final
 
 import msgspec
 
-from service.model.records import Resource
 from service.reading.batch import BATCH_SIZE, Batch, UnreadableRecord, UnusedName
-from service.reading.by_name import RecordsByName, has_required_columns
 from service.reading.csv_rows import Row, Rows, RowStream
 from service.reading.diagnostics import FileError, Issue, truncate
 from service.reading.dialect import COMMA, DELIMITERS, find_delimiter, is_delimiter, separator_line
@@ -76,7 +74,7 @@ class CsvFile(RecordFile):
 
 
 def open_csv(
-    text: bytes, *, delimiter: str | None = None, finds: Callable[[Sequence[str]], bool] | None = None
+    content: bytes, *, delimiter: str | None = None, finds: Callable[[Sequence[str]], bool] | None = None
 ) -> CsvFile:
     """Return a CSV text with its delimiter: as declared, else as its first line says, else as its header shows.
 
@@ -84,17 +82,11 @@ def open_csv(
     """
     if delimiter is not None and not is_delimiter(delimiter):
         raise FileError(f"{delimiter!r} cannot be a delimiter")
-    declared = delimiter or separator_line(text)
+    declared = delimiter or separator_line(content)
     if declared is not None:
-        return CsvFile(text, declared)
-    found = find_delimiter(text, finds and partial(_finds, text, finds))
-    return CsvFile(text, found, [] if found == COMMA else [DELIMITERS[found]])
-
-
-def read_csv(text: bytes, resource: Resource) -> Iterator[Batch]:
-    """Yield the records of a CSV text by field. Raises FileError."""
-    file = open_csv(text, finds=partial(has_required_columns, resource=resource))
-    yield from RecordsByName(file, resource).batches()
+        return CsvFile(content, declared)
+    found = find_delimiter(content, finds and partial(_finds, content, finds))
+    return CsvFile(content, found, [] if found == COMMA else [DELIMITERS[found]])
 
 
 def _finds(text: bytes, finds: Callable[[Sequence[str]], bool], delimiter: str) -> bool:

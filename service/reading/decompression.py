@@ -37,7 +37,12 @@ def plain_text(stored: bytes, compression: str | None, encoding: str | None = No
     `compression` is None, "gz" or "zst"; `encoding` is the declared one. Raises FileError if the compression is
     damaged, truncated or a bomb, or the text is not in its encoding.
     """
-    return decode_text(stored if compression is None else _decompress(stored, _OPENERS[compression]), encoding)
+    return decode_text(decompress(stored, compression), encoding)
+
+
+def decompress(stored: bytes, compression: str | None) -> bytes:
+    """Return a file decompressed. Raises FileError if the compression is damaged, truncated or a bomb."""
+    return stored if compression is None else _decompress(stored, _OPENERS[compression])
 
 
 def assumed_encoding(stored: bytes, compression: str | None) -> str | None:

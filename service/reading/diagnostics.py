@@ -13,6 +13,8 @@ WarningCode: TypeAlias = Literal[
 ]
 Code: TypeAlias = ErrorCode | WarningCode
 
+_NUMBERED: Final = ("json", "geojson", "parquet", "geoparquet")  # formats that are not one record per line
+_PLAIN: Final = ("csv",)  # formats without types
 _MAX_TEXT: Final = 200  # characters; enough to find a cell by, and reports stay readable
 
 
@@ -37,10 +39,10 @@ class Diagnostic(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """Return one line, in the style of compilers: `file:line: record: field: why: value`.
 
-        The record is named for a JSON array, which may be on a single line.
+        The record is named in formats whose records may be on a single line, or on none.
         """
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        record = f"record {self.record}" if self.record is not None and _format(self.file) == "json" else None
+        record = f"record {self.record}" if self.record is not None and _format(self.file) in _NUMBERED else None
         return ": ".join(part for part in (place, record, self._shown_field(), self.why, self._shown_value()) if part)
 
     def _shown_field(self) -> str | None:
@@ -49,7 +51,7 @@ class Diagnostic(msgspec.Struct, frozen=True):
 
     def _shown_value(self) -> str | None:
         """Return the value, quoted; one of the wrong JSON type as written, where 0 and "0" differ."""
-        if self.value and self.code == "type" and "json" in _format(self.file):
+        if self.value and self.code == "type" and _format(self.file) not in _PLAIN:
             return printable(self.value)
         return self.value and repr(self.value)
 
@@ -68,7 +70,7 @@ class Location(msgspec.Struct, frozen=True):
     """The location of a record or of one of its fields."""
 
     file: str
-    line: int
+    line: int | None
     record: int
     field: str | None = None
 

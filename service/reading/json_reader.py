@@ -15,11 +15,12 @@ from service.model.records import Resource
 from service.reading.batch import BATCH_SIZE, Batch
 from service.reading.decompression import count_line_breaks
 from service.reading.diagnostics import FileError
+from service.reading.json_batches import BatchDecoder
 from service.reading.json_errors import describe_json_error, error_offset
 from service.reading.json_records import RecordDecoder
 
 _T = TypeVar("_T")
-_BLANK: Final = b" \t\r\n"  # RFC 8259 section 2
+BLANK: Final = b" \t\r\n"  # RFC 8259 section 2
 _OBJECT: Final = re.compile(rb"[ \t\r\n]*\{")
 _NULL: Final = Raw(b"null")
 _JSON_LINES_HINT: Final = "; a file with one record per line is JSON Lines, and its name must end in .jsonl"
@@ -30,8 +31,17 @@ def read_json(text: bytes, resource: Resource) -> Iterator[Batch]:
 
     Raises FileError.
     """
-    decoder, finder = RecordDecoder(resource), _LineFinder(text)
-    elements = _elements(text, resource.name)
+    return array_batches(text, elements(text, resource.name), RecordDecoder(resource))
+
+
+def read_json_lines(text: bytes, resource: Resource) -> Iterator[Batch]:
+    """Yield the records of JSON Lines; empty lines are skipped. Raises FileError with the line that is not JSON."""
+    return line_batches(text, RecordDecoder(resource))
+
+
+def array_batches(text: bytes, elements: Sequence[Raw], decoder: BatchDecoder) -> Iterator[Batch]:
+    """Yield the elements of an array in a text, decoded. Raises FileError."""
+    finder = LineFinder(text)
     for start in range(0, len(elements), BATCH_SIZE):
         values = elements[start : start + BATCH_SIZE]
         done = start + len(values)
@@ -39,19 +49,20 @@ def read_json(text: bytes, resource: Resource) -> Iterator[Batch]:
         yield decoder.batch(values, lines, first=start + 1, done=done, total=len(elements))
 
 
-def read_json_lines(text: bytes, resource: Resource) -> Iterator[Batch]:
-    """Yield the records of JSON Lines; empty lines are skipped. Raises FileError with the line that is not JSON."""
-    decoder, stream = RecordDecoder(resource), BytesIO(text)
+def line_batches(text: bytes, decoder: BatchDecoder) -> Iterator[Batch]:
+    """Yield the lines of a text that are not empty, decoded. Raises FileError with the line that is not JSON."""
+    stream = BytesIO(text)
     record, line = 1, 1
     while read := list(islice(stream, BATCH_SIZE)):
-        has_data = {number: value for number, value in enumerate(read, line) if value.strip(_BLANK)}
+        has_data = {number: value for number, value in enumerate(read, line) if value.strip(BLANK)}
         yield decoder.batch(
             list(has_data.values()), partial(list, has_data), first=record, done=stream.tell(), total=len(text)
         )
         record, line = record + len(has_data), line + len(read)
 
 
-def _elements(text: bytes, name: str) -> list[Raw]:
+def elements(text: bytes, name: str) -> list[Raw]:
+    """Return the elements of a JSON array, or of the array that is the member `name` of an object. Raises FileError."""
     try:
         if not _OBJECT.match(text):
             return _decode(text, list[Raw], expected=f'expected an array, or an object with an array under "{name}"')
@@ -59,7 +70,7 @@ def _elements(text: bytes, name: str) -> list[Raw]:
         members = _decode(text, dict[str, Raw], expected=expected)
         return _decode(members.get(name, _NULL), list[Raw], expected=expected)
     except (DecodeError, RecursionError) as error:
-        raise _file_error(text, error, name) from None
+        raise file_error(text, error, name) from None
 
 
 def _decode(text: bytes | Raw, shape: type[_T], *, expected: str) -> _T:
@@ -69,15 +80,16 @@ def _decode(text: bytes | Raw, shape: type[_T], *, expected: str) -> _T:
         raise FileError(expected) from None
 
 
-def _file_error(text: bytes, error: Exception, name: str) -> FileError:
+def file_error(text: bytes, error: Exception, name: str = "", lines_hint: str = _JSON_LINES_HINT) -> FileError:
+    """Return why a text is not JSON, with the line. The hint is for a text with one value per line."""
     why, offset = describe_json_error(error, text, name), error_offset(error)
     if offset is None:
         return FileError(why)
-    hint = _JSON_LINES_HINT if _OBJECT.match(text) and "trailing characters" in why else ""
+    hint = lines_hint if _OBJECT.match(text) and "trailing characters" in why else ""
     return FileError(why + hint, 1 + count_line_breaks(text, 0, offset))
 
 
-class _LineFinder:
+class LineFinder:
     """Finds the lines on which the values of a text begin; fast if they are requested in order."""
 
     def __init__(self, text: bytes) -> None:

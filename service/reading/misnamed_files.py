@@ -7,7 +7,7 @@ from typing import Final
 from service.reading.formats import COMPRESSIONS, FORMATS
 
 _MIN_SIMILARITY: Final = 0.75  # that of `companies` and `company`; `stores` and `stops` are less similar
-_OTHER_FORMATS: Final = frozenset({"xls", "xlsx", "ods", "parquet", "xml", "db", "sqlite"})
+_OTHER_FORMATS: Final = frozenset({"xls", "xlsx", "ods", "xml", "db", "sqlite"})
 _OTHER_COMPRESSIONS: Final = frozenset({"bz2", "xz", "zip", "7z", "rar", "tar", "tgz", "br", "lz4", "zstd"})
 
 

@@ -1,0 +1,1 @@
+"""Parquet and GeoParquet, read by a process of its own."""

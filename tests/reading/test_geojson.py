@@ -1,0 +1,259 @@
+"""GeoJSON: features become records, with the members of their properties and the place of their geometry."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from service.reading.batch import WrongType
+from service.reading.diagnostics import FileError
+from service.reading.geojson import GeoJsonFile, GeoJsonLinesFile
+from service.reading.record_file import RecordFile
+from tests.loading.data_files import STORE_FIELDS, Record, as_csv, as_json, load_stores, refusal, rows, store
+
+POINT = {"type": "Point", "coordinates": [-79.4, 43.7]}
+BOTH = {"type": "GeometryCollection", "geometries": [POINT, {"type": "Point", "coordinates": [-79.4, 45.7]}]}
+COLUMNS = [name for name in STORE_FIELDS if name not in {"latitude", "longitude"}]
+STORES = [
+    store("s1", latitude="43.70", longitude="-79.40", name="Été", created_at="2024-05-31"),
+    store("s2", is_open=False),
+    store("s3", latitude="-0.0", longitude="1E1", postal_code="M5V"),
+]
+
+
+def feature(properties: object = None, geometry: object = None, **members: object) -> Record:
+    return {"type": "Feature", "properties": properties, "geometry": geometry, **members}
+
+
+def twin(record: Record) -> bytes:
+    """Return a store as a feature, its coordinates in their digits."""
+    properties = {name: value for name, value in record.items() if name in COLUMNS}
+    place = b"null"
+    if "latitude" in record:
+        position = f"[{record['longitude']}, {record['latitude']}, 12.5]"
+        place = b'{"type": "Point", "coordinates": %b}' % position.encode()
+    return as_json(feature(properties)).replace(b'"geometry": null', b'"geometry": ' + place)
+
+
+def collection(features: Sequence[bytes], more: bytes = b"") -> bytes:
+    return b'{"type": "FeatureCollection",%b "features": [\n%b\n]}\n' % (more, b",\n".join(features))
+
+
+def opened(*features: object) -> RecordFile:
+    return GeoJsonFile(collection([as_json(each) for each in features]))
+
+
+def cells(geometry: object) -> tuple[object, object]:
+    (batch,) = opened(feature({}, geometry)).batches(["geometry.latitude", "geometry.longitude"])
+    ((latitude,), (longitude,)) = (batch.columns[f"geometry.{name}"] for name in ("latitude", "longitude"))
+    return latitude, longitude
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("stores.geojson", collection([twin(each) for each in STORES])),
+        ("stores.geojson", collection([twin(each) for each in STORES], b' "crs": null,').replace(b"\n", b" ")),
+        ("stores.geojson", b"\xef\xbb\xbf" + collection([twin(each).replace(b": ", b":\n") for each in STORES])),
+        ("stores.geojsonl", b"".join(twin(each) + b"\n" for each in STORES)),
+        ("stores.ndgeojson", b"".join(twin(each) + b"\r\n\n" for each in STORES)),
+        ("stores.geojsons", b"".join(b"\x1e" + twin(each) + b"\n" for each in STORES)),
+        ("stores.geojsons", b"".join(b"\x1e" + twin(each).replace(b", ", b",\n") + b"\n" for each in STORES)),
+    ],
+)
+def test_geojson_gives_the_rows_of_its_twin_in_csv(tmp_path: Path, name: str, content: bytes) -> None:
+    expected = load_stores(tmp_path, as_csv(STORES, STORE_FIELDS))
+    loaded = load_stores(tmp_path, content, name)
+    assert (loaded.report.errors, loaded.report.warnings) == ([], [])
+    assert rows(loaded) == rows(expected)
+    assert loaded.dataset is not None
+    assert expected.dataset is not None
+    assert loaded.dataset.version == expected.dataset.version
+
+
+def test_the_columns_are_properties_by_path_then_the_identifier_and_the_place() -> None:
+    properties = {"a": 1, "b": {"c": None, "d": {}}, "e": [{"f": 1}, {"g": 1}], "h.i": 0, "x": []}
+    assert opened(feature(properties), feature({"z": 1}), feature(), feature(None)).names == [
+        *("a", "b.c", "b.d", "e.0.f", "h.i", "x", "z"),
+        *("feature.id", "geometry.latitude", "geometry.longitude"),
+    ]
+
+
+def test_cells_are_as_they_are_written() -> None:
+    properties = {"n": 1, "t": "\u00e9\n", "f": False, "o": {"a": [1, 2]}, "no": None}
+    text = collection([as_json(feature(properties, id=7)).replace(b"1", b"1.50e0", 1)])
+    columns = ["n", "t", "f", "o", "no", "o.a.1", "o.a.2", "o.a", "n.a", "none", "feature.id"]
+    (batch,) = GeoJsonFile(text).batches(columns)
+    assert [batch.columns[name][0] for name in columns] == [
+        *(
+            "1.50e0",
+            "\u00e9\n",
+            False,
+            WrongType('{"a": [1, 2]}'),
+            None,
+            "2",
+            None,
+            WrongType("[1, 2]"),
+            None,
+            None,
+            "7",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("geometry", "latitude", "longitude"),
+    [
+        (None, None, None),
+        (POINT, "43.7", "-79.4"),
+        ({"coordinates": [-79.4, 43.7, 100, 5], "type": "Point"}, "43.7", "-79.4"),
+        ({"type": "Point", "coordinates": []}, None, None),
+        ({"type": "Point", "bbox": [0, 0, 0, 0], "coordinates": [1, 2]}, "2", "1"),
+        ({"type": "MultiPoint", "coordinates": [[1, 2], [3, 8], [2, 3, 9]]}, "5.0", "2.0"),
+        ({"type": "MultiPoint", "coordinates": []}, None, None),
+        ({"type": "LineString", "coordinates": [[0.1, 0.2], [0.2, 0.4]]}, "0.3", "0.15"),
+        (
+            {"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 2], [0, 0]], [[1, 1], [2, 1], [1, 1]]]},
+            "1.0",
+            "2.0",
+        ),
+        ({"type": "MultiLineString", "coordinates": [[[0, 0]], [[2, 2]]]}, "1.0", "1.0"),
+        ({"type": "MultiPolygon", "coordinates": [[[[0, 0]]], [[[2, 2]]]]}, "1.0", "1.0"),
+        ({"type": "GeometryCollection", "geometries": [POINT]}, "43.7", "-79.4"),
+        ({"type": "GeometryCollection", "geometries": []}, None, None),
+        (
+            {
+                "type": "GeometryCollection",
+                "geometries": [{"type": "GeometryCollection", "geometries": [POINT, POINT]}],
+            },
+            *("43.7", "-79.4"),
+        ),
+    ],
+)
+def test_a_geometry_is_at_its_point_or_at_the_centre_of_its_box(
+    geometry: object, latitude: str | None, longitude: str | None
+) -> None:
+    assert cells(geometry) == (latitude, longitude)
+
+
+@pytest.mark.parametrize(
+    ("longitudes", "centre"),
+    [([179, -179], "180.0"), ([178, 180, -180, -179], "179.5"), ([179, -177], "-179.0"), ([-90, 90], "0.0")],
+)
+def test_a_box_wider_than_half_the_earth_is_across_the_antimeridian(longitudes: list[int], centre: str) -> None:
+    shapes = [[[[longitude, 1], [longitude, 3]]] for longitude in longitudes]
+    assert cells({"type": "MultiPolygon", "coordinates": shapes}) == ("2.0", centre)
+
+
+@pytest.mark.parametrize(
+    "geometry",
+    [
+        5,
+        {},
+        {"type": "Point"},
+        {"type": "Circle", "coordinates": [1, 2]},
+        {"type": "Point", "coordinates": [1]},
+        {"type": "Point", "coordinates": ["1", "2"]},
+        {"type": "Point", "coordinates": [[1, 2]]},
+        {"type": "Point", "coordinates": {"x": 1}},
+        {"type": "Polygon", "coordinates": [[1, 2]]},
+        {"type": "MultiPoint", "coordinates": [[1]]},
+        {"type": "MultiPoint", "coordinates": [[200, 1], [0, 1]]},
+        {"type": "GeometryCollection", "geometries": [POINT, {"type": "Point", "coordinates": "x"}]},
+    ],
+)
+def test_wrong_coordinates_are_a_wrong_type_as_written(geometry: object) -> None:
+    wrong = WrongType(json.dumps(geometry))
+    assert cells(geometry) == (wrong, wrong)
+
+
+def test_wrong_coordinates_are_reported_with_line_and_record(tmp_path: Path) -> None:
+    good, bad = (feature(store(name), geometry) for name, geometry in (("s1", POINT), ("s2", {"type": "Point"})))
+    loaded = load_stores(tmp_path, collection([as_json(good), as_json(bad)]), "stores.geojson")
+    assert [str(error) for error in loaded.report.errors] == [
+        f'stores.geojson:3: record 2: {name}: expected a string or a number: {{"type": "Point"}}'
+        for name in ("latitude", "longitude")
+    ]
+
+
+@pytest.mark.parametrize("value", [5, None, [], {}, {"type": "feature"}, POINT, {"type": "Feature", "properties": 5}])
+def test_a_value_that_is_no_feature_is_an_invalid_record(tmp_path: Path, value: object) -> None:
+    lines = [as_json(feature(store("s1"))), as_json(value), as_json(feature(store("s3")))]
+    for name, content in [("stores.geojson", collection(lines)), ("stores.geojsonl", b"\n".join([*lines, b""]))]:
+        loaded = load_stores(tmp_path, content, name)
+        assert [(each.record, each.why) for each in loaded.report.errors] == [(2, "expected a GeoJSON feature")]
+        assert len(rows(loaded)) == 2
+
+
+def test_properties_that_are_no_fields_are_warned_about_with_their_first_line(tmp_path: Path) -> None:
+    features = [as_json(feature(store("s1"))), as_json(feature(store("s2", zip="1", tags={"a": 1, "b": 2}), id=5))]
+    loaded = load_stores(tmp_path, collection(features), "stores.geojson")
+    assert [(each.line, each.field, each.why) for each in loaded.report.warnings] == [
+        (3, "zip", "not a field, so it is ignored (1 record); did you mean postal_code?"),
+        (3, "tags", "not a field, so it is ignored (1 record)"),
+    ]
+
+
+def test_latitude_and_longitude_in_properties_are_preferred_to_the_geometry(tmp_path: Path) -> None:
+    text = collection([as_json(feature(store(latitude=1, longitude="2.50"), POINT))])
+    assert b'"latitude":"1","longitude":"2.50"' in rows(load_stores(tmp_path, text, "stores.geojson"))[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["urn:ogc:def:crs:OGC:1.3:CRS84", "EPSG:4326", "urn:ogc:def:crs:EPSG::4326", "urn:ogc:def:crs:OGC::CRS84"]
+)
+def test_a_reference_system_with_longitude_and_latitude_of_wgs_84_is_accepted(name: str) -> None:
+    more = b' "crs": %b,' % as_json({"type": "name", "properties": {"name": name}})
+    assert GeoJsonFile(collection([], more)).names == ["feature.id", "geometry.latitude", "geometry.longitude"]
+
+
+@pytest.mark.parametrize(
+    ("crs", "why"),
+    [
+        ({"type": "name", "properties": {"name": "EPSG:3857"}}, "the coordinate reference system is 'EPSG:3857': "),
+        ({"type": "name", "properties": {"name": "EPSG:43260"}}, "the coordinate reference system is 'EPSG:43260': "),
+        ({"type": "link", "properties": {"href": "x"}}, "the coordinate reference system is not known: "),
+    ],
+)
+def test_another_reference_system_is_refused(crs: object, why: str) -> None:
+    with pytest.raises(FileError) as refused:
+        GeoJsonFile(collection([], b' "crs": %b,' % as_json(crs)))
+    assert refused.value.why == f"{why}expected longitude and latitude of WGS 84, as `ogr2ogr -t_srs EPSG:4326` writes"
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"[]", "expected a GeoJSON feature collection"),
+        (b"{}", "expected a GeoJSON feature collection"),
+        (as_json(feature()), "expected a GeoJSON feature collection"),
+        (b'{"type": "FeatureCollection"}', 'the object has no array under "features"'),
+        (b'{"type": "FeatureCollection", "features": [', "not valid JSON: truncated, or a lone surrogate"),
+        (b'{"type": "FeatureCollection", "features": [{"a": 1}, {"b": tru}]}', "in record 2, at 'b'"),
+        (as_json(feature()) + b"\n" + as_json(feature()), "newline-delimited, and its name must end in .geojsonl"),
+        (b'{"type": "FeatureCollection", "features": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested too deeply"),
+        (
+            b'{"type": "FeatureCollection", "features": [{"type": "Feature", "geometry": '
+            + b'{"type": "GeometryCollection", "geometries": [' * 5000,
+            "nested too deeply",
+        ),
+    ],
+)
+def test_a_file_that_is_no_feature_collection_is_refused(tmp_path: Path, content: bytes, why: str) -> None:
+    assert why in refusal(load_stores(tmp_path, content, "stores.geojson")).why
+
+
+def test_a_line_that_is_not_json_is_refused_with_its_number(tmp_path: Path) -> None:
+    for mark in (b"", b"\x1e"):
+        content = mark + as_json(feature(store())) + b"\n" + mark + b'{"type": "Feature", "properties": {"a": }}\n'
+        found = refusal(load_stores(tmp_path, content, "stores.geojsonl"))
+        assert found.line == 2
+        assert found.why.endswith(", at 'properties'")
+
+
+def test_the_lines_of_a_text_sequence_are_opened_once_for_all_columns() -> None:
+    file = GeoJsonLinesFile(b"\x1e{}\n\x1e\n\x1e" + as_json(feature({"a": 1})) + b"\n")
+    for _ in range(2):
+        (batch,) = file.batches(["a"])
+        assert (batch.columns["a"], batch.numbers, batch.lines()) == (["1"], [2], [3])

@@ -1,0 +1,168 @@
+"""JSON by path: the same records as the typed readers, and members of nested values."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import pytest
+from hypothesis import given, strategies as st
+
+from service.model.kinds import FLAG, NUMBER
+from service.model.records import STORES
+from service.reading.batch import BATCH_SIZE, Batch, WrongType
+from service.reading.diagnostics import FileError
+from service.reading.formats import FORMATS
+from service.reading.json_file import JsonFile, JsonLinesFile
+from service.reading.json_paths import MAX_DEPTH, MAX_PATHS
+from service.reading.record_file import RecordFile
+from tests.loading.data_files import STORE_FIELDS, as_json, as_lines
+
+Opener = Callable[[bytes], RecordFile]
+each_form = pytest.mark.parametrize("form", ["json", "jsonl"])
+
+text = st.one_of(st.none(), st.text(max_size=5))
+numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+KINDS = {FLAG: st.none() | st.booleans(), NUMBER: text | numbers}
+cells = {field.name: KINDS.get(field.kind, text) for field in STORES.fields}
+others = st.dictionaries(st.text('ab."\\ \n\x00é', max_size=3), text | st.lists(st.integers(), max_size=2), max_size=3)
+records = st.builds(lambda known, other: other | known, st.fixed_dictionaries({}, optional=cells), others)
+values = st.lists(st.one_of(records, st.sampled_from([None, 1, "x", []])), max_size=5)
+
+
+def encode(form: str, found: Sequence[object]) -> bytes:
+    return as_json(found) if form == "json" else as_lines(found)
+
+
+def shown(batches: Iterable[Batch]) -> list[object]:
+    return [
+        [
+            {name: list(column) for name, column in each.columns.items()},
+            *(list(each.numbers), list(each.lines()), list(each.unreadable), each.done, each.total),
+        ]
+        for each in batches
+    ]
+
+
+@each_form
+@given(found=values)
+def test_reading_by_path_gives_the_batches_of_the_typed_reader(form: str, found: list[object]) -> None:
+    content = encode(form, found)
+    assert shown(opener(form)(content).batches(STORE_FIELDS)) == shown(FORMATS[form].read(content, STORES))
+
+
+@each_form
+@given(found=values, cut=st.integers(0, 200), put=st.binary(max_size=3))
+def test_what_one_refuses_the_other_refuses_with_the_same_line(
+    form: str, found: list[object], cut: int, put: bytes
+) -> None:
+    content = encode(form, found)
+    content = content[:cut] + put.decode("utf-8", "replace").encode() + content[cut + len(put) :]
+    assert refused(lambda: list(opener(form)(content).batches(STORE_FIELDS))) == refused(
+        lambda: list(FORMATS[form].read(content, STORES))
+    )
+
+
+def opener(form: str) -> Opener:
+    found = FORMATS[form].open
+    assert found is not None
+    return found
+
+
+def refused(read: Callable[[], object]) -> tuple[str, int | None] | None:
+    try:
+        read()
+    except FileError as error:
+        return error.why, error.line
+    return None
+
+
+def column(value: object, path: str) -> object:
+    (batch,) = JsonFile(as_json([value])).batches([path])
+    return batch.columns[path][0]
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "cell"),
+    [
+        ({"a": {"b": "x"}}, "a.b", "x"),
+        ({"a": {"b": {"c": 1.50}}}, "a.b.c", "1.5"),
+        ({"a": [{"b": "x"}, {"b": "y"}]}, "a.1.b", "y"),
+        ({"a": [["x"]]}, "a.0.0", "x"),
+        ({"a": ["x"]}, "a.1", None),
+        ({"a": ["x"]}, "a.-1", None),
+        ({"a": ["x"]}, "a.b", None),
+        ({"a": ["x"]}, "a.", None),
+        ({"a": ["x"]}, "a.99999999999999999999", None),
+        ({"a": "x"}, "a.b", None),
+        ({"a": None}, "a.b", None),
+        ({}, "a.b", None),
+        ({"a": {"b": None}}, "a.b", None),
+        ({"a": {"b": [1, 2]}}, "a.b", WrongType("[1, 2]")),
+        ({"a": {"b": 1}}, "a", WrongType('{"b": 1}')),
+        ({"a.b": "whole", "a": {"b": "parts"}}, "a.b", "whole"),
+        ({"a": {"b.c": "whole", "b": {"c": "parts"}}}, "a.b.c", "whole"),
+        ({"a.b": {"c": "x"}}, "a.b.c", "x"),
+        ({"a": {"x": 1}, "a.b": {"c": "x"}}, "a.b.c", "x"),
+        ({"a": {"": "x"}, "": {"a": "y"}}, "a.", "x"),
+        ({"a": {"": "x"}, "": {"a": "y"}}, ".a", "y"),
+        ({'a"': {"b": "x"}}, 'a".b', "x"),
+        ({"a": True}, "a", True),
+        ({"a": "true"}, "a", "true"),
+        ({"a": "\u00e9\n\\"}, "a", "\u00e9\n\\"),
+    ],
+)
+def test_a_path_is_a_name_or_names_and_indexes_at_its_dots(value: object, path: str, cell: object) -> None:
+    assert column(value, path) == cell
+
+
+def test_the_names_are_the_paths_of_the_first_records_in_order_of_appearance() -> None:
+    first = {"z": 1, "a": {"y": None, "b": {}, "c": [{"d": 1, "e": []}, {"f": 1}]}}
+    found: list[object] = [first, 5, {"z": 1, "g": [[1]], "a": "text"}, *[{}] * BATCH_SIZE, {"late": 1}]
+    names = ["z", "a.y", "a.b", "a.c.0.d", "a.c.0.e", "g.0.0", "a"]
+    assert JsonFile(as_json(found)).names == names
+    assert JsonLinesFile(as_lines(found)).names == names
+
+
+def test_the_names_are_limited_in_number_and_depth() -> None:
+    assert len(JsonFile(as_json([{str(index): {"x": 1} for index in range(2 * MAX_PATHS)}])).names) == MAX_PATHS
+    nested: object = 1
+    for _ in range(MAX_DEPTH + 5):
+        nested = {"a": nested}
+    assert JsonFile(as_json([nested])).names == [".".join("a" * (MAX_DEPTH + 1))]
+
+
+@each_form
+def test_members_that_no_path_uses_are_counted_with_their_first_line(form: str) -> None:
+    found = [{"a": {"b": 1}, "c": 1}, {"a": 1, "c": None, "d.e": 1}, {"f": {"g": 1, "h": 2}}]
+    content = as_json(found).replace(b"}, {", b"},\n{") if form == "json" else as_lines(found)
+    (batch,) = opener(form)(content).batches(["a.b", "f.g"])
+    assert [(each.name, each.line, each.records) for each in batch.unused] == [("c", 1, 2), ("d.e", 2, 1)]
+
+
+@pytest.mark.parametrize("name", ["stores", "elements", ""])
+def test_the_only_array_of_an_object_has_the_records(name: str) -> None:
+    (batch,) = JsonFile(as_json({"x": 1, name: [{"a": 1}], "y": {"z": []}})).batches(["a"])
+    assert batch.columns["a"] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"5", "expected an array"),
+        (b"", "not valid JSON"),
+        (b"{}", "expected an array of records, or an object with one array"),
+        (b'{"a": [], "b": []}', "expected an array of records, or an object with one array; found 2: 'a', 'b'"),
+        (b'{"a": 1}\n{"a": 2}', "is JSON Lines, and its name must end in .jsonl"),
+        (b"[" * 5_000 + b"]" * 5_000, "nested too deeply"),
+        (b'{"a":' * 5_000 + b"1" + b"}" * 5_000, "nested too deeply"),
+    ],
+)
+def test_json_without_one_array_is_refused(content: bytes, why: str) -> None:
+    with pytest.raises(FileError) as error:
+        JsonFile(content)
+    assert why in error.value.why
+
+
+def test_a_deep_value_is_read_or_refused_at_every_depth() -> None:
+    for depth in range(100, 3_000, 100):
+        content = as_json([{"a": 1}])[:-1] + b', {"a": ' + b'{"a":' * depth + b"1" + b"}" * depth + b"}]"
+        with_path = refused(lambda content=content: list(JsonFile(content).batches(["a.a.a.a"])))  # type: ignore[misc]
+        assert with_path is None or "nested too deeply" in with_path[0]

@@ -1,0 +1,265 @@
+"""Parquet and GeoParquet: the same tables as CSV, exact values, and hostile files refused."""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from struct import pack
+from uuid import UUID
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from service.reading.batch import BATCH_SIZE, WrongType
+from service.reading.diagnostics import FileError
+from service.reading.parquet import parquet_file
+from service.reading.parquet.arrow import MAX_RECORDS, ArrowFile
+from service.reading.parquet.parquet_file import ParquetFile
+from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_stores, refusal, rows, store
+
+LOCATION = ("geometry.latitude", "geometry.longitude")
+STORES: list[Record] = [
+    store("s1", latitude="43.7", longitude="-79.4", name="Été", created_at="2024-05-31T10:00:00Z"),
+    store("s2", is_open=False),
+    *(
+        store(f"t{index}", latitude="0.5", longitude=f"{index % 180}.25", is_open=True)
+        for index in range(BATCH_SIZE + 1)
+    ),
+]
+
+
+def written(columns: Mapping[str, object], metadata: Mapping[str, str] | None = None, **options: object) -> bytes:
+    file = io.BytesIO()
+    table = pa.table(columns)
+    pq.write_table(table.replace_schema_metadata(metadata) if metadata else table, file, **options)
+    return file.getvalue()
+
+
+def point(record: Record) -> bytes | None:
+    if "latitude" not in record:
+        return None
+    return pack("<BIdd", 1, 1, float(str(record["longitude"])), float(str(record["latitude"])))
+
+
+def geo(**column: object) -> dict[str, str]:
+    found = {"version": "1.1.0", "primary_column": "place", "columns": {"place": {"encoding": "WKB", **column}}}
+    return {"geo": json.dumps(found)}
+
+
+def cells(array: pa.Array, path: str = "a") -> object:
+    """Return the cells of a column, read in this process."""
+    ((_, (column,)),) = ArrowFile(written({"a": array})).batches([path])
+    return column
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.6"])
+@pytest.mark.parametrize("name", ["stores.parquet", "stores.geoparquet"])
+def test_parquet_gives_the_rows_of_its_twin_in_csv(tmp_path: Path, name: str, version: str) -> None:
+    columns: dict[str, object] = {
+        field: [record.get(field) for record in STORES]
+        for field in STORE_FIELDS
+        if field not in {"latitude", "longitude", "created_at", "updated_at"}
+    }
+    instants = [datetime(2024, 5, 31, 10, tzinfo=UTC), *[None] * (len(STORES) - 1)]
+    columns["created_at"] = pa.array(instants, pa.timestamp("s", "America/Toronto"))
+    columns["place"] = list(map(point, STORES))
+    content = written(columns, geo(), version=version, row_group_size=1_000)
+
+    loaded, expected = load_stores(tmp_path, content, name), load_stores(tmp_path, as_csv(STORES, STORE_FIELDS))
+    assert (loaded.report.errors, loaded.report.warnings) == ([], [])
+    assert rows(loaded) == rows(expected)
+    assert loaded.dataset is not None
+    assert expected.dataset is not None
+    assert loaded.dataset.version == expected.dataset.version
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        (pa.array([2**63 - 1, -5, None]), ["9223372036854775807", "-5", None]),
+        (pa.array([2**64 - 1], pa.uint64()), ["18446744073709551615"]),
+        (pa.array([43.7, 1e20, -0.0, float("nan"), None]), ["43.7", "1e+20", "-0.0", None, None]),
+        (pa.array([43.7, 0.1], pa.float32()), ["43.7", "0.1"]),
+        (pa.array([43.7], pa.float16()), ["43.7"]),
+        (pa.array([Decimal("1.50"), None], pa.decimal128(20, 2)), ["1.50", None]),
+        (pa.array([Decimal("0.0000001")], pa.decimal128(20, 9)), ["0.000000100"]),
+        (pa.array([Decimal(10) ** 60], pa.decimal256(76, 0)), ["1" + "0" * 60]),
+        (pa.array([True, None, False]), [True, None, False]),
+        (pa.array(["x", "", None]), ["x", "", None]),
+        (pa.array(["x", None]).dictionary_encode(), ["x", None]),
+        (pa.array([date(2024, 5, 31)]), ["2024-05-31"]),
+        (pa.array([1], pa.timestamp("ms", "Europe/Berlin")), ["1970-01-01T00:00:00.001Z"]),
+        (pa.array([1, None], pa.timestamp("us")), ["1970-01-01T00:00:00.000001", None]),
+        (pa.array([1], pa.timestamp("ns", "UTC")), ["1970-01-01T00:00:00.000000001Z"]),
+        (pa.array([UUID(int=5).bytes], pa.uuid()), [str(UUID(int=5))]),
+        (pa.array([b"\x00\xff", None]), [WrongType('"00ff"'), None]),
+        (pa.array([{"b": 1, "c": [1.5, None]}]), [WrongType('{"b":1,"c":[1.5,null]}')]),
+        (pa.array([None, None]), [None, None]),
+    ],
+)
+def test_values_become_exact_texts(array: pa.Array, expected: object) -> None:
+    assert cells(array) == expected
+
+
+NESTED = pa.array([{"b": "x", "c": [{"d": "y"}, {"d": "z"}]}, None, {"b": None, "c": []}])
+MAP = pa.array([[("k.l", "v")], None, []], pa.map_(pa.string(), pa.string()))
+
+
+@pytest.mark.parametrize(
+    ("array", "path", "expected"),
+    [
+        (NESTED, "a.b", ["x", None, None]),
+        (NESTED, "a.c.0.d", ["y", None, None]),
+        (NESTED, "a.c.1.d", ["z", None, None]),
+        (NESTED, "a.c.2.d", [None, None, None]),
+        (NESTED, "a.c.x.d", [None, None, None]),
+        (NESTED, "a.none", [None, None, None]),
+        (NESTED, "none", [None, None, None]),
+        (MAP, "a.k.l", ["v", None, None]),
+        (MAP, "a.none", [None, None, None]),
+        (pa.array(["x"]), "a.b", [None]),
+    ],
+)
+def test_a_path_leads_into_structs_lists_and_maps(array: pa.Array, path: str, expected: object) -> None:
+    assert cells(array, path) == expected
+
+
+def test_a_column_with_dots_in_its_name_is_preferred() -> None:
+    file = ArrowFile(written({"a.b": ["whole"], "a": [{"b": "parts", "c": 1}]}))
+    assert file.paths.keys() == {"a.b", "a.c"}
+    assert [columns for _, columns in file.batches(["a.b", "a.c"])] == [[["whole"], ["1"]]]
+
+
+def test_the_names_are_paths_and_unused_columns_are_counted() -> None:
+    file = ParquetFile(written({"x": [1, 2], "names": NESTED[:2], "tags": MAP[:2], "geometry": [b"", None]}))
+    assert file.names == ["x", "names.b", "names.c.0.d", "tags", *LOCATION]
+    (batch,) = file.batches(["names.b"])
+    assert (batch.columns, batch.numbers, batch.lines()) == ({"names.b": ["x", None]}, range(1, 3), [None, None])
+    assert [(each.name, each.line, each.records) for each in batch.unused] == [("x", None, 2), ("tags", None, 2)]
+    assert (batch.done, batch.total) == (2, 2)
+
+
+def test_an_error_names_the_record(tmp_path: Path) -> None:
+    columns = {name: ["1", "1"] for name in ("company_id", "address_1", "country")}
+    content = written({**columns, "store_id": ["s1", "s2"], "city": ["Ada", None], "company_id": ["c1", "c1"]})
+    (error,) = load_stores(tmp_path, content, "stores.parquet").report.errors
+    assert str(error) == "stores.parquet: record 2: city: a value is required"
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    content = written({"store_id": ["s1"], "company_id": ["c1"], "address_1": ["x"]})
+    assert refusal(load_stores(tmp_path, content, "stores.parquet")).why == "missing columns: city, country"
+
+
+CRS84 = {"id": {"authority": "OGC", "code": "CRS84"}}
+
+
+@pytest.mark.parametrize("metadata", [None, geo(), geo(crs=None), geo(crs=CRS84), geo(crs={"name": "WGS 84 (CRS84)"})])
+def test_the_geometry_of_geoparquet_has_a_place(metadata: dict[str, str] | None) -> None:
+    wkb = [pack("<BIdd", 1, 1, -79.4, 43.7), None, b"junk", pack(">BI", 0, 2) + pack(">I4d", 2, 0, 0, 2, 4)]
+    file = ArrowFile(written({"place" if metadata else "geometry": wkb}, metadata))
+    wrong = WrongType(f'"{b"junk".hex()}"')
+    assert list(file.paths) == list(LOCATION)
+    assert [columns for _, columns in file.batches(LOCATION)] == [
+        [["43.7", None, wrong, "2.0"], ["-79.4", None, wrong, "1.0"]]
+    ]
+
+
+def test_the_geometry_may_be_a_struct_of_coordinates() -> None:
+    places = [{"x": -79.4, "y": 43.7}, None, {"x": None, "y": None}, {"x": 1.0, "y": None}]
+    file = ArrowFile(written({"place": pa.array(places)}, geo(encoding="point")))
+    ((_, (latitudes, longitudes)),) = file.batches(LOCATION)
+    assert latitudes[:3] == ["43.7", None, None]
+    assert longitudes[:3] == ["-79.4", None, None]
+    assert latitudes[3] == longitudes[3] == WrongType('{"x":1.0,"y":null}')
+
+
+@pytest.mark.parametrize(
+    ("metadata", "why"),
+    [
+        (geo(crs={"id": {"authority": "EPSG", "code": 3857}}), "the coordinate reference system is 'EPSG:3857': "),
+        (geo(crs={"name": "NAD83"}), "the coordinate reference system is 'NAD83': "),
+        ({"geo": "{"}, "the metadata of GeoParquet are not valid"),
+        ({"geo": '{"primary_column": "x", "columns": {}}'}, "the metadata of GeoParquet are not valid"),
+    ],
+)
+def test_other_reference_systems_and_wrong_metadata_are_refused(metadata: dict[str, str], why: str) -> None:
+    with pytest.raises(FileError) as error:
+        ArrowFile(written({"place": [b""]}, metadata))
+    assert error.value.why.startswith(why)
+
+
+def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_file, "find_spec", lambda _: None)
+    why = refusal(load_stores(tmp_path, b"", "stores.parquet")).why
+    assert why == "reading Parquet needs pyarrow: `pip install 'store-directory[parquet]'`"
+
+
+WHOLE = written({"a": ["x", "y"] * 50, "b": [1.5, None] * 50}, compression="zstd")
+FOOTER = int.from_bytes(WHOLE[-8:-4], "little")
+
+
+def lying(length: int) -> bytes:
+    """Return a file whose footer has another length than it says."""
+    return WHOLE[:-8] + length.to_bytes(4, "little") + WHOLE[-4:]
+
+
+def repeated(text: str, times: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array([0] * times, pa.int32()), pa.array([text]))
+
+
+def read(content: bytes) -> int:
+    file = ArrowFile(content)
+    return sum(records for records, _ in file.batches(list(file.paths)))
+
+
+def test_a_file_truncated_anywhere_is_refused() -> None:
+    for size in range(len(WHOLE)):
+        with pytest.raises(FileError):
+            read(WHOLE[:size])
+
+
+def test_a_footer_that_lies_about_its_length_is_refused() -> None:
+    for length in (0, 1, FOOTER - 1, FOOTER + 1, len(WHOLE), 2**31 - 1, 2**31, 2**32 - 1):
+        with pytest.raises(FileError):
+            read(lying(length))
+
+
+def test_any_byte_may_be_damaged() -> None:
+    for index in range(len(WHOLE)):
+        for value in (0, 127, 255):
+            try:
+                read(WHOLE[:index] + bytes([value]) + WHOLE[index + 1 :])
+            except FileError as error:
+                assert error.why  # noqa: PT017 - or it is read
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ({"a": pa.nulls(MAX_RECORDS + 1, pa.int8())}, "1,048,577 records are more than the file has bytes"),
+        ({"a": repeated("a" * 4_000_000, 3_000)}, "not a Parquet file that can be read: malloc"),
+        ({"a": repeated("a" * 50_000, 3_000)}, "the file expands to more than 64 MiB and 200 times its size"),
+    ],
+)
+def test_a_bomb_is_refused_by_the_process_that_reads_it(columns: Mapping[str, object], why: str) -> None:
+    content = written(columns, compression="zstd")
+    assert len(content) < 10_000
+    with pytest.raises(FileError) as error:
+        list(ParquetFile(content).batches(["a"]))
+    assert error.value.why.startswith(why)
+
+
+def test_a_reader_that_dies_is_an_error_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    for code, how in (
+        ("import os; os.kill(os.getpid(), 11)", "was killed by SIGSEGV"),
+        ("exit(3)", "exited with code 3"),
+    ):
+        start: Sequence[str] = (parquet_file.module_command("x")[0], "-c", code)
+        monkeypatch.setattr(parquet_file, "module_command", lambda _, start=start: start)
+        with pytest.raises(FileError) as error:
+            ParquetFile(WHOLE)
+        assert error.value.why == f"not a Parquet file that can be read: its reader {how}"
