@@ -17,7 +17,6 @@ UNREAD = {
     "my-stores.2024.jsonl": "found 'my-stores.2024.jsonl': the name must be stores.jsonl",
     "stores.tsv": "found 'stores.tsv': save it as CSV UTF-8 (comma delimited), and name it stores.csv",
     "stores.xlsx": "found 'stores.xlsx': save it as CSV UTF-8 (comma delimited), and name it stores.csv",
-    "stores.parquet": "found 'stores.parquet': save it as CSV UTF-8 (comma delimited), and name it stores.csv",
     "stores.zip": "found 'stores.zip': unpack it, or compress it with gzip (.gz) or Zstandard (.zst)",
     "stores.csv.bz2": "found 'stores.csv.bz2': unpack it, or compress it with gzip (.gz) or Zstandard (.zst)",
     "stores": "found 'stores': add the format to the name, as in stores.csv",
