@@ -24,7 +24,7 @@ KINDS = {FLAG: st.none() | st.booleans(), NUMBER: text | numbers}
 cells = {field.name: KINDS.get(field.kind, text) for field in STORES.fields}
 others = st.dictionaries(st.text('ab."\\ \n\x00é', max_size=3), text | st.lists(st.integers(), max_size=2), max_size=3)
 records = st.builds(lambda known, other: other | known, st.fixed_dictionaries({}, optional=cells), others)
-values = st.lists(st.one_of(records, st.sampled_from([None, 1, "x", []])), max_size=5)
+values: st.SearchStrategy[list[object]] = st.lists(st.one_of(records, st.sampled_from([None, 1, "x", []])), max_size=5)
 
 
 def encode(form: str, found: Sequence[object]) -> bytes:

@@ -18,7 +18,6 @@ UNREAD = {
     "store list.tsv": "found 'store list.tsv': the name must be stores.tsv",
     "stores (1).txt": "found 'stores (1).txt': the name must be stores.txt",
     "stores.xlsx": "found 'stores.xlsx': save it as CSV UTF-8 (comma delimited), and name it stores.csv",
-    "stores.parquet": "found 'stores.parquet': save it as CSV UTF-8 (comma delimited), and name it stores.csv",
     "stores.zip": "found 'stores.zip': unpack it, or compress it with gzip (.gz) or Zstandard (.zst)",
     "stores.csv.bz2": "found 'stores.csv.bz2': unpack it, or compress it with gzip (.gz) or Zstandard (.zst)",
     "stores": "found 'stores': add the format to the name, as in stores.csv",

@@ -2,7 +2,8 @@
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -258,7 +259,7 @@ def test_a_reader_that_dies_is_an_error_of_the_file(monkeypatch: pytest.MonkeyPa
         ("import os; os.kill(os.getpid(), 11)", "was killed by SIGSEGV"),
         ("exit(3)", "exited with code 3"),
     ):
-        start: Sequence[str] = (parquet_file.module_command("x")[0], "-c", code)
+        start = (sys.executable, "-c", code)
         monkeypatch.setattr(parquet_file, "module_command", lambda _, start=start: start)
         with pytest.raises(FileError) as error:
             ParquetFile(WHOLE)
