@@ -10,7 +10,6 @@ from service.loading.compiler import Compiler
 from service.loading.dataset import dataset_version
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batch import BATCH_SIZE, Batch, Cell, WrongType
-from service.reading.diagnostics import Diagnostic
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.derived_companies import derived_companies
 from service.reading.mapping.mapping_file import parse_mapping
@@ -79,7 +78,7 @@ class Compiled:
     def __init__(self, stores: Iterator[Batch], companies: Iterator[Batch]) -> None:
         company = _compile(COMPANIES, companies, None)
         store = _compile(STORES, stores, company)
-        self.diagnostics: list[Diagnostic] = [*company.errors, *company.warnings, *store.errors, *store.warnings]
+        self.diagnostics = [*company.errors, *company.warnings, *store.errors, *store.warnings]
         company_table = company.build()
         store_table = store.build(company_table)
         self.version = dataset_version((store_table, company_table))

@@ -1,6 +1,5 @@
 """Records are made of columns as a mapping declares: a mapped file equals its strict twin."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -182,10 +181,13 @@ ROW = "s1,c1,1 Elm St,Ada,CA,a,b,c"
         ('"Orr"', "'Orr' (of name; did you mean 'Ort'?)"),
         ('"store name"', "'store name' (of name; use one of 'Store Name', 'STORE_NAME')"),
         ('{ join = ["Ort", "Stat"] }', "'Stat' (of name)"),
-        ('{ join = ["province", "xx"] }', "'province' (of name; that is a field, and fields are made of columns only), 'xx' (of name)"),
+        (
+            '{ join = ["province", "xx"] }',
+            "'province' (of name; that is a field, and fields are made of columns only), 'xx' (of name)",
+        ),
         ('{ first = ["Ort", { join = ["qq"] }] }', "'qq' (of name)"),
     ],
-)  # fmt: skip
+)
 def test_columns_that_the_file_does_not_have_are_refused_with_the_nearest_name(entry: str, why: str) -> None:
     declared = parse_mapping(f"[stores.fields]\nname = {entry}\nprovince = {{ constant = 'ON' }}".encode()).stores
     with pytest.raises(FileError) as refused:
@@ -265,7 +267,7 @@ def test_errors_of_derived_companies_have_the_lines_of_their_stores() -> None:
     ]
 
 
-def test_companies_with_a_file_of_their_own_are_mapped_too(tmp_path: Path) -> None:
+def test_companies_with_a_file_of_their_own_are_mapped_too() -> None:
     mapping = parse_mapping(b'[companies.fields]\ncompany_id = "Nr"\nname = { join = ["Firma", "Form"] }').companies
     (batch,) = mapped_batches(table("Nr,Firma,Form\nc1,Eins,AG"), mapping, COMPANIES)
     assert {name: list(cells) for name, cells in batch.columns.items() if any(cells)} == {
@@ -276,7 +278,11 @@ def test_companies_with_a_file_of_their_own_are_mapped_too(tmp_path: Path) -> No
 
 def test_converted_texts_are_cached_within_a_limit() -> None:
     calls: list[str] = []
-    convert: Callable[[str], Cell] = lambda text: calls.append(text) or text  # type: ignore[func-returns-value]  # noqa: E731
+
+    def convert(text: str) -> Cell:
+        calls.append(text)
+        return text
+
     cells = ConvertedCells(convert)
     assert cells.column(["a", "a", " a", None, "", True]) == ["a", "a", "a", None, "", True]
     assert calls == ["a", "a"]
