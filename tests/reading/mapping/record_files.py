@@ -13,7 +13,7 @@ from service.reading.batch import BATCH_SIZE, Batch, Cell, WrongType
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.derived_companies import derived_companies
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.mapping.record_mapper import mapped_batches
+from service.reading.mapping.record_mapper import read_mapped
 from service.reading.record_file import RecordFile
 
 
@@ -97,8 +97,8 @@ def _compile(resource: Resource, batches: Iterator[Batch], companies: Compiler |
 def compiled(mapping: DataMapping | str, stores: RecordFile, companies: RecordFile | None = None) -> Compiled:
     """Load files by a mapping, or by the text of one."""
     declared = parse_mapping(mapping.encode()) if isinstance(mapping, str) else mapping
-    found = mapped_batches(companies, declared.companies, COMPANIES) if companies else derived(declared, stores)
-    return Compiled(mapped_batches(stores, declared.stores, STORES), found)
+    found = read_mapped(companies, declared.companies, COMPANIES) if companies else derived(declared, stores)
+    return Compiled(read_mapped(stores, declared.stores, STORES), found)
 
 
 def derived(mapping: DataMapping, stores: RecordFile) -> Iterator[Batch]:

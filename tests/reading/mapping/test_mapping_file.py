@@ -92,6 +92,10 @@ def test_every_preset_is_a_mapping_whose_columns_are_optional(preset: str) -> No
 # A mapping -> its error, after the key.
 REFUSED = [
     (
+        'preset = "overture"\n[stores]\nfields = 5',
+        "stores.fields: expected `table`, got `int`",
+    ),
+    (
         'presets = "overture"',
         "presets: unknown key; did you mean preset?",
     ),
