@@ -9,7 +9,7 @@ from typing import Any
 from service.loading.compiler import Compiler
 from service.loading.dataset import dataset_version
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batch import BATCH_SIZE, Batch, Cell, WrongType
+from service.reading.batch import BATCH_SIZE, Batch, Cell, UnusedName, WrongType
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.derived_companies import derived_companies
 from service.reading.mapping.mapping_file import parse_mapping
@@ -29,7 +29,8 @@ class Records(RecordFile):
             records = self._records[start : start + BATCH_SIZE]
             numbers = range(start + 1, start + 1 + len(records))
             cells = {name: [record.get(name) for record in records] for name in columns}
-            yield Batch(numbers, cells, lambda numbers=numbers: [each + 1 for each in numbers], (), (), 1, 1)  # type: ignore[misc]
+            unused = [UnusedName(name, 1, len(records)) for name in self.names if name not in columns]
+            yield Batch(numbers, cells, lambda numbers=numbers: [each + 1 for each in numbers], (), unused, 1, 1)  # type: ignore[misc]
 
 
 def table(text: str) -> Records:

@@ -103,7 +103,9 @@ def test_a_date_time_without_an_offset_is_in_the_declared_zone(text: str, expect
 
 def test_a_time_that_clocks_show_twice_is_the_first_and_one_that_they_skip_has_the_offset_before() -> None:
     assert convert("27.10.2024 02:30", "dd.mm.yyyy hh:mm", zone=BERLIN) == "2024-10-27T02:30:00+02:00"
+    assert convert("27.10.2024 12:00", "dd.mm.yyyy hh:mm", zone=BERLIN) == "2024-10-27T12:00:00+01:00"
     assert convert("31.03.2024 02:30", "dd.mm.yyyy hh:mm", zone=BERLIN) == "2024-03-31T02:30:00+01:00"
+    assert convert("31.03.2024 12:00", "dd.mm.yyyy hh:mm", zone=BERLIN) == "2024-03-31T12:00:00+02:00"
 
 
 @given(st.dates())

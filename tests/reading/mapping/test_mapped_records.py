@@ -163,6 +163,7 @@ def test_texts_that_mean_no_value_are_no_value_in_all_columns_whatever_their_cas
     options = 'no_value = ["N/A", " Unbekannt"]'
     assert field('"a"', {"a": " n/a "}, options=options) is None
     assert field('{ first = ["a", "b"] }', {"a": "UNBEKANNT", "b": "y"}, options=options) == "y"
+    assert field('"a"', {"a": "N/a "}, options=options) is None
     assert field('"a"', {"a": "n/a."}, options=options) == "n/a."
     assert field('"a"', {"a": WrongType("[]")}, options=options, is_table=False) == WrongType("[]")
 
