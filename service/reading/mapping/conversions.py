@@ -54,8 +54,14 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
 
 
 def without(cells: Cells, texts: AbstractSet[str]) -> Cells:
-    """Return cells, None for the texts that mean "no value"."""
-    return [None if isinstance(cell, str) and cell.strip().casefold() in texts else cell for cell in cells]
+    """Return cells, None for the texts that mean "no value", whatever their case and the spaces around them."""
+    try:
+        lines = "\n".join(["", *cells, ""]).casefold()  # type: ignore[list-item] # other types raise
+        if not any(f"\n{text}\n" in lines for text in texts) and "\n " not in lines and " \n" not in lines:
+            return cells  # all at once: twice as fast as each by itself
+    except TypeError:
+        pass
+    return [None if isinstance(cell, str) and cell.strip(" ").casefold() in texts else cell for cell in cells]
 
 
 def has_value(cell: Cell) -> bool:
@@ -70,7 +76,11 @@ def _by_values(values: Mapping[str, Constant], other: Constant | None) -> Conver
 
 def _of_instants(formats: Sequence[str], zone: tzinfo | None) -> list[Conversion]:
     convert = instant_converter(formats, zone)
-    return [] if convert is None else [ConvertedCells(convert).column]
+    if convert is None:
+        return []
+    return [
+        lambda cells: [convert(cell.strip()) if isinstance(cell, str) and has_value(cell) else cell for cell in cells]
+    ]
 
 
 def _convert_decimals(cells: Cells) -> Cells:

@@ -9,7 +9,7 @@ from service.model.records import COMPANIES
 from service.reading.batch import Batch, Cell
 from service.reading.mapping.conversions import has_value
 from service.reading.mapping.declaration import ResourceMapping
-from service.reading.mapping.record_mapper import RecordMapper
+from service.reading.mapping.record_mapper import read_mapped
 from service.reading.record_file import RecordFile
 
 
@@ -18,8 +18,7 @@ def derived_companies(file: RecordFile, mapping: ResourceMapping) -> Iterator[Ba
 
     Stores without a company yield none; they are reported when the stores are checked.
     """
-    mapper = RecordMapper(file, mapping, COMPANIES, by_name=False)  # the column `name` is that of the store
-    yield from _distinct(map(mapper.apply, file.batches(mapper.columns)))
+    yield from _distinct(read_mapped(file, mapping, COMPANIES, by_name=False))  # the column `name` is that of the store
 
 
 def _distinct(batches: Iterable[Batch]) -> Iterator[Batch]:

@@ -121,7 +121,7 @@ def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
         decimal=table.decimal,
         dates=parse_date_formats(table.date, f"{place}.date"),
         time_zone=None if table.time_zone is None else find_time_zone(table.time_zone, f"{place}.time_zone"),
-        no_value=frozenset(text.strip().casefold() for text in table.no_value),
+        no_value=frozenset(text.strip(" ").casefold() for text in table.no_value),
     )
 
 

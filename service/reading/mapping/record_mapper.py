@@ -16,9 +16,11 @@ from service.reading.record_file import RecordFile
 _Columns: TypeAlias = Mapping[str, Cells]
 
 
-def mapped_batches(file: RecordFile, mapping: ResourceMapping, resource: Resource) -> Iterator[Batch]:
-    """Yield the records of a file by field. Raises FileError."""
-    mapper = RecordMapper(file, mapping, resource)
+def read_mapped(
+    file: RecordFile, mapping: ResourceMapping, resource: Resource, *, by_name: bool = True
+) -> Iterator[Batch]:
+    """Yield the records of a file by field; `by_name` also fields without an entry. Raises FileError."""
+    mapper = RecordMapper(file, mapping, resource, by_name=by_name)
     return map(mapper.apply, file.batches(mapper.columns))
 
 

@@ -9,12 +9,11 @@ from typing import Any
 from service.loading.compiler import Compiler
 from service.loading.dataset import dataset_version
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batch import BATCH_SIZE, Batch, Cell, WrongType
-from service.reading.diagnostics import Diagnostic
+from service.reading.batch import BATCH_SIZE, Batch, Cell, UnusedName, WrongType
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.derived_companies import derived_companies
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.mapping.record_mapper import mapped_batches
+from service.reading.mapping.record_mapper import read_mapped
 from service.reading.record_file import RecordFile
 
 
@@ -30,7 +29,8 @@ class Records(RecordFile):
             records = self._records[start : start + BATCH_SIZE]
             numbers = range(start + 1, start + 1 + len(records))
             cells = {name: [record.get(name) for record in records] for name in columns}
-            yield Batch(numbers, cells, lambda numbers=numbers: [each + 1 for each in numbers], (), (), 1, 1)  # type: ignore[misc]
+            unused = [UnusedName(name, 1, len(records)) for name in self.names if name not in columns]
+            yield Batch(numbers, cells, lambda numbers=numbers: [each + 1 for each in numbers], (), unused, 1, 1)  # type: ignore[misc]
 
 
 def table(text: str) -> Records:
@@ -79,7 +79,7 @@ class Compiled:
     def __init__(self, stores: Iterator[Batch], companies: Iterator[Batch]) -> None:
         company = _compile(COMPANIES, companies, None)
         store = _compile(STORES, stores, company)
-        self.diagnostics: list[Diagnostic] = [*company.errors, *company.warnings, *store.errors, *store.warnings]
+        self.diagnostics = [*company.errors, *company.warnings, *store.errors, *store.warnings]
         company_table = company.build()
         store_table = store.build(company_table)
         self.version = dataset_version((store_table, company_table))
@@ -98,8 +98,8 @@ def _compile(resource: Resource, batches: Iterator[Batch], companies: Compiler |
 def compiled(mapping: DataMapping | str, stores: RecordFile, companies: RecordFile | None = None) -> Compiled:
     """Load files by a mapping, or by the text of one."""
     declared = parse_mapping(mapping.encode()) if isinstance(mapping, str) else mapping
-    found = mapped_batches(companies, declared.companies, COMPANIES) if companies else derived(declared, stores)
-    return Compiled(mapped_batches(stores, declared.stores, STORES), found)
+    found = read_mapped(companies, declared.companies, COMPANIES) if companies else derived(declared, stores)
+    return Compiled(read_mapped(stores, declared.stores, STORES), found)
 
 
 def derived(mapping: DataMapping, stores: RecordFile) -> Iterator[Batch]:

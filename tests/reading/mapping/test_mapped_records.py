@@ -1,6 +1,5 @@
 """Records are made of columns as a mapping declares: a mapped file equals its strict twin."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from service.reading.batch import BATCH_SIZE, Cell, Invalid, WrongType
 from service.reading.diagnostics import FileError, Issue
 from service.reading.mapping.conversions import MAX_CACHED, ConvertedCells
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.mapping.record_mapper import RecordMapper, mapped_batches
+from service.reading.mapping.record_mapper import RecordMapper, read_mapped
 from tests.loading.data_files import load_files
 from tests.reading.mapping.record_files import Records, compiled, table
 
@@ -84,6 +83,12 @@ def test_plain_columns_are_passed_on_as_they_are() -> None:
     assert (mapped.numbers, mapped.lines(), mapped.unused) == (batch.numbers, batch.lines(), ())
 
 
+def test_dates_of_the_data_format_may_be_declared_among_others() -> None:
+    options = 'date = ["rfc3339", "dd.mm.yyyy"]'
+    assert field('"a"', {"a": "31.05.2024"}, name="updated_at", options=options) == "2024-05-31T00:00:00"
+    assert field('"a"', {"a": "2024-05-31"}, name="updated_at", options=options) == "2024-05-31"
+
+
 REQUIRED = {"store_id": "s1", "company_id": "c1", "address_1": "1 Elm St", "city": "Ada", "country": "CA"}
 
 
@@ -91,7 +96,7 @@ def field(entry: str, cells: dict[str, Cell], *, name: str = "name", options: st
     """Return the cell of a field of a record."""
     file = Records([*REQUIRED, *cells], [{**REQUIRED, **cells}], is_table=is_table)
     declared = parse_mapping(f"[stores]\n{options}\n[stores.fields]\n{name} = {entry}".encode()).stores
-    (batch,) = mapped_batches(file, declared, STORES)
+    (batch,) = read_mapped(file, declared, STORES)
     return batch.columns[name][0]
 
 
@@ -158,6 +163,7 @@ def test_texts_that_mean_no_value_are_no_value_in_all_columns_whatever_their_cas
     options = 'no_value = ["N/A", " Unbekannt"]'
     assert field('"a"', {"a": " n/a "}, options=options) is None
     assert field('{ first = ["a", "b"] }', {"a": "UNBEKANNT", "b": "y"}, options=options) == "y"
+    assert field('"a"', {"a": "N/a "}, options=options) is None
     assert field('"a"', {"a": "n/a."}, options=options) == "n/a."
     assert field('"a"', {"a": WrongType("[]")}, options=options, is_table=False) == WrongType("[]")
 
@@ -182,10 +188,13 @@ ROW = "s1,c1,1 Elm St,Ada,CA,a,b,c"
         ('"Orr"', "'Orr' (of name; did you mean 'Ort'?)"),
         ('"store name"', "'store name' (of name; use one of 'Store Name', 'STORE_NAME')"),
         ('{ join = ["Ort", "Stat"] }', "'Stat' (of name)"),
-        ('{ join = ["province", "xx"] }', "'province' (of name; that is a field, and fields are made of columns only), 'xx' (of name)"),
+        (
+            '{ join = ["province", "xx"] }',
+            "'province' (of name; that is a field, and fields are made of columns only), 'xx' (of name)",
+        ),
         ('{ first = ["Ort", { join = ["qq"] }] }', "'qq' (of name)"),
     ],
-)  # fmt: skip
+)
 def test_columns_that_the_file_does_not_have_are_refused_with_the_nearest_name(entry: str, why: str) -> None:
     declared = parse_mapping(f"[stores.fields]\nname = {entry}\nprovince = {{ constant = 'ON' }}".encode()).stores
     with pytest.raises(FileError) as refused:
@@ -227,10 +236,10 @@ def test_required_fields_without_a_column_are_refused() -> None:
 def test_members_that_the_first_records_do_not_have_are_read_if_they_are_optional() -> None:
     records = Records(list(REQUIRED), [REQUIRED, {**REQUIRED, "late": "x"}], is_table=False)
     declared = parse_mapping(b'[stores.fields]\nname = { from = "late", optional = true }').stores
-    (batch,) = mapped_batches(records, declared, STORES)
+    (batch,) = read_mapped(records, declared, STORES)
     assert batch.columns["name"] == [None, "x"]
     with pytest.raises(FileError, match=r"'late' \(of name; if only some records have it, declare it optional\)"):
-        mapped_batches(records, parse_mapping(b'[stores.fields]\nname = "late"').stores, STORES)
+        read_mapped(records, parse_mapping(b'[stores.fields]\nname = "late"').stores, STORES)
 
 
 def test_derived_companies_are_those_of_the_stores_each_once_as_the_first_store_has_it() -> None:
@@ -265,9 +274,9 @@ def test_errors_of_derived_companies_have_the_lines_of_their_stores() -> None:
     ]
 
 
-def test_companies_with_a_file_of_their_own_are_mapped_too(tmp_path: Path) -> None:
+def test_companies_with_a_file_of_their_own_are_mapped_too() -> None:
     mapping = parse_mapping(b'[companies.fields]\ncompany_id = "Nr"\nname = { join = ["Firma", "Form"] }').companies
-    (batch,) = mapped_batches(table("Nr,Firma,Form\nc1,Eins,AG"), mapping, COMPANIES)
+    (batch,) = read_mapped(table("Nr,Firma,Form\nc1,Eins,AG"), mapping, COMPANIES)
     assert {name: list(cells) for name, cells in batch.columns.items() if any(cells)} == {
         "company_id": ["c1"],
         "name": ["Eins AG"],
@@ -276,7 +285,11 @@ def test_companies_with_a_file_of_their_own_are_mapped_too(tmp_path: Path) -> No
 
 def test_converted_texts_are_cached_within_a_limit() -> None:
     calls: list[str] = []
-    convert: Callable[[str], Cell] = lambda text: calls.append(text) or text  # type: ignore[func-returns-value]  # noqa: E731
+
+    def convert(text: str) -> Cell:
+        calls.append(text)
+        return text
+
     cells = ConvertedCells(convert)
     assert cells.column(["a", "a", " a", None, "", True]) == ["a", "a", "a", None, "", True]
     assert calls == ["a", "a"]
