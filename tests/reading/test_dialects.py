@@ -13,7 +13,8 @@ from hypothesis import given, strategies as st
 from service.loading.dataset import load
 from service.model.records import STORES
 from service.reading.by_name import RecordsByName, has_required_columns
-from service.reading.csv_reader import open_csv, read_csv
+from service.reading.csv_reader import open_csv
+from service.reading.formats import FORMATS
 from service.reading.decompression import plain_text
 from service.reading.diagnostics import FileError
 from service.reading.dialect import DELIMITERS, is_delimiter
@@ -257,4 +258,4 @@ def test_a_strict_header_is_read_with_commas_whatever_else_is_in_it(names: list[
     text = (",".join(names) + "\n").encode()
     if set(NAMES) <= set(names):
         assert open_csv(text, finds=finds_stores).names == names
-        assert list(read_csv(text, STORES)) == []
+        assert list(FORMATS["csv"].read(text, STORES)) == []
