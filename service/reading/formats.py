@@ -9,13 +9,20 @@ from service.model.records import Resource
 from service.reading.batch import Batch
 from service.reading.csv_reader import read_csv
 from service.reading.json_reader import read_json, read_json_lines
+from service.reading.record_file import RecordFile
 
 
 class Format(msgspec.Struct, frozen=True):
-    """A format: its reader, and its line endings if it consists of lines."""
+    """A format.
+
+    read       yields the records whose fields have their own names
+    line_ends  if it consists of lines
+    open       for mappings; None if they are not supported
+    """
 
     read: Callable[[bytes, Resource], Iterator[Batch]]
     line_ends: tuple[bytes, ...] = ()
+    open: Callable[[bytes], RecordFile] | None = None
 
     def is_unterminated(self, text: bytes) -> bool:
         """Return whether the last line of a text has no line ending, as in a truncated file."""

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from service.loading.dataset import load
-from service.reading.data_files import read_folder
-from service.reading.folder_signature import folder_signature
+from service.reading.data_files import read_data_set
+from service.reading.folder_signature import data_signature
 from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, as_json, load_files, refusal, rows, store
 
 STORES_FILE = as_csv([store()], STORE_FIELDS)
@@ -98,11 +98,11 @@ def test_files_changed_since_their_signature_are_refused_unless_a_manifest_lists
     tmp_path: Path,
 ) -> None:
     load_files(tmp_path, BOTH)
-    seen = folder_signature(tmp_path).fingerprint
-    assert read_folder(tmp_path, fingerprint=seen).errors == []
+    seen = data_signature(tmp_path).fingerprint
+    assert read_data_set(tmp_path, fingerprint=seen).errors == []
     (tmp_path / "stores.csv").write_bytes(STORES_FILE + b"\n")
-    (error,) = read_folder(tmp_path, fingerprint=seen).errors
+    (error,) = read_data_set(tmp_path, fingerprint=seen).errors
     assert (error.code, error.why) == ("file", "the files changed while they were read")
     listed = {name: {"sha256": sha256((tmp_path / name).read_bytes()).hexdigest(), "records": 1} for name in BOTH}
     (tmp_path / "manifest.json").write_bytes(as_json({"files": listed}))
-    assert read_folder(tmp_path, fingerprint=seen).errors == []
+    assert read_data_set(tmp_path, fingerprint=seen).errors == []

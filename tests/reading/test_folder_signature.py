@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from service.reading.folder_signature import file_signature, folder_signature, watched_folders
+from service.reading.folder_signature import data_signature, file_signature, watched_folders
 from tests.loading.data_files import COMPANIES_FILE, load_files
 
 FILES = {"companies.csv": COMPANIES_FILE, "stores.jsonl": b""}
@@ -30,30 +30,30 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_change_of_a_data_file_changes_the_fingerprint(folder: Path, change: Callable[[Path], object]) -> None:
-    before = folder_signature(folder)
+    before = data_signature(folder)
     os.utime(folder / "companies.csv", ns=(1, 1))  # a clock that stands still hides no change
-    before = folder_signature(folder)
+    before = data_signature(folder)
     change(folder)
-    assert folder_signature(folder).fingerprint != before.fingerprint
+    assert data_signature(folder).fingerprint != before.fingerprint
 
 
 def test_other_files_in_the_folder_do_not_change_the_fingerprint(folder: Path) -> None:
-    before = folder_signature(folder)
+    before = data_signature(folder)
     (folder / "README.txt").write_text("hello")
-    assert folder_signature(folder).fingerprint == before.fingerprint
+    assert data_signature(folder).fingerprint == before.fingerprint
 
 
 def test_only_a_manifest_makes_files_verifiable(folder: Path) -> None:
-    assert not folder_signature(folder).verifiable
+    assert not data_signature(folder).verifiable
     (folder / "manifest.json").write_bytes(b"{}")
-    assert folder_signature(folder).verifiable
+    assert data_signature(folder).verifiable
     assert file_signature(folder / "stores.baked").verifiable
 
 
 def test_an_unreadable_folder_has_a_signature_and_no_data(folder: Path, tmp_path: Path) -> None:
-    looks = [folder_signature(tmp_path / name) for name in ("gone", "nul\0", "x" * 300, "data/companies.csv")]
+    looks = [data_signature(tmp_path / name) for name in ("gone", "nul\0", "x" * 300, "data/companies.csv")]
     assert len({look.fingerprint for look in looks}) == 1
-    assert looks[0].fingerprint != folder_signature(folder).fingerprint
+    assert looks[0].fingerprint != data_signature(folder).fingerprint
     assert not looks[0].verifiable
 
 
