@@ -31,16 +31,22 @@ _SIGNATURES: Final = {
 }
 
 
-def plain_text(stored: bytes, compression: str | None) -> bytes:
+def plain_text(stored: bytes, compression: str | None, encoding: str | None = None) -> bytes:
     """Return the text of a file in UTF-8, without a byte order mark. `compression` is None, "gz" or "zst".
 
-    Raises FileError if the compression is damaged, truncated or a bomb, or the text is not UTF-8.
+    `encoding` is the declared one. Raises FileError if the compression is damaged, truncated or a bomb, or the text is
+    not in its encoding.
     """
-    return decode_text(decompress(stored, compression))
+    return decode_text(decompress(stored, compression), encoding)
 
 
-def decode_text(stored: bytes) -> bytes:
+def decode_text(stored: bytes, encoding: str | None = None) -> bytes:
     """Return UTF-8 without a byte order mark. Raises FileError with the line of the first byte that is not UTF-8."""
+    if encoding is not None:
+        try:
+            return stored.decode(encoding).removeprefix("\ufeff").encode()
+        except UnicodeError as error:
+            raise FileError(f"the file is not {encoding}: {error}") from None
     _check_utf8(stored)
     return stored.removeprefix(codecs.BOM_UTF8)
 

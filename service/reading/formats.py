@@ -18,11 +18,13 @@ class Format(msgspec.Struct, frozen=True):
     read       yields the records whose fields have their own names
     line_ends  if it consists of lines
     open       for mappings; None if they are not supported
+    encoded    whether the text may be in another encoding than UTF-8, which is declared
     """
 
     read: Callable[[bytes, Resource], Iterator[Batch]]
     line_ends: tuple[bytes, ...] = ()
     open: Callable[[bytes], RecordFile] | None = None
+    encoded: bool = False
 
     def is_unterminated(self, text: bytes) -> bool:
         """Return whether the last line of a text has no line ending, as in a truncated file."""
@@ -34,6 +36,6 @@ FORMATS: Final = {
     "json": Format(read_json),
     "jsonl": _JSON_LINES,
     "ndjson": _JSON_LINES,
-    "csv": Format(read_csv, (b"\n", b"\r")),
+    "csv": Format(read_csv, (b"\n", b"\r"), encoded=True),
 }
 COMPRESSIONS: Final = ("gz", "zst")

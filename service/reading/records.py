@@ -39,7 +39,7 @@ class Records(msgspec.Struct, frozen=True, eq=False):
 
 def read_records(file: StoredFile, resource: Resource, data: FileSet) -> Records:
     """Return the records of a resource in a file of a data set. Raises FileError."""
-    text = plain_text(file.stored, file.compression)
+    text = plain_text(file.stored, file.compression, _encoding(resource, data) if file.format.encoded else None)
     derived = resource is COMPANIES and data.derives_companies
     if data.mapping is not None and file.format.open is not None:
         records = _read_mapped(file.format.open(text), resource, data.mapping, derived=derived)
@@ -67,6 +67,15 @@ def _without_name(batches: Iterable[Batch]) -> Iterator[Batch]:
     for batch in batches:
         unused = [each for each in batch.unused if each.name != NAME_COLUMN]
         yield msgspec.structs.replace(batch, unused=unused) if len(unused) < len(batch.unused) else batch
+
+
+def _encoding(resource: Resource, data: FileSet) -> str | None:
+    """Return the declared encoding of a file: that of the option, else that of the mapping."""
+    if data.encoding or data.mapping is None:
+        return data.encoding or None
+    mapping = data.mapping.stores if data.derives_companies else getattr(data.mapping, resource.name)
+    encoding: str | None = mapping.encoding
+    return encoding
 
 
 def _unterminated(file: StoredFile, text: bytes) -> int | None:

@@ -77,6 +77,8 @@ class ZipArchive:
                 content = read_bounded(stream, stored=min(info.compress_size, self._stored))
         except _DAMAGE as error:
             raise _damaged(error) from None
+        if len(content) != info.file_size or info.compress_size > self._stored:
+            raise FileError("the archive is damaged: the size of the file is another")
         self._expanded += len(content)
         check_size(self._expanded, stored=self._stored)  # entries may share the bytes that they expand
         return content

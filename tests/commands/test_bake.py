@@ -134,14 +134,16 @@ def test_the_error_names_a_target_that_cannot_be_written(folder: Path, tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("bake",), "DIR"),
+        (("bake",), "DATA"),
         (("bake", "data"), "FILE"),
         (("bake", "data", "."), "is a directory"),
         (
             ("bake", "https://user:secret@host/data", "set.baked"),
-            "'DIR': a local folder is needed, not a URL",
+            "'DATA': a local folder or file is needed, not a URL",
         ),
         (("bake", "data", ""), "FILE"),
+        (("bake", "data", "set.baked", "--encoding", "utf-7.5"), "--encoding: 'utf-7.5' is not a known encoding"),
+        (("bake", "data", "set.baked", "--encoding", "hex"), "--encoding: 'hex' is not a known encoding"),
         (("bake", "data", "set.baked", "--invalid", "ignore"), "--invalid: 'refuse' or 'skip' is needed, not 'ignore'"),
         (("bake", "data", "set.baked", "--min-stores", "-1"), "--min-stores"),
         (("bake", "data", "set.baked", "--max-skipped", "nan"), "a number from 0 to 1 is needed, not 'nan'"),
@@ -186,7 +188,7 @@ def test_verify_rejects_a_file_with_characters_that_one_python_lacks_with_what_t
 
 
 def test_verify_and_serve_reject_a_file_that_is_not_a_baked_data_set(tmp_path: Path) -> None:
-    file = tmp_path / "stores.csv"
+    file = tmp_path / "stores"
     file.write_bytes(b"store_id,company_id\ns1,acme\n")
     for ended in (run_here("verify", file), run("serve", "--port", "0", "--data", file)):
         assert f"{file}: the file is not a baked data set" in failed(ended)

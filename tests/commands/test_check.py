@@ -80,17 +80,11 @@ def test_a_missing_folder_exits_with_1_without_a_traceback(tmp_path: Path) -> No
     assert "Traceback" not in ended.stderr
 
 
-def test_a_file_instead_of_a_folder_exits_with_1_and_suggests_its_folder(valid: Path) -> None:
-    ended = run_here("check", valid / "stores.json")
-    assert ended.returncode == 1
-    assert f"this is a file: use its folder, `{valid}`" in ended.stdout
-
-
 def test_no_folder_or_a_url_exits_with_2_and_prints_no_password() -> None:
     assert usage("check").exit_code == 2
     ended = usage("check", "s3://user:hunter2@bucket/data")
     assert ended.exit_code == 2
-    assert "a local folder is needed, not a URL" in ended.stderr
+    assert "a local folder or file is needed, not a URL" in ended.stderr
     assert "hunter2" not in ended.stderr
 
 

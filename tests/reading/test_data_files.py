@@ -1,7 +1,6 @@
 """Finding and reading the files of a data set in its folder."""
 
 import os
-import shlex
 from hashlib import sha256
 from pathlib import Path
 
@@ -29,15 +28,15 @@ def test_a_file_instead_of_a_folder_and_a_cycle_of_links_are_one_error(tmp_path:
     assert refusal(load(tmp_path / "circle")).file.endswith("circle")
 
 
-@pytest.mark.parametrize("folder", ["data", "my data"])
-def test_the_error_for_a_file_instead_of_a_folder_names_its_folder(tmp_path: Path, folder: str) -> None:
-    load_files(tmp_path / folder, BOTH)
-    error = refusal(load(tmp_path / folder / "stores.csv"))
+@pytest.mark.parametrize("name", ["stores", "stores.xlsx", "stores.csv.bz2", ".csv"])
+def test_the_error_for_another_file_lists_what_a_data_set_is(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(STORES_FILE)
+    error = refusal(load(tmp_path / name))
 
-    assert error.file == str(tmp_path / folder / "stores.csv")
+    assert error.file == str(tmp_path / name)
     assert error.why == (
-        "a data set is a folder with stores and companies, and this is a file: "
-        f"use its folder, `{shlex.quote(str(tmp_path / folder))}`"
+        "this is not a data file by its name: a data set is a folder with stores and companies, "
+        "a file of stores (json, jsonl, ndjson, csv) or a zip archive"
     )
 
 
