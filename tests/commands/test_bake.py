@@ -109,6 +109,29 @@ def test_errors_and_warnings_are_printed_one_line_for_each_code(tmp_path: Path) 
     ]
 
 
+def test_a_single_file_is_baked_with_a_line_of_what_was_assumed_and_never_replaced(tmp_path: Path) -> None:
+    data, file = tmp_path / "filialen.csv", tmp_path / "set.baked"
+    data.write_text("store_id,company_id,address_1,city,country\ns1,acme,1 Main St,Ulm,DE\n")
+    stored = data.read_bytes()
+    ended = run_here("bake", data, file)
+    assert ended.stderr == "filialen.csv: companies: from company_id, named by company_name if there is one\n"
+    assert ended.stdout.startswith(f"{file}: 1 stores of 1 companies")
+    (tmp_path / "link").symlink_to(data)
+    for target in (data, tmp_path / "link"):
+        assert "this is the data file: another name is needed" in run_here("bake", data, target).stderr
+        assert data.read_bytes() == stored
+
+
+def test_the_command_that_reports_every_error_has_the_options_that_read_the_file(tmp_path: Path) -> None:
+    data = tmp_path / "filialen.csv"
+    data.write_text("store_id,company_id,address_1,city,country\ns1,acme,1 Main St,,DE\n")
+    options = ("--encoding", "cp1252")
+    refused = run_here("bake", data, tmp_path / "set.baked", *options)
+    assert f"`store-directory check {data} --encoding cp1252` reports every error" in refused.stderr
+    skipped = run_here("bake", data, tmp_path / "set.baked", *options, "--invalid", "skip", "--min-stores", "0")
+    assert "0 stores" in skipped.stderr + skipped.stdout
+
+
 def test_invalid_records_are_skipped_on_request_and_counted_in_the_file(invalid: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     ended = run_here("bake", invalid, file, "--invalid", "skip")

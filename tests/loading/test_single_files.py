@@ -174,7 +174,7 @@ def test_an_option_has_precedence_over_the_encoding_of_the_mapping(tmp_path: Pat
     (tmp_path / "mapping.toml").write_text('[stores]\nencoding = "windows-1252"\n')
     mapping = str(tmp_path / "mapping.toml")
     assert "Köln".encode() in rows(load_single(tmp_path, latin, mapping=mapping))[0]
-    assert "KÃ¶ln".encode() in rows(
-        load_single(tmp_path, as_csv([store(city="Köln")], STORE_FIELDS), mapping=mapping)
-    )[0]
+    assert (
+        "KÃ¶ln".encode() in rows(load_single(tmp_path, as_csv([store(city="Köln")], STORE_FIELDS), mapping=mapping))[0]
+    )
     assert "Kצln".encode() in rows(load_single(tmp_path, latin, mapping=mapping, encoding="windows-1255"))[0]
