@@ -65,7 +65,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         PositiveSeconds, Help("Data", "SECONDS", "Check the source this often, in addition to file system events.")
     ] = 10.0
     compile_timeout: Annotated[
-        PositiveSeconds, Help("Data", "SECONDS", "Abort compiling a folder after this long and retry later.")
+        PositiveSeconds, Help("Data", "SECONDS", "Abort compiling data files after this long and retry later.")
     ] = 900.0
     max_stale: Annotated[
         PositiveSeconds | None,

@@ -34,7 +34,7 @@ class Lines(RecordFile):
         yield Batch(range(1, 4), {name: COLUMNS[name] for name in columns}, lambda: range(2, 5), (), (), 1, 1)
 
 
-def unmapped(text: bytes, resource: Resource) -> Iterator[Batch]:
+def unmapped(_: bytes, __: Resource) -> Iterator[Batch]:
     raise AssertionError
 
 

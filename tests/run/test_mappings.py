@@ -37,7 +37,7 @@ def test_a_mapping_that_becomes_wrong_is_logged_and_the_old_data_is_served(
         folder.mkdir(exist_ok=True)
     put(stores(2), data / "stores.csv")
     put(DERIVED, mapping)
-    service = serve(data, *(() if mapping.parent == data else ("--mapping", mapping)), "--poll", "3600")
+    service = serve(data, *(() if mapping.parent == data else ("--mapping", str(mapping))), "--poll", "3600")
     assert serves(service, 2)
     put(b"[companies", mapping)
     assert "mapping.toml: not valid TOML" in eventually(partial(failure, service))
