@@ -3,7 +3,7 @@
 import gzip
 from typing import Final
 
-from fuzz.seeds import packed
+from fuzz.seeds import archives, packed
 from fuzz.shapes import SERIAL, Alphabet, characters
 from service.web.connections.limits import MAX_FIELD_BYTES, MAX_HEAD_BYTES
 from service.web.headers.list_fields import MAX_CHARACTERS
@@ -142,6 +142,10 @@ GZIP: Final = Alphabet(
 )
 ZSTD: Final = Alphabet(
     (b"\0", b"\xff", b"\x50\x2a\x4d\x18\0\0\0\0", _EMPTY_FRAME, _FRAME), (b"", _EMPTY_FRAME, _FRAME[:6])
+)
+ZIP: Final = Alphabet(
+    (b"\0", b"\xff", b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06" + b"\0" * 18, b"stores.csv", b"../"),
+    (b"", archives()[0], b"PK\x03\x04\x14\0\0\0\x08\0"),
 )
 MANIFESTS: Final = Alphabet(
     (*_JSON, b'"%b.csv":{"sha256":""},' % SERIAL, b"/", b"\\u0000"), (b'{"files":{', b'{"generated_at":"')

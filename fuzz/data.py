@@ -28,6 +28,7 @@ from service.reading.manifest import parse_manifest
 from service.reading.parquet.arrow import ArrowFile
 from service.reading.parquet.wkb import locate
 from service.reading.record_file import RecordFile
+from service.reading.zip_archive import ZipArchive
 from tests.engine import oracle
 
 
@@ -177,6 +178,18 @@ def read_zstd(given: bytes) -> None:
 def _unpack(given: bytes, compression: str) -> None:
     with suppress(FileError):
         assert len(plain_text(given, compression)) <= max(MAX_SIZE, MAX_RATIO * len(given))
+
+
+def read_zip(given: bytes) -> None:
+    """Unpack all files of a zip archive."""
+    expanded = 0
+    with suppress(FileError):
+        archive = ZipArchive(given)
+        for name in archive.names:
+            assert name not in ("", ".", "..")
+            assert not set(name) & set("/\\\0")
+            expanded += len(archive.read(name))
+    assert expanded <= max(MAX_SIZE, MAX_RATIO * len(given))
 
 
 def read_manifest(given: bytes) -> None:

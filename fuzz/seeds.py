@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZIP_STORED
 
 import orjson
 import pyarrow as pa
@@ -21,6 +22,7 @@ from tests.baking.made_up import baked_file, make
 from tests.engine.made_up import VALUES
 from tests.engine.oracle import Record
 from tests.engine.search_oracle import NAMES
+from tests.zip_archives import zipped
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -157,6 +159,17 @@ def packed() -> tuple[bytes, ...]:
     """Return compressed texts, one of them of two parts."""
     text = csv_texts()[0]
     return gzip.compress(text), gzip.compress(text) + gzip.compress(text), zstd.compress(text)
+
+
+def archives() -> tuple[bytes, ...]:
+    """Return zip archives: at the top, in a folder, and without compression."""
+    stores = csv_texts()[0]
+    companies = b"company_id,name\na,Acme\n"
+    return (
+        zipped({"stores.csv": stores, "companies.csv": companies}),
+        zipped({"data/stores.csv": stores, "data/companies.csv": companies, "__MACOSX/data/._stores.csv": b""}),
+        zipped({"shops.csv": stores}, ZIP_STORED),
+    )
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 
 from service.loading.acceptance import InvalidRecords, Safeguards
+from service.reading.read_options import ReadOptions
 from service.setting import Help, Setting
 from service.web.connections.limits import Limits
 
@@ -35,7 +36,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a run. "", () and None mean: not set."""
 
     data: Annotated[
-        Text, Help("Data", "DIR|FILE|URL", "Serve this folder, baked file, or URL of a baked file.", "the bundled data")
+        Text,
+        Help(
+            "Data",
+            "DIR|FILE|URL",
+            "Serve this folder, data file, zip archive, baked file, or URL of a baked file.",
+            "the bundled data",
+        ),
+    ] = ""
+    mapping: Annotated[
+        Text,
+        Help("Data", "FILE|PRESET", "Map columns to fields by this file or preset.", "mapping.toml beside the data"),
+    ] = ""
+    encoding: Annotated[
+        Text, Help("Data", "NAME", "Read CSV files in this encoding, such as windows-1252.", "UTF-8")
     ] = ""
     invalid: Annotated[
         InvalidRecords, Help("Data", "refuse|skip", "Reject a data set with invalid records, or skip those records.")
@@ -51,7 +65,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         PositiveSeconds, Help("Data", "SECONDS", "Check the source this often, in addition to file system events.")
     ] = 10.0
     compile_timeout: Annotated[
-        PositiveSeconds, Help("Data", "SECONDS", "Abort compiling a folder after this long and retry later.")
+        PositiveSeconds, Help("Data", "SECONDS", "Abort compiling data files after this long and retry later.")
     ] = 900.0
     max_stale: Annotated[
         PositiveSeconds | None,
@@ -115,6 +129,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def safeguards(self) -> Safeguards:
         """The limits that a data set must keep to be served."""
         return Safeguards(min_stores=self.min_stores, max_skipped=self.max_skipped, max_shrink=self.max_shrink)
+
+    @property
+    def read_options(self) -> ReadOptions:
+        """How data files are read."""
+        return ReadOptions(mapping=self.mapping, encoding=self.encoding)
 
     @property
     def poll_seconds(self) -> float:

@@ -9,40 +9,44 @@ from service.baking.baked_file import bake as write_baked, load_baked
 from service.baking.layout import DamagedFile
 from service.baking.validation import check_projection, check_records
 from service.commands.command_errors import data_set_error
-from service.commands.data_folder import DataFolder
+from service.commands.data_argument import DATA, check_read_options
 from service.commands.options import SettingOption
 from service.loading.acceptance import Refused, accept
 from service.loading.dataset import dataset_version, load
 from service.loading.summary import notes
 from service.model.records import COMPANIES, STORES
+from service.reading.folder_signature import is_file
 from service.server.progress_bar import shown_progress
 from service.settings import make_settings
 
 _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 
-@click.command(params=[SettingOption(name) for name in ("invalid", "min_stores", "max_skipped")])
-@click.argument("folder", metavar="DIR", type=DataFolder())
+@click.command(params=[SettingOption(name) for name in ("mapping", "encoding", "invalid", "min_stores", "max_skipped")])
+@DATA
 @click.argument("file", metavar="FILE", type=_FILE)
-def bake(folder: Path, file: Path, **values: Any) -> None:
-    """Compile the data set in DIR into FILE, for `serve --data FILE`.
+def bake(data: Path, file: Path, **values: Any) -> None:
+    """Compile the data set in DATA into FILE, for `serve --data FILE`.
 
-    The same data gives the same bytes on every machine.
+    DATA is a folder, a data file or a zip archive. The same data gives the same bytes on every machine.
     """
     if not file.name:
         raise click.BadParameter("a file name is needed", param_hint="FILE")
+    if is_file(data) and is_file(file) and data.samefile(file):
+        raise click.BadParameter("this is the data file: another name is needed", param_hint="FILE")
     settings = make_settings(values)
+    check_read_options(settings)
     try:
         with shown_progress() as progress:
-            loaded = load(folder, progress=progress)
+            loaded = load(data, options=settings.read_options, progress=progress)
         dataset, report = accept(loaded, settings.invalid)
         settings.safeguards.check(report.totals)
         write_baked(dataset, report.totals, file)
     except Refused as refused:
-        raise data_set_error(str(folder), refused, refused.cause) from refused
+        raise data_set_error(str(data), refused, refused.cause, settings.read_options) from refused
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
-    for note in notes(loaded, folder):
+    for note in notes(loaded, data, settings.read_options):
         click.echo(note, err=True)
     click.echo(f"{file}: {dataset}, version {dataset.version}")
 

@@ -7,12 +7,15 @@ from pathlib import Path
 import click
 
 from service.access.key_entries import KeyFileError, KeyFileMissing
-from service.loading.acceptance import Cause, advice
+from service.loading.acceptance import Cause
+from service.reading.read_options import AS_FOUND, ReadOptions
 
 
-def data_set_error(source: str, why: Exception, cause: Cause) -> click.ClickException:
+def data_set_error(source: str, why: Exception, cause: Cause, options: ReadOptions = AS_FOUND) -> click.ClickException:
     """Return the error for a data set that cannot be served."""
-    lines = [f"the data set in {source} is rejected: {why}", advice(source, cause)]
+    from service.loading.advice import advice  # noqa: PLC0415 - commands on keys need not import the readers
+
+    lines = [f"the data set in {source} is rejected: {why}", advice(source, cause, options)]
     return click.ClickException("\n".join(filter(None, lines)))
 
 

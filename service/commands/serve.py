@@ -16,6 +16,7 @@ from service.access.keyring import Keyring
 from service.access.principal import static_principals
 from service.commands.authentication import check_keys, resolve_authentication, warn_about_keys, warn_of_open_address
 from service.commands.command_errors import data_set_error
+from service.commands.data_argument import check_read_options
 from service.commands.options import (
     GroupedCommand,
     SettingOption,
@@ -90,7 +91,13 @@ def serve(context: click.Context, /, **values: Any) -> None:
 def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> None:
     data = settings.data or str(_bundled_folder())
     with setting_errors("data"):
-        source = choose_source(data, invalid=settings.invalid, compile_timeout=settings.compile_timeout, cache=cache)
+        source = choose_source(
+            data,
+            invalid=settings.invalid,
+            compile_timeout=settings.compile_timeout,
+            cache=cache,
+            options=settings.read_options,
+        )
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a source to reload
     several = settings.processes > 1
     admin = bind(*split_address(settings.admin), shared=several, admin=True) if settings.admin else Listener()
@@ -124,7 +131,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         else:
             uvloop.run(run(plan, single_slot(), public, admin))
     except Rejected as rejected:
-        raise data_set_error(source.name, rejected, rejected.cause) from rejected
+        raise data_set_error(source.name, rejected, rejected.cause, source.options) from rejected
     finally:
         public.clean_up()
 
@@ -146,6 +153,7 @@ def _access_log(settings: Settings) -> ExitStack:
 
 def _check(settings: Settings) -> None:
     """Raise a usage error for a text that a setting does not accept."""
+    check_read_options(settings)
     with setting_errors("admin"):
         if settings.admin:
             split_address(settings.admin)

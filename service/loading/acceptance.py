@@ -3,8 +3,6 @@
 It is refused if a file cannot be used, for invalid records if so configured, and if it exceeds the safeguards.
 """
 
-import os.path
-import shlex
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -51,17 +49,6 @@ def accept(loaded: "Loaded", invalid: InvalidRecords) -> "tuple[Dataset, Report]
     if loaded.dataset is None or (loaded.report.errors and invalid is InvalidRecords.REFUSE):
         raise Refused.because_of(loaded.report)
     return loaded.dataset, loaded.report
-
-
-def advice(source: str, cause: Cause) -> str:
-    """Return the command that reports more about the refused data set at `source`.
-
-    It is "" if `source` is not a folder, and for a limit, whose message names the option that allows it.
-    """
-    if cause is Cause.LIMIT or not os.path.isdir(source):  # noqa: PTH112 - Path.is_dir raises if a name is too long
-        return ""
-    skip = "; `--invalid skip` skips invalid records" if cause is Cause.RECORDS else ""
-    return f"`store-directory check {shlex.quote(source)}` reports every error{skip}"
 
 
 class Safeguards(msgspec.Struct, frozen=True, kw_only=True):

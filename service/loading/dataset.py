@@ -2,7 +2,7 @@
 
 import gc
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import contextmanager
 from datetime import datetime
 from hashlib import sha256
@@ -16,9 +16,10 @@ from service.engine.table import Table
 from service.loading.compiler import Compiler
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
-from service.reading.data_files import FileSet, StoredFile, read_folder
-from service.reading.decompression import count_line_breaks
+from service.reading.data_files import FileSet, StoredFile, read_data_set
 from service.reading.diagnostics import Code, Diagnostic, FileError
+from service.reading.read_options import AS_FOUND, ReadOptions
+from service.reading.records import read_records
 
 _VERSION_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
 _UNTERMINATED: Final = "the last line has no line ending, as in a truncated file"
@@ -70,21 +71,25 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
     """The data set of the valid records, None if a file cannot be used, and the report.
 
     warning_counts  the number of warnings by code, including those that the report does not list
+    assumed         what was assumed about the files, in one line for each
     """
 
     dataset: Dataset | None
     report: Report
     warning_counts: Mapping[Code, int] = {}
+    assumed: Sequence[str] = ()
 
 
-def load(folder: Path, *, fingerprint: str | None = None, progress: Progress = silent) -> Loaded:
-    """Load the data set of a folder.
+def load(
+    path: Path, *, options: ReadOptions = AS_FOUND, fingerprint: str | None = None, progress: Progress = silent
+) -> Loaded:
+    """Load the data set of a folder, of an archive or of a single file.
 
-    With the `fingerprint` of a folder signature, its files must be unchanged since, or have a manifest. The report has
+    With the `fingerprint` of a data signature, its files must be unchanged since, or have a manifest. The report has
     all errors. Raises only what `progress` raises.
     """
     with _garbage_collector_paused():
-        return _load(read_folder(folder, fingerprint=fingerprint), progress)
+        return _load(read_data_set(path, options=options, fingerprint=fingerprint), progress)
 
 
 def dataset_version(tables: Iterable[Table]) -> str:
@@ -104,24 +109,26 @@ def dataset_version(tables: Iterable[Table]) -> str:
 
 
 def _load(files: FileSet, progress: Progress) -> Loaded:
-    companies = _compile(COMPANIES, files, None, progress)
-    stores = _compile(STORES, files, companies.identifiers if companies else None, progress)
+    assumed: list[str] = []
+    companies = _compile(COMPANIES, files, None, assumed, progress)
+    stores = _compile(STORES, files, companies.identifiers if companies else None, assumed, progress)
     read = [compiler for compiler in (companies, stores) if compiler]
     errors = [error for compiler in read for error in compiler.errors]
     warnings = [warning for compiler in read for warning in compiler.warnings]
     counts = sum((compiler.warning_counts.by_code for compiler in read), Counter[Code]())
     skipped, repeated = sum(compiler.skipped for compiler in read), sum(compiler.repeated for compiler in read)
     if files.errors or companies is None or stores is None:
-        return Loaded(None, Report(files.errors + errors, warnings, Totals(0, 0, skipped, repeated)), counts)
+        report = Report(files.errors + errors, warnings, Totals(0, 0, skipped, repeated))
+        return Loaded(None, report, counts, assumed)
     companies_table = _build(companies, None, progress)
     tables = _build(stores, companies_table, progress), companies_table
     dataset = Dataset(*tables, files.generated_at, dataset_version(tables))
     totals = Totals(len(dataset.stores), len(dataset.companies), skipped, repeated)
-    return Loaded(dataset, Report(errors, warnings, totals), counts)
+    return Loaded(dataset, Report(errors, warnings, totals), counts, assumed)
 
 
 def _compile(
-    resource: Resource, files: FileSet, companies: AbstractSet[str] | None, progress: Progress
+    resource: Resource, files: FileSet, companies: AbstractSet[str] | None, assumed: list[str], progress: Progress
 ) -> Compiler | None:
     """Return the compiled records of a file; None if it cannot be used, which adds an error to `files`."""
     file = files.files.pop(resource.name, None)
@@ -129,24 +136,28 @@ def _compile(
         return None
     compiler = Compiler(resource, file=file.name, companies=companies)
     try:
-        _read(file, compiler, progress)
+        found = _read(file, files, compiler, progress)
     except FileError as error:
-        files.errors.append(error.diagnostic(file.name))
+        if (diagnostic := error.diagnostic(file.name)) not in files.errors:  # both are read from one file
+            files.errors.append(diagnostic)
         return None
+    if found:
+        assumed.append(f"{file.name}: {'; '.join(found)}")
     return compiler
 
 
-def _read(file: StoredFile, compiler: Compiler, progress: Progress) -> None:
-    content = file.format.content(file.stored, file.compression)
-    for batch in file.format.read(content, compiler.resource):
+def _read(file: StoredFile, files: FileSet, compiler: Compiler, progress: Progress) -> Sequence[str]:
+    """Read the records of a file; return what was assumed about it."""
+    records = read_records(file, compiler.resource, files)
+    for batch in records.batches:
         compiler.add(batch)
         progress(f"Reading {file.name}", batch.done, batch.total)
-    if file.listing is not None:
+    if file.listing is not None and not (files.derives_companies and compiler.resource is COMPANIES):
         file.listing.check_records(compiler.records)
-    if file.format.is_unterminated(content):
-        line = 1 + count_line_breaks(content, 0, len(content))
-        compiler.warn(Diagnostic("unterminated", file.name, line, None, None, None, _UNTERMINATED))
+    if records.unterminated is not None:
+        compiler.warn(Diagnostic("unterminated", file.name, records.unterminated, None, None, None, _UNTERMINATED))
     compiler.close()
+    return records.assumed
 
 
 def _build(compiler: Compiler, companies: Table | None, progress: Progress) -> Table:

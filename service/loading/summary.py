@@ -11,6 +11,7 @@ import msgspec
 
 from service.loading.dataset import Loaded
 from service.reading.diagnostics import Code, Diagnostic
+from service.reading.read_options import AS_FOUND, ReadOptions
 
 _CODE: Final = attrgetter("code")
 
@@ -36,11 +37,12 @@ def groups(loaded: Loaded) -> Iterator[Group]:
             yield Group(kind, code, loaded.warning_counts.get(code, len(listed)), listed)
 
 
-def notes(loaded: Loaded, folder: Path) -> Iterator[str]:
-    """Yield the lines to log: one for each code, and the command that lists everything."""
+def notes(loaded: Loaded, path: Path, options: ReadOptions = AS_FOUND) -> Iterator[str]:
+    """Yield the lines to log: what was assumed, one line for each code, and the command that lists everything."""
+    yield from loaded.assumed
     if loaded.report.totals.skipped:
         yield f"skipped {loaded.report.totals.skipped:,} invalid records"
     found = list(groups(loaded))
     yield from (f"{group}, the first: {group.listed[0]}" for group in found)
     if found:
-        yield f"`store-directory check {shlex.quote(str(folder))}` reports every error and warning"
+        yield f"`store-directory check {shlex.quote(str(path))}{options}` reports every error and warning"

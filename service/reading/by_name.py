@@ -28,7 +28,7 @@ class RecordsByName:
     def __init__(self, file: RecordFile, resource: Resource) -> None:
         """Find the columns. Raises FileError if that of a required field is missing, or a field has two."""
         self._file, self._fields = file, [field.name for field in resource.fields]
-        self.columns = columns_by_name(file.names, resource, file.line)
+        self.columns = columns_by_name(file.names, resource, self._fields, file.line)
         if file.is_table or file.names:  # else it has no records
             check_required_columns(self.columns, file.names, resource, file.line)
         self.assumed = [*file.assumed, *describe_renamed(self.columns)]
@@ -46,17 +46,19 @@ class RecordsByName:
             yield msgspec.structs.replace(batch, columns=cells)
 
 
-def columns_by_name(names: Sequence[str], resource: Resource, line: int | None = None) -> dict[str, str]:
-    """Return the column of each field that has one: of its exact name, or of a name with other case and separators.
+def columns_by_name(
+    names: Sequence[str], resource: Resource, fields: Sequence[str], line: int | None = None
+) -> dict[str, str]:
+    """Return the column of each of some fields that has one: of its exact name, or with other case and separators.
 
     Raises FileError with the line of the names if a field has two columns of the second kind.
     """
-    columns = _find_columns(names, [field.name for field in resource.fields], line)
+    columns = _find_columns(names, fields, line)
     if resource.coordinates is None:
         return columns
-    if resource.identifier not in columns and _FEATURE_ID in names:
+    if resource.identifier in fields and resource.identifier not in columns and _FEATURE_ID in names:
         columns[resource.identifier] = _FEATURE_ID
-    if columns.keys().isdisjoint(resource.coordinates):  # halves of two locations are none
+    if columns.keys().isdisjoint(resource.coordinates) and set(fields) >= set(resource.coordinates):  # not halves of two
         geometry = {field: f"{_GEOMETRY}{field}" for field in resource.coordinates}
         columns |= {field: column for field, column in geometry.items() if column in names}
     return columns

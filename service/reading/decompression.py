@@ -6,7 +6,7 @@ import sys
 import zlib
 from collections.abc import Callable, Mapping
 from io import BytesIO
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from service.reading.decoding import (
     decode,
@@ -40,11 +40,6 @@ def plain_text(stored: bytes, compression: str | None, encoding: str | None = No
     return decode_text(decompress(stored, compression), encoding)
 
 
-def decompress(stored: bytes, compression: str | None) -> bytes:
-    """Return a file decompressed. Raises FileError if the compression is damaged, truncated or a bomb."""
-    return stored if compression is None else _decompress(stored, _OPENERS[compression])
-
-
 def assumed_encoding(stored: bytes, compression: str | None) -> str | None:
     """Return the encoding that `plain_text` found by its mark, None for UTF-8 and for a declared one."""
     with _OPENERS[compression](BytesIO(stored)) if compression else BytesIO(stored) as stream:
@@ -72,23 +67,35 @@ def count_line_breaks(text: bytes, start: int, stop: int) -> int:
     return feeds + returns - (text.count(b"\r\n", start, stop) if returns else 0)
 
 
-def _decompress(stored: bytes, opener: Callable[[BytesIO], Any]) -> bytes:
+def decompress(stored: bytes, compression: str | None) -> bytes:
+    """Return the bytes of a file. Raises FileError if the compression is damaged, truncated or a bomb."""
+    if compression is None:
+        return stored
     if not stored:  # gzip reads this as an empty text, and a file truncated to nothing would pass
         raise FileError("the compressed file is empty")
-    decompressed = BytesIO()
     try:
-        with opener(BytesIO(stored)) as stream:
-            while chunk := stream.read(_CHUNK):
-                decompressed.write(chunk)
-                _check_size(decompressed.tell(), stored=len(stored))
+        with _OPENERS[compression](BytesIO(stored)) as stream:
+            return read_bounded(stream, stored=len(stored))
     except EOFError:
         raise FileError("the compressed file is truncated") from None
     except (OSError, zlib.error, zstd.ZstdError) as error:
         raise FileError(f"the compressed file is damaged: {error}") from None
-    return decompressed.getvalue()
 
 
-def _check_size(decompressed: int, *, stored: int) -> None:
+def read_bounded(stream: IO[bytes], *, stored: int) -> bytes:
+    """Return the content of a compressed stream of `stored` bytes.
+
+    Raises FileError if it is a bomb, and what the stream raises.
+    """
+    content = BytesIO()
+    while chunk := stream.read(_CHUNK):
+        content.write(chunk)
+        check_size(content.tell(), stored=stored)
+    return content.getvalue()
+
+
+def check_size(decompressed: int, *, stored: int) -> None:
+    """Raise FileError if a file of `stored` bytes must not expand to so many."""
     if decompressed > MAX_SIZE and decompressed > MAX_RATIO * stored:
         raise FileError(f"the compressed file expands to more than 64 MiB and {MAX_RATIO} times its size")
 

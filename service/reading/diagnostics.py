@@ -1,6 +1,7 @@
 """Errors and warnings about a data set: what is wrong, where, and how it is displayed."""
 
 import os
+import re
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -15,6 +16,8 @@ Code: TypeAlias = ErrorCode | WarningCode
 
 _NUMBERED: Final = ("json", "geojson", "parquet", "geoparquet")  # formats that are not one record per line
 _PLAIN: Final = ("csv",)  # formats without types
+# The format and the compression at the end of the name of a data file.
+_EXTENSIONS: Final = re.compile(r"\.([a-z]+)(?:\.(?:gz|zst))?\Z", re.IGNORECASE)
 _MAX_TEXT: Final = 200  # characters; enough to find a cell by, and reports stay readable
 
 
@@ -95,4 +98,5 @@ class FileError(Exception):
 
 def _format(file: str) -> str:
     """Return the format in the name of a data file: `json` is an array, `jsonl` and `ndjson` are JSON Lines."""
-    return file.partition(".")[2].partition(".")[0]
+    found = _EXTENSIONS.search(file)
+    return found[1].lower() if found else ""

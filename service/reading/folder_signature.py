@@ -1,7 +1,6 @@
 """Signatures of files: a digest of their metadata, to detect that they changed, and when."""
 
 import os
-import re
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -10,8 +9,10 @@ from typing import Final
 import msgspec
 
 from service.files.status import Signature
-from service.reading.formats import COMPRESSIONS, FORMATS
+from service.reading.mapping.mapping_file import MAPPING
+from service.reading.file_names import data_file_name, is_archive
 from service.reading.manifest import MANIFEST
+from service.reading.read_options import AS_FOUND, ReadOptions
 
 # Seconds without changes before files are read. A manifest or checksums prove that files are complete.
 _QUIET_SECONDS_VERIFIABLE: Final = 0.05
@@ -19,7 +20,6 @@ _QUIET_SECONDS_VERIFIABLE: Final = 0.05
 _QUIET_SECONDS: Final = 1.0
 # In a Kubernetes volume the files are links through this link; replacing it updates them all at once.
 _MOUNT_LINK: Final = "..data"
-_NAME: Final = re.compile(rf"([a-z]+)\.({'|'.join(FORMATS)})(?:\.({'|'.join(COMPRESSIONS)}))?")
 
 
 class DataSignature(msgspec.Struct, frozen=True):
@@ -40,26 +40,26 @@ class DataSignature(msgspec.Struct, frozen=True):
         return _QUIET_SECONDS_VERIFIABLE if self.verifiable else _QUIET_SECONDS
 
 
-def data_file_name(name: str) -> re.Match[str] | None:
-    """Return the parts of the name of a data file: resource, format, compression; None for any other name."""
-    return _NAME.fullmatch(name)
-
-
 def resolve_root(folder: Path) -> Path:
     """Return the folder that the links of a folder resolve to now. Raises OSError, RuntimeError or ValueError."""
     mounted = folder / _MOUNT_LINK
     return (mounted if mounted.is_dir() else folder).resolve(strict=True)
 
 
-def folder_signature(folder: Path) -> DataSignature:
-    """Return the signature of the data files of a folder. An unreadable folder has a signature, too."""
+def data_signature(path: Path, options: ReadOptions = AS_FOUND) -> DataSignature:
+    """Return the signature of a data set and of its mapping, wherever that is; an unreadable folder has one, too."""
+    declared = [Path(options.mapping)] if options.mapping else []
+    if is_file(path):
+        return _signature([path, *declared], 0, verifiable=is_archive(path))
+    others = {MANIFEST} if declared else {MANIFEST, MAPPING}
     try:
-        root = resolve_root(folder)
-        files = sorted(file for file in root.iterdir() if file.name == MANIFEST or data_file_name(file.name))
+        root = resolve_root(path)
+        files = sorted(file for file in root.iterdir() if file.name in others or data_file_name(file.name))
         changed_at = root.stat().st_mtime
     except (OSError, RuntimeError, ValueError):  # RuntimeError: a cycle of links, before Python 3.13
         return DataSignature("it cannot be read", 0, verifiable=False)
-    return _signature(files, changed_at, verifiable=any(file.name == MANIFEST for file in files))
+    verifiable = any(file.name == MANIFEST for file in files)
+    return _signature([*files, *declared], changed_at, verifiable=verifiable)
 
 
 def file_signature(file: Path) -> DataSignature:

@@ -11,7 +11,8 @@ from typing import Final
 
 import msgspec
 
-from service.loading.acceptance import Safeguards, advice
+from service.loading.acceptance import Safeguards
+from service.loading.advice import advice
 from service.progress import Progress, silent
 from service.snapshot.file_watcher import changes
 from service.snapshot.publication import Publication, Reload, last_modified
@@ -159,7 +160,7 @@ class Publisher:
         last, why = self._last, " ".join(str(error).split())[:_MAX_MESSAGE]
         if last.last_reload is None or last.last_reload.error != why:
             consequence = "the previous data is still served" if last.generation else "retrying"
-            hint = advice(self._source.name, error.cause) if isinstance(error, Rejected) else ""
+            hint = advice(self._source.name, error.cause, self._source.options) if isinstance(error, Rejected) else ""
             _log.warning("%s", "; ".join(filter(None, (why, consequence, hint))))
         failed = Reload(datetime.now(UTC), ok=False, error=why)
         await self._tidy()

@@ -1,6 +1,5 @@
 """A baked file as a source."""
 
-import shlex
 from pathlib import Path
 
 from service.baking.baked_file import read_baked
@@ -10,6 +9,7 @@ from service.files.status import check_regular
 from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Summary
 from service.progress import Progress
+from service.reading.container import ACCEPTED
 from service.reading.folder_signature import file_signature
 from service.sources.blocking import run_to_end
 from service.sources.local_source import LocalSource
@@ -38,9 +38,7 @@ def _copy(file: Path, to: Path, fingerprint: str) -> Fetched:
         summary = Summary.of(*accept(read_baked(to, copied=copy_file(file, to)), InvalidRecords.REFUSE))
         return Fetched(fingerprint=fingerprint, summary=summary)
     except NotBaked as error:
-        folder = shlex.quote(str(file.parent))
-        accepted = "a folder that holds stores and companies, a baked file, or the URL of one"
-        raise Refused(f"{file}: {error}; --data takes {accepted}: give its folder, `--data {folder}`") from None
+        raise Refused(f"{file}: {error}; --data takes {ACCEPTED}, a baked file or the URL of one") from None
     except DamagedFile as damage:
         raise Refused(f"{file}: {damage}; {damage.remedy}") from None
     except OSError as error:

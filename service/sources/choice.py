@@ -4,8 +4,11 @@ import re
 from pathlib import Path
 from typing import Final
 
+from service.baking.layout import BEGINNING, looks_baked
 from service.loading.acceptance import InvalidRecords
+from service.reading.file_names import holds_data
 from service.reading.folder_signature import is_file
+from service.reading.read_options import AS_FOUND, ReadOptions
 from service.sources.baked_file_source import BakedFileSource
 from service.sources.folder_source import FolderSource
 from service.sources.source import Source
@@ -14,12 +17,20 @@ _URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://.*", re.IGNORECASE | 
 _SCHEMES: Final = ("http", "https")
 
 
-def choose_source(data: str, *, invalid: InvalidRecords, compile_timeout: float, cache: Path) -> Source:
-    """Return the source for a URL, a baked file or else a folder.
+def choose_source(
+    data: str, *, invalid: InvalidRecords, compile_timeout: float, cache: Path, options: ReadOptions = AS_FOUND
+) -> Source:
+    """Return the source for a URL, a baked file, or else data files: a folder, an archive or a single one.
 
-    Raises ValueError for a URL that cannot be fetched, without quoting it: it may contain a password.
+    Raises ValueError for a URL that cannot be fetched, without quoting it: it may contain a password. Raises it also
+    for options that say how to read data files, if there are none.
     """
-    if url := _URL.fullmatch(data):
+    url, path = _URL.fullmatch(data), Path(data)
+    if not url and not _is_baked(path):
+        return FolderSource(path, invalid=invalid, timeout=compile_timeout, options=options)
+    if options != AS_FOUND:
+        raise ValueError("a baked file has been read already: --mapping and --encoding are for data files")
+    if url:
         if (scheme := url["scheme"].lower()) not in _SCHEMES:
             remedy = "give the path alone" if scheme == "file" else "copy the data to this machine and give its path"
             accepted = "the http:// or https:// URL of a baked file"
@@ -27,5 +38,16 @@ def choose_source(data: str, *, invalid: InvalidRecords, compile_timeout: float,
         from service.sources.url_source import UrlSource  # noqa: PLC0415 - its libraries take 0.1 s to import
 
         return UrlSource(data, cache / "origins")
-    path = Path(data)
-    return BakedFileSource(path) if is_file(path) else FolderSource(path, invalid=invalid, timeout=compile_timeout)
+    return BakedFileSource(path)
+
+
+def _is_baked(path: Path) -> bool:
+    """Return whether a file is a baked one: by its first bytes, or because its name is not that of a data file."""
+    if not is_file(path):
+        return False
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(BEGINNING)
+    except OSError:
+        beginning = b""
+    return looks_baked(beginning) or not holds_data(path)

@@ -1,4 +1,4 @@
-"""The process that compiles a folder, separate from the one that serves: `python -m service.sources.compiler_process`.
+"""The process that compiles data files, not the one that serves: `python -m service.sources.compiler_process`.
 
 It reports its progress and its outcome as lines of JSON on standard output. It exits when its standard input is closed,
 so with its parent.
@@ -16,6 +16,7 @@ from service.baking.baked_file import bake
 from service.loading.acceptance import Cause, InvalidRecords, Refused, accept
 from service.loading.dataset import Summary, load
 from service.loading.summary import notes
+from service.reading.read_options import ReadOptions
 
 # Requests have priority over compiling.
 _NICENESS: Final = 5
@@ -59,10 +60,10 @@ def send(message: Message) -> None:
     sys.stdout.buffer.flush()
 
 
-def compile_folder(folder: Path, to: Path, *, invalid: InvalidRecords, fingerprint: str) -> Outcome:
-    """Compile a folder, if it still has the fingerprint or a manifest proves it consistent, into a file."""
+def compile_files(path: Path, to: Path, *, invalid: InvalidRecords, fingerprint: str, options: ReadOptions) -> Outcome:
+    """Compile data files, if they still have the fingerprint or a manifest proves them consistent, into a file."""
     try:
-        loaded = load(folder, fingerprint=fingerprint, progress=lambda *step: send(Step(*step)))
+        loaded = load(path, options=options, fingerprint=fingerprint, progress=lambda *step: send(Step(*step)))
         dataset, report = accept(loaded, invalid)
         bake(dataset, report.totals, to, durable=False)
     except Refused as refused:
@@ -71,7 +72,7 @@ def compile_folder(folder: Path, to: Path, *, invalid: InvalidRecords, fingerpri
         return Failed(error.strerror or str(error))
     except MemoryError:
         return Failed("out of memory")
-    return Compiled(Summary.of(dataset, report), tuple(notes(loaded, folder)))
+    return Compiled(Summary.of(dataset, report), tuple(notes(loaded, path, options)))
 
 
 def _exit_with_parent() -> None:
@@ -80,11 +81,18 @@ def _exit_with_parent() -> None:
     os._exit(1)
 
 
-def main(folder: str, to: str, invalid: str, fingerprint: str) -> None:
+def main(path: str, to: str, invalid: str, fingerprint: str, *options: str) -> None:
     """Compile, and report to the parent."""
     os.nice(_NICENESS)
     Thread(target=_exit_with_parent, daemon=True).start()
-    send(compile_folder(Path(folder), Path(to), invalid=InvalidRecords(invalid), fingerprint=fingerprint))
+    outcome = compile_files(
+        Path(path),
+        Path(to),
+        invalid=InvalidRecords(invalid),
+        fingerprint=fingerprint,
+        options=ReadOptions(*options),
+    )
+    send(outcome)
 
 
 if __name__ == "__main__":

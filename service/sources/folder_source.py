@@ -1,9 +1,10 @@
-"""A folder of data files as a source."""
+"""Data files as a source: a folder, an archive, or a single file."""
 
 import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from signal import Signals
 from typing import Final, cast
@@ -13,7 +14,8 @@ import msgspec
 import service
 from service.loading.acceptance import InvalidRecords, Refused
 from service.progress import Progress
-from service.reading.folder_signature import folder_signature
+from service.reading.folder_signature import data_signature
+from service.reading.read_options import AS_FOUND, ReadOptions
 from service.sources import compiler_process as compiler
 from service.sources.local_source import LocalSource
 from service.sources.source import Fetched, Unavailable
@@ -27,13 +29,13 @@ _PACKAGES: Final = str(Path(service.__file__).parents[1])
 
 
 class FolderSource(LocalSource):
-    """A folder of data files. A separate process compiles it, so that requests do not wait for that.
+    """A folder of data files, an archive of them, or one file. A separate process compiles it: requests do not wait.
 
     timeout  seconds after which that process is killed: reading a file on a broken network mount may never end
     """
 
-    def __init__(self, folder: Path, *, invalid: InvalidRecords, timeout: float) -> None:
-        super().__init__(folder, folder_signature)
+    def __init__(self, path: Path, *, invalid: InvalidRecords, timeout: float, options: ReadOptions = AS_FOUND) -> None:
+        super().__init__(path, partial(data_signature, options=options), options)
         self._invalid, self._timeout = invalid, timeout
 
     async def _fetch(self, to: Path, fingerprint: str, progress: Progress) -> Fetched:
@@ -46,7 +48,8 @@ class FolderSource(LocalSource):
                 return Fetched(fingerprint=fingerprint, summary=summary, notes=notes)
 
     async def _run_compiler(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Outcome:
-        arguments = (self._path, to, self._invalid.value, fingerprint)
+        options = self.options
+        arguments = (self._path, to, self._invalid.value, fingerprint, options.mapping, options.encoding)
         command = (sys.executable, "-P", "-c", _START, _PACKAGES, compiler.__name__, *arguments)
         # In its own session: signals of the terminal are for the service, which ends the compiler.
         process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, start_new_session=True)

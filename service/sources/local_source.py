@@ -10,7 +10,8 @@ from typing import Final
 
 from service.loading.acceptance import Refused
 from service.progress import Progress
-from service.reading.folder_signature import DataSignature, watched_folders
+from service.reading.folder_signature import DataSignature, is_file, watched_folders
+from service.reading.read_options import AS_FOUND, ReadOptions
 from service.sources.source import Check, Fetched, Rejected
 
 # File systems' clocks may be wrong. Files that seem older than this are stable without a wait.
@@ -20,14 +21,18 @@ _OLD_SECONDS: Final = 60
 class LocalSource(ABC):
     """Files on this machine, at a path that is also the name."""
 
-    def __init__(self, path: Path, read_signature: Callable[[Path], DataSignature]) -> None:
+    def __init__(
+        self, path: Path, read_signature: Callable[[Path], DataSignature], options: ReadOptions = AS_FOUND
+    ) -> None:
         self._path, self._read_signature = path, partial(read_signature, path)
-        self.name = str(path)
+        self.name, self.options = str(path), options
 
     @property
     def watched(self) -> Sequence[Path]:
-        """The folders in which the files can be replaced."""
-        return watched_folders(self._path)
+        """The folders in which the files, or the mapping, can be replaced."""
+        mapping = Path(self.options.mapping)
+        declared = watched_folders(mapping) if is_file(mapping) else []
+        return sorted({*watched_folders(self._path), *declared})
 
     async def fetch(self, to: Path, *, known: str, check: Check, progress: Progress) -> Fetched | None:
         """Fetch the files once they stop changing; see `Source`.

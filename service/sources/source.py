@@ -10,6 +10,7 @@ import msgspec
 from service.loading.acceptance import Cause, Refused
 from service.loading.dataset import Summary, Totals
 from service.progress import Progress
+from service.reading.read_options import ReadOptions
 
 Check: TypeAlias = Callable[[Totals], None]
 
@@ -52,6 +53,10 @@ class Source(Protocol):
     @property
     def name(self) -> str:
         """The name for messages, without secrets."""
+
+    @property
+    def options(self) -> ReadOptions:
+        """How its files are read."""
 
     @property
     def watched(self) -> Sequence[Path]:

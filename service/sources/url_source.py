@@ -20,6 +20,7 @@ from service.baking.layout import DamagedFile
 from service.loading.acceptance import InvalidRecords, Refused, accept
 from service.loading.dataset import Summary
 from service.progress import Progress
+from service.reading.read_options import AS_FOUND
 from service.sources.blocking import run_to_end
 from service.sources.download import Download
 from service.sources.fetch_errors import unavailable
@@ -47,6 +48,7 @@ class UrlSource:
     """
 
     watched: Sequence[Path] = ()
+    options = AS_FOUND
 
     def __init__(
         self, url: str, cache: Path, *, timeout: ClientTimeout = _TIMEOUT, pauses: Sequence[float] = _PAUSES

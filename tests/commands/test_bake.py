@@ -109,6 +109,29 @@ def test_errors_and_warnings_are_printed_one_line_for_each_code(tmp_path: Path) 
     ]
 
 
+def test_a_single_file_is_baked_with_a_line_of_what_was_assumed_and_never_replaced(tmp_path: Path) -> None:
+    data, file = tmp_path / "filialen.csv", tmp_path / "set.baked"
+    data.write_text("store_id,company_id,address_1,city,country\ns1,acme,1 Main St,Ulm,DE\n")
+    stored = data.read_bytes()
+    ended = run_here("bake", data, file)
+    assert ended.stderr == "filialen.csv: companies: from company_id, named by company_name if there is one\n"
+    assert ended.stdout.startswith(f"{file}: 1 stores of 1 companies")
+    (tmp_path / "link").symlink_to(data)
+    for target in (data, tmp_path / "link"):
+        assert "this is the data file: another name is needed" in run_here("bake", data, target).stderr
+        assert data.read_bytes() == stored
+
+
+def test_the_command_that_reports_every_error_has_the_options_that_read_the_file(tmp_path: Path) -> None:
+    data = tmp_path / "filialen.csv"
+    data.write_text("store_id,company_id,address_1,city,country\ns1,acme,1 Main St,,DE\n")
+    options = ("--encoding", "cp1252")
+    refused = run_here("bake", data, tmp_path / "set.baked", *options)
+    assert f"`store-directory check {data} --encoding cp1252` reports every error" in refused.stderr
+    skipped = run_here("bake", data, tmp_path / "set.baked", *options, "--invalid", "skip", "--min-stores", "0")
+    assert "0 stores" in skipped.stderr + skipped.stdout
+
+
 def test_invalid_records_are_skipped_on_request_and_counted_in_the_file(invalid: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     ended = run_here("bake", invalid, file, "--invalid", "skip")
@@ -134,14 +157,16 @@ def test_the_error_names_a_target_that_cannot_be_written(folder: Path, tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("bake",), "DIR"),
+        (("bake",), "DATA"),
         (("bake", "data"), "FILE"),
         (("bake", "data", "."), "is a directory"),
         (
             ("bake", "https://user:secret@host/data", "set.baked"),
-            "'DIR': a local folder is needed, not a URL",
+            "'DATA': a local folder or file is needed, not a URL",
         ),
         (("bake", "data", ""), "FILE"),
+        (("bake", "data", "set.baked", "--encoding", "utf-7.5"), "--encoding: 'utf-7.5' is not a known encoding"),
+        (("bake", "data", "set.baked", "--encoding", "hex"), "--encoding: 'hex' is not a known encoding"),
         (("bake", "data", "set.baked", "--invalid", "ignore"), "--invalid: 'refuse' or 'skip' is needed, not 'ignore'"),
         (("bake", "data", "set.baked", "--min-stores", "-1"), "--min-stores"),
         (("bake", "data", "set.baked", "--max-skipped", "nan"), "a number from 0 to 1 is needed, not 'nan'"),
@@ -186,7 +211,7 @@ def test_verify_rejects_a_file_with_characters_that_one_python_lacks_with_what_t
 
 
 def test_verify_and_serve_reject_a_file_that_is_not_a_baked_data_set(tmp_path: Path) -> None:
-    file = tmp_path / "stores.csv"
+    file = tmp_path / "stores"
     file.write_bytes(b"store_id,company_id\ns1,acme\n")
     for ended in (run_here("verify", file), run("serve", "--port", "0", "--data", file)):
         assert f"{file}: the file is not a baked data set" in failed(ended)

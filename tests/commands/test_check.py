@@ -7,6 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from service.loading.dataset import load
 from tests.directory import store, write_directory
 from tests.program import PROGRAM, SECONDS, run, run_here, usage
 
@@ -54,6 +55,46 @@ def test_all_unused_columns_are_listed_as_warnings(tmp_path: Path) -> None:
         assert f"\n  stores.csv:1: {name}: not a field, so it is ignored (1 record); did you mean " in ended.stdout
 
 
+def test_the_first_stores_are_shown_as_they_are_served(tmp_path: Path) -> None:
+    stores = [
+        store(f"s{number}", created_at=f"2024-01-0{number}", city="Zürich\u200b\u00a0") for number in (4, 2, 3, 1)
+    ]
+    folder = write_directory(tmp_path / "data", stores)
+    lines = run_here("check", folder).stdout.splitlines()
+    assert lines[0] == "the first stores, as they are served:"
+    dataset = load(folder).dataset
+    assert dataset is not None
+    served = [orjson.loads(bytes(dataset.stores.rows[row]).rstrip(b",")) for row in range(3)]
+    assert [orjson.loads(line) for line in lines[1:4]] == served
+    assert [record["store_id"] for record in served] == ["s1", "s2", "s3"]
+    assert lines[4].startswith("4 stores ")
+    assert all(line.isprintable() for line in lines)
+    assert "Zürich\\u200b\\u00a0" in lines[1]
+
+
+def test_what_was_assumed_about_a_single_file_comes_first_and_is_not_in_the_json_report(tmp_path: Path) -> None:
+    file = tmp_path / "filialen.csv"
+    file.write_bytes("store_id,company_id,address_1,city,country\ns1,acme,1 Main St,Köln,DE\n".encode("cp1252"))
+    for encoding, code in (("utf-8", 1), ("windows-1252", 0)):
+        assert run_here("check", file, "--encoding", encoding).returncode == code
+    lines = run_here("check", file, "--encoding", "windows-1252").stdout.splitlines()
+    assert lines[0] == "filialen.csv: companies: from company_id, named by company_name if there is one"
+    assert lines[-1] == "1 stores and 1 companies can be served; 0 invalid records, 0 repeated"
+    report = orjson.loads(run_here("check", file, "--encoding", "windows-1252", "--json").stdout)
+    assert list(report) == ["faults", "warnings", "totals"]
+
+
+def test_a_mapping_of_another_folder_is_used(tmp_path: Path) -> None:
+    folder = write_directory(tmp_path / "data", [store("s1")])
+    (folder / "companies.json").unlink()
+    assert run_here("check", folder).returncode == 1
+    (tmp_path / "mapping.toml").write_text('[companies]\nfrom = "stores"\n')
+    assert run_here("check", folder, "--mapping", tmp_path / "mapping.toml").returncode == 0
+    missing = run_here("check", folder, "--mapping", tmp_path / "gone.toml")
+    assert missing.returncode == 1
+    assert f"{tmp_path}/gone.toml: " in missing.stdout
+
+
 def test_the_json_report_is_complete_and_has_the_documented_form(invalid: Path) -> None:
     ended = run_here("check", invalid, "--json")
     report = orjson.loads(ended.stdout)
@@ -80,17 +121,11 @@ def test_a_missing_folder_exits_with_1_without_a_traceback(tmp_path: Path) -> No
     assert "Traceback" not in ended.stderr
 
 
-def test_a_file_instead_of_a_folder_exits_with_1_and_suggests_its_folder(valid: Path) -> None:
-    ended = run_here("check", valid / "stores.json")
-    assert ended.returncode == 1
-    assert f"this is a file: use its folder, `{valid}`" in ended.stdout
-
-
 def test_no_folder_or_a_url_exits_with_2_and_prints_no_password() -> None:
     assert usage("check").exit_code == 2
     ended = usage("check", "s3://user:hunter2@bucket/data")
     assert ended.exit_code == 2
-    assert "a local folder is needed, not a URL" in ended.stderr
+    assert "a local folder or file is needed, not a URL" in ended.stderr
     assert "hunter2" not in ended.stderr
 
 

@@ -54,6 +54,8 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
             "cors-origin (--cors-origin): 'here' is not an origin: write https://shop.example, without a path, or *",
         ),
         ("data = 'gs://bucket/x'", "data (--data): gs:// is not supported"),
+        ("encoding = 'klingon'", "encoding (--encoding): 'klingon' is not a known encoding; examples are windows-1252"),
+        ("mapping = ''", "mapping (--mapping): a non-empty text is needed, not ''"),
         ("rate_store = 'http://user:the-secret'", "rate-store (--rate-store): it "),
         ("api_key = ['the-sécret']", "api-key (--api-key): a key is printable ASCII"),
     ],
@@ -74,7 +76,7 @@ def test_an_error_in_a_settings_file_names_key_and_option_and_what_is_accepted(
         ("api_keys = ['x']", "unknown setting api_keys; did you mean api-key?"),
         (
             "config = 'other.toml'",
-            "unknown setting config; known settings: data, invalid, min-stores,",
+            "unknown setting config; known settings: data, mapping, encoding, invalid,",
         ),
         ("[serve]\nport = 1", "unknown table [serve]: settings are top-level keys"),
         ("no_auth = true\nno-auth = false", "no-auth is set twice, with a dash and with an underscore"),
@@ -117,6 +119,7 @@ def test_a_file_must_be_utf_8_and_may_have_a_byte_order_mark(tmp_path: Path) -> 
         ("cache_control", "é", "a header field may contain printable ASCII only"),
         ("max_connections", "1000000000000", "a process can have at most "),
         ("data", "s3://user:the-secret@bucket/x", "s3:// is not supported"),
+        ("encoding", "klingon", "'klingon' is not a known encoding"),
         ("api_key", "the-sécret", "a key is printable ASCII"),
     ],
 )

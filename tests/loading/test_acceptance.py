@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from service.loading.acceptance import Cause, InvalidRecords, Refused, Safeguards, accept, advice
+from service.loading.acceptance import Cause, InvalidRecords, Refused, Safeguards, accept
 from service.loading.dataset import Totals
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_files, load_stores, store
 
@@ -146,19 +146,3 @@ def test_the_suggested_options_allow_the_data_set(safeguards: Safeguards, found:
         options = dict(re.findall(r"--([a-z-]+) ([0-9.]+)", str(refused)))
         allowed = {name.replace("-", "_"): float(value) for name, value in options.items()}
         msgspec.structs.replace(safeguards, **allowed).check(found, served)
-
-
-def test_the_advice_for_a_refused_folder_is_to_check_it(tmp_path: Path) -> None:
-    (tmp_path / "it's data").mkdir()
-    check = f"`store-directory check '{tmp_path}/it'\"'\"'s data'` reports every error"
-    assert advice(f"{tmp_path}/it's data", Cause.FILE) == check
-    assert advice(f"{tmp_path}/it's data", Cause.RECORDS) == f"{check}; `--invalid skip` skips invalid records"
-
-
-def test_there_is_no_advice_for_a_limit(tmp_path: Path) -> None:
-    assert advice(str(tmp_path), Cause.LIMIT) == ""
-
-
-@pytest.mark.parametrize("source", ["https://origin.example/set.baked", "/dev/null", "nowhere", "x" * 300, "nul\0"])
-def test_there_is_no_advice_unless_the_source_is_a_folder(source: str) -> None:
-    assert advice(source, Cause.FILE) == ""

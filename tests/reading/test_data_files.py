@@ -1,15 +1,14 @@
 """Finding and reading the files of a data set in its folder."""
 
 import os
-import shlex
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from service.loading.dataset import load
-from service.reading.data_files import read_folder
-from service.reading.folder_signature import folder_signature
+from service.reading.data_files import read_data_set
+from service.reading.folder_signature import data_signature
 from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, as_json, load_files, refusal, rows, store
 
 STORES_FILE = as_csv([store()], STORE_FIELDS)
@@ -29,15 +28,15 @@ def test_a_file_instead_of_a_folder_and_a_cycle_of_links_are_one_error(tmp_path:
     assert refusal(load(tmp_path / "circle")).file.endswith("circle")
 
 
-@pytest.mark.parametrize("folder", ["data", "my data"])
-def test_the_error_for_a_file_instead_of_a_folder_names_its_folder(tmp_path: Path, folder: str) -> None:
-    load_files(tmp_path / folder, BOTH)
-    error = refusal(load(tmp_path / folder / "stores.csv"))
+@pytest.mark.parametrize("name", ["stores", "stores.xlsx", "stores.csv.bz2", ".csv"])
+def test_the_error_for_another_file_lists_what_a_data_set_is(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(STORES_FILE)
+    error = refusal(load(tmp_path / name))
 
-    assert error.file == str(tmp_path / folder / "stores.csv")
+    assert error.file == str(tmp_path / name)
     assert error.why == (
-        "a data set is a folder with stores and companies, and this is a file: "
-        f"use its folder, `{shlex.quote(str(tmp_path / folder))}`"
+        "this is not a data file by its name: a data set is a folder with stores and companies, "
+        "a file of stores (json, jsonl, ndjson, csv) or a zip archive"
     )
 
 
@@ -98,11 +97,11 @@ def test_files_changed_since_their_signature_are_refused_unless_a_manifest_lists
     tmp_path: Path,
 ) -> None:
     load_files(tmp_path, BOTH)
-    seen = folder_signature(tmp_path).fingerprint
-    assert read_folder(tmp_path, fingerprint=seen).errors == []
+    seen = data_signature(tmp_path).fingerprint
+    assert read_data_set(tmp_path, fingerprint=seen).errors == []
     (tmp_path / "stores.csv").write_bytes(STORES_FILE + b"\n")
-    (error,) = read_folder(tmp_path, fingerprint=seen).errors
+    (error,) = read_data_set(tmp_path, fingerprint=seen).errors
     assert (error.code, error.why) == ("file", "the files changed while they were read")
     listed = {name: {"sha256": sha256((tmp_path / name).read_bytes()).hexdigest(), "records": 1} for name in BOTH}
     (tmp_path / "manifest.json").write_bytes(as_json({"files": listed}))
-    assert read_folder(tmp_path, fingerprint=seen).errors == []
+    assert read_data_set(tmp_path, fingerprint=seen).errors == []

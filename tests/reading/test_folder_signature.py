@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from service.reading.folder_signature import file_signature, folder_signature, watched_folders
+from service.reading.folder_signature import data_signature, file_signature, watched_folders
+from service.reading.read_options import ReadOptions
 from tests.loading.data_files import COMPANIES_FILE, load_files
 
 FILES = {"companies.csv": COMPANIES_FILE, "stores.jsonl": b""}
@@ -30,30 +31,30 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_change_of_a_data_file_changes_the_fingerprint(folder: Path, change: Callable[[Path], object]) -> None:
-    before = folder_signature(folder)
+    before = data_signature(folder)
     os.utime(folder / "companies.csv", ns=(1, 1))  # a clock that stands still hides no change
-    before = folder_signature(folder)
+    before = data_signature(folder)
     change(folder)
-    assert folder_signature(folder).fingerprint != before.fingerprint
+    assert data_signature(folder).fingerprint != before.fingerprint
 
 
 def test_other_files_in_the_folder_do_not_change_the_fingerprint(folder: Path) -> None:
-    before = folder_signature(folder)
+    before = data_signature(folder)
     (folder / "README.txt").write_text("hello")
-    assert folder_signature(folder).fingerprint == before.fingerprint
+    assert data_signature(folder).fingerprint == before.fingerprint
 
 
 def test_only_a_manifest_makes_files_verifiable(folder: Path) -> None:
-    assert not folder_signature(folder).verifiable
+    assert not data_signature(folder).verifiable
     (folder / "manifest.json").write_bytes(b"{}")
-    assert folder_signature(folder).verifiable
+    assert data_signature(folder).verifiable
     assert file_signature(folder / "stores.baked").verifiable
 
 
 def test_an_unreadable_folder_has_a_signature_and_no_data(folder: Path, tmp_path: Path) -> None:
-    looks = [folder_signature(tmp_path / name) for name in ("gone", "nul\0", "x" * 300, "data/companies.csv")]
+    looks = [data_signature(tmp_path / name) for name in ("gone", "nul\0", "x" * 300)]
     assert len({look.fingerprint for look in looks}) == 1
-    assert looks[0].fingerprint != folder_signature(folder).fingerprint
+    assert looks[0].fingerprint != data_signature(folder).fingerprint
     assert not looks[0].verifiable
 
 
@@ -70,3 +71,25 @@ def test_replacing_or_removing_a_file_changes_its_fingerprint(tmp_path: Path) ->
 def test_a_missing_path_is_watched_in_its_nearest_existing_ancestor(tmp_path: Path) -> None:
     assert watched_folders(tmp_path / "a" / "b" / "set.baked") == [tmp_path]
     assert watched_folders(tmp_path / ("x" * 300)) == [tmp_path]
+
+
+def test_a_mapping_changes_the_fingerprint_of_a_folder_a_file_and_an_archive(folder: Path, tmp_path: Path) -> None:
+    mapping, beside = tmp_path / "other.toml", folder / "mapping.toml"
+    options = ReadOptions(mapping=str(mapping))
+    for path in (folder, folder / "companies.csv", tmp_path / "data.zip"):
+        looks = [data_signature(path, options).fingerprint]
+        for content in ("one", "other"):
+            mapping.write_text(content)
+            looks.append(data_signature(path, options).fingerprint)
+        mapping.unlink()
+        assert len(set(looks)) == (3 if path.exists() else 1)
+    before = data_signature(folder).fingerprint, data_signature(folder, options).fingerprint
+    beside.write_text("one")
+    assert data_signature(folder).fingerprint != before[0]
+    assert data_signature(folder, ReadOptions(mapping=str(beside))).fingerprint != before[1]
+
+
+def test_an_archive_is_verifiable_and_a_single_file_is_not(tmp_path: Path) -> None:
+    for name, verifiable in (("data.zip", True), ("stores.csv", False)):
+        (tmp_path / name).touch()
+        assert data_signature(tmp_path / name).verifiable is verifiable

@@ -9,6 +9,7 @@ from pathlib import Path
 from service.loading.acceptance import Refused, Safeguards
 from service.loading.dataset import Summary, Totals
 from service.progress import Progress
+from service.reading.read_options import AS_FOUND
 from service.snapshot.publication import Publication
 from service.snapshot.publisher import Publisher
 from service.snapshot.workspace import Workspace
@@ -27,6 +28,7 @@ class Script:
 
     name = "a script"
     watched: Sequence[Path] = ()
+    options = AS_FOUND
 
     def __init__(self, *steps: Step) -> None:
         self._steps = list(steps)

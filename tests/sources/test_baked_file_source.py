@@ -75,13 +75,12 @@ def test_damaged_files_are_rejected_with_different_fingerprints(file: Path, to: 
 @pytest.mark.parametrize(
     "content", [b"store_id,company_id\n", b'[{"store_id": "s1"}]', b"PK\x03\x04\x14\x00\x06\x00", b""]
 )
-def test_a_file_of_records_is_rejected_with_the_folder_to_use(tmp_path: Path, to: Path, content: bytes) -> None:
-    stores = tmp_path / "my data" / "stores.csv"
-    stores.parent.mkdir()
-    stores.write_bytes(content)
-    assert str(rejected(stores, to)) == (
-        f"{stores}: the file is not a baked data set; --data takes a folder that holds stores and companies, "
-        f"a baked file, or the URL of one: give its folder, `--data '{stores.parent}'`"
+def test_another_file_is_rejected_with_what_is_accepted(tmp_path: Path, to: Path, content: bytes) -> None:
+    other = tmp_path / "stores"
+    other.write_bytes(content)
+    assert str(rejected(other, to)) == (
+        f"{other}: the file is not a baked data set; --data takes a folder with stores and companies, "
+        "a file of stores (json, jsonl, ndjson, csv) or a zip archive, a baked file or the URL of one"
     )
 
 

@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from service.loading.acceptance import InvalidRecords
+from service.reading.read_options import ReadOptions
 from service.sources.baked_file_source import BakedFileSource
 from service.sources.choice import choose_source
 from service.sources.folder_source import FolderSource
 from service.sources.source import Source
 from service.sources.url_source import UrlSource
+from tests.run.generations import Generation
 
 
 def choose(text: str, cache: Path) -> Source:
@@ -22,6 +24,28 @@ def test_urls_files_and_folders_are_distinguished(tmp_path: Path) -> None:
     assert isinstance(choose(str(tmp_path / "file"), tmp_path), BakedFileSource)
     for folder in (str(tmp_path), str(tmp_path / "nowhere"), "x" * 300, "a:b", "s3:/bucket"):
         assert isinstance(choose(folder, tmp_path), FolderSource)
+
+
+@pytest.mark.parametrize("name", ["filialen.csv", "stores.json.gz", "Shops.JSONL.ZST", "data.zip", "data.ZIP"])
+def test_a_data_file_is_distinguished_from_a_baked_one_by_its_first_bytes_then_by_its_name(
+    tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / name
+    for content in (b"", b"store_id,company_id\n", b"[]", b'{"stores": []}', b"PK\x03\x04", b"\x1f\x8b"):
+        file.write_bytes(content)
+        assert isinstance(choose(str(file), tmp_path), FolderSource)
+    file.write_bytes(Generation(1).bake(tmp_path).read_bytes())
+    assert isinstance(choose(str(file), tmp_path), BakedFileSource)
+    file.unlink()
+    assert isinstance(choose(str(file), tmp_path), FolderSource)
+
+
+def test_options_that_say_how_to_read_are_refused_where_nothing_is_read(tmp_path: Path) -> None:
+    baked = Generation(1).bake(tmp_path)
+    for data in (str(baked), "https://origin.example/set.baked"):
+        for options in (ReadOptions(mapping="overture"), ReadOptions(encoding="cp1252")):
+            with pytest.raises(ValueError, match="--mapping and --encoding are for data files"):
+                choose_source(data, invalid=InvalidRecords.REFUSE, compile_timeout=60, cache=tmp_path, options=options)
 
 
 @pytest.mark.parametrize("scheme", ["s3", "ftp", "gs", "S3", "sftp", "file", "git+ssh"])

@@ -12,12 +12,14 @@ from service.baking.baked_file import load_baked
 from service.loading.acceptance import Cause, InvalidRecords, Safeguards
 from service.loading.dataset import load
 from service.progress import silent
+from service.reading.read_options import ReadOptions
 from service.sources.folder_source import FolderSource
 from service.sources.source import Check, Fetched, Rejected, Unavailable
 from tests.baking.made_up import contents
 from tests.directory import store
 from tests.program import SECONDS, compilers, has_ended
 from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put
+from tests.zip_archives import zipped
 
 CHECK = Safeguards().check
 
@@ -149,3 +151,51 @@ async def test_files_whose_manifest_is_removed_while_compiling_are_not_mixed(fol
 async def test_a_target_that_cannot_be_written_makes_the_folder_unavailable(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="the data cannot be compiled: No such file"):
         await fetch(folder, tmp_path / "nowhere" / "fetched.baked")
+
+
+async def test_a_single_file_and_an_archive_are_compiled_with_notes_of_what_was_assumed(
+    tmp_path: Path, to: Path
+) -> None:
+    stores = b"store_id,company_id,address_1,city,country\ns1,acme,1 Main St,K\xf6ln,DE\n"
+    for name, content in (("filialen.csv", stores), ("data.zip", zipped({"filialen.csv": stores}))):
+        source = FolderSource(
+            await asyncio.to_thread(written, tmp_path / name, content),
+            invalid=InvalidRecords.REFUSE,
+            timeout=SECONDS,
+            options=ReadOptions(encoding="windows-1252"),
+        )
+        async with asyncio.timeout(SECONDS):
+            fetched = await source.fetch(to, known="", check=CHECK, progress=silent)
+        assert fetched is not None
+        assert fetched.notes == ("filialen.csv: companies: from company_id, named by company_name if there is one",)
+        assert fetched.summary.totals.companies == 1
+        dataset = load_baked(to).dataset
+        assert dataset is not None
+        assert "Köln".encode() in bytes(dataset.stores.rows[0])
+
+
+def written(file: Path, content: bytes) -> Path:
+    file.write_bytes(content)
+    return file
+
+
+@pytest.mark.parametrize("place", ["data/mapping.toml", "mappings/mapping.toml"])
+async def test_a_changed_mapping_is_fetched_and_a_wrong_one_rejected_wherever_it_is(
+    tmp_path: Path, to: Path, place: str
+) -> None:
+    data, mapping = tmp_path / "data", tmp_path / place
+    for folder in (data, mapping.parent):
+        folder.mkdir(exist_ok=True)
+    put(b"store_id,company_id,address_1,city,country\ns1,acme,1 Main St,Ulm,DE\n", data / "stores.csv")
+    put(b'[companies]\nfrom = "stores"\n', mapping)
+    options = ReadOptions(mapping="" if mapping.parent == data else str(mapping))
+    source = FolderSource(data, invalid=InvalidRecords.REFUSE, timeout=SECONDS, options=options)
+    assert set(source.watched) >= {data, mapping.parent}
+    async with asyncio.timeout(SECONDS):
+        fetched = await source.fetch(to, known="", check=CHECK, progress=silent)
+        assert fetched is not None
+        assert await source.fetch(to, known=fetched.fingerprint, check=CHECK, progress=silent) is None
+        put(b"[companies", mapping)
+        with pytest.raises(Rejected, match=r"mapping\.toml: not valid TOML") as caught:
+            await source.fetch(to, known=fetched.fingerprint, check=CHECK, progress=silent)
+    assert caught.value.fingerprint != fetched.fingerprint

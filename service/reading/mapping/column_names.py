@@ -8,49 +8,53 @@ from typing import Final
 import msgspec
 
 from service.model.records import Resource
+from service.reading.by_name import columns_by_name
 from service.reading.diagnostics import FileError, truncate
 from service.reading.field_names import MAX_UNUSED, suggest_field
 from service.reading.mapping.declaration import FieldMapping, JoinedColumns, ResourceMapping
-from service.reading.record_file import RecordFile
 
 _SEPARATORS: Final = re.compile(r"[\s_-]+")
 
 
-def columns_by_name(names: Sequence[str], resource: Resource) -> dict[str, str | None]:
-    """Return the column of each field with the same name; None if there is none."""
-    return {field.name: field.name if field.name in names else None for field in resource.fields}
-
-
 def resolve_columns(
-    mapping: ResourceMapping, file: RecordFile, resource: Resource, *, by_name: bool
+    names: Sequence[str], mapping: ResourceMapping, resource: Resource, *, is_table: bool, by_name: bool
 ) -> dict[str, FieldMapping]:
-    """Return how each field is made, with the names of columns as the file has them.
+    """Return how each field is made, with the names of columns as the file has them: all of them if it is a table.
 
     A field without an entry is taken from the column of its name if `by_name`; fields without columns are left out.
     Raises FileError if the file has no such column.
     """
-    finder = _Finder(file, mapping)
-    named = columns_by_name(file.names, resource) if by_name else {}
-    resolved = {name: FieldMapping(sources=(JoinedColumns((column,)),)) for name, column in named.items() if column}
+    finder = _Finder(names, mapping, is_table=is_table)
+    others = [field.name for field in resource.fields if by_name and field.name not in mapping.fields]
+    named = ({} if is_table else dict(zip(others, others, strict=True))) | columns_by_name(names, resource, others)
+    resolved = {field: FieldMapping(sources=(JoinedColumns((column,)),)) for field, column in named.items()}
     for field, entry in mapping.fields.items():
-        resolved.pop(field, None)
         sources = tuple(filter(None, (finder.source(field, each, entry) for each in entry.sources)))
         if sources or entry.default is not None:
             resolved[field] = msgspec.structs.replace(entry, sources=sources)
     finder.check()
-    if file.is_table:
-        _check_required(resolved, mapping, file, resource)
+    if is_table:
+        _check_required(resolved, mapping, names, resource)
     return resolved
+
+
+def has_columns(names: Sequence[str], *, mapping: ResourceMapping, resource: Resource) -> bool:
+    """Return whether a table with some columns has those that a mapping and the required fields need."""
+    try:
+        resolve_columns(names, mapping, resource, is_table=True, by_name=True)
+    except FileError:
+        return False
+    return True
 
 
 class _Finder:
     """Finds columns in a file, and collects those that are missing."""
 
-    def __init__(self, file: RecordFile, mapping: ResourceMapping) -> None:
-        self._file, self._entries = file, mapping.fields
-        self._exact = set(file.names)
+    def __init__(self, names: Sequence[str], mapping: ResourceMapping, *, is_table: bool) -> None:
+        self._names, self._is_table, self._entries = names, is_table, mapping.fields
+        self._exact = set(names)
         self._similar: dict[str, list[str]] = {}
-        for name in file.names:
+        for name in names:
             self._similar.setdefault(_key(name), []).append(name)
         self._missing: list[str] = []
 
@@ -67,16 +71,16 @@ class _Finder:
             return similar[0]
         if not entry.optional:
             self._missing.append(f"{truncate(name)!r} (of {field}{self._hint(name, similar)})")
-        return name if not self._file.is_table else None
+        return name if not self._is_table else None
 
     def _hint(self, name: str, similar: Sequence[str]) -> str:
         if similar:
             return f"; use one of {', '.join(map(repr, similar))}"
         if name in self._entries:
             return "; that is a field, and fields are made of columns only"
-        if near := get_close_matches(name, self._file.names, n=1):
+        if near := get_close_matches(name, self._names, n=1):
             return f"; did you mean {near[0]!r}?"
-        return "" if self._file.is_table else "; if only some records have it, declare it optional"
+        return "" if self._is_table else "; if only some records have it, declare it optional"
 
     def check(self) -> None:
         """Raise FileError if columns are missing."""
@@ -85,13 +89,13 @@ class _Finder:
 
 
 def _check_required(
-    resolved: Mapping[str, FieldMapping], mapping: ResourceMapping, file: RecordFile, resource: Resource
+    resolved: Mapping[str, FieldMapping], mapping: ResourceMapping, names: Sequence[str], resource: Resource
 ) -> None:
     missing = [field.name for field in resource.fields if field.required and field.name not in resolved]
     if not missing:
         return
     used = {column for entry in resolved.values() for source in entry.sources for column in source.columns}
-    unused = [name for name in file.names if name not in used][:MAX_UNUSED]
+    unused = [name for name in names if name not in used][:MAX_UNUSED]
     candidates = {suggest_field(name, resource): name for name in unused}
     described = [_describe(field, mapping.fields.get(field), candidates) for field in missing]
     raise FileError(f"no columns for required fields: {', '.join(described)}")

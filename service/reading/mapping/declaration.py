@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import tzinfo
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
+
+from service.model.records import STORES, Resource
 
 Constant: TypeAlias = str | bool
 
@@ -101,6 +103,14 @@ class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):
     time_zone: tzinfo | None = None
     no_value: frozenset[str] = frozenset()
 
+    def only(self, field: str) -> "ResourceMapping":
+        """Return the mapping with the entry of one field only, if it has one."""
+        return msgspec.structs.replace(self, fields={name: each for name, each in self.fields.items() if name == field})
+
+
+# All fields are taken by their names.
+NO_MAPPING: Final = ResourceMapping()
+
 
 class DataMapping(msgspec.Struct, frozen=True, kw_only=True):
     """How stores and companies are made; `derives_companies` if the companies are made of the records of stores."""
@@ -108,3 +118,7 @@ class DataMapping(msgspec.Struct, frozen=True, kw_only=True):
     stores: ResourceMapping = ResourceMapping()
     companies: ResourceMapping = ResourceMapping()
     derives_companies: bool = False
+
+    def of(self, resource: Resource) -> ResourceMapping:
+        """Return the mapping of a resource."""
+        return self.stores if resource is STORES else self.companies

@@ -5,6 +5,7 @@ from encodings.aliases import aliases
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
+from service.reading.decoding import parse_encoding
 from service.reading.diagnostics import FileError
 from service.reading.mapping.date_formats import RFC_3339, parse_date_format
 from service.reading.mapping.declaration import StoresTable
@@ -47,7 +48,7 @@ def find_time_zone(name: str, place: str) -> ZoneInfo:
 
 def _check_encoding(name: str, place: str) -> None:
     try:
-        b"text".decode(name, "replace")
-    except (LookupError, ValueError):  # ValueError: a null character
+        parse_encoding(name)
+    except ValueError:
         known = {alias.replace("_", "-") for alias in (*aliases, *aliases.values())} - {name}
         raise FileError(f"{place}: no text encoding {name!r}{did_you_mean(name, sorted(known))}") from None

@@ -32,7 +32,7 @@ class RecordMapper:
 
     def __init__(self, file: RecordFile, mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> None:
         """Find the columns of a file; `by_name` also those of fields without an entry. Raises FileError."""
-        entries = resolve_columns(mapping, file, resource, by_name=by_name)
+        entries = resolve_columns(file.names, mapping, resource, is_table=file.is_table, by_name=by_name)
         self._no_value = mapping.no_value
         self._fields = [
             _FieldMapper(field, entries.get(field.name, FieldMapping()), mapping, texts=file.is_table)

@@ -1,7 +1,5 @@
 """Files of records as the readers of formats open them, and what is loaded from them."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,9 +7,12 @@ from typing import Any
 from service.loading.compiler import Compiler
 from service.loading.dataset import dataset_version
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batch import BATCH_SIZE, Batch, Cell, UnusedName, WrongType
+from service.reading.batch import BATCH_SIZE, Batch, Cell, UnusedName
+from service.reading.csv_reader import open_csv
+from service.reading.derived_companies import distinct_companies
+from service.reading.geojson import GeoJsonFile
+from service.reading.json_file import JsonFile
 from service.reading.mapping.declaration import DataMapping
-from service.reading.mapping.derived_companies import derived_companies
 from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.mapping.record_mapper import read_mapped
 from service.reading.record_file import RecordFile
@@ -33,44 +34,19 @@ class Records(RecordFile):
             yield Batch(numbers, cells, lambda numbers=numbers: [each + 1 for each in numbers], (), unused, 1, 1)  # type: ignore[misc]
 
 
-def table(text: str) -> Records:
+def table(text: str) -> RecordFile:
     """Return the records of a CSV text."""
-    header, *rows = csv.reader(io.StringIO(text.strip() + "\n"))
-    return Records(header, [dict(zip(header, row, strict=True)) for row in rows])
+    return open_csv((text.strip() + "\n").encode())
 
 
-def geojson(text: str) -> Records:
+def geojson(text: str) -> RecordFile:
     """Return the records of the features of GeoJSON."""
-    features = [dict(_members(feature)) for feature in json.loads(text, parse_float=str, parse_int=str)["features"]]
-    return Records(list(dict.fromkeys(name for each in features for name in each)), features, is_table=False)
+    return GeoJsonFile(text.encode())
 
 
-def nested(records: Sequence[Mapping[str, Any]]) -> Records:
+def nested(records: Sequence[Mapping[str, Any]]) -> RecordFile:
     """Return records by the paths of their members."""
-    found = [dict(_paths(record)) for record in records]
-    return Records(list(dict.fromkeys(name for each in found for name in each)), found, is_table=False)
-
-
-def _members(feature: Mapping[str, Any]) -> Iterator[tuple[str, Cell]]:
-    yield from _paths(feature["properties"])
-    if "id" in feature:
-        yield "feature.id", feature["id"]
-    if feature["geometry"] is not None:
-        longitude, latitude = feature["geometry"]["coordinates"]
-        yield from (("geometry.latitude", latitude), ("geometry.longitude", longitude))
-
-
-def _paths(value: object, path: str = "") -> Iterator[tuple[str, Cell]]:
-    if isinstance(value, str | bool | None):
-        yield path, value
-    elif isinstance(value, int | float):
-        yield path, str(value)
-    elif isinstance(value, Mapping | list):
-        members = value.items() if isinstance(value, Mapping) else enumerate(value)
-        if path:
-            yield path, WrongType(json.dumps(value))
-        for name, member in members:
-            yield from _paths(member, f"{path}.{name}" if path else str(name))
+    return JsonFile(json.dumps(records).encode())
 
 
 class Compiled:
@@ -104,4 +80,4 @@ def compiled(mapping: DataMapping | str, stores: RecordFile, companies: RecordFi
 
 def derived(mapping: DataMapping, stores: RecordFile) -> Iterator[Batch]:
     assert mapping.derives_companies
-    return derived_companies(stores, mapping.companies)
+    return distinct_companies(read_mapped(stores, mapping.companies, COMPANIES, by_name=False))

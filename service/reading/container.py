@@ -1,0 +1,84 @@
+"""What holds the files of a data set: a folder, an archive, or a single file that is alone."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from service.reading.mapping.mapping_file import MAPPING
+from service.reading.diagnostics import FileError
+from service.reading.file_names import ARCHIVE, holds_data, is_archive, of_usual_formats, single_file_name
+from service.reading.folder_signature import is_file, resolve_root
+from service.reading.formats import FORMATS
+from service.reading.manifest import MANIFEST
+from service.reading.stored_bytes import read_stored, reason
+from service.reading.zip_archive import ZipArchive
+
+ACCEPTED: Final = f"a folder with stores and companies, a file of stores ({', '.join(FORMATS)}) or a {ARCHIVE} archive"
+
+
+class Container(ABC):
+    """The files of a data set.
+
+    names   of all its files, sorted
+    single  the name of its only data file, which has the stores, if it need not be called so
+    """
+
+    names: Sequence[str]
+    single: str | None = None
+
+    @abstractmethod
+    def read(self, name: str) -> bytes:
+        """Return the bytes of a file. Raises FileError."""
+
+    def is_file(self, name: str) -> bool:
+        """Return whether a name is that of a file, not of a folder."""
+        return name in self.names
+
+
+class _Folder(Container):
+    def __init__(self, folder: Path) -> None:
+        self._root = resolve_root(folder)
+        self.names = sorted(path.name for path in self._root.iterdir())
+
+    def read(self, name: str) -> bytes:
+        return read_stored(self._root / name)
+
+    def is_file(self, name: str) -> bool:
+        return is_file(self._root / name)
+
+
+class _SingleFile(Container):
+    def __init__(self, file: Path) -> None:
+        self._file, self.single, self.names = file, file.name, [file.name]
+
+    def read(self, name: str) -> bytes:  # noqa: ARG002 - there is only one
+        return read_stored(self._file)
+
+
+class _Archive(Container):
+    def __init__(self, file: Path) -> None:
+        self._archive = ZipArchive(read_stored(file))
+        self.names = sorted(self._archive.names)
+        self.single = _only_data_file(self.names)
+
+    def read(self, name: str) -> bytes:
+        return self._archive.read(name)
+
+
+def open_container(path: Path) -> Container:
+    """Return what is at a path. Raises FileError."""
+    if not is_file(path):
+        try:
+            return _Folder(path)
+        except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a cycle of links, before Python 3.13
+            raise FileError(f"the folder cannot be read: {reason(error)}") from None
+    if not holds_data(path):
+        raise FileError(f"this is not a data file by its name: a data set is {ACCEPTED}")
+    return _Archive(path) if is_archive(path) else _SingleFile(path)
+
+
+def _only_data_file(names: Iterable[str]) -> str | None:
+    found = (single_file_name(name) for name in names if name not in (MANIFEST, MAPPING))
+    files = of_usual_formats(list(filter(None, found)))
+    return files[0].string if len(files) == 1 else None

@@ -1,0 +1,73 @@
+"""Companies that have no file: they are derived from the columns of the stores."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final, TypeVar
+
+import msgspec
+
+from service.model.kinds import IDENTIFIER, WORDS
+from service.model.records import COMPANIES, STORES, Company, Field, Resource
+from service.reading.batch import Batch, Cell
+
+_T = TypeVar("_T")
+NAME_COLUMN: Final = "company_name"
+_IDENTIFIER: Final = COMPANIES.identifier
+_NAME: Final = "name"
+# What a record of a store says about its company, if no mapping says more.
+OWNERS: Final = Resource(
+    name=STORES.name,
+    record=Company,
+    identifier=_IDENTIFIER,
+    fields=(Field(_IDENTIFIER, IDENTIFIER, ""), Field(NAME_COLUMN, WORDS, "")),
+)
+
+
+def companies_of_owners(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """Yield the companies in records that are read as `OWNERS`."""
+    for batch in batches:
+        columns = {_IDENTIFIER: batch.columns[_IDENTIFIER], _NAME: batch.columns[NAME_COLUMN]}
+        yield msgspec.structs.replace(batch, columns=columns)
+
+
+def distinct_companies(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """Yield companies from those of all stores: the first record of each identifier, named by it if it has no name.
+
+    Records without an identifier, or that cannot be read, are errors of the stores.
+    """
+    known: set[Cell] = set()
+    for batch in batches:
+        identifiers = batch.columns[_IDENTIFIER]
+        first = [index for index, cell in enumerate(identifiers) if _is_new(cell, known)]
+        none = (None,) * len(identifiers)
+        columns = {field.name: _selected(batch.columns.get(field.name, none), first) for field in COMPANIES.fields}
+        named = zip(columns[_NAME], columns[_IDENTIFIER], strict=True)
+        columns[_NAME] = [identifier if _is_blank(name) else name for name, identifier in named]
+        yield Batch(
+            numbers=_selected(batch.numbers, first),
+            columns=columns,
+            lines=partial(_lines, batch, first),
+            unreadable=(),
+            unused=(),
+            done=batch.done,
+            total=batch.total,
+        )
+
+
+def _is_new(cell: Cell, known: set[Cell]) -> bool:
+    if not isinstance(cell, str) or cell in known or not cell.strip():
+        return False
+    known.add(cell)
+    return True
+
+
+def _is_blank(cell: Cell) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def _lines(batch: Batch, indexes: Sequence[int]) -> list[int]:
+    return _selected(batch.lines(), indexes)
+
+
+def _selected(items: Sequence[_T], indexes: Sequence[int]) -> list[_T]:
+    return [items[index] for index in indexes]

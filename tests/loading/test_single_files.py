@@ -1,0 +1,180 @@
+"""A single data file, of any name, is the stores file; its companies are derived from it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from service.loading.dataset import Loaded, load
+from service.reading.read_options import ReadOptions
+from tests.loading.data_files import (
+    COMPANIES_FILE,
+    STORE_FIELDS,
+    Record,
+    as_csv,
+    as_json,
+    as_lines,
+    company,
+    load_files,
+    packed,
+    refusal,
+    rows,
+    store,
+)
+
+STORES = [store("s1"), store("s2", company_id="c2"), store("s3"), store("s4", company_id="C1")]
+NOTE = "companies: from company_id, named by company_name if there is one"
+
+
+def load_single(folder: Path, content: bytes, name: str = "filialen.csv", **options: str) -> Loaded:
+    file = folder / name
+    file.write_bytes(content)
+    return load(file, options=ReadOptions(**options))
+
+
+def companies(loaded: Loaded) -> dict[str, str]:
+    """Return the names of the loaded companies by identifier."""
+    records = (json.loads(row.rstrip(b",")) for row in rows(loaded, "companies"))
+    return {record["company_id"]: record["name"] for record in records}
+
+
+def written(records: list[Record], name: str) -> bytes:
+    """Return records in the format and the compression of a name."""
+    columns = [*STORE_FIELDS, "company_name"]
+    name = name.lower()
+    content = as_csv(records, columns) if "csv" in name else as_lines(records) if "l" in name else as_json(records)
+    return packed(content, name)
+
+
+NAMES = ["filialen.csv", "Filialen 2024.05.CSV.gz", "shops.json", "shops.jsonl.zst", "stores.csv", "x.JSON"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_single_file_of_any_name_and_format_gives_the_stores_of_a_folder(tmp_path: Path, name: str) -> None:
+    loaded = load_single(tmp_path, written(STORES, name), name)
+    named = [company(each, name=each) for each in ("c1", "c2", "C1")]
+    expected = load_files(tmp_path / "folder", {"stores.json": as_json(STORES), "companies.json": as_json(named)})
+    assert loaded.report.errors == loaded.report.warnings == []
+    assert loaded.dataset is not None
+    assert expected.dataset is not None
+    assert loaded.dataset.version == expected.dataset.version
+    assert loaded.assumed == [f"{name}: {NOTE}"]
+
+
+@pytest.mark.parametrize("name", ["filialen.csv", "shops.json", "shops.jsonl"])
+def test_companies_are_named_by_a_column_of_the_first_record_with_each(tmp_path: Path, name: str) -> None:
+    named = [
+        store("s1", company_name="Acme"),
+        store("s2", company_name="Other"),
+        store("s3", company_id="c2", company_name=" "),
+        store("s4", company_id="c3"),
+    ]
+    loaded = load_single(tmp_path, written(named, name), name)
+    assert companies(loaded) == {"c1": "Acme", "c2": "c2", "c3": "c3"}
+    assert loaded.report.warnings == []
+
+
+def test_companies_are_found_across_batches_and_served_once(tmp_path: Path) -> None:
+    many = [store(f"s{number}", company_id=f"c{number % 1_500}") for number in range(4_000)]
+    loaded = load_single(tmp_path, as_csv(many, STORE_FIELDS))
+    assert loaded.report.totals.companies == 1_500
+    assert loaded.report.totals.stores == 4_000
+
+
+def test_a_store_without_a_company_is_one_error_of_that_store(tmp_path: Path) -> None:
+    loaded = load_single(tmp_path, as_csv([store("s1"), store("s2", company_id=" ")], STORE_FIELDS))
+    assert [(error.code, error.line, error.field) for error in loaded.report.errors] == [("missing", 3, "company_id")]
+    assert companies(loaded) == {"c1": "c1"}
+
+
+def test_an_invalid_name_of_a_company_is_an_error_with_the_line_of_the_store(tmp_path: Path) -> None:
+    content = as_csv([store("s1"), store("s2", company_id="c2", company_name="\0")], [*STORE_FIELDS, "company_name"])
+    loaded = load_single(tmp_path, content)
+    assert [(error.code, error.file, error.line, error.field) for error in loaded.report.errors] == [
+        ("text", "filialen.csv", 3, "name"),
+        ("company", "filialen.csv", 3, "company_id"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"store_id,city\n", "missing columns: company_id, address_1, country"),
+        (b'store_id,company_id,address_1,city,country\n"', "not valid CSV"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_one_error(tmp_path: Path, content: bytes, message: str) -> None:
+    assert message in refusal(load_single(tmp_path, content)).why
+
+
+def test_a_last_line_without_an_end_is_one_warning(tmp_path: Path) -> None:
+    loaded = load_single(tmp_path, as_csv([store()], STORE_FIELDS).rstrip(b"\n"))
+    assert [warning.code for warning in loaded.report.warnings] == ["unterminated"]
+
+
+def test_other_columns_are_reported_and_that_of_company_names_is_not(tmp_path: Path) -> None:
+    content = as_csv([store(company_name="Acme", zip="1")], [*STORE_FIELDS, "company_name", "zip"])
+    warnings = load_single(tmp_path, content).report.warnings
+    assert [(warning.code, warning.field) for warning in warnings] == [("unused", "zip")]
+
+
+def test_an_object_with_both_arrays_serves_as_both_files(tmp_path: Path) -> None:
+    both = {"stores": [store()], "companies": [company(name="Acme & Sons", domain="acme.example"), company("c9")]}
+    loaded = load_single(tmp_path, as_json(both), "export.json")
+    assert companies(loaded) == {"c1": "Acme & Sons", "c9": "Acme"}
+    assert not loaded.assumed
+    missing = load_single(tmp_path, as_json(both | {"companies": [company("c9")]}), "export.json")
+    assert [error.code for error in missing.report.errors] == ["company"]
+
+
+def test_a_column_called_companies_is_no_array_of_companies(tmp_path: Path) -> None:
+    loaded = load_single(tmp_path, as_json({"stores": [store()], "companies": "c1"}), "export.json")
+    assert companies(loaded) == {"c1": "c1"}
+
+
+def test_a_folder_without_a_companies_file_needs_a_mapping_that_derives_them(tmp_path: Path) -> None:
+    files = {"stores.csv": as_csv(STORES, STORE_FIELDS)}
+    assert refusal(load_files(tmp_path / "data", files)).file == "companies"
+    mapped = load_files(tmp_path / "data", files | {"mapping.toml": b'[companies]\nfrom = "stores"\n'})
+    assert companies(mapped) == {"c1": "c1", "c2": "c2", "C1": "C1"}
+
+
+def test_a_companies_file_that_a_mapping_does_not_use_is_refused(tmp_path: Path) -> None:
+    files = {"stores.csv": as_csv(STORES, STORE_FIELDS), "companies.csv": COMPANIES_FILE}
+    error = refusal(load_files(tmp_path, files | {"mapping.toml": b'[companies]\nfrom = "stores"\n'}))
+    assert (error.file, error.why) == (
+        "companies.csv",
+        "the mapping takes the companies from the stores, and there is a file of companies, too: keep one",
+    )
+
+
+def test_an_option_replaces_the_mapping_beside_the_files(tmp_path: Path) -> None:
+    files = {"stores.csv": as_csv(STORES, STORE_FIELDS), "mapping.toml": b"["}
+    assert refusal(load_files(tmp_path / "data", files)).file == "mapping.toml"
+    mapping = tmp_path / "other.toml"
+    mapping.write_text('[companies]\nfrom = "stores"\n')
+    assert load(tmp_path / "data", options=ReadOptions(mapping=str(mapping))).dataset is not None
+    mapping.write_text("[")
+    assert refusal(load(tmp_path / "data", options=ReadOptions(mapping=str(mapping)))).file == str(mapping)
+    mapping.unlink()
+    assert refusal(load(tmp_path / "data", options=ReadOptions(mapping=str(mapping)))).file == str(mapping)
+
+
+def test_csv_in_a_declared_encoding_is_read_and_json_stays_utf_8(tmp_path: Path) -> None:
+    records = [store(city="Köln")]
+    latin = as_csv(records, STORE_FIELDS).decode().encode("cp1252")
+    assert "Köln".encode() in rows(load_single(tmp_path, latin, encoding="windows-1252"))[0]
+    assert "not UTF-8" in refusal(load_single(tmp_path, latin)).why
+    assert "Köln".encode() in rows(load_single(tmp_path, as_json(records), "x.json", encoding="windows-1252"))[0]
+
+
+def test_an_option_has_precedence_over_the_encoding_of_the_mapping(tmp_path: Path) -> None:
+    latin = as_csv([store(city="Köln")], STORE_FIELDS).decode().encode("cp1252")
+    (tmp_path / "mapping.toml").write_text('[stores]\nencoding = "windows-1252"\n')
+    mapping = str(tmp_path / "mapping.toml")
+    assert "Köln".encode() in rows(load_single(tmp_path, latin, mapping=mapping))[0]
+    assert (
+        "KÃ¶ln".encode() in rows(load_single(tmp_path, as_csv([store(city="Köln")], STORE_FIELDS), mapping=mapping))[0]
+    )
+    assert "Kצln".encode() in rows(load_single(tmp_path, latin, mapping=mapping, encoding="windows-1255"))[0]

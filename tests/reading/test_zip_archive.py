@@ -1,0 +1,174 @@
+"""Zip archives of data files: read like a folder, within bounds, and never extracted."""
+
+import random
+import struct
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from service.loading.dataset import Loaded, load
+from service.reading import decompression
+from service.reading.diagnostics import FileError
+from service.reading.zip_archive import MAX_ENTRIES, ZipArchive
+from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_files, packed, refusal, rows, store
+from tests.zip_archives import zipped
+
+STORES_FILE = as_csv([store("s1"), store("s2")], STORE_FIELDS)
+BOTH = {"companies.csv": COMPANIES_FILE, "stores.csv": STORES_FILE}
+MEGABYTE = 1 << 20
+
+
+def load_archive(folder: Path, stored: bytes) -> Loaded:
+    file = folder / "data.zip"
+    file.write_bytes(stored)
+    return load(file)
+
+
+def why(stored: bytes) -> str:
+    with pytest.raises(FileError) as caught:
+        ZipArchive(stored)
+    return caught.value.why
+
+
+@pytest.mark.parametrize("folder", ["", "export/", "export/2024-05/"])
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_an_archive_gives_the_same_data_as_its_folder(tmp_path: Path, folder: str, method: int) -> None:
+    mac = {"__MACOSX/._stores.csv": b"\0", f"{folder}.DS_Store": b"\0", f"{folder}readme.txt": b"hello"}
+    archive = load_archive(tmp_path, zipped({folder + name: content for name, content in BOTH.items()} | mac, method))
+    expected = load_files(tmp_path / "folder", BOTH)
+    assert archive.dataset is not None
+    assert expected.dataset is not None
+    assert archive.dataset.version == expected.dataset.version
+    assert not archive.assumed
+    assert list(tmp_path.glob("**/stores.csv")) == [tmp_path / "folder" / "stores.csv"]
+
+
+def test_the_files_at_the_top_are_used_whatever_is_in_folders(tmp_path: Path) -> None:
+    assert len(rows(load_archive(tmp_path, zipped(BOTH | {"old/stores.csv": b"", "old/companies.csv": b""})))) == 2
+
+
+def test_errors_in_an_archive_have_file_and_line(tmp_path: Path) -> None:
+    stores = as_csv([store("s1"), store("s2", city="")], STORE_FIELDS)
+    loaded = load_archive(tmp_path, zipped({"d/companies.csv": COMPANIES_FILE, "d/stores.csv": stores}))
+    assert [(error.code, error.file, error.line) for error in loaded.report.errors] == [("missing", "stores.csv", 3)]
+
+
+def test_an_archive_with_one_data_file_is_like_that_file(tmp_path: Path) -> None:
+    loaded = load_archive(tmp_path, zipped({"Filialen.CSV": STORES_FILE, "readme.txt": b""}))
+    assert len(rows(loaded)) == 2
+    assert [line.partition(":")[0] for line in loaded.assumed] == ["Filialen.CSV"]
+
+
+def test_a_manifest_in_an_archive_is_checked(tmp_path: Path) -> None:
+    manifest = b'{"files": {"stores.csv": {"sha256": "00"}, "companies.csv": {"sha256": "00"}}}'
+    errors = load_archive(tmp_path, zipped(BOTH | {"manifest.json": manifest})).report.errors
+    assert [error.file for error in errors] == ["companies.csv", "stores.csv"]
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"readme.txt": b""}, "the archive has no data file, such as stores.csv"),
+        ({}, "the archive has no data file, such as stores.csv"),
+        ({"stores.zip": zipped(BOTH)}, "the archive has no data file: 'stores.zip' is an archive itself, unpack it"),
+        ({"a/stores.csv": b"", "b/companies.csv": b""}, "data files in several folders ('a', 'b'): put them into one"),
+        ({"../stores.csv": b""}, "unsafe path: '../stores.csv'"),
+        ({"a/../../stores.csv": b""}, "unsafe path"),
+        ({"/etc/stores.csv": b""}, "unsafe path"),
+        ({"C:/stores.csv": b""}, "unsafe path"),
+        ({"..\\stores.csv": b""}, "unsafe path"),
+        ({"a//stores.csv": b""}, "unsafe path"),
+        ({"./stores.csv": b""}, "unsafe path"),
+    ],
+)
+def test_archives_without_data_and_with_unsafe_paths_are_refused(files: dict[str, bytes], message: str) -> None:
+    assert message in why(zipped(files))
+
+
+def test_a_name_that_ends_at_a_nul_is_refused() -> None:
+    stored = zipped({"stores.csvX../x": b""}).replace(b"stores.csvX../x", b"stores.csv\0../x")
+    assert "unsafe path" in why(stored)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_repeated_name_is_refused() -> None:
+    assert why(zipped([("stores.csv", b"a"), ("stores.csv", b"b")])) == (
+        "the archive has several entries with the name 'stores.csv'"
+    )
+
+
+def test_an_encrypted_file_is_refused(tmp_path: Path) -> None:
+    stored = bytearray(zipped(BOTH))
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        stored[stored.index(signature) + offset] |= 1
+    assert "encrypted" in refusal(load_archive(tmp_path, bytes(stored))).why
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_method_that_needs_much_memory_is_refused(tmp_path: Path, method: int) -> None:
+    errors = load_archive(tmp_path, zipped(BOTH, method)).report.errors
+    assert ["Deflate" in error.why for error in errors] == [True, True]
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_file_that_is_compressed_twice_is_refused(tmp_path: Path, ending: str) -> None:
+    stored = zipped({f"stores.csv{ending}": packed(STORES_FILE, ending)})
+    assert f"put the file without {ending} into it" in refusal(load_archive(tmp_path, stored)).why
+
+
+def test_a_bomb_is_refused_before_it_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = zipped({"stores.csv": b" " * (40 * MEGABYTE)})
+    monkeypatch.setattr(decompression, "MAX_SIZE", 4 * MEGABYTE)
+    tracemalloc.start()
+    refused = refusal(load_archive(tmp_path, bomb))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "expands to more than" in refused.why
+    assert peak < 24 * MEGABYTE
+
+
+def test_files_that_share_their_bytes_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decompression, "MAX_SIZE", MEGABYTE)
+    stored = zipped({"stores.csv": b" " * MEGABYTE, "companies.csv": b" " * MEGABYTE})
+    archive = ZipArchive(stored)
+    assert len(archive.read("stores.csv")) == MEGABYTE
+    with pytest.raises(FileError, match="expands to more than"):
+        archive.read("companies.csv")
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 0x7FFFFFFF])
+@pytest.mark.parametrize("field", [20, 24], ids=["compressed", "expanded"])
+def test_sizes_that_lie_are_refused(tmp_path: Path, size: int, field: int) -> None:
+    stored = bytearray(zipped({"stores.csv": STORES_FILE * 50}))
+    struct.pack_into("<I", stored, stored.index(b"PK\x01\x02") + field, size)
+    assert "the archive is damaged" in refusal(load_archive(tmp_path, bytes(stored))).why
+
+
+def test_too_many_entries_are_refused_before_their_names_are_read() -> None:
+    assert len(ZipArchive(zipped({"stores.csv": b""} | {f"{n}.txt": b"" for n in range(MAX_ENTRIES - 1)})).names)
+    entry = struct.pack("<4s6H3I5H2I", b"PK\x01\x02", 20, 20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"a"
+    end = struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 1, 1, 1_000_000 * len(entry), 0, 0)
+    stored = entry * 1_000_000 + end
+    tracemalloc.start()
+    assert why(stored) == "the archive has more than 1,000 entries"
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < MEGABYTE
+
+
+def test_every_truncation_is_refused(tmp_path: Path) -> None:
+    stored = zipped(BOTH)
+    for length in range(len(stored)):
+        assert load_archive(tmp_path, stored[:length]).dataset is None
+
+
+def test_damage_gives_a_diagnostic_and_no_other_exception(tmp_path: Path) -> None:
+    stored, chance = zipped(BOTH), random.Random(1)
+    for _ in range(2_000):
+        damaged = bytearray(stored)
+        for _ in range(chance.choice((1, 2, 8))):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        loaded = load_archive(tmp_path, bytes(damaged))
+        assert loaded.dataset is not None or loaded.report.errors

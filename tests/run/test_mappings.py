@@ -1,0 +1,68 @@
+"""A service follows its mapping as it follows its data."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.program import Running, eventually
+from tests.run.conftest import Serve
+from tests.run.generations import put
+from tests.zip_archives import zipped
+
+HEADER = b"store_id,company_id,address_1,city,country\n"
+DERIVED = b'[companies]\nfrom = "stores"\n'
+
+
+def stores(number: int) -> bytes:
+    return HEADER + b"".join(b"s%d,acme,1 Main St,Ulm,DE\n" % place for place in range(number))
+
+
+def serves(service: Running, number: int) -> bool:
+    ready = service.ready()
+    return (ready["stores"], ready["companies"]) == (number, 1)
+
+
+def failure(service: Running) -> str:
+    reload = service.ready()["last_reload"]
+    return "" if reload["ok"] else str(reload["error"])
+
+
+@pytest.mark.parametrize("place", ["data/mapping.toml", "mappings/mapping.toml"])
+def test_a_mapping_that_becomes_wrong_is_logged_and_the_old_data_is_served(
+    serve: Serve, tmp_path: Path, place: str
+) -> None:
+    data, mapping = tmp_path / "data", tmp_path / place
+    for folder in (data, mapping.parent):
+        folder.mkdir(exist_ok=True)
+    put(stores(2), data / "stores.csv")
+    put(DERIVED, mapping)
+    service = serve(data, *(() if mapping.parent == data else ("--mapping", str(mapping))), "--poll", "3600")
+    assert serves(service, 2)
+    put(b"[companies", mapping)
+    assert "mapping.toml: not valid TOML" in eventually(partial(failure, service))
+    assert serves(service, 2)
+    (line,) = (line for line in service.logged() if "not valid TOML" in line)
+    assert "the previous data is still served; `store-directory check " in line
+    assert line.count(f"--mapping {mapping}") == (mapping.parent != data)
+    put(stores(3), data / "stores.csv")
+    put(DERIVED, mapping)
+    eventually(partial(serves, service, 3))
+
+
+@pytest.mark.parametrize("name", ["filialen.csv", "filialen.zip"])
+def test_a_single_file_and_an_archive_are_followed(serve: Serve, tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+
+    def write(number: int) -> None:
+        put(zipped({"shops.csv": stores(number)}) if name.endswith(".zip") else stores(number), file)
+
+    write(2)
+    service = serve(file, "--poll", "3600")
+    assert serves(service, 2)
+    assert any(" companies: from company_id" in line for line in service.logged())
+    write(3)
+    eventually(partial(serves, service, 3))
+    put(file.read_bytes()[:-30], file)
+    eventually(partial(failure, service))
+    assert serves(service, 3)
