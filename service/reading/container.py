@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from service.reading.mapping.mapping_file import MAPPING
 from service.reading.diagnostics import FileError
 from service.reading.file_names import ARCHIVE, holds_data, is_archive, of_usual_formats, single_file_name
 from service.reading.folder_signature import is_file, resolve_root
 from service.reading.formats import FORMATS
 from service.reading.manifest import MANIFEST
+from service.reading.mapping.mapping_file import MAPPING
 from service.reading.stored_bytes import read_stored, reason
 from service.reading.zip_archive import ZipArchive
 

@@ -14,9 +14,9 @@ from service.reading.diagnostics import Diagnostic, FileError
 from service.reading.file_names import data_file_name, of_usual_formats, single_file_name
 from service.reading.folder_signature import data_signature
 from service.reading.formats import FORMATS, Format
+from service.reading.manifest import MANIFEST, Listing, Manifest, parse_manifest
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapping_file import MAPPING, load_mapping, parse_mapping
-from service.reading.manifest import MANIFEST, Listing, Manifest, parse_manifest
 from service.reading.misnamed_files import suggest_file_name
 from service.reading.read_options import AS_FOUND, ReadOptions
 

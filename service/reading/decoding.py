@@ -59,14 +59,17 @@ def decode(text: bytes, encoding: str) -> bytes:
 
 def text_before_error(text: bytes, encoding: str) -> tuple[str, str]:
     """Return what precedes the first error of a text that cannot be decoded, and what the error is."""
+    why = "it cannot be decoded"
     try:
-        text.decode(encoding).encode()
+        codecs.getincrementaldecoder(encoding)().decode(text, final=True).encode()
     except UnicodeDecodeError as error:
         why = f"byte {text[error.start]:#04x} at offset {error.start}: {error.reason}"
         return text[: error.start].decode(encoding, "replace"), why
     except UnicodeEncodeError as error:  # UTF-7 can hold lone surrogates
         return error.object[: error.start], error.reason
-    raise AssertionError("the text can be decoded")
+    except UnicodeError as error:  # UTF-16 without a byte order mark, of which neither order is declared
+        why = str(error)
+    return "", why
 
 
 def looks_like_unmarked_utf_16(text: bytes) -> bool:

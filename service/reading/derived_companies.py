@@ -65,7 +65,7 @@ def _is_blank(cell: Cell) -> bool:
     return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
-def _lines(batch: Batch, indexes: Sequence[int]) -> list[int]:
+def _lines(batch: Batch, indexes: Sequence[int]) -> list[int | None]:
     return _selected(batch.lines(), indexes)
 
 

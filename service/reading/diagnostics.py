@@ -15,7 +15,7 @@ WarningCode: TypeAlias = Literal[
 Code: TypeAlias = ErrorCode | WarningCode
 
 _NUMBERED: Final = ("json", "geojson", "parquet", "geoparquet")  # formats that are not one record per line
-_PLAIN: Final = ("csv",)  # formats without types
+_PLAIN: Final = ("csv", "tsv", "tab", "txt")  # formats without types
 # The format and the compression at the end of the name of a data file.
 _EXTENSIONS: Final = re.compile(r"\.([a-z]+)(?:\.(?:gz|zst))?\Z", re.IGNORECASE)
 _MAX_TEXT: Final = 200  # characters; enough to find a cell by, and reports stay readable

@@ -9,9 +9,9 @@ from typing import Final
 import msgspec
 
 from service.files.status import Signature
-from service.reading.mapping.mapping_file import MAPPING
 from service.reading.file_names import data_file_name, is_archive
 from service.reading.manifest import MANIFEST
+from service.reading.mapping.mapping_file import MAPPING
 from service.reading.read_options import AS_FOUND, ReadOptions
 
 # Seconds without changes before files are read. A manifest or checksums prove that files are complete.

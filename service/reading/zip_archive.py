@@ -13,10 +13,10 @@ from pathlib import PurePosixPath
 from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from service.reading.mapping.mapping_file import MAPPING
 from service.reading.decompression import check_size, read_bounded
 from service.reading.diagnostics import FileError, printable, truncate
-from service.reading.file_names import ARCHIVE, single_file_name
+from service.reading.file_names import ARCHIVE, of_usual_formats, single_file_name
+from service.reading.mapping.mapping_file import MAPPING
 
 MAX_ENTRIES: Final = 1_000
 # Each entry of the directory begins with it. It occurs by chance once in 4 GiB.
@@ -109,10 +109,8 @@ def _folder(names: Sequence[str]) -> str:
 
 
 def _folders(names: Sequence[str]) -> Iterator[str]:
-    for name in names:
-        path = PurePosixPath(name)
-        if path.name != MAPPING and single_file_name(path.name):
-            yield str(path.parent)
+    found = (single_file_name(name) for name in names if PurePosixPath(name).name != MAPPING)
+    yield from (str(PurePosixPath(match.string).parent) for match in of_usual_formats(list(filter(None, found))))
 
 
 def _check_entry(info: ZipInfo) -> None:

@@ -165,8 +165,11 @@ def test_the_error_names_a_target_that_cannot_be_written(folder: Path, tmp_path:
             "'DATA': a local folder or file is needed, not a URL",
         ),
         (("bake", "data", ""), "FILE"),
-        (("bake", "data", "set.baked", "--encoding", "utf-7.5"), "--encoding: 'utf-7.5' is not a known encoding"),
-        (("bake", "data", "set.baked", "--encoding", "hex"), "--encoding: 'hex' is not a known encoding"),
+        (
+            ("bake", "data", "set.baked", "--encoding", "utf-7.5"),
+            "--encoding: 'utf-7.5' is not the name",
+        ),
+        (("bake", "data", "set.baked", "--encoding", "hex"), "--encoding: 'hex' is not the name"),
         (("bake", "data", "set.baked", "--invalid", "ignore"), "--invalid: 'refuse' or 'skip' is needed, not 'ignore'"),
         (("bake", "data", "set.baked", "--min-stores", "-1"), "--min-stores"),
         (("bake", "data", "set.baked", "--max-skipped", "nan"), "a number from 0 to 1 is needed, not 'nan'"),

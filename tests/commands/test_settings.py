@@ -54,7 +54,10 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
             "cors-origin (--cors-origin): 'here' is not an origin: write https://shop.example, without a path, or *",
         ),
         ("data = 'gs://bucket/x'", "data (--data): gs:// is not supported"),
-        ("encoding = 'klingon'", "encoding (--encoding): 'klingon' is not a known encoding; examples are windows-1252"),
+        (
+            "encoding = 'klingon'",
+            "encoding (--encoding): 'klingon' is not the name of an encoding, such as windows-1252",
+        ),
         ("mapping = ''", "mapping (--mapping): a non-empty text is needed, not ''"),
         ("rate_store = 'http://user:the-secret'", "rate-store (--rate-store): it "),
         ("api_key = ['the-sécret']", "api-key (--api-key): a key is printable ASCII"),
@@ -119,7 +122,7 @@ def test_a_file_must_be_utf_8_and_may_have_a_byte_order_mark(tmp_path: Path) -> 
         ("cache_control", "é", "a header field may contain printable ASCII only"),
         ("max_connections", "1000000000000", "a process can have at most "),
         ("data", "s3://user:the-secret@bucket/x", "s3:// is not supported"),
-        ("encoding", "klingon", "'klingon' is not a known encoding"),
+        ("encoding", "klingon", "'klingon' is not the name of an encoding"),
         ("api_key", "the-sécret", "a key is printable ASCII"),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from service.loading.dataset import load
 from service.reading.data_files import read_data_set
 from service.reading.folder_signature import data_signature
+from service.reading.formats import FORMATS
 from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, as_json, load_files, refusal, rows, store
 
 STORES_FILE = as_csv([store()], STORE_FIELDS)
@@ -36,7 +37,7 @@ def test_the_error_for_another_file_lists_what_a_data_set_is(tmp_path: Path, nam
     assert error.file == str(tmp_path / name)
     assert error.why == (
         "this is not a data file by its name: a data set is a folder with stores and companies, "
-        "a file of stores (json, jsonl, ndjson, csv) or a zip archive"
+        f"a file of stores ({', '.join(FORMATS)}) or a zip archive"
     )
 
 

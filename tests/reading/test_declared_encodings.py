@@ -62,6 +62,7 @@ def test_utf_16_is_assumed_by_its_mark_only(compression: str | None) -> None:
         ("日\n".encode("shift_jis") + b"\x81", "shift_jis", 2),
         (b"a\n+2AA-", "utf-7", 2),
         (b"\xff\xfe\0\0" + b"\n\0\0\0" + b"\0\0\x11\0", "utf-32", 2),
+        (b"\0a\0\n", "utf-16", 1),
     ],
 )
 def test_what_is_not_in_its_encoding_is_refused_with_its_line(stored: bytes, encoding: str | None, line: int) -> None:

@@ -327,3 +327,10 @@ def test_the_report_encodes_as_check_prints_it(tmp_path: Path) -> None:
         {"code": "range"} | place | {"field": "latitude", "value": "95", "why": loaded.report.warnings[0].why}
     ]
     assert report["totals"] == {"stores": 0, "companies": 1, "skipped": 1, "repeated": 0}
+
+
+@pytest.mark.parametrize(
+    ("file", "shown"), [("stores.csv", "'0'"), ("a.TSV.gz", "'0'"), ("a.txt", "'0'"), ("a.json", "0")]
+)
+def test_a_value_of_the_wrong_type_is_quoted_in_formats_without_types(file: str, shown: str) -> None:
+    assert str(Diagnostic("type", file, 2, None, "is_open", "0", "why")) == f"{file}:2: is_open: why: {shown}"

@@ -1,5 +1,6 @@
 """JSON by path: the same records as the typed readers, and members of nested values."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 import pytest
@@ -54,7 +55,7 @@ def test_what_one_refuses_the_other_refuses_with_the_same_line(
     form: str, found: list[object], cut: int, put: bytes
 ) -> None:
     content = encode(form, found)
-    content = content[:cut] + put.decode("utf-8", "replace").encode() + content[cut + len(put) :]
+    content = (content[:cut] + put + content[cut + len(put) :]).decode("utf-8", "replace").encode()
     assert refused(lambda: list(opener(form)(content).batches(STORE_FIELDS))) == refused(
         lambda: list(FORMATS[form].read(content, STORES))
     )
@@ -70,7 +71,7 @@ def refused(read: Callable[[], object]) -> tuple[str, int | None] | None:
     try:
         read()
     except FileError as error:
-        return error.why, error.line
+        return re.sub(r" \(byte [0-9]+\)", "", error.why), error.line  # each parser counts on its own
     return None
 
 

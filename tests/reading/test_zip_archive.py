@@ -61,6 +61,12 @@ def test_an_archive_with_one_data_file_is_like_that_file(tmp_path: Path) -> None
     assert [line.partition(":")[0] for line in loaded.assumed] == ["Filialen.CSV"]
 
 
+def test_a_text_beside_the_folder_of_the_data_is_no_data_file(tmp_path: Path) -> None:
+    loaded = load_archive(tmp_path, zipped({"readme.txt": b"x", **{f"d/{name}": each for name, each in BOTH.items()}}))
+    assert loaded.report.errors == []
+    assert loaded.dataset is not None
+
+
 def test_a_manifest_in_an_archive_is_checked(tmp_path: Path) -> None:
     manifest = b'{"files": {"stores.csv": {"sha256": "00"}, "companies.csv": {"sha256": "00"}}}'
     errors = load_archive(tmp_path, zipped(BOTH | {"manifest.json": manifest})).report.errors
@@ -70,7 +76,7 @@ def test_a_manifest_in_an_archive_is_checked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"readme.txt": b""}, "the archive has no data file, such as stores.csv"),
+        ({"readme.md": b""}, "the archive has no data file, such as stores.csv"),
         ({}, "the archive has no data file, such as stores.csv"),
         ({"stores.zip": zipped(BOTH)}, "the archive has no data file: 'stores.zip' is an archive itself, unpack it"),
         ({"a/stores.csv": b"", "b/companies.csv": b""}, "data files in several folders ('a', 'b'): put them into one"),

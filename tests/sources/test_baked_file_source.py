@@ -9,6 +9,7 @@ import pytest
 from service.baking.baked_file import load_baked
 from service.loading.acceptance import Cause, Safeguards
 from service.progress import silent
+from service.reading.formats import FORMATS
 from service.sources.baked_file_source import BakedFileSource
 from service.sources.source import Check, Fetched, Rejected, Unavailable
 from tests.program import SECONDS
@@ -80,7 +81,7 @@ def test_another_file_is_rejected_with_what_is_accepted(tmp_path: Path, to: Path
     other.write_bytes(content)
     assert str(rejected(other, to)) == (
         f"{other}: the file is not a baked data set; --data takes a folder with stores and companies, "
-        "a file of stores (json, jsonl, ndjson, csv) or a zip archive, a baked file or the URL of one"
+        f"a file of stores ({', '.join(FORMATS)}) or a zip archive, a baked file or the URL of one"
     )
 
 
