@@ -58,7 +58,9 @@ def columns_by_name(
         return columns
     if resource.identifier in fields and resource.identifier not in columns and _FEATURE_ID in names:
         columns[resource.identifier] = _FEATURE_ID
-    if columns.keys().isdisjoint(resource.coordinates) and set(fields) >= set(resource.coordinates):  # not halves of two
+    if columns.keys().isdisjoint(resource.coordinates) and set(fields) >= set(
+        resource.coordinates
+    ):  # not halves of two
         geometry = {field: f"{_GEOMETRY}{field}" for field in resource.coordinates}
         columns |= {field: column for field, column in geometry.items() if column in names}
     return columns
@@ -92,11 +94,16 @@ def describe_renamed(columns: Mapping[str, str]) -> list[str]:
     return [f"columns {', '.join(renamed)}"] if renamed else []
 
 
+def column_key(name: str) -> str:
+    """Return the name of a column without what does not matter: case, spaces, underscores and hyphens."""
+    return _IGNORED.sub("", name).casefold()
+
+
 def _find_columns(names: Sequence[str], fields: Sequence[str], line: int | None = None) -> dict[str, str]:
-    exact, alike = set(names), _by_key(names, map(_key, fields))
+    exact, alike = set(names), _by_key(names, map(column_key, fields))
     columns = {}
     for field in fields:
-        found = [field] if field in exact else alike[_key(field)]
+        found = [field] if field in exact else alike[column_key(field)]
         if len(found) > 1:
             raise FileError(f"{' and '.join(map(_quoted, found[:2]))} are both columns of {field}: rename one", line)
         if found:
@@ -107,13 +114,9 @@ def _find_columns(names: Sequence[str], fields: Sequence[str], line: int | None 
 def _by_key(names: Iterable[str], keys: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {key: [] for key in keys}
     for name in names:
-        if (key := _key(name)) in found:
+        if (key := column_key(name)) in found:
             found[key].append(name)
     return found
-
-
-def _key(name: str) -> str:
-    return _IGNORED.sub("", name).casefold()
 
 
 def _quoted(name: str) -> str:

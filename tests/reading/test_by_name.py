@@ -7,10 +7,10 @@ import pytest
 
 from service.model.records import COMPANIES, STORES
 from service.reading.batch import Batch
-from service.reading.by_name import RecordsByName, columns_by_name, describe_renamed
+from service.reading.by_name import RecordsByName, columns_by_name, describe_renamed, has_required_columns
 from service.reading.diagnostics import FileError
 from service.reading.record_file import RecordFile
-from tests.loading.data_files import STORE_FIELDS, as_csv, load_stores, refusal, rows, store
+from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, as_csv, load_stores, refusal, rows, store
 
 REQUIRED = ["store_id", "company_id", "address_1", "city", "country"]
 
@@ -28,20 +28,25 @@ class Opened(RecordFile):
         yield Batch(range(1, 3), {name: (name, name) for name in columns}, lambda: [4, 5], [], [], 2, 2)
 
 
+def store_columns(names: Sequence[str]) -> dict[str, str]:
+    """Return the columns of the fields of stores."""
+    return columns_by_name(names, STORES, STORE_FIELDS)
+
+
 @pytest.mark.parametrize(
     "name", ["Store ID", "store-id", "STORE_ID", "StoreId", " store id ", "store\u00a0id", "store - id", "_store_ID"]
 )
 def test_case_spaces_underscores_and_hyphens_do_not_matter(name: str) -> None:
-    assert columns_by_name([name], STORES) == {"store_id": name}
+    assert store_columns([name]) == {"store_id": name}
 
 
 @pytest.mark.parametrize("name", ["store.id", "store:id", "store/id", "stores_id", "id", "", "store_id\u200b"])
 def test_any_other_difference_does(name: str) -> None:
-    assert columns_by_name([name], STORES) == {}
+    assert store_columns([name]) == {}
 
 
 def test_the_exact_name_wins(tmp_path: Path) -> None:
-    assert columns_by_name(["City", "city", "CITY"], STORES) == {"city": "city"}
+    assert store_columns(["City", "city", "CITY"]) == {"city": "city"}
     loaded = load_stores(tmp_path, as_csv([store(City="Bo", CITY="By")], [*STORE_FIELDS, "City", "CITY"]))
     assert b'"city":"Ada"' in rows(loaded)[0]
     assert [warning.field for warning in loaded.report.warnings] == ["City", "CITY"]
@@ -77,16 +82,22 @@ FEATURE = ["feature.id", "geometry.latitude", "geometry.longitude"]
 
 def test_the_identifier_and_the_location_of_a_feature_are_taken_if_no_column_is_named_like_them() -> None:
     taken = dict(zip(["store_id", "latitude", "longitude"], FEATURE, strict=True))
-    assert columns_by_name(FEATURE, STORES) == taken
-    assert columns_by_name([*FEATURE, "Store ID"], STORES) == taken | {"store_id": "Store ID"}
-    assert columns_by_name([*FEATURE, "Latitude"], STORES) == {"store_id": "feature.id", "latitude": "Latitude"}
-    assert columns_by_name(FEATURE, COMPANIES) == {}
+    assert store_columns(FEATURE) == taken
+    assert store_columns([*FEATURE, "Store ID"]) == taken | {"store_id": "Store ID"}
+    assert store_columns([*FEATURE, "Latitude"]) == {"store_id": "feature.id", "latitude": "Latitude"}
+    assert columns_by_name(FEATURE, COMPANIES, COMPANY_FIELDS) == {}
 
 
 def test_what_is_renamed_is_one_printable_line() -> None:
     names = [f"City{' ' * 300}", "COUN\x1bTRY", "country\n", "store_id"]
-    (line,) = describe_renamed(columns_by_name(names, STORES))
+    (line,) = describe_renamed(store_columns(names))
     assert line.isprintable()
     assert line.endswith('country\\n" → country')
     assert len(line) < 300
     assert describe_renamed({"city": "city"}) == []
+
+
+def test_required_columns_that_are_there_twice_are_not_found() -> None:
+    assert has_required_columns(REQUIRED, STORES)
+    assert not has_required_columns([*REQUIRED[:-1], "Country", "COUNTRY"], STORES)
+    assert not has_required_columns(REQUIRED[:-1], STORES)

@@ -1,6 +1,5 @@
 """Find the columns that a mapping names in a file."""
 
-import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final
@@ -8,12 +7,12 @@ from typing import Final
 import msgspec
 
 from service.model.records import Resource
-from service.reading.by_name import columns_by_name
+from service.reading.by_name import column_key, columns_by_name
 from service.reading.diagnostics import FileError, truncate
 from service.reading.field_names import MAX_UNUSED, suggest_field
 from service.reading.mapping.declaration import FieldMapping, JoinedColumns, ResourceMapping
 
-_SEPARATORS: Final = re.compile(r"[\s_-]+")
+_MAX_COMPARED: Final = 1_000  # names, with a name that is missing; a header may have millions
 
 
 def resolve_columns(
@@ -55,7 +54,7 @@ class _Finder:
         self._exact = set(names)
         self._similar: dict[str, list[str]] = {}
         for name in names:
-            self._similar.setdefault(_key(name), []).append(name)
+            self._similar.setdefault(column_key(name), []).append(name)
         self._missing: list[str] = []
 
     def source(self, field: str, source: JoinedColumns, entry: FieldMapping) -> JoinedColumns | None:
@@ -66,7 +65,7 @@ class _Finder:
     def _column(self, field: str, name: str, entry: FieldMapping) -> str | None:
         if name in self._exact:
             return name
-        similar = self._similar.get(_key(name), [])
+        similar = self._similar.get(column_key(name), [])
         if len(similar) == 1:
             return similar[0]
         if not entry.optional:
@@ -75,10 +74,10 @@ class _Finder:
 
     def _hint(self, name: str, similar: Sequence[str]) -> str:
         if similar:
-            return f"; use one of {', '.join(map(repr, similar))}"
+            return f"; use one of {', '.join(map(repr, similar[:3]))}"
         if name in self._entries:
             return "; that is a field, and fields are made of columns only"
-        if near := get_close_matches(name, self._names, n=1):
+        if near := get_close_matches(name, self._names[:_MAX_COMPARED], n=1):
             return f"; did you mean {near[0]!r}?"
         return "" if self._is_table else "; if only some records have it, declare it optional"
 
@@ -106,7 +105,3 @@ def _describe(field: str, entry: FieldMapping | None, candidates: Mapping[str | 
         return f"{field} (map it to {candidates[field]!r}?)"
     expected = [column for source in entry.sources for column in source.columns] if entry else []
     return f"{field} (expected {' or '.join(map(repr, expected))})" if expected else field
-
-
-def _key(name: str) -> str:
-    return _SEPARATORS.sub("", name.casefold())

@@ -53,12 +53,14 @@ def _check_combination(entry: Mapping[str, object], place: str) -> None:
 
 
 def _check_values(table: FieldTable, field: Field, place: str) -> None:
-    """Check that the values of a flag are true or false, those of other fields texts."""
+    """Check that the values of a flag are true or false, those of other fields texts; a required one is not empty."""
     expected, what = (bool, "true or false") if field.kind is FLAG else (str, "a text in quotes")
     values = {f"values.{text}": value for text, value in _or(table.values, {}).items()}
     for key, value in {"constant": table.constant, "default": table.default, "other": table.other, **values}.items():
         if not isinstance(value, expected | UnsetType):
             raise FileError(f"{place}.{key}: expected {what}")
+    if field.required and isinstance(table.constant, str) and not table.constant.strip():
+        raise FileError(f"{place}.constant: empty, but the field is required: fill it in")
     if table.date is not UNSET and field.kind is not INSTANT:
         raise FileError(f"{place}.date: not used, because the field is not a date")
 

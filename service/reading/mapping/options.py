@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from service.reading.decoding import parse_encoding
 from service.reading.diagnostics import FileError
+from service.reading.dialect import is_delimiter
 from service.reading.mapping.date_formats import RFC_3339, parse_date_format
 from service.reading.mapping.declaration import StoresTable
 from service.suggestion import did_you_mean
@@ -15,11 +16,11 @@ _DECIMALS: Final = (".", ",")
 
 
 def check_dialect(table: StoresTable, place: str) -> None:
-    """Raise FileError for an unknown encoding, or for separators that are not one character."""
+    """Raise FileError for an unknown encoding, or for a delimiter or decimal separator that cannot be one."""
     if table.encoding is not None:
         _check_encoding(table.encoding, f"{place}.encoding")
-    if table.delimiter is not None and len(table.delimiter) != 1:
-        raise FileError(f"{place}.delimiter: expected one character")
+    if table.delimiter is not None and not is_delimiter(table.delimiter):
+        raise FileError(f"{place}.delimiter: expected one character, but no letter, digit or quote")
     if table.decimal not in _DECIMALS:
         raise FileError(f'{place}.decimal: expected "." or ","')
 

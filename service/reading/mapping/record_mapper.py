@@ -8,6 +8,7 @@ import msgspec
 
 from service.model.records import Field, Resource
 from service.reading.batch import Batch, Cell, WrongType
+from service.reading.diagnostics import FileError
 from service.reading.mapping.column_names import resolve_columns
 from service.reading.mapping.conversions import Cells, conversions, has_value, without
 from service.reading.mapping.declaration import FieldMapping, JoinedColumns, ResourceMapping
@@ -32,7 +33,10 @@ class RecordMapper:
 
     def __init__(self, file: RecordFile, mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> None:
         """Find the columns of a file; `by_name` also those of fields without an entry. Raises FileError."""
-        entries = resolve_columns(file.names, mapping, resource, is_table=file.is_table, by_name=by_name)
+        try:
+            entries = resolve_columns(file.names, mapping, resource, is_table=file.is_table, by_name=by_name)
+        except FileError as error:
+            raise FileError(error.why, file.line) from None
         self._no_value = mapping.no_value
         self._fields = [
             _FieldMapper(field, entries.get(field.name, FieldMapping()), mapping, texts=file.is_table)

@@ -1,12 +1,15 @@
 """Records are made of columns as a mapping declares: a mapped file equals its strict twin."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from service.model.records import COMPANIES, STORES
 from service.reading.batch import BATCH_SIZE, Cell, Invalid, WrongType
+from service.reading.csv_reader import open_csv
 from service.reading.diagnostics import FileError, Issue
+from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.conversions import MAX_CACHED, ConvertedCells
 from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.mapping.record_mapper import RecordMapper, read_mapped
@@ -200,6 +203,7 @@ def test_columns_that_the_file_does_not_have_are_refused_with_the_nearest_name(e
     with pytest.raises(FileError) as refused:
         RecordMapper(table(f"{HEADER}\n{ROW}"), declared, STORES)
     assert str(refused.value) == f"the mapping names columns that the file does not have: {why}"
+    assert refused.value.line == 1
 
 
 def test_entries_that_refer_to_each_other_are_refused_because_fields_are_made_of_columns() -> None:
@@ -265,12 +269,19 @@ def test_derived_companies_are_those_of_the_stores_each_once_as_the_first_store_
     assert len(loaded.stores) == 3 + 2 * BATCH_SIZE
 
 
+def test_a_derived_company_without_a_name_has_its_identifier() -> None:
+    text = "store_id,company_id,n,address_1,city,country\ns1,c1,N,a,b,CA\ns2,c1,,a,b,CA\ns3,c2, ,a,b,CA"
+    loaded = compiled('[companies]\nfrom = "stores"\n[companies.fields]\nname = "n"', table(text))
+    assert loaded.diagnostics == []
+    assert [(each["company_id"], each["name"]) for each in loaded.companies] == [("c1", "N"), ("c2", "c2")]
+
+
 def test_errors_of_derived_companies_have_the_lines_of_their_stores() -> None:
-    text = "store_id,company_id,n,address_1,city,country\ns1,c1,N,a,b,CA\ns2,c1,,a,b,CA\ns3,c2,,a,b,CA"
+    text = "store_id,company_id,n,address_1,city,country\ns1,c1,N,a,b,CA\ns3,c2,a\x00,a,b,CA"
     mapping = '[companies]\nfrom = "stores"\n[companies.fields]\nname = "n"'
     assert [(each.code, each.file, each.line, each.field) for each in compiled(mapping, table(text)).diagnostics] == [
-        ("missing", "companies", 4, "name"),
-        ("company", "stores", 4, "company_id"),
+        ("text", "companies", 3, "name"),
+        ("company", "stores", 3, "company_id"),
     ]
 
 
@@ -296,3 +307,12 @@ def test_converted_texts_are_cached_within_a_limit() -> None:
     for number in range(MAX_CACHED + 1):
         cells.column([str(number)])
         assert len(cells) <= MAX_CACHED
+
+
+def test_of_several_delimiters_that_is_taken_with_which_the_columns_of_a_mapping_are_found() -> None:
+    mapping = parse_mapping(b'[stores.fields]\naddress_1 = "Street, No"\ncity = "Town"').stores
+    finds = partial(has_columns, mapping=mapping, resource=STORES)
+    file = open_csv(b"store_id;company_id;Street, No;Town;country\n", finds=finds)
+    assert file.names == ["store_id", "company_id", "Street, No", "Town", "country"]
+    with pytest.raises(FileError, match="which of them delimit columns is unclear"):
+        open_csv(b"store_id;company_id;Street, No;Place;country\n", finds=finds)

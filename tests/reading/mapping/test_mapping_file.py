@@ -141,7 +141,11 @@ REFUSED = [
     ),
     (
         '[stores]\ndelimiter = "tab"',
-        "stores.delimiter: expected one character",
+        "stores.delimiter: expected one character, but no letter, digit or quote",
+    ),
+    (
+        '[stores]\ndelimiter = "x"',
+        "stores.delimiter: expected one character, but no letter, digit or quote",
     ),
     (
         '[stores]\ndecimal = ";"',
@@ -259,6 +263,10 @@ REFUSED = [
         "stores.fields.city.constant: expected a text in quotes",
     ),
     (
+        '[stores.fields]\ncity = { constant = " " }',
+        "stores.fields.city.constant: empty, but the field is required: fill it in",
+    ),
+    (
         '[stores.fields]\nis_open = { constant = "true" }',
         "stores.fields.is_open.constant: expected true or false",
     ),
@@ -290,6 +298,11 @@ def test_a_mapping_is_refused_with_its_key_and_the_nearest_name(text: str, why: 
     with pytest.raises(FileError) as refused:
         parse_mapping(text.encode())
     assert str(refused.value) == why
+
+
+def test_an_empty_constant_of_a_field_that_is_not_required_is_no_value() -> None:
+    mapping = parse_mapping(b'[stores.fields]\nprovince = { constant = "" }')
+    assert mapping.stores.fields == {"province": FieldMapping(default="")}
 
 
 @pytest.mark.parametrize(
