@@ -12,28 +12,52 @@ from service.reading.diagnostics import Diagnostic, truncate
 
 MAX_UNUSED: Final = 100  # names in a file; records with identifiers as names must not exhaust memory
 
-# Names in real files: lower case, letters and digits only. "county" is there so that it does not match country.
+# Names in real files, in several languages: lower case, letters and digits only. "county" is there so that it does not
+# match country.
 _SYNONYMS: Final = {
-    "parent_company_id": "parent parentid parentcompany",
-    "company_id": "company companyname brand chain owner",
-    "name": "title label branch",
-    "address_1": "address addr street streetaddress addressline addressline1 line1",
-    "address_2": "addressline2 line2 suite unit floor",
-    "city": "town locality municipality place",
-    "province": "state region statecode stateprovince provincestate county prefecture",
-    "country": "countrycode nation",
-    "postal_code": "zip zipcode postcode postal plz",
-    "phone_number": "phone telephone tel phoneno mobile",
-    "is_open": "open active",
-    "latitude": "lat y",
-    "longitude": "lng lon long x",
-    "created_at": "created createdon datecreated creationdate",
-    "updated_at": "updated updatedon dateupdated lastupdated modified modifiedat lastmodified",
+    "parent_company_id": "parent parentid parentcompany konzern",
+    "company_id": (
+        "company companyname brand chain owner kette firma unternehmen marke betreiber enseigne marque empresa marca "
+        "azienda insegna bedrijf merk"
+    ),
+    "name": "title label branch bezeichnung filiale nom nombre nome naam",
+    "address_1": (
+        "address addr street streetaddress addressline addressline1 line1 straße strasse straßehausnummer "
+        "strassehausnummer straßeundhausnummer straßenr strassenr anschrift adresse rue dirección direccion calle "
+        "indirizzo via adres straat"
+    ),
+    "address_2": "addressline2 line2 suite unit floor adresszusatz complément complement",
+    "city": "town locality municipality place ort stadt ville commune ciudad localidad città citta comune plaats stad",
+    "province": (
+        "state region statecode stateprovince provincestate county prefecture bundesland kanton département "
+        "departement région provincia regione provincie"
+    ),
+    "country": "countrycode nation land ländercode staat pays país pais paese",
+    "postal_code": "zip zipcode postcode postal plz postleitzahl codepostal códigopostal codigopostal cap",
+    "phone_number": (
+        "phone telephone tel phoneno mobile telefon telefonnummer telefonnr rufnummer téléphone teléfono telefono "
+        "telefoon"
+    ),
+    "is_open": "open active geöffnet offen aktiv ouvert actif abierto activo aperto attivo actief",
+    "latitude": "lat y breite breitengrad latitud latitudine breedtegraad",
+    "longitude": "lng lon long x länge laenge längengrad laengengrad longitud longitudine lengtegraad",
+    "created_at": (
+        "created createdon datecreated creationdate opened openedon openedat openingdate dateopened angelegt "
+        "angelegtam erstellt erstelltam eröffnet eröffnetam eröffnung eröffnungsdatum datecréation"
+    ),
+    "updated_at": (
+        "updated updatedon dateupdated lastupdated modified modifiedat lastmodified geändert geändertam aktualisiert "
+        "aktualisiertam modifié"
+    ),
     "domain": "website web url homepage",
 }
-_IDENTIFIER_SYNONYMS: Final = "id ref code number no key"
+_IDENTIFIER_SYNONYMS: Final = "id ref code number no key nr nummer kennung"
 _NAME_SYNONYMS: Final = {STORES.name: "store", COMPANIES.name: "company companyname brand chain"}
-_PREFIX: Final = re.compile("store|location|branch|contact|addr(?!ess)|geo")
+# Numbers of houses are no fields, but parts of an address.
+_HOUSE_NUMBERS: Final = frozenset(
+    {"housenumber", "houseno", "streetnumber", "streetno", "hausnummer", "hausnr", "huisnummer", "numérorue"}
+)
+_PREFIX: Final = re.compile("store|shop|location|branch|contact|filiale?|standort|markt|addr(?!ess)|geo")
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _MIN_SIMILARITY: Final = 0.8  # from 0 to 1; `provice` and `province` have 0.93, `created_by` and `created_at` 0.78
 
@@ -41,16 +65,28 @@ _MIN_SIMILARITY: Final = 0.8  # from 0 to 1; `provice` and `province` have 0.93,
 def suggest_field(name: str, resource: Resource) -> str | None:
     """Return the field that is probably meant by a name that is not a field: `zip` → `postal_code`; None if unclear."""
     key, known = _key(truncate(name)), _known_names(resource)
-    prefix = _PREFIX.match(key)
-    for each in (key, key[prefix.end() :] if prefix else ""):
+    for each in (key, _without_prefix(key)):
         if each in known:
             return known[each]
+        if each in _HOUSE_NUMBERS:
+            return None
     close = get_close_matches(key, [_key(field.name) for field in resource.fields], n=1, cutoff=_MIN_SIMILARITY)
     return known[close[0]] if close else None
 
 
+def is_house_number(name: str) -> bool:
+    """Return whether a name is that of numbers of houses, which are joined with those of streets."""
+    return _without_prefix(_key(truncate(name))) in _HOUSE_NUMBERS
+
+
 def _key(name: str) -> str:
     return _SEPARATORS.sub("", name.lower())
+
+
+def _without_prefix(key: str) -> str:
+    """Return a key without what such names begin with, itself if it is nothing else."""
+    prefix = _PREFIX.match(key)
+    return key[prefix.end() :] or key if prefix else key
 
 
 @cache

@@ -75,6 +75,15 @@ def test_each_column_that_is_not_a_field_has_a_warning_with_a_suggestion(tmp_pat
         ("created createdAt date_created", "created_at"),
         ("updated updatedAt last_modified lastUpdated", "updated_at"),
         ("parent parent_company parent_id", "parent_company_id"),
+        ("Filial-Nr. Filialnummer Nr shop_id StandortID", "store_id"),
+        ("Straße Strasse Straße_Nr. Anschrift addr:straße", "address_1"),
+        ("Ort Stadt ville Ciudad", "city"),
+        ("Land pays", "country"),
+        ("PLZ Postleitzahl code_postal", "postal_code"),
+        ("Breite Breitengrad latitud", "latitude"),
+        ("Länge Längengrad", "longitude"),
+        ("geöffnet Ouvert", "is_open"),
+        ("Eröffnet Eröffnet-am date_opened", "created_at"),
     ],
 )
 def test_common_names_and_typos_get_a_suggestion(names: str, field: str) -> None:
@@ -91,6 +100,11 @@ def test_common_names_of_company_fields_get_a_suggestion() -> None:
     ["", "email", "hours", "fax", "website", "rating", "created_by", "lang", "type", "x" * 10**6, "店舗", "@spider"],
 )
 def test_a_name_unlike_any_field_gets_no_suggestion(name: str) -> None:
+    assert suggest_field(name, STORES) is None
+
+
+@pytest.mark.parametrize("name", ["house_number", "addr:housenumber", "Hausnummer"])
+def test_a_number_of_a_house_is_no_field(name: str) -> None:
     assert suggest_field(name, STORES) is None
 
 
