@@ -25,6 +25,9 @@ from service.reading.diagnostics import FileError
 from service.reading.dialect import DELIMITERS
 from service.reading.formats import FORMATS
 from service.reading.manifest import parse_manifest
+from service.reading.mapping.column_choice import recognizes
+from service.reading.mapping.mapping_file import parse_mapping
+from service.reading.mapping.proposal import propose_mapping
 from service.reading.parquet.arrow import ArrowFile
 from service.reading.parquet.wkb import locate
 from service.reading.record_file import RecordFile
@@ -178,6 +181,18 @@ def read_zstd(given: bytes) -> None:
 def _unpack(given: bytes, compression: str) -> None:
     with suppress(FileError):
         assert len(plain_text(given, compression)) <= max(MAX_SIZE, MAX_RATIO * len(given))
+
+
+def read_for_proposal(given: bytes) -> None:
+    """Propose a mapping for CSV and for JSON lines: once it is filled in, it is one, and it is safe to print."""
+    for form in ("csv", "jsonl"):
+        proposed = []
+        with suppress(FileError):
+            file = FORMATS[form].open(plain_text(given, None), finds=recognizes)
+            proposed.append(propose_mapping(file, "file"))
+        for text in proposed:
+            assert all(line.isprintable() for line in text.split("\n"))
+            parse_mapping(text.replace('{ constant = "" }', '{ constant = "x" }').encode())
 
 
 def read_zip(given: bytes) -> None:

@@ -46,6 +46,9 @@ TARGETS: Final = {
     "words": Target(search.read_search, seeds.SEARCHES, alphabets.SEARCHES, 1_200, work.split_words),
     "csv": Target(data.read_csv, seeds.csv_texts(), alphabets.CSV, 4_096, work.load_stores("csv")),
     "dialect": Target(data.read_dialect, seeds.dialects(), alphabets.DIALECTS, 1_024, work.open_csv_text),
+    "proposal": Target(
+        data.read_for_proposal, (*seeds.dialects(), *seeds.json_lines()), alphabets.DIALECTS, 4_096, work.propose
+    ),
     "json": Target(data.read_json, seeds.json_texts(), alphabets.JSON, 4_096, work.load_stores("json")),
     "jsonl": Target(data.read_json_lines, seeds.json_lines(), alphabets.JSON_LINES, 4_096, work.load_stores("jsonl")),
     "geojson": Target(data.read_geojson, seeds.geojson_texts(), alphabets.GEOJSON, 4_096, work.load_stores("geojson")),

@@ -17,6 +17,8 @@ from service.reading.csv_reader import open_csv
 from service.reading.decompression import plain_text
 from service.reading.diagnostics import FileError
 from service.reading.formats import FORMATS
+from service.reading.mapping.column_choice import recognizes
+from service.reading.mapping.proposal import propose_mapping
 from service.web.connections.body import ChunkedBody
 from service.web.connections.heads import HeadReader
 from service.web.connections.parse_errors import RejectedHead
@@ -88,3 +90,9 @@ def open_csv_text(given: bytes) -> None:
     """Find the delimiter and the columns of a CSV text."""
     with suppress(FileError):
         RecordsByName(open_csv(plain_text(given, None), finds=partial(has_required_columns, resource=STORES)), STORES)
+
+
+def propose(given: bytes) -> None:
+    """Propose a mapping for a CSV text."""
+    with suppress(FileError):
+        propose_mapping(open_csv(plain_text(given, None), finds=recognizes), "file")

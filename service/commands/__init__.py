@@ -12,7 +12,7 @@ from service.access.api_key import redacted
 from service.suggestion import did_you_mean
 
 # The module of each command. Importing all of them would take half a second.
-_MODULES: Final = {name: name for name in ("serve", "keys", "check", "sample", "bake")} | {"verify": "bake"}
+_MODULES: Final = {name: name for name in ("serve", "keys", "check", "mapping", "sample", "bake")} | {"verify": "bake"}
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Read the records of a stored file, whatever its format, and whether or not a mapping says where its fields are."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 import msgspec
@@ -17,8 +17,8 @@ from service.reading.mapping.record_mapper import read_mapped
 from service.reading.record_file import RecordFile
 from service.reading.two_arrays import has_array
 
-_IN_COLUMN = f"companies from {COMPANIES.identifier}, named by {NAME_COLUMN} if there is one"
-_IN_MAPPING = "companies from the stores, as the mapping declares"
+_IN_COLUMN = f"companies: from {COMPANIES.identifier}, named by {NAME_COLUMN} if there is one"
+_IN_MAPPING = "companies: from the stores, as the mapping declares"
 
 
 class Records(msgspec.Struct, frozen=True, eq=False):
@@ -59,6 +59,15 @@ def read_records(file: StoredFile, resource: Resource, data: FileSet) -> Records
         [*_encoding(file), *records.assumed],
         _unterminated(file, content),
     )
+
+
+def open_records(file: StoredFile, finds: Callable[[Sequence[str]], bool], encoding: str = "") -> RecordFile:
+    """Return the records of a file by column; `finds` returns whether all wanted columns are among some names.
+
+    Raises FileError.
+    """
+    content = file.format.content(file.stored, file.compression, encoding or None)
+    return file.format.open(content, finds=finds)
 
 
 def _open(file: StoredFile, content: bytes, mapping: ResourceMapping, resource: Resource) -> RecordFile:

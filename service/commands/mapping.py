@@ -1,0 +1,40 @@
+"""`store-directory mapping`: propose a mapping for a data file."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from service.commands.data_argument import DATA, check_read_options
+from service.commands.options import SettingOption
+from service.model.records import COMPANIES, STORES
+from service.reading.data_files import read_data_set
+from service.reading.diagnostics import FileError
+from service.reading.mapping.column_choice import recognizes
+from service.reading.mapping.proposal import propose_mapping
+from service.reading.records import open_records
+from service.settings import make_settings
+
+
+@click.command(params=[SettingOption("encoding")])
+@DATA
+def mapping(data: Path, **values: Any) -> None:
+    """Propose a mapping for the stores in DATA: print the text of a mapping.toml to check and to complete.
+
+    DATA is a data file, or a folder or zip archive with a file of stores. The proposal is made from the names of the
+    columns and from the first records.
+    """
+    settings = make_settings(values)
+    check_read_options(settings)
+    found = read_data_set(data, options=settings.read_options)
+    file = found.files.get(STORES.name)
+    if file is None:
+        raise click.ClickException("\n".join(map(str, found.errors)))
+    derives = found.derives_companies or COMPANIES.name not in found.files
+    encoding = settings.encoding if file.format.has_encodings else ""
+    try:
+        opened = open_records(file, recognizes, encoding)
+        text = propose_mapping(opened, file.name, encoding=encoding, derives_companies=derives)
+    except FileError as error:
+        raise click.ClickException(str(error.diagnostic(file.name))) from error
+    click.echo(text.encode(), nl=False)  # TOML is UTF-8, whatever the terminal is

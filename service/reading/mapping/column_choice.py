@@ -1,0 +1,86 @@
+"""Choose the columns that a mapping is proposed for: by their names, or by the values that they have."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+from service.model.records import COMPANIES, STORES
+from service.reading.by_name import column_key
+from service.reading.field_names import suggest_field
+from service.reading.geometry import LATITUDE, LONGITUDE
+from service.reading.mapping.first_records import MAX_COLUMNS, ColumnSample
+from service.reading.mapping.flag_words import is_about_opening
+
+_FLAG: Final = "is_open"
+_COORDINATES: Final = ("latitude", "longitude")
+_FIELDS_BY_KEY: Final = {column_key(field.name): field.name for field in STORES.fields}
+_ENOUGH: Final = 3  # fields, with which names are those of a file of stores
+_DEGREES: Final = re.compile(r"[+-]?[0-9]{1,3}[.,]([0-9]+)")
+_PRECISE: Final = 4  # decimals: a number with fewer may be a price, or have separated thousands
+_MAX_LATITUDE: Final = 90
+_MAX_LONGITUDE: Final = 180
+
+
+def recognizes(names: Sequence[str]) -> bool:
+    """Return whether some names are like those of the columns of stores."""
+    return len(columns_by_nearest_name(list(islice(names, MAX_COLUMNS)), paths=False)) >= _ENOUGH
+
+
+def columns_by_nearest_name(names: Sequence[str], *, paths: bool) -> dict[str, str]:
+    """Return the column of each field that has one: of its name, else of the nearest. `paths` if names are paths."""
+    guesses: tuple[Mapping[str, str | None], ...] = (
+        {name: name for name in names if name in _FIELDS_BY_KEY.values()},
+        {name: _FIELDS_BY_KEY.get(column_key(name)) for name in names},
+        {name: suggest_field(name, STORES) for name in names},
+        {name: suggest_field(_end(name), STORES) for name in names if paths and "." in name},
+    )
+    chosen: dict[str, str] = {}
+    for guess in guesses:
+        for name, field in guess.items():
+            if field is not None and field not in chosen and name not in chosen.values():
+                chosen[field] = name
+    geometry = dict(zip(_COORDINATES, (LATITUDE, LONGITUDE), strict=True))
+    return chosen if geometry.items().isdisjoint(chosen.items()) else chosen | geometry  # not halves of two locations
+
+
+def columns_by_values(columns: Sequence[ColumnSample], chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns, of those that are not chosen, whose values are coordinates, or say what is open."""
+    others = [column for column in columns if column.name not in chosen.values() and column.texts]
+    found = _coordinates(list(filter(_has_degrees, others)), [field for field in _COORDINATES if field not in chosen])
+    flags = [column.name for column in others if is_about_opening(column.texts)]
+    return found | ({_FLAG: flags[0]} if flags and _FLAG not in chosen else {})
+
+
+def find_company_name(names: Sequence[str]) -> str | None:
+    """Return the column, of those that are no fields, that names the company, if there is one."""
+    return next((name for name in names if suggest_field(name, STORES) == COMPANIES.identifier), None)
+
+
+def _end(path: str) -> str:
+    """Return the last name in a path: `phones.0` → `phones`."""
+    return next((name for name in reversed(path.split(".")) if not name.isdecimal()), "")
+
+
+def _has_degrees(column: ColumnSample) -> bool:
+    decimals = [found[1] for text in column.texts if (found := _DEGREES.fullmatch(text))]
+    if len(decimals) < len(column.texts) or _largest(column) > _MAX_LONGITUDE:
+        return False
+    return 2 * sum(len(digits) >= _PRECISE for digits in decimals) >= len(decimals)
+
+
+def _coordinates(columns: Sequence[ColumnSample], missing: Sequence[str]) -> dict[str, str]:
+    """Return the columns of missing coordinates among columns of degrees: latitudes come first, unless they cannot."""
+    fitting = columns[: len(missing)]
+    if len(fitting) < len(missing):
+        return {}
+    if len(fitting) == len(_COORDINATES) and _largest(fitting[0]) > _MAX_LATITUDE:
+        fitting = fitting[::-1]
+    found = dict(zip(missing, fitting, strict=True))
+    if any(_largest(column) > _MAX_LATITUDE for field, column in found.items() if field == _COORDINATES[0]):
+        return {}
+    return {field: column.name for field, column in found.items()}
+
+
+def _largest(column: ColumnSample) -> float:
+    return max(abs(float(text.replace(",", ".", 1))) for text in column.texts)

@@ -1,0 +1,119 @@
+"""`store-directory mapping`."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.directory import company, store, write_directory
+from tests.program import run, run_here, usage
+from tests.zip_archives import zipped
+
+HEADER = "Filial-Nr;Straße;Ort;Land;Breite;Länge\n"
+ROWS = "1;Am Markt 2;Köln;DE;50,9375;6,9603\n2;Große Gasse 3;Ulm;DE;48,3984;9,9916\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "filialen.csv"
+    file.write_text(HEADER + ROWS, "utf-8")
+    return file
+
+
+def proposal(path: Path, *options: str) -> str:
+    ended = run_here("mapping", path, *options)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+def failure(path: Path, *options: str) -> str:
+    ended = run_here("mapping", path, *options)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("Error: ")
+    return ended.stderr.removeprefix("Error: ").rstrip("\n")
+
+
+def test_the_file_is_served_with_the_mapping_that_is_printed(file: Path, tmp_path: Path) -> None:
+    mapping = tmp_path / "mapping.toml"
+    mapping.write_text(proposal(file), "utf-8")
+    assert run_here("check", file).returncode == 1
+    checked = run_here("check", file, "--mapping", mapping)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert '"latitude":"50.9375"' in checked.stdout
+    assert checked.stdout.endswith("2 stores and 1 companies can be served; 0 invalid records, 0 repeated\n")
+
+
+def test_it_is_utf_8_whatever_the_terminal_is(file: Path) -> None:
+    ended = run("mapping", file, PYTHONIOENCODING="latin-1")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert 'address_1 = "Straße"\n' in ended.stdout
+
+
+def test_the_encoding_is_declared_in_the_mapping(file: Path, tmp_path: Path) -> None:
+    file.write_bytes((HEADER + ROWS).encode("cp1252"))
+    assert "declare it (--encoding windows-1252)" in failure(file)
+    text = proposal(file, "--encoding", "windows-1252")
+    assert '\n[stores]\nencoding = "windows-1252"\ndecimal = ","\n' in text
+    (tmp_path / "mapping.toml").write_text(text, "utf-8")
+    assert run_here("check", file, "--mapping", tmp_path / "mapping.toml").returncode == 0
+
+
+def test_an_encoding_is_not_declared_for_formats_that_have_none(tmp_path: Path) -> None:
+    file = tmp_path / "shops.json"
+    file.write_bytes(orjson.dumps([store("s1")]))
+    assert "encoding" not in proposal(file, "--encoding", "windows-1252")
+
+
+def test_a_folder_and_an_archive_are_read_for_their_stores(tmp_path: Path) -> None:
+    folder = write_directory(tmp_path / "data", [store("s1")], [company()])
+    assert proposal(folder).startswith('# Proposed for "stores.json" from ')
+    assert "[companies]" not in proposal(folder)
+    (folder / "companies.json").unlink()
+    assert '[companies]\nfrom = "stores"\n' in proposal(folder)
+    archive = tmp_path / "shops.zip"
+    archive.write_bytes(zipped({"filialen.csv": (HEADER + ROWS).encode()}))
+    assert proposal(archive).startswith('# Proposed for "filialen.csv" from ')
+
+
+def test_the_empty_mapping_that_a_shell_creates_for_the_output_is_accepted(tmp_path: Path) -> None:
+    folder = write_directory(tmp_path / "data", [store("s1")])
+    (folder / "mapping.toml").write_bytes(b"")
+    assert 'store_id = "store_id"\n' in proposal(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("a.xlsx", b"PK\x03\x04", "this is not a data file by its name: a data set is a folder with "),
+        ("a.csv", b"", "a.csv: the file is empty: a header line is required"),
+        ("a.csv", b'a,b\n1,"2', "a.csv:2: the record that begins here is not valid CSV: "),
+        (
+            "a.csv",
+            b"a;b,c\n",
+            "a.csv:1: the header has commas and semicolons, and which of them delimit columns is unclear",
+        ),
+        ("a.json", b'[{"a": 1}, nul]', "a.json:1: not valid JSON: "),
+        ("a.json", b'{"a": 1}', "a.json: expected an array of records, or an object with one array"),
+        ("a.geojson", b"[]", "a.geojson: expected a GeoJSON feature collection"),
+        ("a.csv.gz", b"PK", "a.csv.gz: the compressed file is damaged: "),
+        ("a.parquet", b"PAR1", "a.parquet: not a Parquet file that can be read: "),
+    ],
+)
+def test_a_file_that_cannot_be_opened_is_one_line_of_error(tmp_path: Path, name: str, content: bytes, why: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    found = failure(tmp_path / name)
+    assert why in found
+    assert "\n" not in found
+
+
+def test_a_missing_file_and_a_folder_without_stores_are_errors(tmp_path: Path) -> None:
+    assert "No such file or directory" in failure(tmp_path / "gone.csv")
+    assert "stores: the file is missing: put one of stores.json" in failure(tmp_path)
+
+
+def test_a_wrong_option_or_no_file_exits_with_2(file: Path) -> None:
+    assert usage("mapping").exit_code == 2
+    assert usage("mapping", "https://x.example/a.csv").exit_code == 2
+    assert (
+        "--encoding: 'klingon' is not the name of an encoding" in usage("mapping", file, "--encoding", "klingon").stderr
+    )

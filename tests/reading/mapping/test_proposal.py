@@ -1,0 +1,440 @@
+"""Proposed mappings: they load, they give the records that are meant, and ask what the records do not show."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from service.reading.batch import Batch
+from service.reading.csv_reader import open_csv
+from service.reading.diagnostics import FileError
+from service.reading.geojson import GeoJsonFile
+from service.reading.mapping.column_choice import recognizes
+from service.reading.mapping.first_records import MAX_COLUMNS
+from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
+from service.reading.mapping.preset_signatures import SIGNATURES
+from service.reading.mapping.proposal import propose_mapping
+from service.reading.record_file import RecordFile
+from tests.reading.mapping.record_files import Records, compiled, geojson, nested, table
+
+SAMPLES = Path(__file__).parent
+GERMAN = """
+Filial-Nr;Kette;Bezeichnung;Straße;Hausnr.;PLZ;Ort;Land;Breite;Länge;Telefon;Geöffnet;Eröffnet am;Geändert;Umsatz
+1;Beet;Mitte;Torstr.;12;10119;Berlin;DE;52,5292;13,4011;k.A.;ja;14.03.2011;01.06.2024 08:30;12.345,67
+2;Beet;Altona;Am Hang;7a;22767;Hamburg;DE;53,55;9,9416;040 1;Nein;02.09.2015;31.05.2024 18:00;-
+3;Feld;;Markt;;1010;Wien;AT;;;;JA;;;5
+"""
+RECORD = {"store_id": "s1", "company_id": "c1", "address_1": "1 Elm St", "city": "Ada", "country": "CA"}
+
+
+def semicolons(text: str) -> RecordFile:
+    return open_csv(f"{text.strip()}\n".encode(), finds=recognizes)
+
+
+def proposed(file: RecordFile, name: str = "filialen.csv") -> str:
+    """Return a proposal, which must be a mapping that the file has the columns of."""
+    text = propose_mapping(file, name)
+    parse_mapping(text.encode())
+    return text
+
+
+def entries(text: str) -> dict[str, str]:
+    """Return the lines of a proposal by key, comments among them."""
+    return {key.lstrip("# "): value for key, _, value in (line.partition(" = ") for line in text.splitlines())}
+
+
+def of_columns(**cells: str) -> str:
+    """Return the proposal for records with the required fields, and columns with the cells in a text each, by name."""
+    values = [(name, texts.split("|")) for name, texts in cells.items()]
+    count = max(len(texts) for _, texts in values)
+    records = [
+        {**RECORD, **{name: texts[index] for name, texts in values if index < len(texts)}} for index in range(count)
+    ]
+    return proposed(Records([*RECORD, *cells], records))
+
+
+def test_a_german_spreadsheet_gets_the_mapping_that_it_needs() -> None:
+    file = semicolons(GERMAN)
+    text = proposed(file)
+    assert (
+        text
+        == """\
+# Proposed for "filialen.csv" from the names of its columns and its first 3 records.
+# Check each line, and what `store-directory check` shows with it. All keys are in docs/mapping.md.
+# Assumed about the file: semicolons.
+
+[stores]
+decimal = ","
+no_value = ["k.A."]
+# time_zone = "Europe/Berlin"  # of dates and times without an offset; UTC if it is not declared
+
+[stores.fields]
+store_id = "Filial-Nr"
+company_id = "Kette"
+name = "Bezeichnung"
+address_1 = { join = ["Straße", "Hausnr."] }
+city = "Ort"
+country = "Land"
+postal_code = "PLZ"
+phone_number = "Telefon"
+is_open = { from = "Geöffnet", values = { "JA" = true, "Nein" = false } }
+latitude = "Breite"
+longitude = "Länge"
+created_at = { from = "Eröffnet am", date = "dd.mm.yyyy" }
+updated_at = { from = "Geändert", date = "dd.mm.yyyy hh:mm" }
+
+[companies]
+from = "stores"
+
+# Not used: "Umsatz".
+"""
+    )
+    loaded = compiled(text, file)
+    assert loaded.diagnostics == []
+    by_id = {each["store_id"]: each for each in loaded.stores}
+    assert {identifier: each["is_open"] for identifier, each in by_id.items()} == {"1": True, "2": False, "3": True}
+    first = by_id["1"]
+    assert (first["address_1"], first["phone_number"]) == ("Torstr. 12", None)
+    assert (first["latitude"], first["longitude"]) == ("52.5292", "13.4011")
+    assert (first["created_at"], first["updated_at"]) == ("2011-03-14T00:00:00Z", "2024-06-01T08:30:00Z")
+    assert [each["company_id"] for each in loaded.companies] == ["Beet", "Feld"]
+
+
+def sample(name: str, read: Callable[[str], RecordFile]) -> RecordFile:
+    return read((SAMPLES / name).read_text("utf-8"))
+
+
+PRESET_SAMPLES: Final[dict[str, tuple[str, Callable[[str], RecordFile]]]] = {
+    "all-the-places": ("all_the_places.geojson", geojson),
+    "google-business-profile": ("google_business_profile.csv", table),
+    "openstreetmap": ("openstreetmap.geojson", geojson),
+    "overture": ("overture.json", lambda text: nested(json.loads(text))),
+}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_file_of_a_known_source_gets_its_preset(preset: str) -> None:
+    file = sample(*PRESET_SAMPLES[preset])
+    text = proposed(file)
+    assert f'\npreset = "{preset}"\n' in text
+    loaded, expected = compiled(text, file), compiled(load_mapping(preset), file)
+    assert (loaded.version, loaded.diagnostics) == (expected.version, expected.diagnostics)
+    assert len(loaded.stores) >= 2
+
+
+def test_every_preset_has_a_signature() -> None:
+    assert sorted(SIGNATURES) == sorted(PRESETS)
+
+
+def test_required_fields_that_a_preset_does_not_find_are_asked_for() -> None:
+    text = propose_mapping(sample("openstreetmap.geojson", geojson), "export.geojson")
+    for field in ("city", "country"):
+        assert f"# {field} is required, but missing in 1 of the first 3 records: declare a default" in text
+    features = sample("openstreetmap.geojson", lambda text: geojson(text.replace("addr:country", "addr:land")))
+    text = propose_mapping(features, "export.geojson")
+    assert text.endswith('\ncountry = { constant = "" }  # required: fill in\n')
+    with pytest.raises(
+        FileError, match=r"^stores.fields.country.constant: empty, but the field is required: fill it in"
+    ):
+        parse_mapping(text.encode())
+    filled = text.replace('constant = ""', 'constant = "DE"')
+    assert {each["country"] for each in compiled(filled, features).stores} == {"DE"}
+
+
+def test_a_preset_without_records_has_no_questions() -> None:
+    text = propose_mapping(table("Store code,Business name"), "x.csv", encoding="windows-1252")
+    assert text.endswith('\n\npreset = "google-business-profile"\n\n[stores]\nencoding = "windows-1252"\n')
+
+
+def test_fields_are_found_at_the_ends_of_paths() -> None:
+    records = [
+        {
+            "id": number,
+            "company": {"id": "c1", "name": "Acme"},
+            "address": {"street": "1 Elm St", "city": "Ada", "country": "CA"},
+            "location": {"lat": 43.7, "lng": -79.4},
+            "phones": ["1"],
+            "open": True,
+            "tags": [],
+        }
+        for number in (1, 2)
+    ]
+    file = nested(records)
+    text = proposed(file, "shops.json")
+    fields = {
+        "store_id": '"id"',
+        "company_id": '"company.id"',
+        "name": '"company.name"',
+        "address_1": '"address.street"',
+        "latitude": '"location.lat"',
+        "longitude": '"location.lng"',
+        "is_open": '"open"',
+    }
+    assert fields.items() <= entries(text).items()
+    assert '# Not used: "phones.0".\n' in text
+    assert [each["latitude"] for each in compiled(text, file).stores] == ["43.7", "43.7"]
+
+
+@pytest.mark.parametrize("own", [{}, {"lat": 1}])
+def test_a_location_is_not_made_of_halves_of_two(own: dict[str, int]) -> None:
+    feature = {
+        "type": "Feature",
+        "id": 7,
+        "properties": {**RECORD, **own, "store_id": None},
+        "geometry": {"type": "Point", "coordinates": [2.5, 1.5]},
+    }
+    file = GeoJsonFile(json.dumps({"type": "FeatureCollection", "features": [feature]}).encode())
+    found = entries(proposed(file, "a.geojson"))
+    assert (found["latitude"], found["longitude"]) == ('"geometry.latitude"', '"geometry.longitude"')
+    assert found["store_id"] == '"feature.id"'
+
+
+def test_exact_names_win_over_similar_ones_and_those_over_synonyms() -> None:
+    names = ["id", "STORE-ID", "Town", "CITY", "city"]
+    text = propose_mapping(Records(names, [dict.fromkeys(names, "x")]), "x.csv")
+    assert (entries(text)["store_id"], entries(text)["city"]) == ('"STORE-ID"', '"city"')
+
+
+@pytest.mark.parametrize(
+    ("columns", "latitude", "longitude"),
+    [
+        ({"a": "43.6532", "b": "-79.3832"}, "a", "b"),
+        ({"a": "-79.3832", "b": "43.6532"}, "a", "b"),  # a latitude may be -79
+        ({"a": "-123.1207", "b": "49.2827"}, "b", "a"),
+        ({"a": "43,6532|43,7", "b": "-79,3832|1,2345"}, "a", "b"),
+        ({"Lat": "43.6532", "b": "-79.3832"}, "Lat", "b"),
+        ({"b": "43.6532", "lng": "-79.3832"}, "b", "lng"),
+        ({"b": "143.6532", "lng": "-79.3832"}, None, "lng"),
+        ({"a": "143.6532", "b": "-179.3832"}, None, None),
+        ({"a": "43.6532"}, None, None),
+        ({"a": "12.345", "b": "67.890"}, None, None),  # prices
+        ({"a": "43.6532", "b": "north"}, None, None),
+        ({"a": "243.6532", "b": "1.2345"}, None, None),
+    ],
+)
+def test_columns_with_decimal_degrees_are_coordinates(
+    columns: dict[str, str], latitude: str | None, longitude: str | None
+) -> None:
+    text = of_columns(**columns)
+    for field, column in (("latitude", latitude), ("longitude", longitude)):
+        by_values = "" if column in ("Lat", "lng") else "  # found by its values"
+        assert entries(text).get(field) == (column and f'"{column}"{by_values}')
+    assert ('\ndecimal = ","\n' in text) == ("," in "".join(columns.values()))
+
+
+def test_decimal_commas_are_not_declared_if_other_numbers_have_points() -> None:
+    assert "decimal" not in of_columns(latitude="43,6532|43.7", longitude="-79,3832|1,2345")
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ("yes|no|1", '"is_open"'),
+        ("ja|Nein|ja", '{ from = "is_open", values = { "ja" = true, "Nein" = false } }'),
+        ("Oui|non", '{ from = "is_open", values = { "Oui" = true, "non" = false } }'),
+        (
+            "geöffnet|zu",
+            '{ from = "is_open", values = { "geöffnet" = true, "zu" = false } }  # "zu" seems to be the opposite',
+        ),
+        (
+            "xx|closed",
+            '{ from = "is_open", values = { "closed" = false, "xx" = true } }  # "xx" seems to be the opposite',
+        ),
+        ("k.A.|-|", None),
+    ],
+)
+def test_words_for_yes_and_no_get_a_table_of_values(texts: str, expected: str | None) -> None:
+    assert entries(of_columns(is_open=texts)).get("is_open") == expected
+
+
+def test_what_values_of_a_flag_mean_is_asked_if_it_is_not_known() -> None:
+    text = of_columns(is_open="A|B|A")
+    assert (
+        '# Which value of "is_open" means yes? Keep one of these lines:\n'
+        '# is_open = { from = "is_open", values = { "A" = true, "B" = false } }\n'
+        '# is_open = { from = "is_open", values = { "A" = false, "B" = true } }\n'
+    ) in text
+    text = of_columns(Open="9-17|10-18|9-12")
+    assert '# "Open" may be is_open, but has neither yes nor no, such as "9-17".\n' in text
+    text = of_columns(is_open="open|closed|im Umbau")
+    assert (
+        '# What does "im Umbau" mean? Add it to the values, or declare other = false.\n'
+        'is_open = { from = "is_open", values = { "open" = true, "closed" = false } }\n'
+    ) in text
+
+
+def test_a_column_that_says_what_is_open_is_found_by_its_values() -> None:
+    assert entries(of_columns(Parking="yes|no", Zustand="offen|geschlossen", Later="open"))["is_open"] == (
+        '{ from = "Zustand", values = { "offen" = true, "geschlossen" = false } }  # found by its values'
+    )
+    assert "is_open" not in entries(of_columns(Parking="yes|no"))
+
+
+@pytest.mark.parametrize(
+    ("texts", "formats"),
+    [
+        ("31.05.2024|05.06.2024", '"dd.mm.yyyy"'),
+        ("31.5.2024|5.12.2024", '"d.m.yyyy"'),
+        ("31. 5. 2024", '"dd. m. yyyy"'),
+        ("31/05/2024", '"dd/mm/yyyy"'),
+        ("05/31/2024|01/02/2024", '"mm/dd/yyyy"'),
+        ("31-05-99", '"dd-mm-yy"'),
+        ("2024/05/31", '"yyyy/mm/dd"'),
+        ("5/31/2024 1:05 PM|12/1/2024 12:59 am", '"m/d/yyyy h:mm am/pm"'),
+        ("05/31/2024 01:05:59PM", '"mm/dd/yyyy hh:mm:ssam/pm"'),
+        ("31.05.2024, 23:59", '"dd.mm.yyyy, hh:mm"'),
+        ("31.05.2024|01.06.2024 08:30", '["dd.mm.yyyy", "dd.mm.yyyy hh:mm"]'),
+        ("31.05.2024|2024-06-01T08:30:00Z", '["dd.mm.yyyy", "rfc3339"]'),
+    ],
+)
+def test_a_format_of_dates_is_proposed_if_the_records_prove_it(texts: str, formats: str) -> None:
+    text = of_columns(created_at=texts)
+    assert entries(text)["created_at"] == f'{{ from = "created_at", date = {formats} }}'
+    assert '# time_zone = "Europe/Berlin"' in text
+    records = Records([*RECORD, "created_at"], [{**RECORD, "created_at": each} for each in texts.split("|")])
+    assert [each.code for each in compiled(text, records).diagnostics if each.code == "date"] == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "formats"),
+    [
+        ("05.06.2024", ["dd.mm.yyyy", "mm.dd.yyyy"]),
+        ("05/06/2024|12/12/2024", ["dd/mm/yyyy", "mm/dd/yyyy"]),
+        ("31.05.24", ["dd.mm.yy", "yy.mm.dd"]),
+        ("05.06.24", ["dd.mm.yy", "mm.dd.yy", "yy.mm.dd"]),
+    ],
+)
+def test_ambiguous_dates_are_asked_for(texts: str, formats: list[str]) -> None:
+    text = of_columns(created_at=texts)
+    lines = [f'# created_at = {{ from = "created_at", date = "{each}" }}' for each in formats]
+    first = texts.partition("|")[0]
+    question = f'# Which format is "{first}" in? The first records do not show it.'
+    assert "\n".join([f"{question} Keep one of these lines:", *lines, ""]) in text
+    assert "time_zone" not in text
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        "May 2024",
+        "31.02.2024",
+        "31.05.2024|05/31/2024",
+        "31.05.2024 24:00",
+        "1.2.345",
+        "2024.05.31.1",
+        "31.12.2024|soon",
+    ],
+)
+def test_dates_of_no_format_are_reported(texts: str) -> None:
+    text = of_columns(created_at=texts)
+    assert '# "created_at" has a date of no format that can be declared, or of none at all: "' in text
+    assert "\ncreated_at = " not in text
+
+
+def test_dates_of_the_data_format_need_no_declaration() -> None:
+    assert entries(of_columns(created_at="2024-05-31|2024-05-31T10:00:00Z"))["created_at"] == '"created_at"'
+
+
+def test_missing_required_fields_are_to_be_filled_in() -> None:
+    text = propose_mapping(table("Ort,Straße,Code A,Code B,Land\nUlm,x,1,2,DE\nUlm,y,3,2,DE"), "läden.2024.csv.gz")
+    assert text.endswith(
+        """\
+[stores.fields]
+store_id = { constant = "" }  # required: put a column that identifies the store here, such as "Code A"
+company_id = { constant = "läden" }  # no column names the company: all stores are of one
+address_1 = "Straße"
+city = "Ort"
+country = "Land"
+
+[companies]
+from = "stores"
+
+# Not used: "Code A", "Code B".
+"""
+    )
+    with pytest.raises(FileError, match=r"^stores\.fields\.store_id\.constant: empty, but the field is required"):
+        parse_mapping(text.encode())
+    filled = text.replace('{ constant = "" }', '"Code A"')
+    loaded = compiled(filled, table("Ort,Straße,Code A,Code B,Land\nUlm,x,1,2,DE\nUlm,y,3,2,DE"))
+    assert [(each["store_id"], each["company_id"]) for each in loaded.stores] == [("1", "läden"), ("3", "läden")]
+
+
+def test_records_without_a_required_value_are_counted() -> None:
+    file = Records(list(RECORD), [RECORD, {**RECORD, "city": " "}, {**RECORD, "city": None}])
+    assert "# city is required, but missing in 2 of the first 3 records: declare" in proposed(file)
+
+
+def test_companies_of_their_own_file_are_not_derived() -> None:
+    names = [name for name in RECORD if name != "company_id"]
+    text = propose_mapping(Records(names, [RECORD]), "stores.csv", derives_companies=False)
+    assert "[companies]" not in text
+    assert entries(text)["company_id"] == '{ constant = "" }  # required: fill in'
+
+
+def test_another_column_names_the_companies() -> None:
+    text = of_columns(company_name="Acme", other="x")
+    assert text.endswith(
+        '[companies]\nfrom = "stores"\n\n[companies.fields]\nname = "company_name"\n\n# Not used: "other".\n'
+    )
+    file = Records([*RECORD, "company_name"], [{**RECORD, "company_name": "Acme"}])
+    assert [(each["company_id"], each["name"]) for each in compiled(text, file).companies] == [("c1", "Acme")]
+
+
+def test_a_header_without_records_is_mapped_by_its_names() -> None:
+    text = propose_mapping(semicolons("Filial-Nr;Straße;Ort;Land;Eröffnet"), "a.csv")
+    found = entries(text)
+    assert "its first 0 records" in text
+    assert (found["store_id"], found["created_at"]) == ('"Filial-Nr"', '"Eröffnet"')
+
+
+def test_nothing_at_all_is_still_a_proposal() -> None:
+    text = propose_mapping(nested([]), "...json")
+    assert 'company_id = { constant = "company" }' in text
+    assert text.count('constant = ""') == 4
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "\x7f", "\u202e", "\x1b[2J", "ä", "#", "a = b"])
+def test_any_name_and_value_is_written_as_toml_that_is_printable(name: str) -> None:
+    record = {**RECORD, f"city{name}": "x", "is_open": f"no{name}"}
+    del record["city"]
+    file = Records(list(record), [record, {**record, "is_open": "no"}])
+    text = propose_mapping(file, f"{name}.csv").replace('constant = ""', 'constant = "x"')
+    assert all(line.isprintable() for line in text.splitlines())
+    parse_mapping(text.encode())
+
+
+def test_a_file_name_that_is_not_utf_8_is_replaced() -> None:
+    text = propose_mapping(Records(["a"], [{"a": "x"}]), "\udcff.csv")
+    assert '{ constant = "?" }' in text
+
+
+class Asked(Records):
+    """Records that remember of which columns they were read."""
+
+    asked: Sequence[str] = ()
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        self.asked = columns
+        return super().batches(columns)
+
+
+def test_the_work_for_a_wide_header_is_bounded() -> None:
+    names = [f"column {number}" for number in range(4 * MAX_COLUMNS)]
+    file = Asked(["x" * 300, *names, "city"], [dict.fromkeys(names, "y")])
+    text = propose_mapping(file, "wide.csv")
+    assert file.asked == names[:MAX_COLUMNS]
+    assert text.endswith(f"and {MAX_COLUMNS - 20:,} more.\n# Only the first {MAX_COLUMNS:,} columns were read.\n")
+    assert len(text) < 2_000
+
+
+def test_a_wide_csv_header_with_several_delimiters_is_refused_in_bounded_work() -> None:
+    header = ",;".join(f"column {number}" for number in range(20 * MAX_COLUMNS))
+    with pytest.raises(FileError, match="which of them delimit columns is unclear"):
+        semicolons(header)
+
+
+def test_the_delimiter_is_the_one_with_which_names_are_known() -> None:
+    file = semicolons('Filial-Nr;Straße, Nr.;Ort\n1;"x";Ulm')
+    assert file.names == ["Filial-Nr", "Straße, Nr.", "Ort"]
