@@ -1,0 +1,97 @@
+"""The documentation of mappings against the code: every key, every preset, and the tutorial to the letter."""
+
+import re
+from pathlib import Path
+
+import orjson
+import pytest
+
+from service.loading.dataset import load
+from service.reading.batch import BATCH_SIZE
+from service.reading.json_file import SAMPLE
+from service.reading.mapping.date_formats import RFC_3339, TOKENS
+from service.reading.mapping.declaration import CompaniesTable, FieldTable, FileTable, JoinTable, StoresTable
+from service.reading.mapping.keys import keys_of
+from service.reading.mapping.mapping_file import PRESETS, parse_mapping
+from service.reading.read_options import ReadOptions
+from tests.program import run_here, serving
+from tests.test_docs import ROOT, blocks, codes, named, rows, section
+
+MAPPING, TUTORIAL = ((ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("mapping", "tutorial-spreadsheet"))
+FILE = "filialen.csv"
+
+
+def test_every_key_of_a_mapping_is_documented_in_order() -> None:
+    assert named(section(MAPPING, "mapping.toml"), "Key") == keys_of(FileTable)
+    assert named(section(MAPPING, "`[stores]`"), "Key") == keys_of(StoresTable)
+    assert keys_of(StoresTable) + named(section(MAPPING, "`[companies]`"), "Key") == keys_of(CompaniesTable)
+    assert named(section(MAPPING, "Entries"), "Key") == keys_of(FieldTable)
+    assert named(section(MAPPING, "Entries"), "Key of a join") == keys_of(JoinTable)
+
+
+def test_every_part_of_a_format_of_dates_is_documented() -> None:
+    text = section(MAPPING, "Formats of dates")
+    assert {code for row in rows(text, "Part") for code in codes(row["Part"])} == TOKENS.keys()
+    assert RFC_3339 in codes(text)
+
+
+def test_every_preset_has_a_section_with_the_command_that_tries_it() -> None:
+    assert sorted(re.findall(r"^### `([a-z-]+)`$", MAPPING, re.MULTILINE)) == sorted(PRESETS)
+    for preset in PRESETS:
+        assert f" --mapping {preset}\n" in section(MAPPING, f"`{preset}`")
+
+
+def test_how_many_records_are_read_for_a_proposal_and_for_paths_is_documented() -> None:
+    assert f"up to {BATCH_SIZE:,} records" in section(MAPPING, "A proposal")
+    assert f"the first {SAMPLE:,} records" in section(MAPPING, "Columns")
+
+
+@pytest.mark.parametrize("example", blocks(MAPPING, "toml"))
+def test_every_mapping_in_the_docs_is_valid(example: str) -> None:
+    assert parse_mapping(example.encode()).derives_companies
+
+
+def test_the_errors_of_mappings_in_the_docs_are_those_that_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    header = "store_id,company_id,address_1,Ort,country,created_at\n"
+    stores = (f"s{day},c,a,b,DE,{day}\n" for day in ("31.05.2024", "01.06.2024", "2020-02-29"))
+    Path(FILE).write_text(header + "".join(stores))
+    reported = []
+    for mapping in (
+        "[stores]\nfeilds = {}",
+        '[stores.fields]\ncity = "Orr"',
+        '[stores]\ndate = "dd.mm.yyyy"\n[stores.fields]\ncity = "Ort"',
+    ):
+        Path("mapping.toml").write_text(mapping)
+        reported += load(Path(FILE), options=ReadOptions(mapping="mapping.toml")).report.errors
+    documented = re.findall(rf"^(?:mapping\.toml|{FILE}):.*$", MAPPING, re.MULTILINE)
+    assert list(map(str, reported)) == documented
+
+
+def test_the_tutorial_is_true_to_the_letter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ((spreadsheet,), (proposal, completed), (answer,)) = (blocks(TUTORIAL, each) for each in ("csv", "toml", "json"))
+    Path(FILE).write_text(spreadsheet, "utf-8")
+
+    mapped = run_here("mapping", FILE)
+    assert (mapped.stdout, mapped.stderr) == (proposal, "")
+    for line in completed.splitlines():
+        key = line.partition(" = ")[0]
+        proposal, changed = re.subn(rf"^(?:# )?{key} = .*$", line, proposal, flags=re.MULTILINE)
+        assert changed == 1
+    Path("mapping.toml").write_text(proposal, "utf-8")
+
+    command, checked = printed("check")
+    assert run_here(*command).stdout == checked
+    command, _ = printed("serve")
+    with serving(*command[1:]) as service:
+        (target,) = re.findall(r"curl .*8080([^']*)'", TUTORIAL)
+        assert orjson.loads(service.get(target, service.key).body) == orjson.loads(answer)
+
+
+def printed(name: str) -> tuple[list[str], str]:
+    """Return the command of a name in the tutorial, and what it prints."""
+    (found,) = re.findall(rf"^\$ store-directory ({name} .*)\n((?:(?!```).*\n)*)", TUTORIAL, re.MULTILINE)
+    return found[0].split(), found[1]
