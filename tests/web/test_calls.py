@@ -54,6 +54,12 @@ class Calls:
             self.files.add(frame.f_code.co_filename)
 
 
+@pytest.fixture
+def data(folder: Path) -> Data:
+    """Return a data set of the test's own: its caches have nothing of other tests."""
+    return folder
+
+
 async def calls(snapshots: SnapshotHolder, target: str, *fields: str) -> Calls:
     """Return the calls of a request that was sent before on the connection, but for the numbers in its fields.
 
