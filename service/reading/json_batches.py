@@ -38,7 +38,7 @@ class BatchDecoder(ABC):
 
         Raises FileError if a value is not JSON.
         """
-        records = self._decode(values, lines)
+        records = self.decoded(values, lines)
         numbers: Sequence[int] = range(first, first + len(records))
         unreadable: list[UnreadableRecord] = []
         if None in records:
@@ -56,7 +56,8 @@ class BatchDecoder(ABC):
             raise FileError(describe_json_error(error, b""), lines()[0]) from None
         return Batch(numbers, columns, lines, unreadable, unused, done, total)
 
-    def _decode(self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> list[Any]:
+    def decoded(self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> list[Any]:
+        """Return each value as a record, or None if it is no object. Raises FileError if it is not JSON."""
         return [self._decode_or_raise(value, index, lines) for index, value in enumerate(values)]
 
     def _decode_or_raise(self, value: Raw | bytes, index: int, lines: Callable[[], Sequence[int]]) -> Any:

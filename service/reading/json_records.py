@@ -32,12 +32,13 @@ class RecordDecoder(BatchDecoder):
         unused = self._members.unused(columns) if columns else []
         return dict(zip(self._names, cells, strict=True)), unused
 
-    def _decode(self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> list[Any]:
+    def decoded(self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> list[Any]:
+        """Return the records: all at once if that succeeds, which is faster. Raises FileError."""
         try:
             return list(map(self._members.strict.decode, values))
         except (DecodeError, RecursionError):
             self._members.learn(values, lines)
-            return super()._decode(values, lines)
+            return super().decoded(values, lines)
 
     def _decode_one(self, value: Raw | bytes) -> Any:
         """Return a record, with WrongType cells for wrong types, or None if the value is not an object."""
