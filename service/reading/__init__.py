@@ -1,1 +1,1 @@
-"""Read data files of any format into batches of records. Only this package opens data files."""
+"""Read data files into batches of records. Only this package opens data files."""
