@@ -11,7 +11,7 @@ from service.reading.batch import Batch
 from service.reading.by_name import RecordsByName, has_required_columns
 from service.reading.csv_reader import open_csv
 from service.reading.decompression import decompress, plain_text
-from service.reading.geojson import GeoJsonFile, GeoJsonLinesFile
+from service.reading.geojson import GeoJsonFile, GeoJsonLinesFile, begins_like_collection
 from service.reading.json_file import JsonFile, JsonLinesFile
 from service.reading.json_reader import read_json, read_json_lines
 from service.reading.parquet.parquet_file import ParquetFile
@@ -82,20 +82,28 @@ _CSV: Final = Format(open_csv, line_ends=(b"\n", b"\r"), has_encodings=True)
 _TEXT: Final = msgspec.structs.replace(_CSV, usual=False)
 _JSON_LINES: Final = Format(_without_delimiters(JsonLinesFile), read_json_lines, _FEED)
 _GEOJSON_LINES: Final = Format(_without_delimiters(GeoJsonLinesFile), line_ends=_FEED)
+_GEOJSON: Final = Format(_without_delimiters(GeoJsonFile))
+_JSON: Final = Format(_without_delimiters(JsonFile), read_json)
 _PARQUET: Final = Format(_without_delimiters(ParquetFile), is_text=False)
 FORMATS: Final = {
-    "json": Format(_without_delimiters(JsonFile), read_json),
+    "json": _JSON,
     "jsonl": _JSON_LINES,
     "ndjson": _JSON_LINES,
     "csv": _CSV,
     "tsv": _TEXT,
     "tab": _TEXT,
     "txt": _TEXT,
-    "geojson": Format(_without_delimiters(GeoJsonFile)),
+    "geojson": _GEOJSON,
     "geojsonl": _GEOJSON_LINES,
     "geojsons": _GEOJSON_LINES,
+    "geojsonseq": _GEOJSON_LINES,
     "ndgeojson": _GEOJSON_LINES,
     "parquet": _PARQUET,
     "geoparquet": _PARQUET,
 }
 COMPRESSIONS: Final = ("gz", "zst")
+
+
+def format_of(content: bytes, named: Format) -> Format:
+    """Return the format of a file with the extension of some format: JSON that is a GeoJSON collection is GeoJSON."""
+    return _GEOJSON if named is _JSON and begins_like_collection(content) else named

@@ -11,6 +11,7 @@ from service.reading.by_name import RecordsByName, columns_by_name
 from service.reading.data_files import FileSet, StoredFile
 from service.reading.decompression import assumed_encoding, count_line_breaks
 from service.reading.derived_companies import NAME_COLUMN, OWNERS, companies_of_owners, distinct_companies
+from service.reading.formats import format_of
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.declaration import NO_MAPPING, DataMapping, ResourceMapping
 from service.reading.mapping.record_mapper import read_mapped
@@ -39,6 +40,7 @@ def read_records(file: StoredFile, resource: Resource, data: FileSet) -> Records
     mapping = DataMapping() if data.mapping is None else data.mapping
     own = mapping.of(STORES if data.derives_companies else resource)
     content = file.format.content(file.stored, file.compression, data.encoding or own.encoding)
+    file = msgspec.structs.replace(file, format=format_of(content, file.format))
     typed = file.format.typed if own == NO_MAPPING else None
     if typed is not None and (not data.derives_companies or has_array(content, COMPANIES.name)):
         return Records(typed(content, resource), _encoding(file), _unterminated(file, content))
@@ -67,7 +69,9 @@ def open_records(file: StoredFile, finds: Callable[[Sequence[str]], bool], encod
     Raises FileError.
     """
     content = file.format.content(file.stored, file.compression, encoding or None)
-    return file.format.open(content, finds=finds)
+    opened = format_of(content, file.format).open(content, finds=finds)
+    opened.assumed = [*_encoding(file), *opened.assumed]
+    return opened
 
 
 def _open(file: StoredFile, content: bytes, mapping: ResourceMapping, resource: Resource) -> RecordFile:
