@@ -124,6 +124,21 @@ def test_a_file_of_a_known_source_gets_its_preset(preset: str) -> None:
     assert len(loaded.stores) >= 2
 
 
+@pytest.mark.parametrize(
+    ("preset", "properties"),
+    [
+        ("all-the-places", {"@spider": "a", "brand": "b"}),  # of a source without identifiers
+        ("all-the-places", {"@spider": "a", "ref": "1", "shop": "yes", "addr:street": "c"}),
+        ("openstreetmap", {"@id": "node/1", "amenity": "pharmacy", "addr:street": "c"}),
+        ("openstreetmap", {"id": "node/1", "shop": "yes", "addr:street": "c"}),  # as osmtogeojson writes it
+    ],
+)
+def test_a_preset_is_found_without_columns_that_some_files_lack(preset: str, properties: dict[str, str]) -> None:
+    feature = {"type": "Feature", "id": "node/1", "properties": properties, "geometry": None}
+    file = GeoJsonFile(json.dumps({"type": "FeatureCollection", "features": [feature]}).encode())
+    assert f'\npreset = "{preset}"\n' in propose_mapping(file, "export.geojson")
+
+
 def test_every_preset_has_a_signature() -> None:
     assert sorted(SIGNATURES) == sorted(PRESETS)
 
