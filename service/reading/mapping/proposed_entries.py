@@ -44,7 +44,7 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
     valued = columns_by_values(columns, named)
     chosen = named | valued
     fields = [field for field in STORES.fields if field.name in chosen]
-    entries = {field.name: _entry(field, first.columns[chosen[field.name]]) for field in fields}
+    entries = {field.name: propose_entry(field, first.columns[chosen[field.name]]) for field in fields}
     for field in valued:
         entries[field] = msgspec.structs.replace(entries[field], comment=_BY_VALUES)
     return entries | _joined_address([column.name for column in columns], chosen)
@@ -60,7 +60,23 @@ def fill_in(field: Field, unused: Iterable[ColumnSample], first: FirstRecords) -
     return ProposedEntry(inline_table({"constant": quoted("")}), comment=comment)
 
 
-def _entry(field: Field, column: ColumnSample) -> ProposedEntry:
+def missing_notes(field: Field, entry: ProposedEntry, first: FirstRecords) -> tuple[str, ...]:
+    """Return what to do about the records in which a required field is missing, if there are any."""
+    missing = first.count_missing(entry.columns)
+    if not missing:
+        return ()
+    found = f"{field.name} is required, but missing in {missing:,} of the first {first.count:,} records."
+    if field.name == STORES.identifier:
+        return (f"{found} Complete them, or leave them out with --invalid skip.",)
+    table = inline_table({"from": entry.value}) if entry.value.startswith('"') else entry.value
+    return (
+        f"{found} Leave them out with --invalid skip, or use this line and fill in a default:",
+        f'{field.name} = {table.removesuffix(" }")}, default = "" }}',
+    )
+
+
+def propose_entry(field: Field, column: ColumnSample) -> ProposedEntry:
+    """Return the entry of a field that is made of one column."""
     if field.kind is FLAG and any(parse_flag(text) is None for text in column.texts):
         return _flag_entry(field, column)
     if field.kind is INSTANT and any(parse_instant(text) is None for text in column.texts):
