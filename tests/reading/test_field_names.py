@@ -84,6 +84,10 @@ def test_each_column_that_is_not_a_field_has_a_warning_with_a_suggestion(tmp_pat
         ("Länge Längengrad", "longitude"),
         ("geöffnet Ouvert", "is_open"),
         ("Eröffnet Eröffnet-am date_opened", "created_at"),
+        ("Store_# # Shop-#", "store_id"),
+        ("geöffnet_(Ja/Nein) Open?", "is_open"),
+        ("Latitude_(WGS84) GPS-Breite geogr._Breite", "latitude"),
+        ("Land/Region Country/Region", "country"),
     ],
 )
 def test_common_names_and_typos_get_a_suggestion(names: str, field: str) -> None:

@@ -192,6 +192,22 @@ def test_fields_are_found_at_the_ends_of_paths() -> None:
     assert [each["latitude"] for each in compiled(text, file).stores] == ["43.7", "43.7"]
 
 
+def test_a_street_is_joined_with_the_number_of_its_house_in_the_same_object() -> None:
+    address = {"addr:street": "Elm St", "addr:housenumber": "1", "addr:city": "Ada", "addr:country": "CA"}
+    other = {"houseNumber": "9"}
+    records = [{"id": number, "owner": other, "tags": address, "company": "c1"} for number in (1, 2)]
+    found = entries(proposed(nested(records), "shops.json"))
+    assert found["address_1"] == '{ join = ["tags.addr:street", "tags.addr:housenumber"] }'
+    del address["addr:housenumber"]
+    records = [{"id": number, "owner": other, "tags": address, "company": "c1"} for number in (1, 2)]
+    assert entries(proposed(nested(records), "shops.json"))["address_1"] == '"tags.addr:street"'
+
+
+def test_remarks_in_names_of_columns_do_not_matter() -> None:
+    text = of_columns(**{"Geöffnet (Ja/Nein)": "Ja|Nein"})
+    assert entries(text)["is_open"] == '{ from = "Geöffnet (Ja/Nein)", values = { "Ja" = true, "Nein" = false } }'
+
+
 @pytest.mark.parametrize("own", [{}, {"lat": 1}])
 def test_a_location_is_not_made_of_halves_of_two(own: dict[str, int]) -> None:
     feature = {
