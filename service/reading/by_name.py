@@ -6,13 +6,14 @@ from typing import Final
 
 import msgspec
 
-from service.model.records import Resource
+from service.model.records import STORES, Resource
 from service.reading.batch import Batch
 from service.reading.diagnostics import FileError, printable, truncate
 from service.reading.field_names import MAX_UNUSED, suggest_field
 from service.reading.record_file import RecordFile
 
 _IGNORED: Final = re.compile(r"[\s_-]+")
+_MAPPING_HINT: Final = "; `store-directory mapping` proposes a mapping of other columns"
 # Columns of formats of geographic features, for fields that no column is named like.
 _FEATURE_ID: Final = "feature.id"
 _GEOMETRY: Final = "geometry."
@@ -85,7 +86,8 @@ def check_required_columns(
         unused = [name for name in names if name not in used][:MAX_UNUSED]
         candidates = {suggest_field(name, resource): truncate(name) for name in unused}
         hints = [f"{field} (rename {candidates[field]!r}?)" if field in candidates else field for field in missing]
-        raise FileError(f"missing columns: {', '.join(hints)}", line)
+        mapping_hint = _MAPPING_HINT if resource is STORES else ""
+        raise FileError(f"missing columns: {', '.join(hints)}{mapping_hint}", line)
 
 
 def describe_renamed(columns: Mapping[str, str]) -> list[str]:

@@ -67,10 +67,10 @@ def missing_notes(field: Field, entry: ProposedEntry, first: FirstRecords) -> tu
         return ()
     found = f"{field.name} is required, but missing in {missing:,} of the first {first.count:,} records."
     if field.name == STORES.identifier:
-        return (f"{found} Complete them, or leave them out with --invalid skip.",)
+        return (f"{found} Complete them, or leave them out with `serve --invalid skip`.",)
     table = inline_table({"from": entry.value}) if entry.value.startswith('"') else entry.value
     return (
-        f"{found} Leave them out with --invalid skip, or use this line and fill in a default:",
+        f"{found} Leave them out with `serve --invalid skip`, or use this line and fill in a default:",
         f'{field.name} = {table.removesuffix(" }")}, default = "" }}',
     )
 

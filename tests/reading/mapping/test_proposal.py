@@ -146,7 +146,7 @@ def test_every_preset_has_a_signature() -> None:
 def test_required_fields_that_a_preset_does_not_find_are_asked_for() -> None:
     text = propose_mapping(sample("openstreetmap.geojson", geojson), "export.geojson")
     for field in ("city", "country"):
-        assert f"# {field} is required, but missing in 1 of the first 3 records. Leave them out with --invalid" in text
+        assert f"# {field} is required, but missing in 1 of the first 3 records. Leave them out with `serve" in text
     features = sample("openstreetmap.geojson", lambda text: geojson(text.replace("addr:country", "addr:land")))
     text = propose_mapping(features, "export.geojson")
     assert text.endswith('\ncountry = { constant = "" }  # required: fill in\n')
@@ -396,14 +396,14 @@ def test_records_without_a_required_value_are_counted() -> None:
     file = Records(list(RECORD), [RECORD, {**RECORD, "city": " "}, {**RECORD, "city": None}])
     assert (
         "# city is required, but missing in 2 of the first 3 records."
-        " Leave them out with --invalid skip, or use this line and fill in a default:\n"
+        " Leave them out with `serve --invalid skip`, or use this line and fill in a default:\n"
         '# city = { from = "city", default = "" }\n'
         'city = "city"\n'
     ) in proposed(file)
     file = Records(list(RECORD), [RECORD, {**RECORD, "store_id": None}])
     assert (
         "# store_id is required, but missing in 1 of the first 2 records."
-        ' Complete them, or leave them out with --invalid skip.\nstore_id = "store_id"\n'
+        ' Complete them, or leave them out with `serve --invalid skip`.\nstore_id = "store_id"\n'
     ) in proposed(file)
 
 
