@@ -4,9 +4,12 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
+from service.reading.file_names import single_file_name
 from service.reading.formats import COMPRESSIONS, FORMATS
 
 _MIN_SIMILARITY: Final = 0.75  # that of `companies` and `company`; `stores` and `stops` are less similar
+_SHOWN: Final = 3  # names
+_CSV: Final = "CSV UTF-8 (comma delimited)"
 _OTHER_FORMATS: Final = frozenset({"xls", "xlsx", "ods", "xml", "db", "sqlite"})
 _OTHER_COMPRESSIONS: Final = frozenset({"bz2", "xz", "zip", "7z", "rar", "tar", "tgz", "br", "lz4", "zstd"})
 
@@ -15,6 +18,22 @@ def suggest_file_name(names: Iterable[str], expected: str) -> str:
     """Return what to do with the first file that is probably meant as `expected`, such as `stores`; "" for none."""
     corrections = (_correction(name, expected) for name in names if _is_similar(name, expected))
     return next(filter(None, corrections), "")
+
+
+def suggest_other_files(names: Iterable[str], expected: str, others: Iterable[str]) -> str:
+    """Return what to do if the records are in a data file of another name, which is not like `others`; "" for none."""
+    unlike = [name for name in names if not any(_is_similar(name, other) for other in others)]
+    matches = filter(None, map(single_file_name, unlike))
+    found = [repr(match.string) for match in matches if FORMATS[match[2].lower()].usual]
+    if not found:
+        return ""
+    which = f"one of {', '.join(found[:_SHOWN])}{', …' * (len(found) > _SHOWN)}" if len(found) > 1 else found[0]
+    return f"; if the {expected} are in {which}, check and serve that file by itself"
+
+
+def suggest_conversion(name: str) -> str:
+    """Return what to do with a file of a format that is not read, such as a spreadsheet; "" for another."""
+    return f"save it as {_CSV}" if name.casefold().endswith(tuple(f".{each}" for each in _OTHER_FORMATS)) else ""
 
 
 def _is_similar(name: str, expected: str) -> bool:
@@ -33,5 +52,5 @@ def _correction(name: str, expected: str) -> str:
     if extension in _OTHER_COMPRESSIONS:
         return f"found {name!r}: unpack it, or compress it with gzip (.gz) or Zstandard (.zst)"
     if extension in _OTHER_FORMATS:
-        return f"found {name!r}: save it as CSV UTF-8 (comma delimited), and name it {expected}.csv"
+        return f"found {name!r}: save it as {_CSV}, and name it {expected}.csv"
     return "" if extension else f"found {name!r}: add the format to the name, as in {expected}.csv{compression}"
