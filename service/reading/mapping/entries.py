@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 from msgspec import UNSET, UnsetType
 
 from service.model.kinds import FLAG, INSTANT
-from service.model.records import Field
+from service.model.records import STORES, Field
 from service.reading.diagnostics import FileError
 from service.reading.mapping.declaration import Constant, FieldMapping, FieldTable, JoinedColumns, JoinTable
 from service.reading.mapping.keys import join_keys, read_table
@@ -59,6 +59,9 @@ def _check_values(table: FieldTable, field: Field, place: str) -> None:
     for key, value in {"constant": table.constant, "default": table.default, "other": table.other, **values}.items():
         if not isinstance(value, expected | UnsetType):
             raise FileError(f"{place}.{key}: expected {what}")
+    if field.name == STORES.identifier and table.constant is not UNSET:
+        how = f'name the column, as in {field.name} = "Number"'
+        raise FileError(f"{place}.constant: all stores would be one: {how}")
     for key, value in {"constant": table.constant, "default": table.default}.items():
         if field.required and isinstance(value, str) and not value.strip():
             raise FileError(f"{place}.{key}: empty, but the field is required: fill it in")

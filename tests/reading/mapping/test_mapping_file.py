@@ -267,6 +267,10 @@ REFUSED = [
         "stores.fields.city.constant: empty, but the field is required: fill it in",
     ),
     (
+        '[stores.fields]\nstore_id = { constant = "Filial-Nr" }',
+        'stores.fields.store_id.constant: all stores would be one: name the column, as in store_id = "Number"',
+    ),
+    (
         '[stores.fields]\nis_open = { constant = "true" }',
         "stores.fields.is_open.constant: expected true or false",
     ),
