@@ -22,7 +22,7 @@ def parse_entry(entry: object, field: Field, place: str) -> FieldMapping:
     if isinstance(entry, str):
         return FieldMapping(sources=(JoinedColumns((entry,)),))
     if not isinstance(entry, Mapping):
-        raise FileError(f"{place}: expected a column, or a table")
+        raise FileError(f'{place}: expected a column, or a table such as {{ join = ["Street", "Number"] }}')
     table = read_table(entry, FieldTable, place)
     _check_combination(entry, place)
     _check_values(table, field, place)

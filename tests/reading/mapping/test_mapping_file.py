@@ -201,7 +201,7 @@ REFUSED = [
     ),
     (
         "[stores.fields]\ncity = 5",
-        "stores.fields.city: expected a column, or a table",
+        'stores.fields.city: expected a column, or a table such as { join = ["Street", "Number"] }',
     ),
     (
         '[stores.fields]\ncity = { form = "x" }',
