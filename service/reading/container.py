@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from service.reading.diagnostics import FileError
-from service.reading.file_names import ARCHIVE, holds_data, is_archive, of_usual_formats, single_file_name
+from service.reading.file_names import ARCHIVE, holds_data, is_archive, of_lowest_rank, single_file_name
 from service.reading.folder_signature import is_file, resolve_root
 from service.reading.formats import FORMATS
 from service.reading.manifest import MANIFEST
@@ -80,5 +80,5 @@ def open_container(path: Path) -> Container:
 
 def _only_data_file(names: Iterable[str]) -> str | None:
     found = (single_file_name(name) for name in names if name not in (MANIFEST, MAPPING))
-    files = of_usual_formats(list(filter(None, found)))
+    files = of_lowest_rank(list(filter(None, found)))
     return files[0].string if len(files) == 1 else None

@@ -11,7 +11,7 @@ import msgspec
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.container import Container, open_container
 from service.reading.diagnostics import Diagnostic, FileError
-from service.reading.file_names import data_file_name, of_usual_formats, single_file_name
+from service.reading.file_names import data_file_name, of_lowest_rank, single_file_name
 from service.reading.folder_signature import data_signature
 from service.reading.formats import FORMATS, Format
 from service.reading.manifest import MANIFEST, Listing, Manifest, parse_manifest
@@ -124,7 +124,7 @@ def _matches(resource: Resource, container: Container) -> Sequence[re.Match[str]
         match = single_file_name(container.single)
         return [match] if match and resource is STORES else []
     files = (match for name in container.names if (match := data_file_name(name)))
-    return of_usual_formats([match for match in files if match[1] == resource.name])
+    return of_lowest_rank([match for match in files if match[1] == resource.name])
 
 
 def _only(matches: Sequence[re.Match[str]], container: Container, resource: Resource) -> re.Match[str]:

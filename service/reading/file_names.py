@@ -23,9 +23,10 @@ def single_file_name(name: str) -> re.Match[str] | None:
     return _ALONE.fullmatch(name)
 
 
-def of_usual_formats(files: Sequence[re.Match[str]]) -> Sequence[re.Match[str]]:
-    """Return those of some data files that have a usual format, all if there are none: texts may be anything."""
-    return [match for match in files if FORMATS[match[2].lower()].usual] or files
+def of_lowest_rank(files: Sequence[re.Match[str]]) -> Sequence[re.Match[str]]:
+    """Return those data files whose format has the lowest rank among them: CSV and JSON come before others."""
+    ranks = [FORMATS[match[2].lower()].rank for match in files]
+    return [match for match, rank in zip(files, ranks, strict=True) if rank == min(ranks)]
 
 
 def is_archive(path: Path) -> bool:

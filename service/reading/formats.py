@@ -34,7 +34,7 @@ class Format(msgspec.Struct, frozen=True):
     typed      yields records whose members are the fields, of types that its texts have themselves: it is faster
     line_ends  its line endings, if it consists of lines
     is_text    whether it is UTF-8, or in a declared encoding if it `has_encodings`
-    usual      whether files with its extension are data files; others are, if there is no such file beside them
+    rank       that of files with its extension: they are data files if none of a lower rank is beside them
     """
 
     open: Opener
@@ -42,7 +42,7 @@ class Format(msgspec.Struct, frozen=True):
     line_ends: tuple[bytes, ...] = ()
     is_text: bool = True
     has_encodings: bool = False
-    usual: bool = True
+    rank: int = 0
 
     def content(self, stored: bytes, compression: str | None, encoding: str | None = None) -> bytes:
         """Return what a stored file holds, decompressed; a text is decoded to UTF-8. Raises FileError."""
@@ -79,10 +79,10 @@ def _without_delimiters(opened: Callable[[bytes], RecordFile]) -> Opener:
 
 _FEED: Final = (b"\n",)
 _CSV: Final = Format(open_csv, line_ends=(b"\n", b"\r"), has_encodings=True)
-_TEXT: Final = msgspec.structs.replace(_CSV, usual=False)
+_TEXT: Final = msgspec.structs.replace(_CSV, rank=2)  # it may be anything
 _JSON_LINES: Final = Format(_without_delimiters(JsonLinesFile), read_json_lines, _FEED)
-_GEOJSON_LINES: Final = Format(_without_delimiters(GeoJsonLinesFile), line_ends=_FEED)
-_PARQUET: Final = Format(_without_delimiters(ParquetFile), is_text=False)
+_GEOJSON_LINES: Final = Format(_without_delimiters(GeoJsonLinesFile), line_ends=_FEED, rank=1)
+_PARQUET: Final = Format(_without_delimiters(ParquetFile), is_text=False, rank=1)
 FORMATS: Final = {
     "json": Format(_without_delimiters(JsonFile), read_json),
     "jsonl": _JSON_LINES,
@@ -91,7 +91,7 @@ FORMATS: Final = {
     "tsv": _TEXT,
     "tab": _TEXT,
     "txt": _TEXT,
-    "geojson": Format(_without_delimiters(GeoJsonFile)),
+    "geojson": Format(_without_delimiters(GeoJsonFile), rank=1),
     "geojsonl": _GEOJSON_LINES,
     "geojsons": _GEOJSON_LINES,
     "ndgeojson": _GEOJSON_LINES,

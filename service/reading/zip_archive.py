@@ -15,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from service.reading.decompression import check_size, read_bounded
 from service.reading.diagnostics import FileError, printable, truncate
-from service.reading.file_names import ARCHIVE, of_usual_formats, single_file_name
+from service.reading.file_names import ARCHIVE, of_lowest_rank, single_file_name
 from service.reading.mapping.mapping_file import MAPPING
 
 MAX_ENTRIES: Final = 1_000
@@ -110,7 +110,7 @@ def _folder(names: Sequence[str]) -> str:
 
 def _folders(names: Sequence[str]) -> Iterator[str]:
     found = (single_file_name(name) for name in names if PurePosixPath(name).name != MAPPING)
-    yield from (str(PurePosixPath(match.string).parent) for match in of_usual_formats(list(filter(None, found))))
+    yield from (str(PurePosixPath(match.string).parent) for match in of_lowest_rank(list(filter(None, found))))
 
 
 def _check_entry(info: ZipInfo) -> None:

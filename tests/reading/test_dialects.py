@@ -18,7 +18,16 @@ from service.reading.decompression import plain_text
 from service.reading.diagnostics import FileError
 from service.reading.dialect import DELIMITERS, is_delimiter
 from service.reading.formats import FORMATS
-from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_files, load_stores, rows, store
+from tests.loading.data_files import (
+    COMPANIES_FILE,
+    STORE_FIELDS,
+    as_csv,
+    as_lines,
+    load_files,
+    load_stores,
+    rows,
+    store,
+)
 
 STORES_OF_ALL_KINDS = [
     store("s1", name='A "quoted",;\t|\r\nbroken name', latitude="43.70", longitude="-79.40", created_at="2024-05-31"),
@@ -197,11 +206,20 @@ def test_a_truncated_last_record_is_refused_in_every_dialect(tmp_path: Path) -> 
         assert "truncated" in load_stores(tmp_path, text.encode()).report.errors[0].why
 
 
-def test_a_usual_file_wins_over_one_that_was_always_ignored(tmp_path: Path) -> None:
-    csv_file = f"{HEADER}\n{ROW}\n".encode()
-    files = {"companies.csv": COMPANIES_FILE, "companies.txt": b"notes", "stores.csv": csv_file, "stores.tsv": b""}
-    assert load_files(tmp_path, files).report.errors == []
-    (tmp_path / "stores.csv").unlink()
+@pytest.mark.parametrize("ignored", ["geojson", "ndgeojson", "parquet", "geoparquet.zst", "tsv", "tab.gz", "txt"])
+@pytest.mark.parametrize("read", ["csv", "json", "jsonl", "ndjson"])
+def test_files_in_formats_that_were_always_ignored_are_so_beside_one_that_never_was(
+    tmp_path: Path, read: str, ignored: str
+) -> None:
+    files = {"companies.csv": COMPANIES_FILE, "companies.txt": b"notes", f"stores.{ignored}": b"no data"}
+    stores = as_csv([store()], NAMES) if read == "csv" else as_lines([[store()] if read == "json" else store()])
+    assert load_files(tmp_path, files | {f"stores.{read}": stores}).report.errors == []
+
+
+def test_a_text_beside_a_file_in_another_format_is_ignored(tmp_path: Path) -> None:
+    files = {"companies.csv": COMPANIES_FILE, "stores.tsv": b"", "stores.geojson": b"[]"}
+    assert load_files(tmp_path, files).report.errors[0].why == "expected a GeoJSON feature collection"
+    (tmp_path / "stores.geojson").unlink()
     assert "header" in load(tmp_path).report.errors[0].why
     (tmp_path / "stores.tab").touch()
     assert "several" in load(tmp_path).report.errors[0].why
