@@ -177,6 +177,15 @@ def test_wrong_coordinates_are_reported_with_line_and_record(tmp_path: Path) -> 
     ]
 
 
+def test_true_and_false_are_values_of_flags_only(tmp_path: Path) -> None:
+    features = [twin(store(city=True)), twin(store("s2", is_open=True)), as_json(feature(store("s3", latitude=False)))]
+    report = load_stores(tmp_path, collection(features), "stores.geojson").report
+    assert [(error.line, error.code, error.field, error.value) for error in report.errors] == [
+        (2, "type", "city", "true"),
+        (4, "type", "latitude", "false"),
+    ]
+
+
 @pytest.mark.parametrize("value", [5, None, [], {}, {"type": "feature"}, POINT, {"type": "Feature", "properties": 5}])
 def test_a_value_that_is_no_feature_is_an_invalid_record(tmp_path: Path, value: object) -> None:
     lines = [as_json(feature(store("s1"))), as_json(value), as_json(feature(store("s3")))]

@@ -1,22 +1,20 @@
 """JSON by path: the same records as the typed readers, and members of nested values."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pytest
 from hypothesis import given, strategies as st
 
 from service.model.kinds import FLAG, NUMBER
-from service.model.records import STORES
+from service.model.records import STORES, Resource
 from service.reading.batch import BATCH_SIZE, Batch, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.formats import FORMATS
 from service.reading.json_file import JsonFile, JsonLinesFile
 from service.reading.json_paths import MAX_DEPTH, MAX_PATHS
-from service.reading.record_file import RecordFile
 from tests.loading.data_files import STORE_FIELDS, as_json, as_lines
 
-Opener = Callable[[bytes], RecordFile]
 each_form = pytest.mark.parametrize("form", ["json", "jsonl"])
 
 text = st.one_of(st.none(), st.text(max_size=5))
@@ -46,7 +44,7 @@ def shown(batches: Iterable[Batch]) -> list[object]:
 @given(found=values)
 def test_reading_by_path_gives_the_batches_of_the_typed_reader(form: str, found: list[object]) -> None:
     content = encode(form, found)
-    assert shown(opener(form)(content).batches(STORE_FIELDS)) == shown(FORMATS[form].read(content, STORES))
+    assert shown(FORMATS[form].open(content).batches(STORE_FIELDS)) == shown(typed(form)(content, STORES))
 
 
 @each_form
@@ -56,13 +54,13 @@ def test_what_one_refuses_the_other_refuses_with_the_same_line(
 ) -> None:
     content = encode(form, found)
     content = (content[:cut] + put + content[cut + len(put) :]).decode("utf-8", "replace").encode()
-    assert refused(lambda: list(opener(form)(content).batches(STORE_FIELDS))) == refused(
-        lambda: list(FORMATS[form].read(content, STORES))
+    assert refused(lambda: list(FORMATS[form].open(content).batches(STORE_FIELDS))) == refused(
+        lambda: list(typed(form)(content, STORES))
     )
 
 
-def opener(form: str) -> Opener:
-    found = FORMATS[form].open
+def typed(form: str) -> Callable[[bytes, Resource], Iterator[Batch]]:
+    found = FORMATS[form].typed
     assert found is not None
     return found
 
@@ -134,7 +132,7 @@ def test_the_names_are_limited_in_number_and_depth() -> None:
 def test_members_that_no_path_uses_are_counted_with_their_first_line(form: str) -> None:
     found = [{"a": {"b": 1}, "c": 1}, {"a": 1, "c": None, "d.e": 1}, {"f": {"g": 1, "h": 2}}]
     content = as_json(found).replace(b"}, {", b"},\n{") if form == "json" else as_lines(found)
-    (batch,) = opener(form)(content).batches(["a.b", "f.g"])
+    (batch,) = FORMATS[form].open(content).batches(["a.b", "f.g"])
     assert [(each.name, each.line, each.records) for each in batch.unused] == [("c", 1, 2), ("d.e", 2, 1)]
 
 
