@@ -9,9 +9,9 @@ from service.model.records import Resource
 from service.reading.batch import Batch
 from service.reading.csv_reader import Finds, finds_nothing, open_csv
 from service.reading.decompression import decompress, plain_text
-from service.reading.geojson import GeoJsonFile, GeoJsonLinesFile
+from service.reading.geojson import GeoJsonFile, GeoJsonLinesFile, begins_like_collection
 from service.reading.json_file import JsonFile, JsonLinesFile
-from service.reading.json_reader import read_json, read_json_lines
+from service.reading.json_reader import has_array, read_json, read_json_lines
 from service.reading.parquet.parquet_file import ParquetFile
 from service.reading.record_file import RecordFile
 
@@ -55,22 +55,34 @@ class Format(msgspec.Struct, frozen=True):
 _FEED: Final = (b"\n",)
 _CSV: Final = Format(line_ends=(b"\n", b"\r"))
 _TEXT: Final = msgspec.structs.replace(_CSV, rank=2)  # it may be anything
+_JSON: Final = Format(JsonFile, read_json)
 _JSON_LINES: Final = Format(JsonLinesFile, read_json_lines, _FEED)
+_GEOJSON: Final = Format(GeoJsonFile, rank=1)
 _GEOJSON_LINES: Final = Format(GeoJsonLinesFile, line_ends=_FEED, rank=1)
 _PARQUET: Final = Format(ParquetFile, is_text=False, rank=1)
 FORMATS: Final = {
-    "json": Format(JsonFile, read_json),
+    "json": _JSON,
     "jsonl": _JSON_LINES,
     "ndjson": _JSON_LINES,
     "csv": _CSV,
     "tsv": _TEXT,
     "tab": _TEXT,
     "txt": _TEXT,
-    "geojson": Format(GeoJsonFile, rank=1),
+    "geojson": _GEOJSON,
     "geojsonl": _GEOJSON_LINES,
     "geojsons": _GEOJSON_LINES,
+    "geojsonseq": _GEOJSON_LINES,
     "ndgeojson": _GEOJSON_LINES,
     "parquet": _PARQUET,
     "geoparquet": _PARQUET,
 }
 COMPRESSIONS: Final = ("gz", "zst")
+
+
+def format_of(content: bytes, named: Format, resource: Resource) -> Format:
+    """Return the format of a file with the extension of some format: JSON that is a GeoJSON collection is GeoJSON.
+
+    An object with an array of the resource always was JSON.
+    """
+    is_geojson = named is _JSON and begins_like_collection(content) and not has_array(content, resource.name)
+    return _GEOJSON if is_geojson else named

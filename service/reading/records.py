@@ -12,7 +12,7 @@ from service.reading.csv_reader import Finds
 from service.reading.data_files import FileSet, StoredFile
 from service.reading.decompression import assumed_encoding, count_line_breaks
 from service.reading.derived_companies import NAME_COLUMN, OWNERS, companies_of_owners, distinct_companies
-from service.reading.formats import Format
+from service.reading.formats import Format, format_of
 from service.reading.json_reader import has_array
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.declaration import NO_MAPPING, DataMapping, ResourceMapping
@@ -42,20 +42,23 @@ def read_records(file: StoredFile, resource: Resource, data: FileSet) -> Records
     held = STORES if data.derives_companies else resource
     own = mapping.of(held)
     text = file.format.content(file.stored, file.compression, data.encoding or own.encoding)
-    opened = _OpenedText(text, file.format, own, held)
+    form = format_of(text, file.format, held)
+    opened = _OpenedText(text, form, own, held)
     if not data.derives_companies or opened.has_companies():
         records = opened.records(own, resource)
     elif resource is STORES:
         records = _without_name(opened.records(own, STORES))
     else:
         return _derived_companies(opened, mapping)
-    return Records(records.batches, [*_encoding(file), *records.assumed], _unterminated(file, text))
+    return Records(records.batches, [*_encoding(file), *records.assumed], _unterminated(form, text))
 
 
 def open_records(file: StoredFile, finds: Finds, encoding: str = "") -> RecordFile:
     """Return the records of a file by column. Raises FileError."""
     content = file.format.content(file.stored, file.compression, encoding or None)
-    return file.format.open(content, finds=finds)
+    opened = format_of(content, file.format, STORES).open(content, finds=finds)
+    opened.assumed = [*_encoding(file), *opened.assumed]
+    return opened
 
 
 class _OpenedText:
@@ -103,5 +106,5 @@ def _encoding(file: StoredFile) -> Sequence[str]:
     return () if found is None else (found,)
 
 
-def _unterminated(file: StoredFile, text: bytes) -> int | None:
-    return 1 + count_line_breaks(text, 0, len(text)) if file.format.is_unterminated(text) else None
+def _unterminated(form: Format, text: bytes) -> int | None:
+    return 1 + count_line_breaks(text, 0, len(text)) if form.is_unterminated(text) else None

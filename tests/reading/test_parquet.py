@@ -158,7 +158,7 @@ def test_true_and_false_are_values_of_flags_only(tmp_path: Path) -> None:
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     content = written({"store_id": ["s1"], "company_id": ["c1"], "address_1": ["x"]})
-    assert refusal(load_stores(tmp_path, content, "stores.parquet")).why == "missing columns: city, country"
+    assert refusal(load_stores(tmp_path, content, "stores.parquet")).why.startswith("missing columns: city, country;")
 
 
 CRS84 = {"id": {"authority": "OGC", "code": "CRS84"}}

@@ -7,12 +7,13 @@ from typing import Final
 
 import msgspec
 
-from service.model.records import Resource
+from service.model.records import STORES, Resource
 from service.reading.by_name import column_key, columns_by_name, has_exact_names
 from service.reading.diagnostics import FileError, truncate
 from service.reading.field_names import MAX_UNUSED, suggest_field
 from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, JoinedColumns, ResourceMapping
 
+_PROPOSAL: Final = "; `store-directory mapping` proposes a mapping of other columns"
 _MAX_COMPARED: Final = 1_000  # names, with a name that is missing; a header may have millions
 
 
@@ -122,7 +123,8 @@ def _check_required(
         unused = [name for name in names if name not in used][:MAX_UNUSED]
         candidates = {suggest_field(name, resource): truncate(name) for name in unused}
         described = ", ".join(_describe(field, mapping, candidates) for field in missing)
-        raise FileError(f"missing columns: {described}")
+        hint = _PROPOSAL if resource is STORES and not mapping.fields else ""
+        raise FileError(f"missing columns: {described}{hint}")
 
 
 def _describe(field: str, mapping: ResourceMapping, candidates: Mapping[str | None, str]) -> str:

@@ -309,7 +309,7 @@ def test_an_empty_constant_of_a_field_that_is_not_required_is_no_value() -> None
     ("stored", "line", "why"),
     [
         (b"a = 1\nb = =\n", 2, "not valid TOML: "),
-        (b'a = "\xe4"', None, "the mapping is not UTF-8"),
+        (b'a = "\xe4"', None, "the mapping is not UTF-8: save it as UTF-8"),
         (b"a = " + b"[" * 100_000, None, "the mapping is nested too deeply"),
         (b"#" * (1 << 20) + b"#", None, "the mapping is larger than 1 MiB"),
     ],
@@ -318,6 +318,12 @@ def test_what_is_not_toml_is_refused_with_its_line(stored: bytes, line: int | No
     with pytest.raises(FileError) as refused:
         parse_mapping(stored)
     assert (refused.value.line, str(refused.value)[: len(why)]) == (line, why)
+
+
+@pytest.mark.parametrize("value", ["Ort", "“Ort”", "\u2019Ort\u2019"])
+def test_a_text_without_straight_quotes_is_refused_with_what_to_do(value: str) -> None:
+    with pytest.raises(FileError, match=r'; texts and names of columns are in straight quotes, as in city = "Ort"$'):
+        parse_mapping(f"[stores.fields]\ncity = {value}".encode())
 
 
 def test_a_mapping_may_have_a_byte_order_mark_and_line_ends_of_windows() -> None:

@@ -61,6 +61,7 @@ def test_all_the_places() -> None:
         "aP4dC8iVx3lG7hSwU0kFzT6mQnB=": {
             "store_id": "aP4dC8iVx3lG7hSwU0kFzT6mQnB=",
             "company_id": "Sorrel Books",
+            "name": "Sorrel Books",
             "address_1": "Rynek 4, 50-106 Wrocław",
             "city": "Wrocław",
             "country": "PL",
@@ -73,6 +74,15 @@ def test_all_the_places() -> None:
         ("Blue Heron Coffee", "Blue Heron Coffee"),
         ("Sorrel Books", "Sorrel Books"),
     ]
+
+
+def test_features_of_all_the_places_without_identifiers_have_that_of_the_spider() -> None:
+    address = {"addr:full": "Rynek 4", "addr:city": "Wrocław", "addr:country": "PL"}
+    shops = [{**address, "@spider": spider, "ref": "7", "brand": "Sorrel"} for spider in ("sorrel_pl", "sorrel_cz")]
+    features = [{"type": "Feature", "properties": each, "geometry": None} for each in shops]
+    loaded = load("all-the-places", geojson(json.dumps({"type": "FeatureCollection", "features": features})))
+    assert loaded.diagnostics == []
+    assert sorted(by_id(loaded)) == ["sorrel_cz/7", "sorrel_pl/7"]
 
 
 def test_openstreetmap() -> None:
