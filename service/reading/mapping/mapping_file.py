@@ -23,6 +23,7 @@ from service.reading.mapping.declaration import (
 from service.reading.mapping.entries import parse_entry
 from service.reading.mapping.keys import read_table
 from service.reading.mapping.options import check_dialect, find_time_zone, parse_date_formats
+from service.reading.stored_bytes import read_stored
 from service.suggestion import did_you_mean
 
 MAPPING: Final = "mapping.toml"
@@ -38,10 +39,9 @@ def load_mapping(name: str | Path) -> DataMapping:
     if str(name) in PRESETS:
         return _parse_tables(_read_preset(str(name)))
     try:
-        stored = Path(name).read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a null character
-        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise FileError(f"the mapping cannot be read: {why}{did_you_mean(str(name), PRESETS)}") from None
+        stored = read_stored(Path(name))
+    except FileError as error:
+        raise FileError(f"{error.why}{did_you_mean(str(name), PRESETS)}") from None
     return parse_mapping(stored)
 
 

@@ -333,9 +333,10 @@ def test_a_mapping_may_have_a_byte_order_mark_and_line_ends_of_windows() -> None
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("overtrue", "the mapping cannot be read: No such file or directory; did you mean overture?"),
-        (".", "the mapping cannot be read: Is a directory"),
-        ("a\0b", "the mapping cannot be read: embedded null byte"),
+        ("overtrue", "the file cannot be read: No such file or directory; did you mean overture?"),
+        (".", "the file cannot be read: Is a directory"),
+        ("a\0b", "the file cannot be read: embedded null byte"),
+        ("/dev/null", "the file cannot be read: it is not a regular file"),
     ],
 )
 def test_a_mapping_that_cannot_be_read_is_refused(name: str, why: str) -> None:
