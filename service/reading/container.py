@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from service.reading.diagnostics import FileError
-from service.reading.file_names import ARCHIVE, holds_data, is_archive, of_lowest_rank, single_file_name
+from service.reading.file_names import ARCHIVE, data_files, holds_data, is_archive
 from service.reading.folder_signature import is_file, resolve_root
 from service.reading.formats import FORMATS
 from service.reading.manifest import MANIFEST
-from service.reading.mapping.mapping_file import MAPPING
 from service.reading.stored_bytes import read_stored, reason
 from service.reading.zip_archive import ZipArchive
 
@@ -79,6 +78,5 @@ def open_container(path: Path) -> Container:
 
 
 def _only_data_file(names: Iterable[str]) -> str | None:
-    found = (single_file_name(name) for name in names if name not in (MANIFEST, MAPPING))
-    files = of_lowest_rank(list(filter(None, found)))
-    return files[0].string if len(files) == 1 else None
+    files = data_files(name for name in names if name != MANIFEST)
+    return files[0].name if len(files) == 1 else None

@@ -38,9 +38,8 @@ class Records(msgspec.Struct, frozen=True, eq=False):
 
 def read_records(file: StoredFile, resource: Resource, data: FileSet) -> Records:
     """Return the records of a resource in a file of a data set. Raises FileError."""
-    mapping = DataMapping() if data.mapping is None else data.mapping
     held = STORES if data.derives_companies else resource
-    own = mapping.of(held)
+    own = data.mapping.of(held)
     text = file.format.content(file.stored, file.compression, data.encoding or own.encoding)
     form = format_of(text, file.format, held)
     opened = _OpenedText(text, form, own, held)
@@ -49,7 +48,7 @@ def read_records(file: StoredFile, resource: Resource, data: FileSet) -> Records
     elif resource is STORES:
         records = _without_name(opened.records(own, STORES))
     else:
-        return _derived_companies(opened, mapping)
+        return _derived_companies(opened, data.mapping)
     return Records(records.batches, [*_encoding(file), *records.assumed], _unterminated(form, text))
 
 
