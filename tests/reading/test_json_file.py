@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NoReturn
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec import Raw
 
 from service.model.kinds import FLAG, NUMBER
 from service.model.records import STORES, Resource
 from service.reading.batch import BATCH_SIZE, Batch, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.formats import FORMATS
+from service.reading.json_batches import BatchDecoder
 from service.reading.json_file import JsonFile, JsonLinesFile
 from service.reading.json_paths import MAX_DEPTH, MAX_PATHS
 from tests.loading.data_files import STORE_FIELDS, as_json, as_lines
@@ -160,8 +163,28 @@ def test_json_without_one_array_is_refused(content: bytes, why: str) -> None:
     assert why in error.value.why
 
 
+def deep(depth: int) -> bytes:
+    return as_json([{"a": 1}])[:-1] + b', {"a": ' + b'{"a":' * depth + b"1" + b"}" * depth + b"}]"
+
+
 def test_a_deep_value_is_read_or_refused_at_every_depth() -> None:
-    for depth in range(100, 3_000, 100):
-        content = as_json([{"a": 1}])[:-1] + b', {"a": ' + b'{"a":' * depth + b"1" + b"}" * depth + b"}]"
-        with_path = refused(lambda content=content: list(JsonFile(content).batches(["a.a.a.a"])))  # type: ignore[misc]
-        assert with_path is None or "nested too deeply" in with_path[0]
+    whys = [refused(lambda depth=depth: list(JsonFile(deep(depth)).batches(["a.a.a"]))) for depth in range(3_000)]  # type: ignore[misc]
+    least = next(depth for depth, why in enumerate(whys) if why is not None)
+    assert set(whys[:least]) == {None}
+    assert all(why is not None and "nested too deeply" in why[0] for why in whys[least:])
+
+
+class Deeper(BatchDecoder):
+    """A decoder for whose columns the stack is too deep."""
+
+    def _decode_one(self, value: Raw | bytes) -> object:
+        return value
+
+    def _columns(self, records: Sequence[object]) -> NoReturn:
+        raise RecursionError(len(records))
+
+
+def test_a_value_that_is_too_deep_only_for_its_columns_is_refused_with_the_line_of_its_batch() -> None:
+    with pytest.raises(FileError, match="nested too deeply") as error:
+        Deeper().batch([b"1", b"2"], lambda: [7, 8], first=1, done=2, total=2)
+    assert error.value.line == 7

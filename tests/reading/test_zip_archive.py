@@ -12,7 +12,16 @@ from service.loading.dataset import Loaded, load
 from service.reading import decompression
 from service.reading.diagnostics import FileError
 from service.reading.zip_archive import MAX_ENTRIES, ZipArchive
-from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_files, packed, refusal, rows, store
+from tests.loading.data_files import (
+    COMPANIES_FILE,
+    STORE_FIELDS,
+    as_csv,
+    load_files,
+    packed,
+    refusal,
+    rows,
+    store,
+)
 from tests.zip_archives import zipped
 
 STORES_FILE = as_csv([store("s1"), store("s2")], STORE_FIELDS)
@@ -71,6 +80,12 @@ def test_a_manifest_in_an_archive_is_checked(tmp_path: Path) -> None:
     manifest = b'{"files": {"stores.csv": {"sha256": "00"}, "companies.csv": {"sha256": "00"}}}'
     errors = load_archive(tmp_path, zipped(BOTH | {"manifest.json": manifest})).report.errors
     assert [error.file for error in errors] == ["companies.csv", "stores.csv"]
+
+
+def test_a_file_that_only_the_manifest_has_is_an_error(tmp_path: Path) -> None:
+    manifest = b'{"files": {"gone.txt": {"sha256": "00"}}}'
+    errors = load_archive(tmp_path, zipped(BOTH | {"manifest.json": manifest})).report.errors
+    assert [error.why for error in errors if error.file == "gone.txt"] == ["the archive does not have this file"]
 
 
 @pytest.mark.parametrize(
