@@ -240,7 +240,7 @@ TABLES = st.lists(st.lists(CELLS, min_size=3, max_size=3), max_size=4)
             "quoting": st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
         }
     ),
-    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "gb18030", "utf-7"]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "gb18030"]),
     said=st.booleans(),
 )
 def test_a_table_is_read_as_written(
