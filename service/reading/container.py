@@ -10,6 +10,7 @@ from service.reading.file_names import ARCHIVE, data_files, holds_data, is_archi
 from service.reading.folder_signature import is_file, resolve_root
 from service.reading.formats import FORMATS
 from service.reading.manifest import MANIFEST
+from service.reading.misnamed_files import suggest_conversion
 from service.reading.stored_bytes import read_stored, reason
 from service.reading.zip_archive import ZipArchive
 
@@ -73,7 +74,8 @@ def open_container(path: Path) -> Container:
         except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a cycle of links, before Python 3.13
             raise FileError(f"the folder cannot be read: {reason(error)}") from None
     if not holds_data(path):
-        raise FileError(f"this is not a data file by its name: a data set is {ACCEPTED}")
+        hint = suggest_conversion(path.name) or f"a data set is {ACCEPTED}"
+        raise FileError(f"this is not a data file by its name: {hint}")
     return _Archive(path) if is_archive(path) else _SingleFile(path)
 
 

@@ -16,7 +16,7 @@ from service.reading.formats import FORMATS, Format
 from service.reading.manifest import MANIFEST, Listing, Manifest, parse_manifest
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapping_file import MAPPING, load_mapping, parse_mapping
-from service.reading.misnamed_files import suggest_file_name
+from service.reading.misnamed_files import suggest_file_name, suggest_other_files
 from service.reading.read_options import AS_FOUND, ReadOptions
 
 _TWICE: Final = "the mapping takes the companies from the stores, and there is a file of companies, too: keep one"
@@ -128,10 +128,17 @@ def _only(names: Sequence[DataFileName], container: Container, resource: Resourc
         raise FileError(f"found several files, keep one: {', '.join(each.name for each in names)}")
     if names:
         return names[0]
-    accepted = ", ".join(f"{resource.name}.{ending}" for ending in FORMATS)
-    found = suggest_file_name(filter(container.is_file, container.names), resource.name)
-    hint = found or f"put one of {accepted} into the folder, optionally compressed as .gz or .zst"
-    raise FileError(f"the file is missing: {hint}")
+    others = list(filter(container.is_file, container.names))
+    what_to_do = suggest_file_name(others, resource.name) or _suggest_file(resource, others)
+    raise FileError(f"the file is missing: {what_to_do}")
+
+
+def _suggest_file(resource: Resource, names: Sequence[str]) -> str:
+    formats = f"another format ({', '.join(FORMATS)}), with .gz or .zst if it is compressed"
+    file = f"put {resource.name}.csv into the folder, or {formats}"
+    if resource is COMPANIES:
+        return f"{file}; or let a mapping take the companies from the stores"
+    return file + suggest_other_files(names, resource.name, [COMPANIES.name])
 
 
 def _check_other_files(container: Container, manifest: Manifest) -> Iterator[Diagnostic]:

@@ -52,9 +52,10 @@ class Format(msgspec.Struct, frozen=True):
         return bool(text and self.line_ends) and not text.endswith(self.line_ends)
 
 
+TEXT_RANK: Final = 2  # the highest: a text may be anything
 _FEED: Final = (b"\n",)
 _CSV: Final = Format(line_ends=(b"\n", b"\r"))
-_TEXT: Final = msgspec.structs.replace(_CSV, rank=2)  # it may be anything
+_TEXT: Final = msgspec.structs.replace(_CSV, rank=TEXT_RANK)
 _JSON: Final = Format(JsonFile, read_json)
 _JSON_LINES: Final = Format(JsonLinesFile, read_json_lines, _FEED)
 _GEOJSON: Final = Format(GeoJsonFile, rank=1)
