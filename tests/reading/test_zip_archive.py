@@ -70,6 +70,13 @@ def test_an_archive_with_one_data_file_is_like_that_file(tmp_path: Path) -> None
     assert [line.partition(":")[0] for line in loaded.assumed] == ["Filialen.CSV"]
 
 
+@pytest.mark.parametrize("stores", ["stores.tsv", "stores.geojson", "stores.txt"])
+def test_the_companies_of_an_archive_are_not_its_only_data_file_in_any_format(tmp_path: Path, stores: str) -> None:
+    content = b"[]" if stores.endswith("json") else BOTH["stores.csv"]
+    loaded = load_archive(tmp_path, zipped({stores: content, "companies.csv": COMPANIES_FILE, "notes.json": b"{}"}))
+    assert {error.file for error in loaded.report.errors} == ({stores} if content == b"[]" else set())
+
+
 def test_a_text_beside_the_folder_of_the_data_is_no_data_file(tmp_path: Path) -> None:
     loaded = load_archive(tmp_path, zipped({"readme.txt": b"x", **{f"d/{name}": each for name, each in BOTH.items()}}))
     assert loaded.report.errors == []
