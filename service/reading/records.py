@@ -16,7 +16,7 @@ from service.reading.formats import Format, format_of
 from service.reading.json_reader import has_array
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.declaration import NO_MAPPING, DataMapping, ResourceMapping
-from service.reading.mapping.record_mapper import MappedRecords
+from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.record_file import RecordFile
 
 _IN_COLUMN = f"companies: from {COMPANIES.identifier}, named by {NAME_COLUMN} if there is one"

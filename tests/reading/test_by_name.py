@@ -12,7 +12,7 @@ from service.reading.by_name import columns_by_name, describe_renamed
 from service.reading.diagnostics import FileError
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.declaration import NO_MAPPING
-from service.reading.mapping.record_mapper import MappedRecords
+from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.record_file import RecordFile
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, as_csv, load_stores, refusal, rows, store
 

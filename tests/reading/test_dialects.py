@@ -18,7 +18,7 @@ from service.reading.diagnostics import FileError
 from service.reading.dialect import DELIMITERS, is_delimiter
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.declaration import NO_MAPPING
-from service.reading.mapping.record_mapper import MappedRecords
+from service.reading.mapping.mapped_records import MappedRecords
 from tests.loading.data_files import (
     COMPANIES_FILE,
     STORE_FIELDS,

@@ -13,8 +13,8 @@ from service.reading.derived_companies import distinct_companies
 from service.reading.geojson import GeoJsonFile
 from service.reading.json_file import JsonFile
 from service.reading.mapping.declaration import DataMapping
+from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.mapping.record_mapper import MappedRecords
 from service.reading.record_file import RecordFile
 
 

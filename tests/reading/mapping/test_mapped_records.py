@@ -11,8 +11,8 @@ from service.reading.csv_reader import open_csv
 from service.reading.diagnostics import FileError, Issue
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.conversions import MAX_CACHED, ConvertedCells
+from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.mapping.record_mapper import MappedRecords
 from tests.loading.data_files import load_files
 from tests.reading.mapping.record_files import Records, compiled, table
 
