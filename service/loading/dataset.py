@@ -17,7 +17,7 @@ from service.loading.compiler import Compiler
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
 from service.reading.data_files import FileSet, StoredFile, read_data_set
-from service.reading.diagnostics import Code, Diagnostic, FileError
+from service.reading.diagnostics import Code, Diagnostic, FileError, printable
 from service.reading.read_options import AS_FOUND, ReadOptions
 from service.reading.records import read_records
 
@@ -142,7 +142,7 @@ def _compile(
             files.errors.append(diagnostic)
         return None
     if found:
-        assumed.append(f"{file.name}: {'; '.join(found)}")
+        assumed.append(f"{printable(file.name)}: {'; '.join(found)}")
     return compiler
 
 
@@ -151,7 +151,7 @@ def _read(file: StoredFile, files: FileSet, compiler: Compiler, progress: Progre
     records = read_records(file, compiler.resource, files)
     for batch in records.batches:
         compiler.add(batch)
-        progress(f"Reading {file.name}", batch.done, batch.total)
+        progress(f"Reading {printable(file.name)}", batch.done, batch.total)
     if file.listing is not None and not (files.derives_companies and compiler.resource is COMPANIES):
         file.listing.check_records(compiler.records)
     if records.unterminated is not None:

@@ -9,8 +9,9 @@ _UTF_16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF_32_MARKS: Final = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _UTF_16: Final = "utf-16"  # the codec removes the mark
 _UTF_8: Final = frozenset({"utf-8", "utf-8-sig"})
-# Codecs of Python that are not encodings of files: of names and literals, and one that always raises.
-_NOT_OF_FILES: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
+# Codecs of Python that are not encodings of files: of names, literals and mail, and one that always raises. UTF-7 is
+# decoded from the beginning of an escape sequence with each chunk: that takes the square of its length.
+_NOT_OF_FILES: Final = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
 # The first bytes of other kinds of file.
 _SIGNATURES: Final = {
     b"\x1f\x8b": "it is compressed with gzip: its name must end in .gz",
@@ -65,8 +66,6 @@ def text_before_error(text: bytes, encoding: str) -> tuple[str, str]:
     except UnicodeDecodeError as error:
         why = f"byte {text[error.start]:#04x} at offset {error.start}: {error.reason}"
         return text[: error.start].decode(encoding, "replace"), why
-    except UnicodeEncodeError as error:  # UTF-7 can hold lone surrogates
-        return error.object[: error.start], error.reason
     except UnicodeError as error:  # UTF-16 without a byte order mark, of which neither order is declared
         why = str(error)
     return "", why

@@ -19,6 +19,7 @@ _PLAIN: Final = ("csv", "tsv", "tab", "txt")  # formats without types
 # The format and the compression at the end of the name of a data file.
 _EXTENSIONS: Final = re.compile(r"\.([a-z]+)(?:\.(?:gz|zst))?\Z", re.IGNORECASE)
 _MAX_TEXT: Final = 200  # characters; enough to find a cell by, and reports stay readable
+_MAX_WHY: Final = 2_000  # characters of the reason why a file cannot be used
 
 
 class Issue(msgspec.Struct, frozen=True):
@@ -44,7 +45,8 @@ class Diagnostic(msgspec.Struct, frozen=True):
 
         The record is named in formats whose records may be on a single line, or on none.
         """
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        file = printable(self.file)
+        place = file if self.line is None else f"{file}:{self.line}"
         record = f"record {self.record}" if self.record is not None and _format(self.file) in _NUMBERED else None
         return ": ".join(part for part in (place, record, self._shown_field(), self.why, self._shown_value()) if part)
 
@@ -87,8 +89,9 @@ class FileError(Exception):
     """A file cannot be used at all: the reason, and the line if it is known."""
 
     def __init__(self, why: str, line: int | None = None) -> None:
-        super().__init__(why)
-        self.why, self.line = why, line
+        """Take a reason that may quote names and texts of the file: it becomes printable, and is shortened."""
+        self.why, self.line = printable(why if len(why) <= _MAX_WHY else f"{why[:_MAX_WHY]}…"), line
+        super().__init__(self.why)
 
     def diagnostic(self, file: str | Path) -> Diagnostic:
         """Return this as the error of a file. In a path, bytes that are not UTF-8 become U+FFFD."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
-from service.reading.file_names import single_file_name
-from service.reading.formats import COMPRESSIONS, FORMATS
+from service.reading.file_names import data_files
+from service.reading.formats import COMPRESSIONS, FORMATS, TEXT_RANK
 
 _MIN_SIMILARITY: Final = 0.75  # that of `companies` and `company`; `stores` and `stops` are less similar
 _SHOWN: Final = 3  # names
@@ -23,8 +23,7 @@ def suggest_file_name(names: Iterable[str], expected: str) -> str:
 def suggest_other_files(names: Iterable[str], expected: str, others: Iterable[str]) -> str:
     """Return what to do if the records are in a data file of another name, which is not like `others`; "" for none."""
     unlike = [name for name in names if not any(_is_similar(name, other) for other in others)]
-    matches = filter(None, map(single_file_name, unlike))
-    found = [repr(match.string) for match in matches if FORMATS[match[2].lower()].usual]
+    found = [repr(file.name) for file in data_files(unlike) if file.format.rank < TEXT_RANK]
     if not found:
         return ""
     which = f"one of {', '.join(found[:_SHOWN])}{', …' * (len(found) > _SHOWN)}" if len(found) > 1 else found[0]

@@ -6,13 +6,14 @@ from service.files.status import check_regular
 from service.reading.diagnostics import FileError
 
 
-def read_stored(path: Path) -> bytes:
-    """Return the bytes of a regular file. Raises FileError."""
+def read_stored(path: Path, *, what: str = "the file", most: int | None = None) -> bytes:
+    """Return the bytes of a regular file, the first `most` of a longer one. Raises FileError."""
     try:
         check_regular(path.stat())
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(most)
     except (OSError, ValueError) as error:
-        raise FileError(f"the file cannot be read: {reason(error)}") from None
+        raise FileError(f"{what} cannot be read: {reason(error)}") from None
 
 
 def reason(error: Exception) -> str:

@@ -10,6 +10,7 @@ import pytest
 from service.loading.dataset import load
 from tests.directory import store, write_directory
 from tests.program import PROGRAM, SECONDS, run, run_here, usage
+from tests.zip_archives import zipped
 
 
 @pytest.fixture
@@ -82,6 +83,15 @@ def test_what_was_assumed_about_a_single_file_comes_first_and_is_not_in_the_json
     assert lines[-1] == "1 stores and 1 companies can be served; 0 invalid records, 0 repeated"
     report = orjson.loads(run_here("check", file, "--encoding", "windows-1252", "--json").stdout)
     assert list(report) == ["faults", "warnings", "totals"]
+
+
+def test_the_name_of_a_file_in_an_archive_is_safe_to_print(tmp_path: Path) -> None:
+    file, header = tmp_path / "data.zip", b"store_id,company_id,address_1,city,country,x\n"
+    for rows in (b"s1,acme,1 Main St,Toronto,CA,\n", b"s1,acme,,,,\n", b""):
+        file.write_bytes(zipped({"\x1b[31m.csv": header[: 45 if rows else 5] + rows}))
+        lines = run_here("check", file).stdout.splitlines()
+        assert all(line.isprintable() for line in lines)
+        assert any("\\x1b[31m.csv:" in line for line in lines)
 
 
 def test_a_mapping_of_another_folder_is_used(tmp_path: Path) -> None:

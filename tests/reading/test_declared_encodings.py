@@ -14,7 +14,7 @@ TEXT = "name\nÉlan, 1 Rue €\n"
 
 
 @pytest.mark.parametrize(
-    "encoding", ["windows-1252", "CP1252", "macroman", "cp858", "utf-8", "UTF-16LE", "utf-32", "utf_7", "gb18030"]
+    "encoding", ["windows-1252", "CP1252", "macroman", "cp858", "utf-8", "UTF-16LE", "utf-32", "gb18030"]
 )
 @pytest.mark.parametrize("compression", [None, "gz", "zst"])
 def test_a_declared_encoding_is_decoded(encoding: str, compression: str | None) -> None:
@@ -23,7 +23,7 @@ def test_a_declared_encoding_is_decoded(encoding: str, compression: str | None) 
 
 
 @pytest.mark.parametrize("size", [2**20 - 1, 2**20, 2**20 + 1, 2**21 + 3])
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "shift_jis", "utf-7"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "shift_jis", "gb18030"])
 def test_characters_are_whole_wherever_they_are(size: int, encoding: str) -> None:
     text = "x" * (size // 2) + "日本" * 10
     assert plain_text(text.encode(encoding), None, encoding) == text.encode()
@@ -60,7 +60,6 @@ def test_utf_16_is_assumed_by_its_mark_only(compression: str | None) -> None:
         (b"a\r\rb\x81", "windows-1252", 3),
         (b"\xe9t\xe9", "ascii", 1),
         ("日\n".encode("shift_jis") + b"\x81", "shift_jis", 2),
-        (b"a\n+2AA-", "utf-7", 2),
         (b"\xff\xfe\0\0" + b"\n\0\0\0" + b"\0\0\x11\0", "utf-32", 2),
         (b"\0a\0\n", "utf-16", 1),
     ],
@@ -72,7 +71,7 @@ def test_what_is_not_in_its_encoding_is_refused_with_its_line(stored: bytes, enc
 
 
 @pytest.mark.parametrize(
-    "name", ["", "windows", "utf-9", "a\0b", "é", "rot13", "base64", "zlib", "undefined", "idna", "punycode"]
+    "name", ["", "windows", "utf-9", "a\0b", "é", "rot13", "base64", "zlib", "undefined", "idna", "punycode", "utf_7"]
 )
 def test_what_is_not_the_name_of_a_text_encoding_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="is not the name of an encoding, such as"):
@@ -81,7 +80,7 @@ def test_what_is_not_the_name_of_a_text_encoding_is_refused(name: str) -> None:
         plain_text(b"x", None, name)
 
 
-@given(stored=st.binary(max_size=40), name=st.sampled_from(["utf-16", "utf-7", "hz", "iso2022_jp", "big5", "cp037"]))
+@given(stored=st.binary(max_size=40), name=st.sampled_from(["utf-16", "hz", "iso2022_jp", "big5", "cp037"]))
 def test_any_bytes_are_decoded_as_python_does_or_refused(stored: bytes, name: str) -> None:
     try:
         text = plain_text(stored, None, name).decode()

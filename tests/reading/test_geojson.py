@@ -75,6 +75,13 @@ def test_geojson_gives_the_rows_of_its_twin_in_csv(tmp_path: Path, name: str, co
     assert loaded.dataset.version == expected.dataset.version
 
 
+def test_an_object_with_the_array_of_the_resource_is_json_whatever_its_type_is(tmp_path: Path) -> None:
+    content = as_json({"type": "FeatureCollection", "features": [], "stores": [store()]})
+    loaded = load_stores(tmp_path, content, "stores.json")
+    assert loaded.report.errors == []
+    assert len(rows(loaded)) == 1
+
+
 def test_the_columns_are_properties_by_path_then_the_identifier_and_the_place() -> None:
     properties = {"a": 1, "b": {"c": None, "d": {}}, "e": [{"f": 1}, {"g": 1}], "h.i": 0, "x": []}
     assert opened(feature(properties), feature({"z": 1}), feature(), feature(None)).names == [
@@ -177,6 +184,15 @@ def test_wrong_coordinates_are_reported_with_line_and_record(tmp_path: Path) -> 
     assert [str(error) for error in loaded.report.errors] == [
         f'stores.geojson:3: record 2: {name}: expected a string or a number: {{"type": "Point"}}'
         for name in ("latitude", "longitude")
+    ]
+
+
+def test_true_and_false_are_values_of_flags_only(tmp_path: Path) -> None:
+    features = [twin(store(city=True)), twin(store("s2", is_open=True)), as_json(feature(store("s3", latitude=False)))]
+    report = load_stores(tmp_path, collection(features), "stores.geojson").report
+    assert [(error.line, error.code, error.field, error.value) for error in report.errors] == [
+        (2, "type", "city", "true"),
+        (4, "type", "latitude", "false"),
     ]
 
 

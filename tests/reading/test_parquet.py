@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
@@ -16,10 +18,11 @@ import pytest
 
 from service.reading.batch import BATCH_SIZE, WrongType
 from service.reading.diagnostics import FileError
-from service.reading.parquet import parquet_file
+from service.reading.parquet import parquet_file, reader
 from service.reading.parquet.arrow import MAX_RECORDS, ArrowFile
 from service.reading.parquet.parquet_file import ParquetFile
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_stores, refusal, rows, store
+from tests.program import children, eventually, has_ended
 
 LOCATION = ("geometry.latitude", "geometry.longitude")
 STORES: list[Record] = [
@@ -150,6 +153,12 @@ def test_an_error_names_the_record(tmp_path: Path) -> None:
     assert str(error) == "stores.parquet: record 2: city: a value is required"
 
 
+def test_true_and_false_are_values_of_flags_only(tmp_path: Path) -> None:
+    content = written({name: [value] for name, value in store(is_open=True, city=False).items()})
+    (error,) = load_stores(tmp_path, content, "stores.parquet").report.errors
+    assert (error.code, error.field, error.value) == ("type", "city", "false")
+
+
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     content = written({"store_id": ["s1"], "company_id": ["c1"], "address_1": ["x"]})
     assert refusal(load_stores(tmp_path, content, "stores.parquet")).why.startswith("missing columns: city, country;")
@@ -212,6 +221,10 @@ def repeated(text: str, times: int) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array([0] * times, pa.int32()), pa.array([text]))
 
 
+def nulls_of_one_record(times: int) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array([0, times], pa.int32()), pa.nulls(times))
+
+
 def read(content: bytes) -> int:
     file = ArrowFile(content)
     return sum(records for records, _ in file.batches(list(file.paths)))
@@ -242,7 +255,9 @@ def test_any_byte_may_be_damaged() -> None:
     ("columns", "why"),
     [
         ({"a": pa.nulls(MAX_RECORDS + 1, pa.int8())}, "1,048,577 records are more than the file has bytes"),
-        ({"a": repeated("a" * 4_000_000, 3_000)}, "not a Parquet file that can be read: malloc"),
+        ({"a": repeated("a" * 4_000_000, 3_000)}, "not a Parquet file that can be read: it takes too much memory"),
+        ({"a": nulls_of_one_record(50_000_000)}, "not a Parquet file that can be read: it takes too much memory"),
+        ({"a": nulls_of_one_record(9_000_000)}, "the file expands to more than 64 MiB and 200 times its size"),
         ({"a": repeated("a" * 50_000, 3_000)}, "the file expands to more than 64 MiB and 200 times its size"),
     ],
 )
@@ -254,13 +269,43 @@ def test_a_bomb_is_refused_by_the_process_that_reads_it(columns: Mapping[str, ob
     assert error.value.why.startswith(why)
 
 
+def test_a_file_is_read_by_the_process_that_opened_it_which_ends_then() -> None:
+    file = ParquetFile(WHOLE)
+    (opened,) = children(os.getpid())
+    for _ in file.batches(["a"]):
+        assert children(os.getpid()) == [opened]
+    assert not children(os.getpid())
+    assert sum(len(batch.numbers) for batch in file.batches(["b"])) == 100
+
+
+def test_a_file_that_is_not_read_leaves_no_process() -> None:
+    file = ParquetFile(WHOLE)
+    assert children(os.getpid())
+    del file
+    assert not children(os.getpid())
+
+
+def test_the_process_ends_with_the_one_that_needs_it(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(WHOLE)
+    program = (
+        "import sys; from pathlib import Path; from service.reading.parquet.parquet_file import ParquetFile\n"
+        f"file = ParquetFile(Path({str(tmp_path / 'file')!r}).read_bytes()); print(); sys.stdin.read()"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        (reader_process,) = children(parent.pid)
+        parent.kill()
+    eventually(lambda: has_ended(reader_process))
+
+
 def test_a_reader_that_dies_is_an_error_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     for code, how in (
         ("import os; os.kill(os.getpid(), 11)", "was killed by SIGSEGV"),
         ("exit(3)", "exited with code 3"),
     ):
         start = (sys.executable, "-c", code)
-        monkeypatch.setattr(parquet_file, "module_command", lambda _, start=start: start)
+        monkeypatch.setattr(reader, "module_command", lambda _, start=start: start)
         with pytest.raises(FileError) as error:
             ParquetFile(WHOLE)
         assert error.value.why == f"not a Parquet file that can be read: its reader {how}"

@@ -36,6 +36,7 @@ _HALF_DAY: Final = 12
 _OFFSET: Final = len("2000-01-01T00:00:00")
 _CHANGES: Final = "?"
 _MAX_DAYS: Final = 1 << 16
+_MAX_LENGTH: Final = 100  # characters of a format
 
 
 class DateFormat(msgspec.Struct, frozen=True, eq=False):
@@ -65,6 +66,8 @@ class DateFormat(msgspec.Struct, frozen=True, eq=False):
 
 def parse_date_format(text: str) -> DateFormat:
     """Return a declared format. Raises ValueError, with what is wrong."""
+    if len(text) > _MAX_LENGTH:
+        raise ValueError(f"longer than {_MAX_LENGTH} characters")
     parts: list[str] = []
     pattern = ""
     tokens = _TOKEN.findall(text.lower())

@@ -1,5 +1,6 @@
 """Check the entries of a mapping: how a field is made of columns."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
@@ -7,13 +8,14 @@ from msgspec import UNSET, UnsetType
 
 from service.model.kinds import FLAG, INSTANT
 from service.model.records import STORES, Field
-from service.reading.diagnostics import FileError
+from service.reading.diagnostics import FileError, truncate
 from service.reading.mapping.declaration import Constant, FieldMapping, FieldTable, JoinedColumns, JoinTable
 from service.reading.mapping.keys import join_keys, read_table
 from service.reading.mapping.options import parse_date_formats
 
 _T = TypeVar("_T")
 _SOURCES: Final = ("from", "join", "first", "constant")
+_MAX_TEXT: Final = 200  # characters of a text that may be in each record
 _NOT_WITH_A_CONSTANT: Final = ("default", "values", "other", "date", "optional")
 
 
@@ -59,6 +61,7 @@ def _check_values(table: FieldTable, field: Field, place: str) -> None:
     for key, value in {"constant": table.constant, "default": table.default, "other": table.other, **values}.items():
         if not isinstance(value, expected | UnsetType):
             raise FileError(f"{place}.{key}: expected {what}")
+        _check_length(value, f"{place}.{key}")
     if field.name == STORES.identifier and table.constant is not UNSET:
         how = f'name the column, as in {field.name} = "Number"'
         raise FileError(f"{place}.constant: all stores would be one: {how}")
@@ -90,7 +93,15 @@ def _source(each: object, place: str) -> JoinedColumns:
 def _joined(columns: list[str], separator: str, place: str) -> JoinedColumns:
     if not columns:
         raise FileError(f"{place}: expected at least one column")
+    if repeated := next((name for name, count in Counter(columns).items() if count > 1), None):
+        raise FileError(f"{place}: {truncate(repeated)!r} is repeated")
+    _check_length(separator, f"{place.removesuffix('join')}separator")
     return JoinedColumns(tuple(columns), separator)
+
+
+def _check_length(text: object, place: str) -> None:
+    if isinstance(text, str) and len(text) > _MAX_TEXT:
+        raise FileError(f"{place}: longer than {_MAX_TEXT} characters")
 
 
 def _folded(values: Mapping[str, Constant], place: str) -> dict[str, Constant]:

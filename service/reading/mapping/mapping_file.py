@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.diagnostics import FileError, printable
+from service.reading.diagnostics import FileError
 from service.reading.field_names import suggest_field
 from service.reading.mapping.declaration import (
     CompaniesTable,
@@ -23,6 +23,7 @@ from service.reading.mapping.declaration import (
 from service.reading.mapping.entries import parse_entry
 from service.reading.mapping.keys import read_table
 from service.reading.mapping.options import check_dialect, find_time_zone, parse_date_formats
+from service.reading.stored_bytes import read_stored
 from service.suggestion import did_you_mean
 
 MAPPING: Final = "mapping.toml"
@@ -31,6 +32,7 @@ PRESETS: Final = tuple(sorted(file.stem for file in _FOLDER.glob("*.toml")))
 _LINE: Final = re.compile(r"at line ([0-9]+)")
 _QUOTES_HINT: Final = '; texts and names of columns are in straight quotes, as in city = "Ort"'
 _MAX_SIZE: Final = 1 << 20  # bytes; a mapping is written by a person
+_MAX_DOTS: Final = 1_000  # in a line; tomllib takes the square of the length of a dotted key, which is in one line
 
 
 def load_mapping(name: str | Path) -> DataMapping:
@@ -38,10 +40,9 @@ def load_mapping(name: str | Path) -> DataMapping:
     if str(name) in PRESETS:
         return _parse_tables(_read_preset(str(name)))
     try:
-        stored = Path(name).read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a null character
-        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise FileError(f"the mapping cannot be read: {why}{did_you_mean(str(name), PRESETS)}") from None
+        stored = read_stored(Path(name), what="the mapping", most=_MAX_SIZE + 1)
+    except FileError as error:
+        raise FileError(f"{error.why}{did_you_mean(str(name), PRESETS)}") from None
     return parse_mapping(stored)
 
 
@@ -61,7 +62,9 @@ def _parse_toml(stored: bytes) -> dict[str, Any]:
     if len(stored) > _MAX_SIZE:
         raise FileError(f"the mapping is larger than {_MAX_SIZE >> 20} MiB")
     try:
-        return tomllib.loads(stored.decode("utf-8-sig").replace("\r\n", "\n"))
+        text = stored.decode("utf-8-sig").replace("\r\n", "\n")
+        _check_dots(text)
+        return tomllib.loads(text)
     except UnicodeDecodeError:
         raise FileError("the mapping is not UTF-8: save it as UTF-8") from None
     except RecursionError:
@@ -69,7 +72,15 @@ def _parse_toml(stored: bytes) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         line = _LINE.search(str(error))
         hint = _QUOTES_HINT if str(error).startswith("Invalid value") else ""
-        raise FileError(f"not valid TOML: {printable(str(error))}{hint}", int(line[1]) if line else None) from None
+        raise FileError(f"not valid TOML: {error}{hint}", int(line[1]) if line else None) from None
+    except ValueError:  # an integer of more digits than Python converts
+        raise FileError("a number of the mapping is too long") from None
+
+
+def _check_dots(text: str) -> None:
+    for line, content in enumerate(text.split("\n"), 1):
+        if content.count(".") > _MAX_DOTS:
+            raise FileError(f"the line has more than {_MAX_DOTS:,} dots: break it into several", line)
 
 
 def _read_preset(name: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from service.reading.mapping.declaration import StoresTable
 from service.suggestion import did_you_mean
 
 _DECIMALS: Final = (".", ",")
+_MAX_FORMATS: Final = 20  # of dates, each of which is tried with each text
 
 
 def check_dialect(table: StoresTable, place: str) -> None:
@@ -28,6 +29,8 @@ def check_dialect(table: StoresTable, place: str) -> None:
 def parse_date_formats(declared: str | Iterable[str], place: str) -> tuple[str, ...]:
     """Return the declared formats of dates. Raises FileError if one is not a format."""
     formats = (declared,) if isinstance(declared, str) else tuple(declared)
+    if len(formats) > _MAX_FORMATS:
+        raise FileError(f"{place}: expected at most {_MAX_FORMATS} formats")
     for each in formats:
         try:
             if each != RFC_3339:
@@ -51,5 +54,16 @@ def _check_encoding(name: str, place: str) -> None:
     try:
         parse_encoding(name)
     except ValueError:
-        known = {alias.replace("_", "-") for alias in (*aliases, *aliases.values())} - {name}
-        raise FileError(f"{place}: no text encoding {name!r}{did_you_mean(name, sorted(known))}") from None
+        hint = did_you_mean(name, sorted(filter(_is_encoding, map(_with_hyphens, {*aliases, *aliases.values()}))))
+        raise FileError(f"{place}: no text encoding {name!r}{hint}") from None
+
+
+def _is_encoding(name: str) -> bool:
+    try:
+        return bool(parse_encoding(name))
+    except ValueError:
+        return False
+
+
+def _with_hyphens(name: str) -> str:
+    return name.replace("_", "-")

@@ -28,7 +28,7 @@ from service.reading.parquet.wkb import locate
 Cell: TypeAlias = str | bool | WrongType | None
 _GEO: Final = b"geo"  # the key of the metadata of GeoParquet
 _GEOMETRY: Final = "geometry"  # the name of the column without them
-_ERRORS: Final = (pa.ArrowException, OSError, ValueError, MemoryError, OverflowError, RecursionError)
+_ERRORS: Final = (pa.ArrowException, OSError, ValueError, OverflowError, RecursionError)
 _ENCODINGS: Final = ("WKB", "point")
 _PLAIN: Final = (pa.StringArray, pa.LargeStringArray, pa.StringViewArray, pa.BooleanArray, pa.NullArray)
 _FLOATS: Final[Mapping[int, Callable[[float], str]]] = {
@@ -37,6 +37,8 @@ _FLOATS: Final[Mapping[int, Callable[[float], str]]] = {
     64: repr,
 }
 MAX_RECORDS: Final = 2**20  # in a file with fewer bytes than records; columns of one value take no space
+_POINTER: Final = 8  # bytes
+TOO_MUCH_MEMORY: Final = "not a Parquet file that can be read: it takes too much memory"
 _TOO_LARGE: Final = f"the file expands to more than 64 MiB and {MAX_RATIO} times its size"
 
 
@@ -96,12 +98,19 @@ class ArrowFile:
                 empty: list[Cell] = [None] * batch.num_rows
                 cells = self._locations(columns, sources)
                 for path, source in sources.items():
-                    cells[path] = cells.get(path) or _cells(_walk(columns[source.column], source.steps))
+                    cells[path] = cells.get(path) or self._cells(_walk(columns[source.column], source.steps))
                 found = [cells.get(path, empty) for path in paths]
                 size += sum(map(_size, found))
-                if size > self._most:
-                    raise FileError(_TOO_LARGE)
+                self._check_size(size)
                 yield batch.num_rows, found
+
+    def _cells(self, array: Any) -> list[Cell]:
+        self._check_size(_POINTER * _nested(array))  # before they become objects
+        return _cells(array)
+
+    def _check_size(self, size: int) -> None:
+        if size > self._most:
+            raise FileError(_TOO_LARGE)
 
     def _source(self, path: str) -> _Source | None:
         if self._geometry is not None and path in (LATITUDE, LONGITUDE):
@@ -135,6 +144,8 @@ def _file_errors() -> Iterator[None]:
     """Raise FileError for the errors of pyarrow."""
     try:
         yield
+    except MemoryError:
+        raise FileError(TOO_MUCH_MEMORY) from None
     except _ERRORS as error:
         why = truncate(str(error).partition("\n")[0].strip() or type(error).__name__)
         raise FileError(f"not a Parquet file that can be read: {why}") from None
@@ -235,6 +246,15 @@ def _is_list(kind: Any) -> bool:
     return isinstance(kind, pa.ListType | pa.LargeListType | pa.FixedSizeListType)
 
 
+def _nested(array: Any) -> int:
+    """Return how many values are in those of an array, at any depth."""
+    if _is_list(array.type) or pa.types.is_map(array.type):
+        array = array.flatten()
+        return len(array) + _nested(array)
+    fields = array.type.num_fields if pa.types.is_struct(array.type) else 0
+    return sum(len(array) + _nested(array.field(index)) for index in range(fields))
+
+
 def _is_binary(kind: Any) -> bool:
     return kind in (pa.binary(), pa.large_binary())
 
@@ -285,4 +305,5 @@ def _json(value: Any) -> Any:
 
 def _size(cells: Sequence[Cell]) -> int:
     """Return about how many bytes cells take."""
-    return len(cells) + sum(len(cell) for cell in cells if isinstance(cell, str))
+    texts = (cell.text if isinstance(cell, WrongType) else cell for cell in cells)
+    return len(cells) + sum(len(text) for text in texts if isinstance(text, str))

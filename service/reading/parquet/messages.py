@@ -1,4 +1,4 @@
-"""What the process that reads a Parquet file receives, and sends."""
+"""What the process that reads a Parquet file receives after the file, and sends."""
 
 from collections.abc import Sequence
 from typing import Final, TypeAlias
@@ -7,13 +7,13 @@ import msgspec
 
 from service.reading.batch import WrongType
 
-LENGTH_BYTES: Final = 8  # of a message, before it
+LENGTH_BYTES: Final = 8  # of the file, and of a message, before it
 
 
 class Request(msgspec.Struct, frozen=True):
-    """The columns to read; None: only the names are wanted."""
+    """The columns to read."""
 
-    columns: Sequence[str] | None
+    columns: Sequence[str]
 
 
 class Opened(msgspec.Struct, frozen=True, tag=True):

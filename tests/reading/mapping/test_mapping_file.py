@@ -1,10 +1,12 @@
 """A mapping is read as declared, or refused with the key that is wrong and the nearest name."""
 
+import os
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from service.reading.decoding import parse_encoding
 from service.reading.diagnostics import FileError
 from service.reading.mapping.declaration import FieldMapping, JoinedColumns
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
@@ -294,6 +296,34 @@ REFUSED = [
         '[stores.fields]\nis_open = { from = "x", values = { A = true, a = false } }',
         "stores.fields.is_open.values.a: has another value in another case",
     ),
+    (
+        '[stores.fields]\naddress_1 = { join = ["x", "y", "x"] }',
+        "stores.fields.address_1.join: 'x' is repeated",
+    ),
+    (
+        f'[stores.fields]\naddress_1 = {{ join = ["x", "y"], separator = "{"-" * 201}" }}',
+        "stores.fields.address_1.separator: longer than 200 characters",
+    ),
+    (
+        f'[stores.fields]\nname = {{ first = [{{ join = ["x", "y"], separator = "{"-" * 201}" }}] }}',
+        "stores.fields.name.first[0].separator: longer than 200 characters",
+    ),
+    (
+        f'[stores.fields]\nname = {{ constant = "{"-" * 201}" }}',
+        "stores.fields.name.constant: longer than 200 characters",
+    ),
+    (
+        f'[stores.fields]\nname = {{ from = "x", values = {{ a = "{"-" * 201}" }} }}',
+        "stores.fields.name.values.a: longer than 200 characters",
+    ),
+    (
+        f"[stores]\ndate = {['yyyy-mm-dd'] * 21}",
+        "stores.date: expected at most 20 formats",
+    ),
+    (
+        f'[stores.fields]\ncreated_at = {{ from = "x", date = "{"-" * 101}" }}',
+        f"stores.fields.created_at.date: '{'-' * 101}': longer than 100 characters",
+    ),
 ]
 
 
@@ -316,6 +346,8 @@ def test_an_empty_constant_of_a_field_that_is_not_required_is_no_value() -> None
         (b'a = "\xe4"', None, "the mapping is not UTF-8: save it as UTF-8"),
         (b"a = " + b"[" * 100_000, None, "the mapping is nested too deeply"),
         (b"#" * (1 << 20) + b"#", None, "the mapping is larger than 1 MiB"),
+        (b"a = 1\n" + b"a." * 1_001 + b"a = 1", 2, "the line has more than 1,000 dots"),
+        (b"a = " + b"9" * 5_000, None, "a number of the mapping is too long"),
     ],
 )
 def test_what_is_not_toml_is_refused_with_its_line(stored: bytes, line: int | None, why: str) -> None:
@@ -340,12 +372,54 @@ def test_a_mapping_may_have_a_byte_order_mark_and_line_ends_of_windows() -> None
         ("overtrue", "the mapping cannot be read: No such file or directory; did you mean overture?"),
         (".", "the mapping cannot be read: Is a directory"),
         ("a\0b", "the mapping cannot be read: embedded null byte"),
+        ("/dev/null", "the mapping cannot be read: it is not a regular file"),
     ],
 )
 def test_a_mapping_that_cannot_be_read_is_refused(name: str, why: str) -> None:
     with pytest.raises(FileError) as refused:
         load_mapping(name)
     assert str(refused.value) == why
+
+
+def test_a_mapping_that_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "mapping.toml")
+    for name in (pipe, "/dev/zero"):
+        with pytest.raises(FileError, match="the mapping cannot be read: it is not a regular file"):
+            load_mapping(name)
+
+
+def test_no_more_of_a_mapping_is_read_than_a_mapping_may_have(tmp_path: Path) -> None:
+    with (file := tmp_path / "mapping.toml").open("wb") as written:
+        written.truncate(1 << 40)  # takes no space
+    with pytest.raises(FileError, match="the mapping is larger than 1 MiB"):
+        load_mapping(file)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[stores]\n"\\u001b[31m" = 1',
+        '[stores.fields]\n"\\u001b[31m" = "x"',
+        '[stores.fields.city]\nfrom = "x"\n[stores.fields.city.values]\n"\\u001b[31ma" = "x"\n"\\u001b[31mA" = "y"',
+        f"[stores]\n{'k' * 100_000} = 1",
+        f'preset = "{"k" * 100_000}"',
+        f'[stores]\ntime_zone = "{"k" * 100_000}"',
+        f'[stores]\nencoding = "{"k" * 100_000}"',
+    ],
+)
+def test_the_reason_of_a_refusal_is_printable_and_short(text: str) -> None:
+    with pytest.raises(FileError) as refused:
+        parse_mapping(text.encode())
+    assert refused.value.why.isprintable()
+    assert len(refused.value.why) < 3_000
+
+
+@pytest.mark.parametrize("name", ["base64", "rot13", "punycode", "utf-7"])
+def test_only_encodings_of_texts_are_suggested(name: str) -> None:
+    with pytest.raises(FileError) as refused:
+        parse_mapping(f'[stores]\nencoding = "{name}"'.encode())
+    _, _, hint = refused.value.why.partition("; did you mean ")
+    assert not hint or parse_encoding(hint.removesuffix("?"))
 
 
 def test_a_system_without_time_zones_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
