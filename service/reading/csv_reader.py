@@ -1,5 +1,6 @@
 """Read CSV files: records by the columns of the header."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -10,14 +11,23 @@ import msgspec
 
 from service.reading.batch import BATCH_SIZE, Batch, UnreadableRecord, UnusedName
 from service.reading.csv_rows import Row, Rows, RowStream
+from service.reading.decompression import count_line_breaks
 from service.reading.diagnostics import FileError, Issue, truncate
-from service.reading.dialect import COMMA, DELIMITERS, find_delimiter, is_delimiter, separator_line
+from service.reading.dialect import (
+    COMMA,
+    DELIMITERS,
+    find_delimiter,
+    is_delimiter,
+    separator_line,
+    skip_blank_rows,
+)
 from service.reading.field_names import MAX_UNUSED
 from service.reading.record_file import RecordFile
 
 # Whether all wanted columns are among some names.
 Finds: TypeAlias = Callable[[Sequence[str]], bool]
 _LINE_ENDS: Final = (b"\n", b"\r")
+_LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)")
 _NO_VALUE: Final = ""
 
 
@@ -52,6 +62,8 @@ class CsvFile(RecordFile):
     def __init__(self, text: bytes, delimiter: str, assumed: Sequence[str] = ()) -> None:
         """Read the header. Raises FileError."""
         self._text, self._delimiter = text, delimiter
+        self._start = _skip_to_header(text, delimiter)
+        self._first_line = 1 + count_line_breaks(text, 0, self._start)
         self._header = _read_header(self._open())
         self.names, self.line, self.assumed = self._header.names, self._header.line, list(assumed)
 
@@ -69,10 +81,7 @@ class CsvFile(RecordFile):
             raise FileError("the last record is truncated", last.lines()[-2])
 
     def _open(self) -> RowStream:
-        stream = RowStream(self._text, self._delimiter)
-        if separator_line(self._text):
-            stream.read(1)
-        return stream
+        return RowStream(self._text, self._delimiter, start=self._start, line=self._first_line)
 
 
 def finds_nothing(_: Sequence[str]) -> bool:
@@ -99,6 +108,13 @@ def _finds(text: bytes, finds: Finds, delimiter: str) -> bool:
         return finds(CsvFile(text, delimiter).names)
     except FileError:
         return False
+
+
+def _skip_to_header(text: bytes, delimiter: str) -> int:
+    """Return the offset after a line that declares the delimiter, and after blank rows: there may be millions."""
+    line = _LINE.match(text) if separator_line(text) else None
+    encoded = delimiter.encode()
+    return skip_blank_rows(text, encoded if len(encoded) == 1 else b"", line.end() if line else 0)
 
 
 def _read_header(stream: RowStream) -> _Header:

@@ -28,11 +28,12 @@ class Rows(msgspec.Struct, frozen=True, eq=False):
 
 
 class RowStream:
-    """Reads the rows of a CSV text."""
+    """Reads the rows of a CSV text, from the one that begins at the offset `start` on the line `line`."""
 
-    def __init__(self, text: bytes, delimiter: str) -> None:
+    def __init__(self, text: bytes, delimiter: str, *, start: int = 0, line: int = 1) -> None:
         csv.field_size_limit(_MAX_CELL)
-        self._bytes = BytesIO(text)
+        self._bytes, self._line = BytesIO(text), line
+        self._bytes.seek(start)
         lines = TextIOWrapper(self._bytes, "utf-8", newline="")
         self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
 
@@ -44,7 +45,7 @@ class RowStream:
     def read(self, size: int) -> Rows:
         """Return the next rows, none at the end. Raises FileError."""
         rows: list[Row] = []
-        read = Rows(rows, self._reader.line_num + 1)
+        read = Rows(rows, self._line + self._reader.line_num)
         try:
             rows.extend(islice(self._reader, size))
         except csv.Error as error:

@@ -34,6 +34,13 @@ def separator_line(text: bytes) -> str | None:
     return match and match[2]
 
 
+def skip_blank_rows(text: bytes, delimiters: bytes, start: int = 0) -> int:
+    """Return the offset after the rows at `start` that have no other characters than some delimiters."""
+    row = re.compile(rb"[%b\r\n]*" % re.escape(delimiters)).match(text, start)
+    end = row.end() if row else start
+    return max(start, 1 + text.rfind(b"\n", start, end), 1 + text.rfind(b"\r", start, end))
+
+
 def find_delimiter(text: bytes, finds: Callable[[str], bool]) -> str:
     """Return the delimiter of a text, as its header shows.
 
@@ -68,8 +75,9 @@ class _RawHeader(msgspec.Struct, frozen=True):
 
 
 def _read_header(text: bytes) -> _RawHeader:
-    row, start, end = bytearray(), 0, 0
-    for token in _QUOTED_OR_LINE_END.finditer(text):
+    row = bytearray()
+    start = end = skip_blank_rows(text, _ALL)
+    for token in _QUOTED_OR_LINE_END.finditer(text, start):
         row += text[end : token.start()]
         end = token.end()
         if token[1] is not None:
