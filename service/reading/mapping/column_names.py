@@ -14,7 +14,7 @@ from service.reading.field_names import MAX_UNUSED, suggest_field
 from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, JoinedColumns, ResourceMapping
 from service.reading.mapping.toml_text import inline_table, quoted
 
-_PROPOSAL: Final = "; `store-directory mapping` proposes a mapping of other columns"
+_PROPOSAL: Final = "; `store-directory mapping` proposes a mapping of other columns, `--mapping` uses it"
 _MAX_COMPARED: Final = 1_000  # names, with a name that is missing; a header may have millions
 
 
