@@ -127,7 +127,7 @@ def _read_header(stream: RowStream) -> _Header:
 def _parse_header(row: Row, line: int) -> _Header:
     if duplicates := [name for name, number in Counter(row).items() if number > 1 and name != _NO_VALUE]:
         shown = ", ".join(repr(truncate(name)) for name in duplicates[:MAX_UNUSED])
-        raise FileError(f"duplicate columns: {shown}", line)
+        raise FileError(f"duplicate columns: {shown}: rename them", line)
     last = next(index for index in reversed(range(len(row))) if row[index])
     return _Header(row[: last + 1], len(row), line)
 

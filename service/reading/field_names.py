@@ -51,7 +51,7 @@ _SYNONYMS: Final = {
     ),
     "updated_at": (
         "updated updatedon dateupdated lastupdated modified modifiedat lastmodified geändert geändertam "
-        "letzteänderung aktualisiert aktualisiertam modifié"
+        "letzteänderung zuletztgeändert aktualisiert aktualisiertam zuletztaktualisiert lastupdate lastchanged modifié"
     ),
     "domain": "website web url homepage",
 }

@@ -88,6 +88,7 @@ def test_each_column_that_is_not_a_field_has_a_warning_with_a_suggestion(tmp_pat
         ("geöffnet_(Ja/Nein) Open?", "is_open"),
         ("Latitude_(WGS84) GPS-Breite geogr._Breite", "latitude"),
         ("Land/Region Country/Region", "country"),
+        ("Zuletzt_geändert last_update", "updated_at"),
     ],
 )
 def test_common_names_and_typos_get_a_suggestion(names: str, field: str) -> None:

@@ -12,8 +12,8 @@ from service.reading.by_name import column_key, columns_by_name, has_exact_names
 from service.reading.diagnostics import FileError, truncate
 from service.reading.field_names import MAX_UNUSED, suggest_field
 from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, JoinedColumns, ResourceMapping
+from service.reading.mapping.toml_text import inline_table, quoted
 
-_PROPOSAL: Final = "; `store-directory mapping` proposes a mapping of other columns"
 _MAX_COMPARED: Final = 1_000  # names, with a name that is missing; a header may have millions
 
 
@@ -95,7 +95,8 @@ class _Finder:
         if len(similar) == 1:
             return similar[0]
         if not entry.optional:
-            self._missing.append(f"{truncate(name)!r} (of {field}{self._hint(name, similar)})")
+            hint = self._hint(name, similar) or self._constant_hint(name, field, entry)
+            self._missing.append(f"{truncate(name)!r} (of {field}{hint})")
         return name if not self._is_table else None
 
     def _hint(self, name: str, similar: Sequence[str]) -> str:
@@ -106,6 +107,12 @@ class _Finder:
         if near := get_close_matches(name, self._names[:_MAX_COMPARED], n=1):
             return f"; did you mean {near[0]!r}?"
         return "" if self._is_table else "; if only some records have it, declare it optional"
+
+    def _constant_hint(self, name: str, field: str, entry: FieldMapping) -> str:
+        """Return how to write what may be meant as a value; "" if a table with columns is declared."""
+        if field == STORES.identifier or entry != FieldMapping(sources=(JoinedColumns((name,)),)):
+            return ""
+        return f"; a value of all records is {inline_table({'constant': quoted(truncate(name))})}"
 
     def check(self) -> None:
         """Raise FileError if columns are missing."""
@@ -123,8 +130,13 @@ def _check_required(
         unused = [name for name in names if name not in used][:MAX_UNUSED]
         candidates = {suggest_field(name, resource): truncate(name) for name in unused}
         described = ", ".join(_describe(field, mapping, candidates) for field in missing)
-        hint = _PROPOSAL if resource is STORES and not mapping.fields else ""
-        raise FileError(f"missing columns: {described}{hint}")
+        raise FileError(f"missing columns: {described}{_what_to_do(mapping, resource)}")
+
+
+def _what_to_do(mapping: ResourceMapping, resource: Resource) -> str:
+    if mapping.fields:
+        return "; add an entry for each"
+    return "; `store-directory mapping` proposes a mapping of other columns" if resource is STORES else ""
 
 
 def _describe(field: str, mapping: ResourceMapping, candidates: Mapping[str | None, str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 from msgspec import UNSET, UnsetType
 
 from service.model.kinds import FLAG, INSTANT
-from service.model.records import Field
+from service.model.records import STORES, Field
 from service.reading.diagnostics import FileError, truncate
 from service.reading.mapping.declaration import Constant, FieldMapping, FieldTable, JoinedColumns, JoinTable
 from service.reading.mapping.keys import join_keys, read_table
@@ -24,7 +24,7 @@ def parse_entry(entry: object, field: Field, place: str) -> FieldMapping:
     if isinstance(entry, str):
         return FieldMapping(sources=(JoinedColumns((entry,)),))
     if not isinstance(entry, Mapping):
-        raise FileError(f"{place}: expected a column, or a table")
+        raise FileError(f'{place}: expected a column, or a table such as {{ join = ["Street", "Number"] }}')
     table = read_table(entry, FieldTable, place)
     _check_combination(entry, place)
     _check_values(table, field, place)
@@ -62,6 +62,9 @@ def _check_values(table: FieldTable, field: Field, place: str) -> None:
         if not isinstance(value, expected | UnsetType):
             raise FileError(f"{place}.{key}: expected {what}")
         _check_length(value, f"{place}.{key}")
+    if field.name == STORES.identifier and table.constant is not UNSET:
+        how = f'name the column, as in {field.name} = "Number"'
+        raise FileError(f"{place}.constant: all stores would be one: {how}")
     for key, value in {"constant": table.constant, "default": table.default}.items():
         if field.required and isinstance(value, str) and not value.strip():
             raise FileError(f"{place}.{key}: empty, but the field is required: fill it in")

@@ -12,7 +12,10 @@ from service.reading.record_file import RecordFile
 MAX_COLUMNS: Final = 1_000  # that are read; a header may have millions
 _MAX_TEXT: Final = 200  # characters of a name and of a cell
 # What people write for no value. Words that may be values are not here: NA is Namibia.
-_NO_VALUE: Final = frozenset({"-", "--", "–", "—", "n/a", "#n/a", "k.a.", "k. a.", "null", "(null)", r"\n"})  # noqa: RUF001 - dashes
+_NO_VALUE: Final = frozenset(
+    {"-", "--", "–", "—", "?", "n/a", "#n/a", "#nv", "n.a.", "k.a.", "k. a.", "null", "(null)", r"\n"}  # noqa: RUF001 - dashes
+    | {"unknown", "unbekannt", "inconnu", "desconocido", "sconosciuto", "onbekend"}
+)
 
 
 class ColumnSample(msgspec.Struct, frozen=True):

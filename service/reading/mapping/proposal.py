@@ -7,7 +7,7 @@ import msgspec
 
 from service.model.kinds import INSTANT, NUMBER
 from service.model.records import COMPANIES, STORES
-from service.reading.mapping.column_choice import find_company_name
+from service.reading.mapping.column_choice import find_company_name, recognizes
 from service.reading.mapping.first_records import MAX_COLUMNS, ColumnSample, FirstRecords, read_first_records
 from service.reading.mapping.preset_entries import entries_of_preset, entries_to_add
 from service.reading.mapping.preset_signatures import find_preset
@@ -56,6 +56,8 @@ def _heading(file: RecordFile, name: str, first: FirstRecords) -> Iterator[str]:
     yield "# Check each line, and what `store-directory check` shows with it. All keys are in docs/mapping.md."
     if file.assumed:
         yield f"# Assumed about the file: {'; '.join(file.assumed)}."
+    if file.is_table and not recognizes(file.names):
+        yield "# Few names of columns are known. They must be in the first row, without a title above them."
 
 
 def _complete(entries: _Entries, unused: Iterable[ColumnSample], first: FirstRecords) -> dict[str, ProposedEntry]:

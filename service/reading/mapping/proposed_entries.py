@@ -68,17 +68,18 @@ def missing_notes(field: Field, entry: ProposedEntry, first: FirstRecords) -> tu
     found = f"{field.name} is required, but missing in {missing:,} of the first {first.count:,} records."
     if field.name == STORES.identifier:
         return (f"{found} Complete them, or leave them out with `serve --invalid skip`.",)
-    table = inline_table({"from": entry.value}) if entry.value.startswith('"') else entry.value
     return (
         f"{found} Leave them out with `serve --invalid skip`, or use this line and fill in a default:",
-        f'{field.name} = {table.removesuffix(" }")}, default = "" }}',
+        f"{field.name} = {_with_default(entry.value, quoted(''))}",
     )
 
 
 def propose_entry(field: Field, column: ColumnSample) -> ProposedEntry:
     """Return the entry of a field that is made of one column."""
-    if field.kind is FLAG and any(parse_flag(text) is None for text in column.texts):
-        return _flag_entry(field, column)
+    if field.kind is FLAG:
+        plain = all(parse_flag(text) is not None for text in column.texts)
+        entry = ProposedEntry(quoted(column.name), (column.name,)) if plain else _flag_entry(field, column)
+        return msgspec.structs.replace(entry, notes=(*entry.notes, *_notes_on_blanks(field, column, entry.value)))
     if field.kind is INSTANT and any(parse_instant(text) is None for text in column.texts):
         return _instant_entry(field, column)
     return ProposedEntry(quoted(column.name), (column.name,))
@@ -112,6 +113,21 @@ def _flag_entry(field: Field, column: ColumnSample) -> ProposedEntry:
     return ProposedEntry(_with_values(column, values), (column.name,), notes=tuple(notes))
 
 
+def _notes_on_blanks(field: Field, column: ColumnSample, value: str) -> Iterator[str]:
+    """Yield what to do if records without a value mean no, as they do if only yes is written."""
+    blank = column.cells.count(None)
+    if value and blank and column.texts and all(flag_of(text) for text in column.texts):
+        found = f"{quoted(column.name)} has no value in {blank:,} of the first {len(column.cells):,} records"
+        yield f"{found}, and no word for no. They are served as open. If they are closed, use this line instead:"
+        yield f"{field.name} = {_with_default(value, _FLAGS[False])}"
+
+
+def _with_default(value: str, default: str) -> str:
+    """Return the value of an entry with a default."""
+    table = inline_table({"from": value}) if value.startswith('"') else value
+    return f"{table.removesuffix(' }')}, default = {default} }}"
+
+
 def _questions(field: Field, column: ColumnSample, texts: Sequence[str]) -> Iterator[str]:
     if len(texts) != _BOTH:
         yield f"{quoted(column.name)} may be {field.name}, but has neither yes nor no, such as {quoted(texts[0])}."
@@ -127,14 +143,25 @@ def _with_values(column: ColumnSample, values: Mapping[str, bool]) -> str:
 
 
 def _instant_entry(field: Field, column: ColumnSample) -> ProposedEntry:
-    possible = [_with_formats(column, formats) for formats in possible_formats(column.texts)]
+    dates = [text for text in column.texts if parse_instant(text) is not None or possible_formats([text])]
+    known = set(dates)
+    others = [text for text in column.texts if text not in known][:1]
+    notes = [
+        f"{quoted(text)} in {quoted(column.name)} has no format that can be declared: if it means no value,"
+        " add it to no_value."
+        for text in others
+    ]
+    possible = [_with_formats(column, formats) for formats in possible_formats(dates)]
+    if dates and all(parse_instant(text) is not None for text in dates):
+        possible = [quoted(column.name)]
     if len(possible) == 1:
-        return ProposedEntry(possible[0], (column.name,))
-    example = quoted(next(text for text in column.texts if parse_instant(text) is None))
-    notes = [f"{quoted(column.name)} has a date of no format that can be declared, or of none at all: {example}."]
+        return ProposedEntry(possible[0], (column.name,), notes=tuple(notes))
     if possible:
-        question = f"Which format is {example} in? The first records do not show it. {_KEEP_ONE}"
-        notes = [question, *(f"{field.name} = {value}" for value in possible)]
+        example = quoted(next(text for text in dates if parse_instant(text) is None))
+        notes.append(f"Which format is {example} in? The first records do not show it. {_KEEP_ONE}")
+        notes += [f"{field.name} = {value}" for value in possible]
+    elif not others:
+        notes.append(f"The dates in {quoted(column.name)} have several formats, which contradict each other.")
     return ProposedEntry(columns=(column.name,), notes=tuple(notes))
 
 

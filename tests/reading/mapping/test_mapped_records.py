@@ -190,6 +190,8 @@ ROW = "s1,c1,1 Elm St,Ada,CA,a,b,c"
     [
         ('"Orr"', "'Orr' (of name; did you mean 'Ort'?)"),
         ('"store name"', "'store name' (of name; use one of 'Store Name', 'STORE_NAME')"),
+        ('"DE"', "'DE' (of name; a value of all records is { constant = \"DE\" })"),
+        ('{ from = "DE", default = "x" }', "'DE' (of name)"),
         ('{ join = ["Ort", "Stat"] }', "'Stat' (of name)"),
         (
             '{ join = ["province", "xx"] }',
@@ -204,6 +206,12 @@ def test_columns_that_the_file_does_not_have_are_refused_with_the_nearest_name(e
         MappedRecords(table(f"{HEADER}\n{ROW}"), declared, STORES)
     assert str(refused.value) == f"the mapping names columns that the file does not have: {why}"
     assert refused.value.line == 1
+
+
+def test_a_column_of_identifiers_that_the_file_does_not_have_is_no_constant() -> None:
+    declared = parse_mapping(b"[stores.fields]\nstore_id = 'xyz'").stores
+    with pytest.raises(FileError, match=r"'xyz' \(of store_id\)$"):
+        MappedRecords(table(f"{HEADER}\n{ROW}"), declared, STORES)
 
 
 def test_entries_that_refer_to_each_other_are_refused_because_fields_are_made_of_columns() -> None:
@@ -233,6 +241,7 @@ def test_required_fields_without_a_column_are_refused() -> None:
         MappedRecords(table("company_id,Town,Street\nc1,Ada,1 Elm St"), declared, STORES)
     assert str(refused.value) == (
         "missing columns: store_id (expected 'No'), address_1 (map it to 'Street'?), city (map it to 'Town'?), country"
+        "; add an entry for each"
     )
 
 

@@ -203,7 +203,7 @@ REFUSED = [
     ),
     (
         "[stores.fields]\ncity = 5",
-        "stores.fields.city: expected a column, or a table",
+        'stores.fields.city: expected a column, or a table such as { join = ["Street", "Number"] }',
     ),
     (
         '[stores.fields]\ncity = { form = "x" }',
@@ -267,6 +267,10 @@ REFUSED = [
     (
         '[stores.fields]\ncity = { constant = " " }',
         "stores.fields.city.constant: empty, but the field is required: fill it in",
+    ),
+    (
+        '[stores.fields]\nstore_id = { constant = "Filial-Nr" }',
+        'stores.fields.store_id.constant: all stores would be one: name the column, as in store_id = "Number"',
     ),
     (
         '[stores.fields]\nis_open = { constant = "true" }',

@@ -117,6 +117,18 @@ def test_openstreetmap() -> None:
     }
 
 
+def test_openstreetmap_as_osmtogeojson_writes_it() -> None:
+    shop = {"shop": "kiosk", "name": "Ei", "addr:full": "A 1", "addr:city": "Ulm", "addr:country": "DE"}
+    properties = {"timestamp": "2024-03-09T11:20:00Z", **shop, "id": "way/7"}
+    square = [[[9, 48], [10, 48], [10, 49], [9, 48]]]
+    feature = {"type": "Feature", "properties": properties, "geometry": {"type": "Polygon", "coordinates": square}}
+    loaded = load("openstreetmap", geojson(json.dumps({"type": "FeatureCollection", "features": [feature]})))
+    assert loaded.diagnostics == []
+    (found,) = loaded.stores
+    assert (found["store_id"], found["updated_at"]) == ("way/7", "2024-03-09T11:20:00Z")
+    assert (found["latitude"], found["longitude"]) == ("48.5", "9.5")
+
+
 def test_fields_that_a_preset_does_not_find_are_added_by_a_mapping_that_starts_from_it() -> None:
     own = 'preset = "openstreetmap"\n[stores.fields]\ncountry = { constant = "DE" }\n'
     own += 'city = { from = "addr:city", default = "Freiburg" }'

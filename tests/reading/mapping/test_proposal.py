@@ -203,6 +203,12 @@ def test_a_street_is_joined_with_the_number_of_its_house_in_the_same_object() ->
     assert entries(proposed(nested(records), "shops.json"))["address_1"] == '"tags.addr:street"'
 
 
+def test_a_header_of_unknown_names_may_not_be_the_header() -> None:
+    note = "# Few names of columns are known. They must be in the first row, without a title above them.\n"
+    assert note in propose_mapping(table("Filialen 2024,,\nNr,Straße,Ort\n1,x,Ulm"), "filialen.csv")
+    assert note not in propose_mapping(table("Nr,Straße,Ort\n1,x,Ulm"), "filialen.csv")
+
+
 def test_remarks_in_names_of_columns_do_not_matter() -> None:
     text = of_columns(**{"Geöffnet (Ja/Nein)": "Ja|Nein"})
     assert entries(text)["is_open"] == '{ from = "Geöffnet (Ja/Nein)", values = { "Ja" = true, "Nein" = false } }'
@@ -296,6 +302,26 @@ def test_what_values_of_a_flag_mean_is_asked_if_it_is_not_known() -> None:
     ) in text
 
 
+@pytest.mark.parametrize(
+    ("texts", "entry"),
+    [
+        ("x||x", '{ from = "is_open", values = { "x" = true }, default = false }'),
+        ("yes||", '{ from = "is_open", default = false }'),
+        ("yes|no|", None),
+        ("geschlossen||", None),
+        ("x|x|x", None),
+    ],
+)
+def test_records_without_a_word_may_be_closed_if_only_yes_is_written(texts: str, entry: str | None) -> None:
+    text = of_columns(is_open=texts)
+    assert ("If they are closed, use this line instead:\n" in text) == (entry is not None)
+    if entry is not None:
+        blank = texts.split("|").count("")
+        assert f'# "is_open" has no value in {blank} of the first 3 records, and no word for no. They' in text
+        assert f"\n# is_open = {entry}\nis_open = " in text
+        parse_mapping(text.replace("\nis_open = ", "\n# ").replace("# is_open = ", "is_open = ").encode())
+
+
 def test_a_column_that_says_what_is_open_is_found_by_its_values() -> None:
     assert entries(of_columns(Parking="yes|no", Zustand="offen|geschlossen", Later="open"))["is_open"] == (
         '{ from = "Zustand", values = { "offen" = true, "geschlossen" = false } }  # found by its values'
@@ -347,20 +373,26 @@ def test_ambiguous_dates_are_asked_for(texts: str, formats: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "texts",
+    "text", ["May 2024", "31.02.2024", "31.05.2024 24:00", "1.2.345", "2024.05.31.1", "soon", "41000"]
+)
+@pytest.mark.parametrize(
+    ("others", "value"),
     [
-        "May 2024",
-        "31.02.2024",
-        "31.05.2024|05/31/2024",
-        "31.05.2024 24:00",
-        "1.2.345",
-        "2024.05.31.1",
-        "31.12.2024|soon",
+        ("", None),
+        ("31.12.2024|", '{ from = "created_at", date = "dd.mm.yyyy" }'),
+        ("2024-12-31|", '"created_at"'),
     ],
 )
-def test_dates_of_no_format_are_reported(texts: str) -> None:
-    text = of_columns(created_at=texts)
-    assert '# "created_at" has a date of no format that can be declared, or of none at all: "' in text
+def test_texts_in_no_format_of_dates_are_reported(others: str, text: str, value: str | None) -> None:
+    found = of_columns(created_at=others + text)
+    note = f'# "{text}" in "created_at" has no format that can be declared: if it means no value, add it to no_value.\n'
+    assert note in found
+    assert entries(found).get("created_at") == value
+
+
+def test_dates_that_contradict_each_other_are_reported() -> None:
+    text = of_columns(created_at="31.05.2024|05/31/2024|05.31.2024")
+    assert '# The dates in "created_at" have several formats, which contradict each other.\n' in text
     assert "\ncreated_at = " not in text
 
 
@@ -385,7 +417,7 @@ from = "stores"
 # Not used: "Code A", "Code B".
 """
     )
-    with pytest.raises(FileError, match=r"^stores\.fields\.store_id\.constant: empty, but the field is required"):
+    with pytest.raises(FileError, match=r"^stores\.fields\.store_id\.constant: all stores would be one: name the"):
         parse_mapping(text.encode())
     filled = text.replace('{ constant = "" }', '"Code A"')
     loaded = compiled(filled, table("Ort,Straße,Code A,Code B,Land\nUlm,x,1,2,DE\nUlm,y,3,2,DE"))
