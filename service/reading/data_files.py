@@ -52,10 +52,10 @@ def read_data_set(path: Path, *, options: ReadOptions = AS_FOUND, fingerprint: s
     """Return the files of a folder, of an archive, or a single file; all from what the links of `path` resolve to now.
 
     With the `fingerprint` of an earlier signature, files that changed since then are an error, unless a manifest proves
-    that they belong together.
+    that they belong together. That cannot be proven of a mapping.
     """
     found = _read_data_set(path, options)
-    unverified = any(file.listing is None for file in found.files.values())
+    unverified = found.mapping is not None or any(file.listing is None for file in found.files.values())
     if fingerprint is not None and unverified and data_signature(path, options).fingerprint != fingerprint:
         found.errors.append(FileError("the files changed while they were read").diagnostic(path))
     return found

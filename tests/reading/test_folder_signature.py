@@ -51,6 +51,18 @@ def test_only_a_manifest_makes_files_verifiable(folder: Path) -> None:
     assert file_signature(folder / "stores.baked").verifiable
 
 
+def test_nothing_verifies_a_mapping(folder: Path, tmp_path: Path) -> None:
+    (folder / "manifest.json").write_bytes(b"{}")
+    (archive := tmp_path / "data.zip").write_bytes(b"")
+    (mapping := tmp_path / "mine.toml").write_bytes(b"")
+    for data in (folder, archive):
+        assert data_signature(data, ReadOptions(mapping="overture")).verifiable
+        assert not data_signature(data, ReadOptions(mapping=str(mapping))).verifiable
+    (folder / "mapping.toml").write_bytes(b"")
+    assert not data_signature(folder).verifiable
+    assert data_signature(folder, ReadOptions(mapping="overture")).verifiable
+
+
 def test_an_unreadable_folder_has_a_signature_and_no_data(folder: Path, tmp_path: Path) -> None:
     looks = [data_signature(tmp_path / name) for name in ("gone", "nul\0", "x" * 300)]
     assert len({look.fingerprint for look in looks}) == 1
