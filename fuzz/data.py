@@ -33,6 +33,7 @@ from service.reading.parquet.wkb import locate
 from service.reading.record_file import RecordFile
 from service.reading.zip_archive import ZipArchive
 from tests.engine import oracle
+from tests.loading.data_files import read_batches
 
 
 def read_csv(given: bytes) -> None:
@@ -124,15 +125,13 @@ def read_wkb(given: bytes) -> None:
 
 def open_file(form: str, content: bytes) -> RecordFile:
     """Open a file as records by column."""
-    opened = FORMATS[form].open
-    assert opened is not None
-    return opened(content)
+    return FORMATS[form].open(content)
 
 
 def _compile(form: str, text: bytes, resource: Resource) -> int:
     """Return how many records a text has, once they are read, checked and made a table."""
     compiler = Compiler(resource, file="file", companies=None)
-    for batch in FORMATS[form].read(text, resource):
+    for batch in read_batches(form, text, resource):
         assert 0 <= batch.done <= batch.total
         compiler.add(batch)
     compiler.close()

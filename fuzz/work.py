@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Final
 
 from service.loading.compiler import Compiler
@@ -12,11 +11,9 @@ from service.model.place import parse_box, parse_point
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.model.words import parse_terms, words
-from service.reading.by_name import RecordsByName, has_required_columns
 from service.reading.csv_reader import open_csv
 from service.reading.decompression import plain_text
 from service.reading.diagnostics import FileError
-from service.reading.formats import FORMATS
 from service.reading.mapping.column_choice import recognizes
 from service.reading.mapping.proposal import propose_mapping
 from service.web.connections.body import ChunkedBody
@@ -25,6 +22,7 @@ from service.web.connections.parse_errors import RejectedHead
 from service.web.connections.request import read_request
 from service.web.parsed_parameters import ParsedParameters
 from service.web.request_target import query_pairs
+from tests.loading.data_files import read_batches
 
 _PARSER: Final = QueryParser(STORES)
 
@@ -78,7 +76,7 @@ def load_stores(form: str) -> Callable[[bytes], None]:
     def read(given: bytes) -> None:
         compiler = Compiler(STORES, file="file", companies=None)
         with suppress(FileError):
-            for batch in FORMATS[form].read(plain_text(given, None), STORES):
+            for batch in read_batches(form, given, STORES):
                 compiler.add(batch)
             compiler.close()
             compiler.build()
@@ -89,7 +87,7 @@ def load_stores(form: str) -> Callable[[bytes], None]:
 def open_csv_text(given: bytes) -> None:
     """Find the delimiter and the columns of a CSV text."""
     with suppress(FileError):
-        RecordsByName(open_csv(plain_text(given, None), finds=partial(has_required_columns, resource=STORES)), STORES)
+        read_batches("csv", given, STORES)
 
 
 def propose(given: bytes) -> None:

@@ -46,7 +46,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
     mapping: Annotated[
         Text,
-        Help("Data", "FILE|PRESET", "Map columns to fields by this file or preset.", "mapping.toml beside the data"),
+        Help("Data", "FILE|PRESET", "Map columns to fields by this file or preset.", "mapping.toml in the folder"),
     ] = ""
     encoding: Annotated[
         Text, Help("Data", "NAME", "Read CSV files in this encoding, such as windows-1252.", "UTF-8")

@@ -31,7 +31,7 @@ def mapping(data: Path, **values: Any) -> None:
     if file is None:
         raise click.ClickException("\n".join(map(str, found.errors)))
     derives = found.derives_companies or COMPANIES.name not in found.files
-    encoding = settings.encoding if file.format.has_encodings else ""
+    encoding = settings.encoding if file.format.is_csv else ""
     try:
         opened = open_records(file, recognizes, encoding)
         text = propose_mapping(opened, file.name, encoding=encoding, derives_companies=derives)

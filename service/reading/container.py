@@ -1,16 +1,17 @@
 """What holds the files of a data set: a folder, an archive, or a single file that is alone."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from service.model.records import COMPANIES, STORES
 from service.reading.diagnostics import FileError
-from service.reading.file_names import ARCHIVE, holds_data, is_archive, of_usual_formats, single_file_name
+from service.reading.file_names import ARCHIVE, data_files, holds_data, is_archive
 from service.reading.folder_signature import is_file, resolve_root
 from service.reading.formats import FORMATS
 from service.reading.manifest import MANIFEST
-from service.reading.mapping.mapping_file import MAPPING
+from service.reading.misnamed_files import suggest_conversion
 from service.reading.stored_bytes import read_stored, reason
 from service.reading.zip_archive import ZipArchive
 
@@ -75,11 +76,14 @@ def open_container(path: Path) -> Container:
             what = "file" if holds_data(path) else "folder"
             raise FileError(f"the {what} cannot be read: {reason(error)}") from None
     if not holds_data(path):
-        raise FileError(f"this is not a data file by its name: a data set is {ACCEPTED}")
+        hint = suggest_conversion(path.name) or f"a data set is {ACCEPTED}"
+        raise FileError(f"this is not a data file by its name: {hint}")
     return _Archive(path) if is_archive(path) else _SingleFile(path)
 
 
-def _only_data_file(names: Iterable[str]) -> str | None:
-    found = (single_file_name(name) for name in names if name not in (MANIFEST, MAPPING))
-    files = of_usual_formats(list(filter(None, found)))
-    return files[0].string if len(files) == 1 else None
+def _only_data_file(names: Sequence[str]) -> str | None:
+    """Return the file with the stores, by any name, if there is none of companies and no other that may have them."""
+    if data_files(names, COMPANIES):
+        return None
+    files = data_files(names, STORES) or data_files(name for name in names if name != MANIFEST)
+    return files[0].name if len(files) == 1 else None

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import compress, count, islice
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -24,6 +24,8 @@ from service.reading.dialect import (
 from service.reading.field_names import MAX_UNUSED
 from service.reading.record_file import RecordFile
 
+# Whether all wanted columns are among some names.
+Finds: TypeAlias = Callable[[Sequence[str]], bool]
 _LINE_ENDS: Final = (b"\n", b"\r")
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)")
 _NO_VALUE: Final = ""
@@ -82,23 +84,26 @@ class CsvFile(RecordFile):
         return RowStream(self._text, self._delimiter, start=self._start, line=self._first_line)
 
 
-def open_csv(
-    content: bytes, *, delimiter: str | None = None, finds: Callable[[Sequence[str]], bool] | None = None
-) -> CsvFile:
+def finds_nothing(_: Sequence[str]) -> bool:
+    """Return False: no columns are wanted."""
+    return False
+
+
+def open_csv(content: bytes, *, delimiter: str | None = None, finds: Finds = finds_nothing) -> CsvFile:
     """Return a CSV text with its delimiter: as declared, else as its first line says, else as its header shows.
 
-    `finds` returns whether all wanted columns are among some names. Raises FileError.
+    Raises FileError.
     """
     if delimiter is not None and not is_delimiter(delimiter):
         raise FileError(f"{delimiter!r} cannot be a delimiter")
     declared = delimiter or separator_line(content)
     if declared is not None:
         return CsvFile(content, declared)
-    found = find_delimiter(content, finds and partial(_finds, content, finds))
+    found = find_delimiter(content, partial(_finds, content, finds))
     return CsvFile(content, found, [] if found == COMMA else [DELIMITERS[found]])
 
 
-def _finds(text: bytes, finds: Callable[[Sequence[str]], bool], delimiter: str) -> bool:
+def _finds(text: bytes, finds: Finds, delimiter: str) -> bool:
     try:
         return finds(CsvFile(text, delimiter).names)
     except FileError:

@@ -1,6 +1,5 @@
 """Find and read the files of a data set."""
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -11,13 +10,13 @@ import msgspec
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.container import Container, open_container
 from service.reading.diagnostics import Diagnostic, FileError
-from service.reading.file_names import data_file_name, of_usual_formats, single_file_name
+from service.reading.file_names import DataFileName, data_files
 from service.reading.folder_signature import data_signature
 from service.reading.formats import FORMATS, Format
 from service.reading.manifest import MANIFEST, Listing, Manifest, parse_manifest
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapping_file import MAPPING, load_mapping, parse_mapping
-from service.reading.misnamed_files import suggest_file_name
+from service.reading.misnamed_files import suggest_file_name, suggest_other_files
 from service.reading.read_options import AS_FOUND, ReadOptions
 
 _TWICE: Final = "the mapping takes the companies from the stores, and there is a file of companies, too: keep one"
@@ -43,7 +42,7 @@ class FileSet(msgspec.Struct, frozen=True, eq=False):
     files: dict[str, StoredFile]
     errors: list[Diagnostic]
     generated_at: datetime | None = None
-    mapping: DataMapping | None = None
+    mapping: DataMapping = DataMapping()
     encoding: str = ""
     derives_companies: bool = False
 
@@ -77,7 +76,7 @@ def _read_data_set(path: Path, options: ReadOptions) -> FileSet:
         generated_at=manifest.generated_at if manifest else None,
         mapping=mapping,
         encoding=options.encoding,
-        derives_companies=container.single is not None or (mapping is not None and mapping.derives_companies),
+        derives_companies=container.single is not None or mapping.derives_companies,
     )
     if found.derives_companies:
         found.errors.extend(_needless_files(container))
@@ -88,59 +87,63 @@ def _read_data_set(path: Path, options: ReadOptions) -> FileSet:
     return found
 
 
-def _read_mapping(container: Container, options: ReadOptions) -> DataMapping | None:
-    """Return the mapping that an option names, else the one beside the files, if there is one."""
+def _read_mapping(container: Container, options: ReadOptions) -> DataMapping:
+    """Return the mapping that an option names, else the one beside the files, else one that maps nothing."""
     if options.mapping:
         return load_mapping(options.mapping)
-    return parse_mapping(container.read(MAPPING)) if MAPPING in container.names else None
+    return parse_mapping(container.read(MAPPING)) if MAPPING in container.names else DataMapping()
 
 
 def _find(resource: Resource, container: Container, manifest: Manifest | None, found: FileSet) -> None:
     """Add the file of a resource, or the error why it cannot be used."""
-    matches = _matches(resource, container)
+    names = _names(resource, container)
     try:
-        match = _only(matches, container, resource)
-        listing = manifest.listing(match.string) if manifest else None
-        stored = container.read(match.string)
+        name = _only(names, container, resource)
+        listing = manifest.listing(name.name) if manifest else None
+        stored = container.read(name.name)
         if listing is not None:
             listing.check_bytes(stored)
-        compression = match[3] and match[3].lower()
-        file = StoredFile(match.string, FORMATS[match[2].lower()], compression, stored, listing)
+        file = StoredFile(name.name, name.format, name.compression, stored, listing)
         found.files[resource.name] = file
         if found.derives_companies:
             found.files[COMPANIES.name] = file
     except FileError as error:
-        found.errors.append(error.diagnostic(matches[0].string if len(matches) == 1 else resource.name))
+        found.errors.append(error.diagnostic(names[0].name if len(names) == 1 else resource.name))
 
 
 def _needless_files(container: Container) -> Iterator[Diagnostic]:
     """Yield an error for each file of companies, if companies are derived from the stores."""
-    return (FileError(_TWICE).diagnostic(match.string) for match in _matches(COMPANIES, container))
+    return (FileError(_TWICE).diagnostic(each.name) for each in _names(COMPANIES, container))
 
 
-def _matches(resource: Resource, container: Container) -> Sequence[re.Match[str]]:
-    """Return the parts of the names of the files of a resource."""
-    if container.single is not None:
-        match = single_file_name(container.single)
-        return [match] if match and resource is STORES else []
-    files = (match for name in container.names if (match := data_file_name(name)))
-    return of_usual_formats([match for match in files if match[1] == resource.name])
+def _names(resource: Resource, container: Container) -> Sequence[DataFileName]:
+    """Return the names of the files of a resource."""
+    if container.single is None:
+        return data_files(container.names, resource)
+    return data_files([container.single]) if resource is STORES else []
 
 
-def _only(matches: Sequence[re.Match[str]], container: Container, resource: Resource) -> re.Match[str]:
-    if len(matches) > 1:
-        raise FileError(f"found several files, keep one: {', '.join(match.string for match in matches)}")
-    if matches:
-        return matches[0]
-    accepted = ", ".join(f"{resource.name}.{ending}" for ending in FORMATS)
-    found = suggest_file_name(filter(container.is_file, container.names), resource.name)
-    hint = found or f"put one of {accepted} into the folder, optionally compressed as .gz or .zst"
-    raise FileError(f"the file is missing: {hint}")
+def _only(names: Sequence[DataFileName], container: Container, resource: Resource) -> DataFileName:
+    if len(names) > 1:
+        raise FileError(f"found several files, keep one: {', '.join(each.name for each in names)}")
+    if names:
+        return names[0]
+    others = list(filter(container.is_file, container.names))
+    what_to_do = suggest_file_name(others, resource.name) or _suggest_file(resource, others)
+    raise FileError(f"the file is missing: {what_to_do}")
+
+
+def _suggest_file(resource: Resource, names: Sequence[str]) -> str:
+    formats = f"another format ({', '.join(FORMATS)}), with .gz or .zst if it is compressed"
+    file = f"put {resource.name}.csv into the folder, or {formats}"
+    if resource is COMPANIES:
+        return f"{file}; or let a mapping take the companies from the stores"
+    return file + suggest_other_files(names, resource.name, [COMPANIES.name])
 
 
 def _check_other_files(container: Container, manifest: Manifest) -> Iterator[Diagnostic]:
     """Yield the errors of listed files that hold no records, and of missing ones."""
-    held = {match.string for resource in (COMPANIES, STORES) for match in _matches(resource, container)}
+    held = {each.name for resource in (COMPANIES, STORES) for each in _names(resource, container)}
     for name, listing in manifest.files.items():
         try:
             if name not in held:

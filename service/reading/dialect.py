@@ -41,7 +41,7 @@ def skip_blank_rows(text: bytes, delimiters: bytes, start: int = 0) -> int:
     return max(start, 1 + text.rfind(b"\n", start, end), 1 + text.rfind(b"\r", start, end))
 
 
-def find_delimiter(text: bytes, finds: Callable[[str], bool] | None = None) -> str:
+def find_delimiter(text: bytes, finds: Callable[[str], bool]) -> str:
     """Return the delimiter of a text, as its header shows.
 
     `finds` returns whether all wanted columns are found with a delimiter. A comma with which they are found is the
@@ -49,9 +49,9 @@ def find_delimiter(text: bytes, finds: Callable[[str], bool] | None = None) -> s
     """
     header = _read_header(text)
     found = [delimiter for delimiter in DELIMITERS if delimiter.encode() in header.unquoted]
-    if found in ([], [COMMA]) or (finds is not None and finds(COMMA)):
+    if found in ([], [COMMA]) or finds(COMMA):
         return COMMA
-    fitting = found if len(found) == 1 or finds is None else list(filter(finds, found))
+    fitting = found if len(found) == 1 else list(filter(finds, found))
     if len(fitting) != 1:
         raise FileError(_describe_unclear(found), 1 + count_line_breaks(text, 0, header.start))
     return fitting[0]

@@ -18,46 +18,51 @@ _SYNONYMS: Final = {
     "parent_company_id": "parent parentid parentcompany konzern",
     "company_id": (
         "company companyname brand chain owner kette firma unternehmen marke betreiber enseigne marque empresa marca "
-        "azienda insegna bedrijf merk"
+        "azienda insegna bedrijf merk businessname firmenname unternehmensname banner"
     ),
     "name": "title label branch bezeichnung filiale nom nombre nome naam",
     "address_1": (
-        "address addr street streetaddress addressline addressline1 line1 straße strasse straßehausnummer "
-        "strassehausnummer straßeundhausnummer straßenr strassenr anschrift adresse rue dirección direccion calle "
-        "indirizzo via adres straat"
+        "address addr street street1 streetaddress addressline addressline1 line1 adresszeile adresszeile1 straße "
+        "strasse straßehausnummer strassehausnummer straßeundhausnummer straßenr strassenr anschrift adresse rue "
+        "dirección direccion calle indirizzo via adres straat"
     ),
-    "address_2": "addressline2 line2 suite unit floor adresszusatz complément complement",
-    "city": "town locality municipality place ort stadt ville commune ciudad localidad città citta comune plaats stad",
+    "address_2": "addressline2 line2 street2 adresszeile2 suite unit floor adresszusatz complément complement",
+    "city": (
+        "town towncity locality municipality place ort stadt ville commune ciudad localidad municipio città citta "
+        "comune plaats stad"
+    ),
     "province": (
         "state region statecode stateprovince provincestate county prefecture bundesland kanton département "
         "departement région provincia regione provincie"
     ),
-    "country": "countrycode nation land ländercode staat pays país pais paese",
-    "postal_code": "zip zipcode postcode postal plz postleitzahl codepostal códigopostal codigopostal cap",
+    "country": "countrycode countryregion nation land landregion ländercode staat pays país pais paese",
+    "postal_code": "zip zipcode postcode postal plz postleitzahl codepostal códigopostal codigopostal cp cap",
     "phone_number": (
-        "phone telephone tel phoneno mobile telefon telefonnummer telefonnr rufnummer téléphone teléfono telefono "
-        "telefoon"
+        "phone telephone tel phoneno phone1 mobile telefon telefonnummer telefonnr rufnummer téléphone teléfono "
+        "telefono telefoon"
     ),
-    "is_open": "open active geöffnet offen aktiv ouvert actif abierto activo aperto attivo actief",
+    "is_open": "open active geöffnet offen aktiv ouvert actif abierto abierta activo aperto attivo actief",
     "latitude": "lat y breite breitengrad latitud latitudine breedtegraad",
     "longitude": "lng lon long x länge laenge längengrad laengengrad longitud longitudine lengtegraad",
     "created_at": (
-        "created createdon datecreated creationdate opened openedon openedat openingdate dateopened angelegt "
-        "angelegtam erstellt erstelltam eröffnet eröffnetam eröffnung eröffnungsdatum datecréation"
+        "created createdon datecreated creationdate opened openedon openedat openingdate opendate dateopened angelegt "
+        "angelegtam erstellt erstelltam eröffnet eröffnetam eröffnung eröffnungsdatum eröffnungstag "
+        "datecréation datedouverture fechadeapertura"
     ),
     "updated_at": (
-        "updated updatedon dateupdated lastupdated modified modifiedat lastmodified geändert geändertam aktualisiert "
-        "aktualisiertam modifié"
+        "updated updatedon dateupdated lastupdated modified modifiedat lastmodified geändert geändertam "
+        "letzteänderung aktualisiert aktualisiertam modifié"
     ),
     "domain": "website web url homepage",
 }
-_IDENTIFIER_SYNONYMS: Final = "id ref code number no key nr nummer kennung"
+_IDENTIFIER_SYNONYMS: Final = "id ref code number no key nr nummer kennung código codigo codice"
 _NAME_SYNONYMS: Final = {STORES.name: "store", COMPANIES.name: "company companyname brand chain"}
 # Numbers of houses are no fields, but parts of an address.
 _HOUSE_NUMBERS: Final = frozenset(
     {"housenumber", "houseno", "streetnumber", "streetno", "hausnummer", "hausnr", "huisnummer", "numérorue"}
 )
-_PREFIX: Final = re.compile("store|shop|location|branch|contact|filiale?|standort|markt|addr(?!ess)|geo")
+_PREFIX: Final = re.compile("store|shop|location|branch|contact|filiale?|standort|markt|addr(?!ess)|gps|geo(?:gr)?")
+_REMARK: Final = re.compile(r"\([^()]*\)")  # (Ja/Nein), (WGS84)
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 _MIN_SIMILARITY: Final = 0.8  # from 0 to 1; `provice` and `province` have 0.93, `created_by` and `created_at` 0.78
 
@@ -65,7 +70,8 @@ _MIN_SIMILARITY: Final = 0.8  # from 0 to 1; `provice` and `province` have 0.93,
 def suggest_field(name: str, resource: Resource) -> str | None:
     """Return the field that is probably meant by a name that is not a field: `zip` → `postal_code`; None if unclear."""
     key, known = _key(truncate(name)), _known_names(resource)
-    for each in (key, _without_prefix(key)):
+    without_remark = _key(_REMARK.sub("", truncate(name)))
+    for each in (key, _without_prefix(key), without_remark, _without_prefix(without_remark)):
         if each in known:
             return known[each]
         if each in _HOUSE_NUMBERS:
@@ -80,7 +86,7 @@ def is_house_number(name: str) -> bool:
 
 
 def _key(name: str) -> str:
-    return _SEPARATORS.sub("", name.lower())
+    return _SEPARATORS.sub("", name.lower().replace("#", "no"))
 
 
 def _without_prefix(key: str) -> str:

@@ -1,31 +1,46 @@
 """The names of data files: what is in them, in which format, and how it is compressed."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from service.reading.formats import COMPRESSIONS, FORMATS
+import msgspec
+
+from service.model.records import Resource
+from service.reading.formats import COMPRESSIONS, FORMATS, Format
 
 ARCHIVE: Final = "zip"
-_EXTENSIONS: Final = rf"({'|'.join(FORMATS)})(?:\.({'|'.join(COMPRESSIONS)}))?"
-_IN_FOLDER: Final = re.compile(rf"([a-z]+)\.{_EXTENSIONS}")
-_ALONE: Final = re.compile(rf"(.+)\.{_EXTENSIONS}", re.IGNORECASE | re.DOTALL)
+_NAME: Final = re.compile(rf"(.+)\.({'|'.join(FORMATS)})(?:\.({'|'.join(COMPRESSIONS)}))?", re.IGNORECASE | re.DOTALL)
 
 
-def data_file_name(name: str) -> re.Match[str] | None:
-    """Return the parts of the name of a data file in a folder: resource, format, compression; None for another."""
-    return _IN_FOLDER.fullmatch(name)
+class DataFileName(msgspec.Struct, frozen=True):
+    """The name of a data file, or its path in an archive; what it is without its extensions, and what these say."""
+
+    name: str
+    stem: str
+    format: Format
+    compression: str | None
+
+    def is_of(self, resource: Resource) -> bool:
+        """Return whether a file of this name in a folder is that of a resource: `stores.csv.gz`, in lower case."""
+        return self.stem == resource.name and self.name.islower()
 
 
-def single_file_name(name: str) -> re.Match[str] | None:
-    """Return the parts of the name of a data file that is alone, in any case: any text, format, compression."""
-    return _ALONE.fullmatch(name)
+def parse_name(name: str) -> DataFileName | None:
+    """Return the parts of the name of a data file, whose extensions are in any case; None for another name."""
+    match = _NAME.fullmatch(name)
+    return match and DataFileName(name, match[1], FORMATS[match[2].lower()], match[3] and match[3].lower())
 
 
-def of_usual_formats(files: Sequence[re.Match[str]]) -> Sequence[re.Match[str]]:
-    """Return those of some data files that have a usual format, all if there are none: texts may be anything."""
-    return [match for match in files if FORMATS[match[2].lower()].usual] or files
+def data_files(names: Iterable[str], resource: Resource | None = None) -> Sequence[DataFileName]:
+    """Return the data files among some names; of a resource, if one is given.
+
+    They are those whose format has the lowest rank among them: CSV and JSON come before others.
+    """
+    files = [file for name in names if (file := parse_name(name)) and (resource is None or file.is_of(resource))]
+    lowest = min((file.format.rank for file in files), default=0)
+    return [file for file in files if file.format.rank == lowest]
 
 
 def is_archive(path: Path) -> bool:
@@ -35,4 +50,4 @@ def is_archive(path: Path) -> bool:
 
 def holds_data(path: Path) -> bool:
     """Return whether the name of a file is that of a data file or of an archive of data files."""
-    return is_archive(path) or single_file_name(path.name) is not None
+    return is_archive(path) or parse_name(path.name) is not None

@@ -9,7 +9,8 @@ from typing import Final
 import msgspec
 
 from service.files.status import Signature
-from service.reading.file_names import data_file_name, is_archive
+from service.model.records import COMPANIES, STORES
+from service.reading.file_names import is_archive, parse_name
 from service.reading.manifest import MANIFEST
 from service.reading.mapping.mapping_file import MAPPING
 from service.reading.read_options import AS_FOUND, ReadOptions
@@ -56,7 +57,7 @@ def data_signature(path: Path, options: ReadOptions = AS_FOUND) -> DataSignature
     others = {MANIFEST} if declared else {MANIFEST, MAPPING}
     try:
         root = resolve_root(path)
-        files = sorted(file for file in root.iterdir() if file.name in others or data_file_name(file.name))
+        files = sorted(file for file in root.iterdir() if file.name in others or _is_data_file(file.name))
         changed_at = root.stat().st_mtime
     except (OSError, RuntimeError, ValueError):  # RuntimeError: a cycle of links, before Python 3.13
         return DataSignature("it cannot be read", 0, verifiable=False)
@@ -85,6 +86,11 @@ def watched_folders(path: Path) -> list[Path]:
 def is_file(path: Path) -> bool:
     """Return whether a path is that of a regular file; False if it cannot be read."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises for a name that is too long
+
+
+def _is_data_file(name: str) -> bool:
+    file = parse_name(name)
+    return file is not None and (file.is_of(STORES) or file.is_of(COMPANIES))
 
 
 def _signature(files: Iterable[Path], changed_at: float, *, verifiable: bool) -> DataSignature:

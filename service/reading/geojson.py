@@ -61,10 +61,16 @@ class _Collection(msgspec.Struct):
 _FEATURES: Final = msgspec.json.Decoder(_Feature)
 _GEOMETRIES: Final = msgspec.json.Decoder(_Geometry)
 _POINTS: Final = msgspec.json.Decoder(list[Raw])
+_COLLECTION: Final = re.compile(rb'\s*\{\s*"type"\s*:\s*"FeatureCollection"')  # as nearly all begin
 _DIGITS: Final = "-0123456789"  # how a number begins
 _POINT: Final = re.compile(  # as nearly all are written, without the last brace
     rb'\{\s*"type"\s*:\s*"Point"\s*,\s*"coordinates"\s*:\s*\[\s*([0-9.eE+-]+)\s*,\s*([0-9.eE+-]+)\s*[,\]][^"{\[]*'
 )
+
+
+def begins_like_collection(text: bytes) -> bool:
+    """Return whether a JSON text begins like a feature collection."""
+    return _COLLECTION.match(text) is not None
 
 
 class GeoJsonFile(RecordFile):

@@ -26,6 +26,8 @@ def describe_json_error(error: Exception, text: bytes, name: str = "") -> str:
     """
     if isinstance(error, RecursionError):
         return "the JSON is nested too deeply"
+    if not text.strip():
+        return "not valid JSON: the file is empty"
     place = _describe(_path(text, _valid_end(text, error_offset(error))), name)
     if error_offset(error) is None:
         return f"not valid JSON: truncated, or a lone surrogate{place}"

@@ -73,6 +73,17 @@ def elements(text: bytes, name: str) -> list[Raw]:
         raise file_error(text, error, name) from None
 
 
+def has_array(text: bytes, name: str) -> bool:
+    """Return whether a text is an object with an array under a name."""
+    if name.encode() not in text:
+        return False
+    try:
+        value = msgspec.json.decode(text, type=dict[str, Raw]).get(name, _NULL)
+    except (DecodeError, RecursionError):  # its reader reports it
+        return False
+    return bytes(memoryview(value)[:1]) == b"["
+
+
 def _decode(text: bytes | Raw, shape: type[_T], *, expected: str) -> _T:
     try:
         return msgspec.json.decode(text, type=shape)

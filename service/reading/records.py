@@ -1,21 +1,23 @@
 """Read the records of a stored file, whatever its format, and whether or not a mapping says where its fields are."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import msgspec
 
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batch import Batch
-from service.reading.by_name import RecordsByName, columns_by_name
+from service.reading.by_name import columns_by_name
+from service.reading.csv_reader import Finds
 from service.reading.data_files import FileSet, StoredFile
 from service.reading.decompression import assumed_encoding, count_line_breaks
 from service.reading.derived_companies import NAME_COLUMN, OWNERS, companies_of_owners, distinct_companies
+from service.reading.formats import Format, format_of
+from service.reading.json_reader import has_array
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.declaration import NO_MAPPING, DataMapping, ResourceMapping
-from service.reading.mapping.record_mapper import read_mapped
+from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.record_file import RecordFile
-from service.reading.two_arrays import has_array
 
 _IN_COLUMN = f"companies: from {COMPANIES.identifier}, named by {NAME_COLUMN} if there is one"
 _IN_MAPPING = "companies: from the stores, as the mapping declares"
@@ -36,62 +38,66 @@ class Records(msgspec.Struct, frozen=True, eq=False):
 
 def read_records(file: StoredFile, resource: Resource, data: FileSet) -> Records:
     """Return the records of a resource in a file of a data set. Raises FileError."""
-    mapping = DataMapping() if data.mapping is None else data.mapping
-    own = mapping.of(STORES if data.derives_companies else resource)
-    content = file.format.content(file.stored, file.compression, data.encoding or own.encoding)
-    typed = file.format.typed if own == NO_MAPPING else None
-    if typed is not None and (not data.derives_companies or has_array(content, COMPANIES.name)):
-        return Records(typed(content, resource), _encoding(file), _unterminated(file, content))
-    if data.derives_companies and resource is COMPANIES:
-        if typed is not None:
-            return _owners(typed(content, OWNERS))
-        return _derived(_open(file, content, own, STORES), mapping)
-    if typed is not None:
-        records = Records(typed(content, resource))
-    elif own == NO_MAPPING:
-        named = RecordsByName(_open(file, content, own, resource), resource)
-        records = Records(named.batches(), named.assumed)
+    held = STORES if data.derives_companies else resource
+    own = data.mapping.of(held)
+    text = file.format.content(file.stored, file.compression, data.encoding or own.encoding)
+    form = format_of(text, file.format, held)
+    opened = _OpenedText(text, form, own, held)
+    if not data.derives_companies or opened.has_companies():
+        records = opened.records(own, resource)
+    elif resource is STORES:
+        records = _without_name(opened.records(own, STORES))
     else:
-        opened = _open(file, content, own, resource)
-        records = Records(read_mapped(opened, own, resource), opened.assumed)
-    return Records(
-        _without_name(records.batches) if data.derives_companies else records.batches,
-        [*_encoding(file), *records.assumed],
-        _unterminated(file, content),
-    )
+        return _derived_companies(opened, data.mapping)
+    return Records(records.batches, [*_encoding(file), *records.assumed], _unterminated(form, text))
 
 
-def open_records(file: StoredFile, finds: Callable[[Sequence[str]], bool], encoding: str = "") -> RecordFile:
-    """Return the records of a file by column; `finds` returns whether all wanted columns are among some names.
-
-    Raises FileError.
-    """
+def open_records(file: StoredFile, finds: Finds, encoding: str = "") -> RecordFile:
+    """Return the records of a file by column. Raises FileError."""
     content = file.format.content(file.stored, file.compression, encoding or None)
-    return file.format.open(content, finds=finds)
+    opened = format_of(content, file.format, STORES).open(content, finds=finds)
+    opened.assumed = [*_encoding(file), *opened.assumed]
+    return opened
 
 
-def _open(file: StoredFile, content: bytes, mapping: ResourceMapping, resource: Resource) -> RecordFile:
-    finds = partial(has_columns, mapping=mapping, resource=resource)
-    return file.format.open(content, delimiter=mapping.delimiter, finds=finds)
+class _OpenedText:
+    """A text whose records are read by column, or by the faster reader of its format if there is no mapping."""
+
+    def __init__(self, text: bytes, form: Format, mapping: ResourceMapping, held: Resource) -> None:
+        self._text, self._typed = text, form.typed if mapping == NO_MAPPING else None
+        if self._typed is None:
+            finds = partial(has_columns, mapping=mapping, resource=held)
+            self._file = form.open(text, delimiter=mapping.delimiter, finds=finds)
+
+    def has_companies(self) -> bool:
+        """Return whether it has an array of companies beside that of the stores."""
+        return self._typed is not None and has_array(self._text, COMPANIES.name)
+
+    def records(self, mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> Records:
+        """Return the records of a resource; `by_name` those of fields without an entry, too. Raises FileError."""
+        if self._typed is not None:
+            return Records(self._typed(self._text, resource))
+        mapped = MappedRecords(self._file, mapping, resource, by_name=by_name)
+        return Records(mapped.batches(), mapped.assumed)
 
 
-def _derived(stores: RecordFile, mapping: DataMapping) -> Records:
+def _derived_companies(stores: _OpenedText, mapping: DataMapping) -> Records:
     """Return the companies of stores."""
     if mapping.derives_companies:
-        companies = read_mapped(stores, mapping.companies, COMPANIES, by_name=False)
-        return Records(distinct_companies(companies), (_IN_MAPPING,))
-    return _owners(read_mapped(stores, mapping.stores.only(COMPANIES.identifier), OWNERS))
+        companies = stores.records(mapping.companies, COMPANIES, by_name=False)
+        return Records(distinct_companies(companies.batches), (_IN_MAPPING,))
+    owners = stores.records(mapping.stores.only(COMPANIES.identifier), OWNERS)
+    return Records(distinct_companies(companies_of_owners(owners.batches)), (_IN_COLUMN,))
 
 
-def _owners(owners: Iterable[Batch]) -> Records:
-    return Records(distinct_companies(companies_of_owners(owners)), (_IN_COLUMN,))
+def _without_name(stores: Records) -> Records:
+    """Return records of stores in which the names of companies are used."""
+    return Records(map(_batch_without_name, stores.batches), stores.assumed)
 
 
-def _without_name(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Yield batches in which the names of companies are used."""
-    for batch in batches:
-        unused = [each for each in batch.unused if not columns_by_name([each.name], OWNERS, [NAME_COLUMN])]
-        yield msgspec.structs.replace(batch, unused=unused) if len(unused) < len(batch.unused) else batch
+def _batch_without_name(batch: Batch) -> Batch:
+    unused = [each for each in batch.unused if not columns_by_name([each.name], OWNERS, [NAME_COLUMN])]
+    return msgspec.structs.replace(batch, unused=unused)
 
 
 def _encoding(file: StoredFile) -> Sequence[str]:
@@ -99,5 +105,5 @@ def _encoding(file: StoredFile) -> Sequence[str]:
     return () if found is None else (found,)
 
 
-def _unterminated(file: StoredFile, text: bytes) -> int | None:
-    return 1 + count_line_breaks(text, 0, len(text)) if file.format.is_unterminated(text) else None
+def _unterminated(form: Format, text: bytes) -> int | None:
+    return 1 + count_line_breaks(text, 0, len(text)) if form.is_unterminated(text) else None

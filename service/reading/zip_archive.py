@@ -7,7 +7,7 @@ import re
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Final
@@ -15,8 +15,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from service.reading.decompression import check_size, read_bounded
 from service.reading.diagnostics import FileError, printable, truncate
-from service.reading.file_names import ARCHIVE, of_usual_formats, single_file_name
-from service.reading.mapping.mapping_file import MAPPING
+from service.reading.file_names import ARCHIVE, data_files, parse_name
 
 MAX_ENTRIES: Final = 1_000
 # Each entry of the directory begins with it. It occurs by chance once in 4 GiB.
@@ -95,7 +94,7 @@ def _check_names(names: Sequence[str]) -> None:
 
 def _folder(names: Sequence[str]) -> str:
     """Return the folder with the data files: the top, which is ".", if there are any, else the only folder with any."""
-    folders = list(dict.fromkeys(_folders(names)))
+    folders = list(dict.fromkeys(str(PurePosixPath(file.name).parent) for file in data_files(names)))
     if "." in folders:
         return "."
     if not folders:
@@ -108,19 +107,14 @@ def _folder(names: Sequence[str]) -> str:
     return folders[0]
 
 
-def _folders(names: Sequence[str]) -> Iterator[str]:
-    found = (single_file_name(name) for name in names if PurePosixPath(name).name != MAPPING)
-    yield from (str(PurePosixPath(match.string).parent) for match in of_usual_formats(list(filter(None, found))))
-
-
 def _check_entry(info: ZipInfo) -> None:
     if info.flag_bits & _ENCRYPTED:
         raise FileError("the file is encrypted in the archive: make the archive without a password")
     if info.compress_type not in _METHODS:
         raise FileError("the file is compressed in an unusual way: make the archive with the method Deflate")
-    named = single_file_name(PurePosixPath(info.filename).name)
-    if named is not None and named[3] is not None:
-        raise FileError(f"the file is compressed within an archive: put the file without .{named[3]} into it")
+    named = parse_name(info.filename)
+    if named is not None and named.compression is not None:
+        raise FileError(f"the file is compressed within an archive: put the file without .{named.compression} into it")
 
 
 def _quoted(name: str) -> str:

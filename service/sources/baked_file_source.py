@@ -11,6 +11,7 @@ from service.loading.dataset import Summary
 from service.progress import Progress
 from service.reading.container import ACCEPTED
 from service.reading.folder_signature import file_signature
+from service.reading.misnamed_files import suggest_conversion
 from service.sources.blocking import run_to_end
 from service.sources.local_source import LocalSource
 from service.sources.source import Fetched, Unavailable
@@ -38,7 +39,8 @@ def _copy(file: Path, to: Path, fingerprint: str) -> Fetched:
         summary = Summary.of(*accept(read_baked(to, copied=copy_file(file, to)), InvalidRecords.REFUSE))
         return Fetched(fingerprint=fingerprint, summary=summary)
     except NotBaked as error:
-        raise Refused(f"{file}: {error}; --data takes {ACCEPTED}, a baked file or the URL of one") from None
+        hint = suggest_conversion(file.name) or f"--data takes {ACCEPTED}, a baked file or the URL of one"
+        raise Refused(f"{file}: {error}; {hint}") from None
     except DamagedFile as damage:
         raise Refused(f"{file}: {damage}; {damage.remedy}") from None
     except OSError as error:

@@ -58,6 +58,21 @@ def test_the_encoding_is_declared_in_the_mapping(file: Path, tmp_path: Path) -> 
     assert run_here("check", file, "--mapping", tmp_path / "mapping.toml").returncode == 0
 
 
+def test_utf_16_is_among_what_was_assumed(file: Path) -> None:
+    file.write_bytes((HEADER + ROWS).encode("utf-16"))
+    text = proposal(file)
+    assert "\n# Assumed about the file: UTF-16; semicolons.\n" in text
+    assert "encoding" not in text
+
+
+def test_geojson_is_known_by_its_content(tmp_path: Path) -> None:
+    shop = {"type": "Feature", "properties": {"Ort": "Ulm"}, "geometry": {"type": "Point", "coordinates": [9.99, 48.4]}}
+    file = tmp_path / "export.json"
+    file.write_bytes(orjson.dumps({"type": "FeatureCollection", "features": [shop]}))
+    assert '\ncity = "Ort"\n' in proposal(file)
+    assert '\nlatitude = "geometry.latitude"\n' in proposal(file)
+
+
 def test_an_encoding_is_not_declared_for_formats_that_have_none(tmp_path: Path) -> None:
     file = tmp_path / "shops.json"
     file.write_bytes(orjson.dumps([store("s1")]))
@@ -84,7 +99,8 @@ def test_the_empty_mapping_that_a_shell_creates_for_the_output_is_accepted(tmp_p
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("a.xlsx", b"PK\x03\x04", "this is not a data file by its name: a data set is a folder with "),
+        ("a.xlsx", b"PK\x03\x04", "this is not a data file by its name: save it as CSV UTF-8 (comma delimited)"),
+        ("a.pdf", b"%PDF", "this is not a data file by its name: a data set is a folder with "),
         ("a.csv", b"", "a.csv: the file is empty: a header line is required"),
         ("a.csv", b'a,b\n1,"2', "a.csv:2: the record that begins here is not valid CSV: "),
         (
@@ -108,7 +124,7 @@ def test_a_file_that_cannot_be_opened_is_one_line_of_error(tmp_path: Path, name:
 
 def test_a_missing_file_and_a_folder_without_stores_are_errors(tmp_path: Path) -> None:
     assert "No such file or directory" in failure(tmp_path / "gone.csv")
-    assert "stores: the file is missing: put one of stores.json" in failure(tmp_path)
+    assert "stores: the file is missing: put stores.csv" in failure(tmp_path)
 
 
 def test_a_wrong_option_or_no_file_exits_with_2(file: Path) -> None:

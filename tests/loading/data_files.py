@@ -5,12 +5,16 @@ import gzip
 import io
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from service.loading.dataset import Loaded, load
-from service.model.records import COMPANIES, STORES
+from service.model.records import COMPANIES, STORES, Resource
+from service.reading.batch import Batch
+from service.reading.data_files import FileSet, StoredFile
 from service.reading.diagnostics import Diagnostic
+from service.reading.formats import FORMATS
+from service.reading.records import read_records
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -70,6 +74,11 @@ def load_files(folder: Path, files: Mapping[str, bytes]) -> Loaded:
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return load(folder)
+
+
+def read_batches(form: str, stored: bytes, resource: Resource) -> Iterator[Batch]:
+    """Return the records of a file without a mapping. Raises FileError."""
+    return read_records(StoredFile(f"x.{form}", FORMATS[form], None, stored, None), resource, FileSet({}, [])).batches
 
 
 def load_stores(folder: Path, content: bytes, name: str = "stores.csv") -> Loaded:

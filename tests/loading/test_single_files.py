@@ -133,6 +133,11 @@ def test_a_column_called_companies_is_no_array_of_companies(tmp_path: Path) -> N
     assert companies(loaded) == {"c1": "c1"}
 
 
+def test_json_that_is_damaged_is_one_error_whatever_it_mentions(tmp_path: Path) -> None:
+    for text in (b'{"stores": [], "companies": [}', b'{"companies": ' + b"[" * 5_000 + b"]" * 5_000 + b"}"):
+        assert refusal(load_single(tmp_path, text, "export.json")).file == "export.json"
+
+
 def test_a_folder_without_a_companies_file_needs_a_mapping_that_derives_them(tmp_path: Path) -> None:
     files = {"stores.csv": as_csv(STORES, STORE_FIELDS)}
     assert refusal(load_files(tmp_path / "data", files)).file == "companies"

@@ -7,8 +7,8 @@ from typing import Any
 from service.loading.compiler import Compiler
 from service.model.records import STORES
 from service.reading.batch import BATCH_SIZE
-from service.reading.formats import FORMATS
 from service.reading.json_reader import read_json
+from tests.loading.data_files import read_batches
 
 
 class Scanned(bytes):
@@ -32,7 +32,7 @@ def test_lines_are_counted_once_where_every_batch_has_errors_of_several_kinds() 
 
 def test_rows_without_cells_cost_nothing_for_the_columns_of_the_header() -> None:
     header = "store_id,company_id,address_1,city,country," + ",".join(map(str, range(100_000)))
-    batches = FORMATS["csv"].read(header.encode() + b"\n" * 3 * BATCH_SIZE, STORES)
+    batches = read_batches("csv", header.encode() + b"\n" * 3 * BATCH_SIZE, STORES)
     next(batches)
     tracemalloc.start()
     try:

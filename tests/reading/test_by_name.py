@@ -1,14 +1,18 @@
 """The columns of a file are the fields that they are named like; what is unclear or missing is refused."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from service.model.records import COMPANIES, STORES
 from service.reading.batch import Batch
-from service.reading.by_name import RecordsByName, columns_by_name, describe_renamed, has_required_columns
+from service.reading.by_name import columns_by_name, describe_renamed
 from service.reading.diagnostics import FileError
+from service.reading.mapping.column_names import has_columns
+from service.reading.mapping.declaration import NO_MAPPING
+from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.record_file import RecordFile
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, as_csv, load_stores, refusal, rows, store
 
@@ -52,23 +56,43 @@ def test_the_exact_name_wins(tmp_path: Path) -> None:
     assert [warning.field for warning in loaded.report.warnings] == ["City", "CITY"]
 
 
+HUMAN = ["Store ID", *REQUIRED[1:]]
+
+
 def test_two_columns_alike_are_refused_and_both_named(tmp_path: Path) -> None:
-    error = refusal(load_stores(tmp_path, as_csv([store()], [*REQUIRED, "Postal-Code", "x", "POSTAL CODE"])))
+    error = refusal(load_stores(tmp_path, as_csv([], [*HUMAN, "Postal-Code", "x", "POSTAL CODE"])))
     assert error.line == 1
     assert error.why == '"Postal-Code" and "POSTAL CODE" are both columns of postal_code: rename one'
 
 
+@pytest.mark.parametrize("others", [["Postal-Code"], ["CITY ", "Postal-Code", "POSTAL CODE"], ["geometry.latitude"]])
+@pytest.mark.parametrize("delimiter", [b",", b";"])
+def test_names_are_exact_in_csv_if_those_of_all_required_columns_are(
+    tmp_path: Path, others: list[str], delimiter: bytes
+) -> None:
+    records = [store(**dict.fromkeys(others, "1"))]
+    loaded = load_stores(tmp_path / "loaded", as_csv(records, [*REQUIRED, *others]).replace(b",", delimiter))
+    strict = load_stores(tmp_path / "strict", as_csv([store()], REQUIRED))
+    assert rows(loaded) == rows(strict)
+    assert [(warning.code, warning.field) for warning in loaded.report.warnings] == [
+        ("unused", name) for name in others
+    ]
+
+
 def test_missing_columns_are_refused_at_the_line_of_the_names() -> None:
     with pytest.raises(FileError) as refused:
-        RecordsByName(Opened("Store ID", "company_id", "Town", "Address 1"), STORES)
-    assert (refused.value.line, refused.value.why) == (3, "missing columns: city (rename 'Town'?), country")
+        MappedRecords(Opened("Store ID", "company_id", "Town", "Address 1"), NO_MAPPING, STORES)
+    hint = "; `store-directory mapping` proposes a mapping of other columns"
+    assert (refused.value.line, refused.value.why) == (3, f"missing columns: city (rename 'Town'?), country{hint}")
+    with pytest.raises(FileError, match=r"^missing columns: company_id, name$"):  # mappings are proposed for stores
+        MappedRecords(Opened("domain"), NO_MAPPING, COMPANIES)
 
 
 def test_records_are_by_field_and_fields_without_a_column_have_no_cells() -> None:
-    records = RecordsByName(Opened("Company ID", "name", "more"), COMPANIES)
+    records = MappedRecords(Opened("Company ID", "name", "more"), NO_MAPPING, COMPANIES)
     (batch,) = records.batches()
 
-    assert batch.columns == {
+    assert {field: tuple(cells) for field, cells in batch.columns.items()} == {
         "company_id": ("Company ID", "Company ID"),
         "name": ("name", "name"),
         **dict.fromkeys(["domain", "parent_company_id", "created_at"], (None, None)),
@@ -98,6 +122,7 @@ def test_what_is_renamed_is_one_printable_line() -> None:
 
 
 def test_required_columns_that_are_there_twice_are_not_found() -> None:
-    assert has_required_columns(REQUIRED, STORES)
-    assert not has_required_columns([*REQUIRED[:-1], "Country", "COUNTRY"], STORES)
-    assert not has_required_columns(REQUIRED[:-1], STORES)
+    found = partial(has_columns, mapping=NO_MAPPING, resource=STORES)
+    assert found(REQUIRED)
+    assert not found([*HUMAN[:-1], "Country", "COUNTRY"])
+    assert not found(REQUIRED[:-1])

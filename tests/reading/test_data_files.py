@@ -29,7 +29,7 @@ def test_a_file_instead_of_a_folder_and_a_cycle_of_links_are_one_error(tmp_path:
     assert refusal(load(tmp_path / "circle")).file.endswith("circle")
 
 
-@pytest.mark.parametrize("name", ["stores", "stores.xlsx", "stores.csv.bz2", ".csv"])
+@pytest.mark.parametrize("name", ["stores", "stores.pdf", "stores.csv.bz2", ".csv"])
 def test_the_error_for_another_file_lists_what_a_data_set_is(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(STORES_FILE)
     error = refusal(load(tmp_path / name))
@@ -39,6 +39,13 @@ def test_the_error_for_another_file_lists_what_a_data_set_is(tmp_path: Path, nam
         "this is not a data file by its name: a data set is a folder with stores and companies, "
         f"a file of stores ({', '.join(FORMATS)}) or a zip archive"
     )
+
+
+@pytest.mark.parametrize("name", ["stores.xlsx", "Filialen.ODS"])
+def test_the_error_for_a_spreadsheet_says_what_to_do(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"PK")
+    why = "this is not a data file by its name: save it as CSV UTF-8 (comma delimited)"
+    assert refusal(load(tmp_path / name)).why == why
 
 
 @pytest.mark.parametrize("kind", ["stores", "companies"])

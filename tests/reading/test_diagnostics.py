@@ -7,6 +7,7 @@ import pytest
 
 from service.loading.dataset import Loaded, Report
 from service.reading.diagnostics import Diagnostic
+from service.reading.formats import FORMATS
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -334,3 +335,12 @@ def test_the_report_encodes_as_check_prints_it(tmp_path: Path) -> None:
 )
 def test_a_value_of_the_wrong_type_is_quoted_in_formats_without_types(file: str, shown: str) -> None:
     assert str(Diagnostic("type", file, 2, None, "is_open", "0", "why")) == f"{file}:2: is_open: why: {shown}"
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_records_are_named_and_values_are_as_written_as_the_format_needs(
+    ending: str,
+) -> None:
+    shown = str(Diagnostic("type", f"stores.{ending.upper()}.gz", 3, 2, "city", "5", "expected a string"))
+    assert ("record 2" in shown) == (not FORMATS[ending].line_ends)
+    assert shown.endswith("'5'" if FORMATS[ending].is_csv else "5")

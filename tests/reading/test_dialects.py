@@ -12,13 +12,24 @@ from hypothesis import given, strategies as st
 
 from service.loading.dataset import load
 from service.model.records import STORES
-from service.reading.by_name import RecordsByName, has_required_columns
-from service.reading.csv_reader import open_csv
+from service.reading.csv_reader import Finds, finds_nothing, open_csv
 from service.reading.decompression import plain_text
 from service.reading.diagnostics import FileError
 from service.reading.dialect import DELIMITERS, is_delimiter
-from service.reading.formats import FORMATS
-from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_files, load_stores, rows, store
+from service.reading.mapping.column_names import has_columns
+from service.reading.mapping.declaration import NO_MAPPING
+from service.reading.mapping.mapped_records import MappedRecords
+from tests.loading.data_files import (
+    COMPANIES_FILE,
+    STORE_FIELDS,
+    as_csv,
+    as_lines,
+    load_files,
+    load_stores,
+    read_batches,
+    rows,
+    store,
+)
 
 STORES_OF_ALL_KINDS = [
     store("s1", name='A "quoted",;\t|\r\nbroken name', latitude="43.70", longitude="-79.40", created_at="2024-05-31"),
@@ -28,7 +39,7 @@ STORES_OF_ALL_KINDS = [
 HEADER = "store_id,company_id,address_1,city,country"
 ROW = "s1,c1,1 Elm St,Ada,CA"
 NAMES = HEADER.split(",")
-finds_stores = partial(has_required_columns, resource=STORES)
+finds_stores = partial(has_columns, mapping=NO_MAPPING, resource=STORES)
 
 
 def written(delimiter: str, header: Sequence[str] = STORE_FIELDS, *, quoting: int = csv.QUOTE_MINIMAL) -> str:
@@ -93,7 +104,7 @@ def test_a_dialect_gives_the_tables_of_its_strict_twin(tmp_path: Path, dialect: 
     ],
 )
 def test_what_is_assumed_is_reported(text: str, assumed: list[str]) -> None:
-    assert RecordsByName(open_csv(text.encode(), finds=finds_stores), STORES).assumed == assumed
+    assert MappedRecords(open_csv(text.encode(), finds=finds_stores), NO_MAPPING, STORES).assumed == assumed
 
 
 @pytest.mark.parametrize(
@@ -140,10 +151,10 @@ def test_of_several_delimiters_that_is_taken_with_which_the_columns_are_found(
         ("a|b\tc", r'tabs and bars, and which of them delimit columns is unclear: declare delimiter = "\t" or'),
     ],
 )
-@pytest.mark.parametrize("finds", [None, finds_stores])
-def test_an_unclear_delimiter_is_refused_with_what_to_declare(header: str, declare: str, finds: object) -> None:
+@pytest.mark.parametrize("finds", [finds_nothing, finds_stores])
+def test_an_unclear_delimiter_is_refused_with_what_to_declare(header: str, declare: str, finds: Finds) -> None:
     with pytest.raises(FileError) as refused:
-        open_csv(header.encode(), finds=finds)  # type: ignore[arg-type]
+        open_csv(header.encode(), finds=finds)
     assert declare in refused.value.why
     assert refused.value.line == header.count("\n") + 1
 
@@ -197,11 +208,20 @@ def test_a_truncated_last_record_is_refused_in_every_dialect(tmp_path: Path) -> 
         assert "truncated" in load_stores(tmp_path, text.encode()).report.errors[0].why
 
 
-def test_a_usual_file_wins_over_one_that_was_always_ignored(tmp_path: Path) -> None:
-    csv_file = f"{HEADER}\n{ROW}\n".encode()
-    files = {"companies.csv": COMPANIES_FILE, "companies.txt": b"notes", "stores.csv": csv_file, "stores.tsv": b""}
-    assert load_files(tmp_path, files).report.errors == []
-    (tmp_path / "stores.csv").unlink()
+@pytest.mark.parametrize("ignored", ["geojson", "ndgeojson", "parquet", "geoparquet.zst", "tsv", "tab.gz", "txt"])
+@pytest.mark.parametrize("read", ["csv", "json", "jsonl", "ndjson"])
+def test_files_in_formats_that_were_always_ignored_are_so_beside_one_that_never_was(
+    tmp_path: Path, read: str, ignored: str
+) -> None:
+    files = {"companies.csv": COMPANIES_FILE, "companies.txt": b"notes", f"stores.{ignored}": b"no data"}
+    stores = as_csv([store()], NAMES) if read == "csv" else as_lines([[store()] if read == "json" else store()])
+    assert load_files(tmp_path, files | {f"stores.{read}": stores}).report.errors == []
+
+
+def test_a_text_beside_a_file_in_another_format_is_ignored(tmp_path: Path) -> None:
+    files = {"companies.csv": COMPANIES_FILE, "stores.tsv": b"", "stores.geojson": b"[]"}
+    assert load_files(tmp_path, files).report.errors[0].why == "expected a GeoJSON feature collection"
+    (tmp_path / "stores.geojson").unlink()
     assert "header" in load(tmp_path).report.errors[0].why
     (tmp_path / "stores.tab").touch()
     assert "several" in load(tmp_path).report.errors[0].why
@@ -246,7 +266,7 @@ def test_a_table_is_read_as_written(
 
 @given(st.text('ab,;|\t"\n =', max_size=30))
 def test_any_header_is_decided_or_refused_with_its_line(text: str) -> None:
-    for finds in (None, finds_stores):
+    for finds in (finds_nothing, finds_stores):
         try:
             file = open_csv(text.encode(), finds=finds)
         except FileError as error:
@@ -260,4 +280,4 @@ def test_a_strict_header_is_read_with_commas_whatever_else_is_in_it(names: list[
     text = (",".join(names) + "\n").encode()
     if set(NAMES) <= set(names):
         assert open_csv(text, finds=finds_stores).names == names
-        assert list(FORMATS["csv"].read(text, STORES)) == []
+        assert list(read_batches("csv", text, STORES)) == []

@@ -63,6 +63,12 @@ def test_nothing_verifies_a_mapping(folder: Path, tmp_path: Path) -> None:
     assert data_signature(folder, ReadOptions(mapping="overture")).verifiable
 
 
+def test_files_that_can_be_verified_are_waited_for_less_long(folder: Path) -> None:
+    unverifiable = data_signature(folder)
+    (folder / "manifest.json").write_bytes(b"{}")
+    assert data_signature(folder).quiet_seconds < unverifiable.quiet_seconds
+
+
 def test_an_unreadable_folder_has_a_signature_and_no_data(folder: Path, tmp_path: Path) -> None:
     looks = [data_signature(tmp_path / name) for name in ("gone", "nul\0", "x" * 300)]
     assert len({look.fingerprint for look in looks}) == 1

@@ -56,7 +56,10 @@ def cells(geometry: object) -> tuple[object, object]:
         ("stores.geojson", collection([twin(each) for each in STORES])),
         ("stores.geojson", collection([twin(each) for each in STORES], b' "crs": null,').replace(b"\n", b" ")),
         ("stores.geojson", b"\xef\xbb\xbf" + collection([twin(each).replace(b": ", b":\n") for each in STORES])),
+        ("stores.json", collection([twin(each) for each in STORES])),
+        ("stores.json", b"\xef\xbb\xbf\r\n" + collection([twin(each) for each in STORES]).replace(b"{", b"{\n ")),
         ("stores.geojsonl", b"".join(twin(each) + b"\n" for each in STORES)),
+        ("stores.geojsonseq", b"".join(twin(each) + b"\n" for each in STORES)),
         ("stores.ndgeojson", b"".join(twin(each) + b"\r\n\n" for each in STORES)),
         ("stores.geojsons", b"".join(b"\x1e" + twin(each) + b"\n" for each in STORES)),
         ("stores.geojsons", b"".join(b"\x1e" + twin(each).replace(b", ", b",\n") + b"\n" for each in STORES)),
@@ -70,6 +73,13 @@ def test_geojson_gives_the_rows_of_its_twin_in_csv(tmp_path: Path, name: str, co
     assert loaded.dataset is not None
     assert expected.dataset is not None
     assert loaded.dataset.version == expected.dataset.version
+
+
+def test_an_object_with_the_array_of_the_resource_is_json_whatever_its_type_is(tmp_path: Path) -> None:
+    content = as_json({"type": "FeatureCollection", "features": [], "stores": [store()]})
+    loaded = load_stores(tmp_path, content, "stores.json")
+    assert loaded.report.errors == []
+    assert len(rows(loaded)) == 1
 
 
 def test_the_columns_are_properties_by_path_then_the_identifier_and_the_place() -> None:
@@ -174,6 +184,15 @@ def test_wrong_coordinates_are_reported_with_line_and_record(tmp_path: Path) -> 
     assert [str(error) for error in loaded.report.errors] == [
         f'stores.geojson:3: record 2: {name}: expected a string or a number: {{"type": "Point"}}'
         for name in ("latitude", "longitude")
+    ]
+
+
+def test_true_and_false_are_values_of_flags_only(tmp_path: Path) -> None:
+    features = [twin(store(city=True)), twin(store("s2", is_open=True)), as_json(feature(store("s3", latitude=False)))]
+    report = load_stores(tmp_path, collection(features), "stores.geojson").report
+    assert [(error.line, error.code, error.field, error.value) for error in report.errors] == [
+        (2, "type", "city", "true"),
+        (4, "type", "latitude", "false"),
     ]
 
 

@@ -47,11 +47,15 @@ def test_the_error_names_record_and_member_on_a_single_line(
         (b'[{"store_id": "s1"}, {"store_id": "s2', ", in record 2, at 'store_id'"),
         (b'[{"store_id": "s1"}, {"store_id": "\\ud800"}]', ", in record 2, at 'store_id'"),
         (b'{"stores": [{"store_id": "s1"}', ", in record 1"),
-        (b"", ""),
     ],
 )
 def test_the_error_for_truncated_text_names_its_end(tmp_path: Path, text: bytes, place: str) -> None:
     assert why(tmp_path, text) == f"not valid JSON: truncated, or a lone surrogate{place}"
+
+
+@pytest.mark.parametrize("text", [b"", b" \n", b"\xef\xbb\xbf"])
+def test_the_error_for_an_empty_file_says_so(tmp_path: Path, text: bytes) -> None:
+    assert why(tmp_path, text) == "not valid JSON: the file is empty"
 
 
 def test_the_error_outside_of_records_names_the_member_or_nothing(tmp_path: Path) -> None:

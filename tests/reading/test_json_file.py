@@ -1,22 +1,23 @@
 """JSON by path: the same records as the typed readers, and members of nested values."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NoReturn
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec import Raw
 
 from service.model.kinds import FLAG, NUMBER
-from service.model.records import STORES
+from service.model.records import STORES, Resource
 from service.reading.batch import BATCH_SIZE, Batch, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.formats import FORMATS
+from service.reading.json_batches import BatchDecoder
 from service.reading.json_file import JsonFile, JsonLinesFile
 from service.reading.json_paths import MAX_DEPTH, MAX_PATHS
-from service.reading.record_file import RecordFile
 from tests.loading.data_files import STORE_FIELDS, as_json, as_lines
 
-Opener = Callable[[bytes], RecordFile]
 each_form = pytest.mark.parametrize("form", ["json", "jsonl"])
 
 text = st.one_of(st.none(), st.text(max_size=5))
@@ -46,7 +47,7 @@ def shown(batches: Iterable[Batch]) -> list[object]:
 @given(found=values)
 def test_reading_by_path_gives_the_batches_of_the_typed_reader(form: str, found: list[object]) -> None:
     content = encode(form, found)
-    assert shown(opener(form)(content).batches(STORE_FIELDS)) == shown(FORMATS[form].read(content, STORES))
+    assert shown(FORMATS[form].open(content).batches(STORE_FIELDS)) == shown(typed(form)(content, STORES))
 
 
 @each_form
@@ -56,13 +57,13 @@ def test_what_one_refuses_the_other_refuses_with_the_same_line(
 ) -> None:
     content = encode(form, found)
     content = (content[:cut] + put + content[cut + len(put) :]).decode("utf-8", "replace").encode()
-    assert refused(lambda: list(opener(form)(content).batches(STORE_FIELDS))) == refused(
-        lambda: list(FORMATS[form].read(content, STORES))
+    assert refused(lambda: list(FORMATS[form].open(content).batches(STORE_FIELDS))) == refused(
+        lambda: list(typed(form)(content, STORES))
     )
 
 
-def opener(form: str) -> Opener:
-    found = FORMATS[form].open
+def typed(form: str) -> Callable[[bytes, Resource], Iterator[Batch]]:
+    found = FORMATS[form].typed
     assert found is not None
     return found
 
@@ -134,7 +135,7 @@ def test_the_names_are_limited_in_number_and_depth() -> None:
 def test_members_that_no_path_uses_are_counted_with_their_first_line(form: str) -> None:
     found = [{"a": {"b": 1}, "c": 1}, {"a": 1, "c": None, "d.e": 1}, {"f": {"g": 1, "h": 2}}]
     content = as_json(found).replace(b"}, {", b"},\n{") if form == "json" else as_lines(found)
-    (batch,) = opener(form)(content).batches(["a.b", "f.g"])
+    (batch,) = FORMATS[form].open(content).batches(["a.b", "f.g"])
     assert [(each.name, each.line, each.records) for each in batch.unused] == [("c", 1, 2), ("d.e", 2, 1)]
 
 
@@ -162,8 +163,28 @@ def test_json_without_one_array_is_refused(content: bytes, why: str) -> None:
     assert why in error.value.why
 
 
+def deep(depth: int) -> bytes:
+    return as_json([{"a": 1}])[:-1] + b', {"a": ' + b'{"a":' * depth + b"1" + b"}" * depth + b"}]"
+
+
 def test_a_deep_value_is_read_or_refused_at_every_depth() -> None:
-    for depth in range(100, 3_000, 100):
-        content = as_json([{"a": 1}])[:-1] + b', {"a": ' + b'{"a":' * depth + b"1" + b"}" * depth + b"}]"
-        with_path = refused(lambda content=content: list(JsonFile(content).batches(["a.a.a.a"])))  # type: ignore[misc]
-        assert with_path is None or "nested too deeply" in with_path[0]
+    whys = [refused(lambda depth=depth: list(JsonFile(deep(depth)).batches(["a.a.a"]))) for depth in range(3_000)]  # type: ignore[misc]
+    least = next(depth for depth, why in enumerate(whys) if why is not None)
+    assert set(whys[:least]) == {None}
+    assert all(why is not None and "nested too deeply" in why[0] for why in whys[least:])
+
+
+class Deeper(BatchDecoder):
+    """A decoder for whose columns the stack is too deep."""
+
+    def _decode_one(self, value: Raw | bytes) -> object:
+        return value
+
+    def _columns(self, records: Sequence[object]) -> NoReturn:
+        raise RecursionError(len(records))
+
+
+def test_a_value_that_is_too_deep_only_for_its_columns_is_refused_with_the_line_of_its_batch() -> None:
+    with pytest.raises(FileError, match="nested too deeply") as error:
+        Deeper().batch([b"1", b"2"], lambda: [7, 8], first=1, done=2, total=2)
+    assert error.value.line == 7

@@ -45,6 +45,26 @@ def test_unrelated_and_temporary_files_are_not_suggested(tmp_path: Path, name: s
     assert "found" not in refusal(load_files(tmp_path, {"companies.csv": COMPANIES_FILE, name: b""})).why
 
 
+@pytest.mark.parametrize(
+    ("names", "which"),
+    [
+        (["filialen.csv"], "'filialen.csv'"),
+        (["a.geojson", "b.parquet.gz", "notes.txt", "company.csv"], "one of 'a.geojson', 'b.parquet.gz'"),
+        (["a.csv", "b.csv", "c.csv", "d.csv"], "one of 'a.csv', 'b.csv', 'c.csv', …"),
+        (["Sto\n.csv"], r"'Sto\n.csv'"),
+    ],
+)
+def test_data_files_of_other_names_can_be_served_by_themselves(tmp_path: Path, names: list[str], which: str) -> None:
+    why = refusal(load_files(tmp_path, {"companies.csv": COMPANIES_FILE, **dict.fromkeys(names, b"")})).why
+    assert why.endswith(f"; if the stores are in {which}, check and serve that file by itself")
+
+
+def test_missing_companies_may_be_taken_from_the_stores(tmp_path: Path) -> None:
+    why = refusal(load_files(tmp_path, {"stores.csv": as_csv([store()], STORE_FIELDS)})).why
+    assert why.startswith("the file is missing: put companies.csv into the folder, or another format (json, ")
+    assert why.endswith("; or let a mapping take the companies from the stores")
+
+
 @given(st.text(st.characters(), max_size=12) | st.from_regex(r"[sS]tores?(\.[a-z0-9]+){0,3}"))
 def test_any_name_gives_one_printable_line(name: str) -> None:
     assert suggest_file_name([name], "stores").isprintable()

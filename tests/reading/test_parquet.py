@@ -153,9 +153,15 @@ def test_an_error_names_the_record(tmp_path: Path) -> None:
     assert str(error) == "stores.parquet: record 2: city: a value is required"
 
 
+def test_true_and_false_are_values_of_flags_only(tmp_path: Path) -> None:
+    content = written({name: [value] for name, value in store(is_open=True, city=False).items()})
+    (error,) = load_stores(tmp_path, content, "stores.parquet").report.errors
+    assert (error.code, error.field, error.value) == ("type", "city", "false")
+
+
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     content = written({"store_id": ["s1"], "company_id": ["c1"], "address_1": ["x"]})
-    assert refusal(load_stores(tmp_path, content, "stores.parquet")).why == "missing columns: city, country"
+    assert refusal(load_stores(tmp_path, content, "stores.parquet")).why.startswith("missing columns: city, country;")
 
 
 CRS84 = {"id": {"authority": "OGC", "code": "CRS84"}}

@@ -58,7 +58,7 @@ def test_a_mapped_file_is_opened_and_has_all_fields() -> None:
     records, batch = read(STORES, DataMapping())
     assert (records.assumed, records.unterminated) == (["three records"], 1)
     assert list(batch.columns) == [field.name for field in STORES.fields]
-    assert batch.columns["store_id"] == ("s1", "s2", "s3")
+    assert tuple(batch.columns["store_id"]) == ("s1", "s2", "s3")
     assert list(batch.columns["province"]) == [None] * 3
 
 

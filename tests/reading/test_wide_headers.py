@@ -9,7 +9,7 @@ import pytest
 
 from service.model.records import STORES
 from service.reading.diagnostics import FileError
-from service.reading.formats import FORMATS
+from tests.loading.data_files import read_batches
 
 REQUIRED = "store_id,company_id,address_1,city,country"
 ROWS = "s1,c1,a,b,c\n" * 2_000
@@ -42,7 +42,7 @@ HEADERS: dict[str, Callable[[int], str]] = {
 def outcome(text: bytes) -> int | str:
     """Return how many records a text has, or why it is refused."""
     try:
-        return sum(len(batch.numbers) + len(batch.unreadable) for batch in FORMATS["csv"].read(text, STORES))
+        return sum(len(batch.numbers) + len(batch.unreadable) for batch in read_batches("csv", text, STORES))
     except FileError as error:
         return error.why
 
@@ -86,7 +86,7 @@ def test_memory_is_in_proportion_to_the_header(header: str) -> None:
 def test_blank_rows_before_the_header_take_no_calls_and_are_counted_as_lines(row: str, said: str) -> None:
     few, many = (f"{said}{row * count}{REQUIRED},x\nbad\n".encode() for count in (1, 1_000))
     assert calls(few) == calls(many)
-    (batch,) = FORMATS["csv"].read(many, STORES)
+    (batch,) = read_batches("csv", many, STORES)
     assert batch.unreadable[0].line == 1_002 + bool(said)
 
 

@@ -12,7 +12,16 @@ from service.loading.dataset import Loaded, load
 from service.reading import decompression
 from service.reading.diagnostics import FileError
 from service.reading.zip_archive import MAX_ENTRIES, ZipArchive
-from tests.loading.data_files import COMPANIES_FILE, STORE_FIELDS, as_csv, load_files, packed, refusal, rows, store
+from tests.loading.data_files import (
+    COMPANIES_FILE,
+    STORE_FIELDS,
+    as_csv,
+    load_files,
+    packed,
+    refusal,
+    rows,
+    store,
+)
 from tests.zip_archives import zipped
 
 STORES_FILE = as_csv([store("s1"), store("s2")], STORE_FIELDS)
@@ -61,6 +70,13 @@ def test_an_archive_with_one_data_file_is_like_that_file(tmp_path: Path) -> None
     assert [line.partition(":")[0] for line in loaded.assumed] == ["Filialen.CSV"]
 
 
+@pytest.mark.parametrize("stores", ["stores.tsv", "stores.geojson", "stores.txt"])
+def test_the_companies_of_an_archive_are_not_its_only_data_file_in_any_format(tmp_path: Path, stores: str) -> None:
+    content = b"[]" if stores.endswith("json") else BOTH["stores.csv"]
+    loaded = load_archive(tmp_path, zipped({stores: content, "companies.csv": COMPANIES_FILE, "notes.json": b"{}"}))
+    assert {error.file for error in loaded.report.errors} == ({stores} if content == b"[]" else set())
+
+
 def test_a_text_beside_the_folder_of_the_data_is_no_data_file(tmp_path: Path) -> None:
     loaded = load_archive(tmp_path, zipped({"readme.txt": b"x", **{f"d/{name}": each for name, each in BOTH.items()}}))
     assert loaded.report.errors == []
@@ -71,6 +87,12 @@ def test_a_manifest_in_an_archive_is_checked(tmp_path: Path) -> None:
     manifest = b'{"files": {"stores.csv": {"sha256": "00"}, "companies.csv": {"sha256": "00"}}}'
     errors = load_archive(tmp_path, zipped(BOTH | {"manifest.json": manifest})).report.errors
     assert [error.file for error in errors] == ["companies.csv", "stores.csv"]
+
+
+def test_a_file_that_only_the_manifest_has_is_an_error(tmp_path: Path) -> None:
+    manifest = b'{"files": {"gone.txt": {"sha256": "00"}}}'
+    errors = load_archive(tmp_path, zipped(BOTH | {"manifest.json": manifest})).report.errors
+    assert [error.why for error in errors if error.file == "gone.txt"] == ["the archive does not have this file"]
 
 
 @pytest.mark.parametrize(

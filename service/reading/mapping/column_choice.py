@@ -33,7 +33,7 @@ def columns_by_nearest_name(names: Sequence[str], *, paths: bool) -> dict[str, s
         {name: name for name in names if name in _FIELDS_BY_KEY.values()},
         {name: _FIELDS_BY_KEY.get(column_key(name)) for name in names},
         {name: suggest_field(name, STORES) for name in names},
-        {name: suggest_field(_end(name), STORES) for name in names if paths and "." in name},
+        {name: suggest_field(end_of_path(name), STORES) for name in names if paths and "." in name},
     )
     chosen: dict[str, str] = {}
     for guess in guesses:
@@ -57,7 +57,7 @@ def find_company_name(names: Sequence[str]) -> str | None:
     return next((name for name in names if suggest_field(name, STORES) == COMPANIES.identifier), None)
 
 
-def _end(path: str) -> str:
+def end_of_path(path: str) -> str:
     """Return the last name in a path: `phones.0` → `phones`."""
     return next((name for name in reversed(path.split(".")) if not name.isdecimal()), "")
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Final
 
 import msgspec
 
-from service.model.records import Resource
-from service.reading.by_name import column_key, columns_by_name
+from service.model.records import STORES, Resource
+from service.reading.by_name import column_key, columns_by_name, has_exact_names
 from service.reading.diagnostics import FileError, truncate
 from service.reading.field_names import MAX_UNUSED, suggest_field
-from service.reading.mapping.declaration import FieldMapping, JoinedColumns, ResourceMapping
+from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, JoinedColumns, ResourceMapping
 
+_PROPOSAL: Final = "; `store-directory mapping` proposes a mapping of other columns"
 _MAX_COMPARED: Final = 1_000  # names, with a name that is missing; a header may have millions
 
 
@@ -23,18 +25,18 @@ def resolve_columns(
     A field without an entry is taken from the column of its name if `by_name`; fields without columns are left out.
     Raises FileError if the file has no such column.
     """
-    finder = _Finder(names, mapping, is_table=is_table)
     others = [field.name for field in resource.fields if by_name and field.name not in mapping.fields]
-    named = ({} if is_table else dict(zip(others, others, strict=True))) | columns_by_name(names, resource, others)
-    resolved = {field: FieldMapping(sources=(JoinedColumns((column,)),)) for field, column in named.items()}
+    finder = _Finder(names, mapping, is_table=is_table)
+    resolved = _as_columns(_named_like(others, names, mapping, resource, is_table=is_table))
     for field, entry in mapping.fields.items():
         sources = tuple(filter(None, (finder.source(field, each, entry) for each in entry.sources)))
         if sources or entry.default is not None:
             resolved[field] = msgspec.structs.replace(entry, sources=sources)
     finder.check()
-    if is_table:
+    if is_table or mapping == NO_MAPPING:
         _check_required(resolved, mapping, names, resource)
-    return resolved
+    # Later records may have other members than the first ones.
+    return resolved if is_table else _as_columns({name: name for name in others}) | resolved
 
 
 def has_columns(names: Sequence[str], *, mapping: ResourceMapping, resource: Resource) -> bool:
@@ -46,16 +48,40 @@ def has_columns(names: Sequence[str], *, mapping: ResourceMapping, resource: Res
     return True
 
 
+def _named_like(
+    fields: Sequence[str], names: Sequence[str], mapping: ResourceMapping, resource: Resource, *, is_table: bool
+) -> dict[str, str]:
+    """Return the columns of fields by their names, whose case and separators do not matter.
+
+    They do in a table without a mapping in which all required columns have exact names: it always loaded like that.
+    """
+    if is_table and not mapping.fields and has_exact_names(names, resource):
+        exact = set(names)
+        return {field: field for field in fields if field in exact}
+    return columns_by_name(names, resource, fields)
+
+
+def _as_columns(columns: Mapping[str, str]) -> dict[str, FieldMapping]:
+    return {field: FieldMapping(sources=(JoinedColumns((column,)),)) for field, column in columns.items()}
+
+
 class _Finder:
     """Finds columns in a file, and collects those that are missing."""
 
     def __init__(self, names: Sequence[str], mapping: ResourceMapping, *, is_table: bool) -> None:
         self._names, self._is_table, self._entries = names, is_table, mapping.fields
-        self._exact = set(names)
-        self._similar: dict[str, list[str]] = {}
-        for name in names:
-            self._similar.setdefault(column_key(name), []).append(name)
         self._missing: list[str] = []
+
+    @cached_property
+    def _exact(self) -> frozenset[str]:
+        return frozenset(self._names)
+
+    @cached_property
+    def _similar(self) -> Mapping[str, Sequence[str]]:
+        similar: dict[str, list[str]] = {}
+        for name in self._names:
+            similar.setdefault(column_key(name), []).append(name)
+        return similar
 
     def source(self, field: str, source: JoinedColumns, entry: FieldMapping) -> JoinedColumns | None:
         """Return columns as the file names them; None if it has none of them and they are optional."""
@@ -90,18 +116,20 @@ class _Finder:
 def _check_required(
     resolved: Mapping[str, FieldMapping], mapping: ResourceMapping, names: Sequence[str], resource: Resource
 ) -> None:
+    """Raise FileError if a required field is made of nothing, with the columns that may be meant."""
     missing = [field.name for field in resource.fields if field.required and field.name not in resolved]
-    if not missing:
-        return
-    used = {column for entry in resolved.values() for source in entry.sources for column in source.columns}
-    unused = [name for name in names if name not in used][:MAX_UNUSED]
-    candidates = {suggest_field(name, resource): name for name in unused}
-    described = [_describe(field, mapping.fields.get(field), candidates) for field in missing]
-    raise FileError(f"no columns for required fields: {', '.join(described)}")
+    if missing:
+        used = {column for entry in resolved.values() for source in entry.sources for column in source.columns}
+        unused = [name for name in names if name not in used][:MAX_UNUSED]
+        candidates = {suggest_field(name, resource): truncate(name) for name in unused}
+        described = ", ".join(_describe(field, mapping, candidates) for field in missing)
+        hint = _PROPOSAL if resource is STORES and not mapping.fields else ""
+        raise FileError(f"missing columns: {described}{hint}")
 
 
-def _describe(field: str, entry: FieldMapping | None, candidates: Mapping[str | None, str]) -> str:
+def _describe(field: str, mapping: ResourceMapping, candidates: Mapping[str | None, str]) -> str:
     if field in candidates:
-        return f"{field} (map it to {candidates[field]!r}?)"
-    expected = [column for source in entry.sources for column in source.columns] if entry else []
-    return f"{field} (expected {' or '.join(map(repr, expected))})" if expected else field
+        return f"{field} ({'map it to' if mapping.fields else 'rename'} {candidates[field]!r}?)"
+    entry = mapping.fields.get(field, FieldMapping())
+    expected = [repr(column) for source in entry.sources for column in source.columns]
+    return f"{field} (expected {' or '.join(expected)})" if expected else field

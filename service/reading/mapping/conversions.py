@@ -96,4 +96,6 @@ def _with_default(default: Constant) -> Conversion:
 
 
 def _without_flags(cells: Cells) -> Cells:
+    if bool not in set(map(type, cells)):  # all at once: hardly any column has them
+        return cells
     return [WrongType(_FLAGS[cell]) if isinstance(cell, bool) else cell for cell in cells]

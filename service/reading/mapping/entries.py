@@ -62,8 +62,9 @@ def _check_values(table: FieldTable, field: Field, place: str) -> None:
         if not isinstance(value, expected | UnsetType):
             raise FileError(f"{place}.{key}: expected {what}")
         _check_length(value, f"{place}.{key}")
-    if field.required and isinstance(table.constant, str) and not table.constant.strip():
-        raise FileError(f"{place}.constant: empty, but the field is required: fill it in")
+    for key, value in {"constant": table.constant, "default": table.default}.items():
+        if field.required and isinstance(value, str) and not value.strip():
+            raise FileError(f"{place}.{key}: empty, but the field is required: fill it in")
     if table.date is not UNSET and field.kind is not INSTANT:
         raise FileError(f"{place}.date: not used, because the field is not a date")
 

@@ -30,6 +30,7 @@ MAPPING: Final = "mapping.toml"
 _FOLDER: Final = Path(__file__).parent / "presets"
 PRESETS: Final = tuple(sorted(file.stem for file in _FOLDER.glob("*.toml")))
 _LINE: Final = re.compile(r"at line ([0-9]+)")
+_QUOTES_HINT: Final = '; texts and names of columns are in straight quotes, as in city = "Ort"'
 _MAX_SIZE: Final = 1 << 20  # bytes; a mapping is written by a person
 _MAX_DOTS: Final = 1_000  # in a line; tomllib takes the square of the length of a dotted key, which is in one line
 
@@ -65,12 +66,13 @@ def _parse_toml(stored: bytes) -> dict[str, Any]:
         _check_dots(text)
         return tomllib.loads(text)
     except UnicodeDecodeError:
-        raise FileError("the mapping is not UTF-8") from None
+        raise FileError("the mapping is not UTF-8: save it as UTF-8") from None
     except RecursionError:
         raise FileError("the mapping is nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         line = _LINE.search(str(error))
-        raise FileError(f"not valid TOML: {error}", int(line[1]) if line else None) from None
+        hint = _QUOTES_HINT if str(error).startswith("Invalid value") else ""
+        raise FileError(f"not valid TOML: {error}{hint}", int(line[1]) if line else None) from None
     except ValueError:  # an integer of more digits than Python converts
         raise FileError("a number of the mapping is too long") from None
 

@@ -8,11 +8,10 @@ import msgspec
 from service.model.kinds import INSTANT, NUMBER
 from service.model.records import COMPANIES, STORES
 from service.reading.mapping.column_choice import find_company_name
-from service.reading.mapping.column_names import resolve_columns
 from service.reading.mapping.first_records import MAX_COLUMNS, ColumnSample, FirstRecords, read_first_records
-from service.reading.mapping.mapping_file import load_mapping
+from service.reading.mapping.preset_entries import entries_of_preset, entries_to_add
 from service.reading.mapping.preset_signatures import find_preset
-from service.reading.mapping.proposed_entries import ProposedEntry, fill_in, propose_entries
+from service.reading.mapping.proposed_entries import ProposedEntry, fill_in, missing_notes, propose_entries
 from service.reading.mapping.toml_text import array, inline_table, quoted
 from service.reading.record_file import RecordFile
 
@@ -33,9 +32,10 @@ def propose_mapping(file: RecordFile, name: str, *, encoding: str = "", derives_
     blocks = [list(_heading(file, name, first))]
     preset = find_preset(first.columns)
     if preset is not None:
-        options = {"encoding": quoted(encoding)} if encoding else {}
-        blocks += [[f"preset = {quoted(preset)}"], _options(options, {}), _fields(_add_to_preset(preset, first))]
-        return _join(blocks)
+        made = entries_of_preset(preset, first)
+        added = entries_to_add(made, first)
+        options = _proposed_options(first, made, encoding)
+        return _join([*blocks, [f"preset = {quoted(preset)}"], _options(options, added), _fields(added)])
     entries = propose_entries(first, paths=not file.is_table)
     unused = _unused(first, entries)
     companies: list[str] = []
@@ -58,22 +58,6 @@ def _heading(file: RecordFile, name: str, first: FirstRecords) -> Iterator[str]:
         yield f"# Assumed about the file: {'; '.join(file.assumed)}."
 
 
-def _add_to_preset(preset: str, first: FirstRecords) -> _Entries:
-    """Return the entries of required fields that a preset finds no values for."""
-    resolved = resolve_columns(list(first.columns), load_mapping(preset).stores, STORES, is_table=False, by_name=False)
-    entries = {}
-    for field in STORES.fields:
-        if field.required and first.count:
-            names = [name for source in resolved[field.name].sources for name in source.columns]
-            columns = tuple(name for name in names if name in first.columns)
-            missing = first.count_missing(columns)
-            if missing == first.count:
-                entries[field.name] = fill_in(field, (), first)
-            elif missing:
-                entries[field.name] = ProposedEntry(columns=columns, notes=(_missing_note(field.name, missing, first),))
-    return entries
-
-
 def _complete(entries: _Entries, unused: Iterable[ColumnSample], first: FirstRecords) -> dict[str, ProposedEntry]:
     """Return entries in the order of the fields, with those of required fields that have no column or no value."""
     complete = {}
@@ -81,15 +65,10 @@ def _complete(entries: _Entries, unused: Iterable[ColumnSample], first: FirstRec
         entry = entries.get(field.name) or (fill_in(field, unused, first) if field.required else None)
         if entry is None:
             continue
-        if field.required and entry.columns and (missing := first.count_missing(entry.columns)):
-            entry = msgspec.structs.replace(entry, notes=(*entry.notes, _missing_note(field.name, missing, first)))
+        if field.required and entry.columns:
+            entry = msgspec.structs.replace(entry, notes=(*entry.notes, *missing_notes(field, entry, first)))
         complete[field.name] = entry
     return complete
-
-
-def _missing_note(field: str, missing: int, first: FirstRecords) -> str:
-    found = f"{field} is required, but missing in {missing:,} of the first {first.count:,} records"
-    return f'{found}: declare a default = "…" for them, or leave them out with --invalid skip.'
 
 
 def _one_company(name: str) -> ProposedEntry:

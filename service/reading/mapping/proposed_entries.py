@@ -8,7 +8,7 @@ import msgspec
 from service.model.kinds import FLAG, INSTANT, parse_flag, parse_instant
 from service.model.records import STORES, Field
 from service.reading.field_names import is_house_number
-from service.reading.mapping.column_choice import columns_by_nearest_name, columns_by_values
+from service.reading.mapping.column_choice import columns_by_nearest_name, columns_by_values, end_of_path
 from service.reading.mapping.first_records import ColumnSample, FirstRecords
 from service.reading.mapping.flag_words import flag_of
 from service.reading.mapping.possible_dates import possible_formats
@@ -44,10 +44,10 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
     valued = columns_by_values(columns, named)
     chosen = named | valued
     fields = [field for field in STORES.fields if field.name in chosen]
-    entries = {field.name: _entry(field, first.columns[chosen[field.name]]) for field in fields}
+    entries = {field.name: propose_entry(field, first.columns[chosen[field.name]]) for field in fields}
     for field in valued:
         entries[field] = msgspec.structs.replace(entries[field], comment=_BY_VALUES)
-    return entries | _joined_address([column.name for column in columns], chosen)
+    return entries | _joined_address([column.name for column in columns], chosen, paths=paths)
 
 
 def fill_in(field: Field, unused: Iterable[ColumnSample], first: FirstRecords) -> ProposedEntry:
@@ -60,7 +60,23 @@ def fill_in(field: Field, unused: Iterable[ColumnSample], first: FirstRecords) -
     return ProposedEntry(inline_table({"constant": quoted("")}), comment=comment)
 
 
-def _entry(field: Field, column: ColumnSample) -> ProposedEntry:
+def missing_notes(field: Field, entry: ProposedEntry, first: FirstRecords) -> tuple[str, ...]:
+    """Return what to do about the records in which a required field is missing, if there are any."""
+    missing = first.count_missing(entry.columns)
+    if not missing:
+        return ()
+    found = f"{field.name} is required, but missing in {missing:,} of the first {first.count:,} records."
+    if field.name == STORES.identifier:
+        return (f"{found} Complete them, or leave them out with `serve --invalid skip`.",)
+    table = inline_table({"from": entry.value}) if entry.value.startswith('"') else entry.value
+    return (
+        f"{found} Leave them out with `serve --invalid skip`, or use this line and fill in a default:",
+        f'{field.name} = {table.removesuffix(" }")}, default = "" }}',
+    )
+
+
+def propose_entry(field: Field, column: ColumnSample) -> ProposedEntry:
+    """Return the entry of a field that is made of one column."""
     if field.kind is FLAG and any(parse_flag(text) is None for text in column.texts):
         return _flag_entry(field, column)
     if field.kind is INSTANT and any(parse_instant(text) is None for text in column.texts):
@@ -68,11 +84,15 @@ def _entry(field: Field, column: ColumnSample) -> ProposedEntry:
     return ProposedEntry(quoted(column.name), (column.name,))
 
 
-def _joined_address(names: Sequence[str], chosen: Mapping[str, str]) -> dict[str, ProposedEntry]:
+def _joined_address(names: Sequence[str], chosen: Mapping[str, str], *, paths: bool) -> dict[str, ProposedEntry]:
     """Return the entry of an address whose number has a column of its own, in the order of the columns."""
     street = chosen.get(_ADDRESS)
-    number = next((name for name in names if is_house_number(name) and name not in chosen.values()), None)
-    if street is None or number is None:
+    if street is None:
+        return {}
+    parent = street.removesuffix(end_of_path(street)) if paths else ""
+    others = [name for name in names if name.startswith(parent) and name not in chosen.values()]
+    number = next((name for name in others if is_house_number(name.removeprefix(parent))), None)
+    if number is None:
         return {}
     joined = [name for name in names if name in (street, number)]
     return {_ADDRESS: ProposedEntry(inline_table({"join": array(joined)}), tuple(joined))}

@@ -13,8 +13,8 @@ from service.reading.derived_companies import distinct_companies
 from service.reading.geojson import GeoJsonFile
 from service.reading.json_file import JsonFile
 from service.reading.mapping.declaration import DataMapping
+from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.mapping.record_mapper import read_mapped
 from service.reading.record_file import RecordFile
 
 
@@ -74,10 +74,12 @@ def _compile(resource: Resource, batches: Iterator[Batch], companies: Compiler |
 def compiled(mapping: DataMapping | str, stores: RecordFile, companies: RecordFile | None = None) -> Compiled:
     """Load files by a mapping, or by the text of one."""
     declared = parse_mapping(mapping.encode()) if isinstance(mapping, str) else mapping
-    found = read_mapped(companies, declared.companies, COMPANIES) if companies else derived(declared, stores)
-    return Compiled(read_mapped(stores, declared.stores, STORES), found)
+    found = (
+        MappedRecords(companies, declared.companies, COMPANIES).batches() if companies else derived(declared, stores)
+    )
+    return Compiled(MappedRecords(stores, declared.stores, STORES).batches(), found)
 
 
 def derived(mapping: DataMapping, stores: RecordFile) -> Iterator[Batch]:
     assert mapping.derives_companies
-    return distinct_companies(read_mapped(stores, mapping.companies, COMPANIES, by_name=False))
+    return distinct_companies(MappedRecords(stores, mapping.companies, COMPANIES, by_name=False).batches())

@@ -11,8 +11,8 @@ from service.reading.csv_reader import open_csv
 from service.reading.diagnostics import FileError, Issue
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.conversions import MAX_CACHED, ConvertedCells
+from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.mapping.record_mapper import RecordMapper, read_mapped
 from tests.loading.data_files import load_files
 from tests.reading.mapping.record_files import Records, compiled, table
 
@@ -74,12 +74,12 @@ def test_a_mapping_without_entries_changes_nothing(tmp_path: Path) -> None:
 
 def test_plain_columns_are_passed_on_as_they_are() -> None:
     file = table(STRICT)
-    mapper = RecordMapper(file, parse_mapping(b'[stores.fields]\nprovince = "city"').stores, STORES)
-    (batch,) = file.batches(mapper.columns)
-    mapped = mapper.apply(batch)
-    assert mapped.columns["city"] is batch.columns["city"]
-    assert mapped.columns["province"] is batch.columns["city"]
-    assert mapper.columns == [
+    records = MappedRecords(file, parse_mapping(b'[stores.fields]\nprovince = "city"').stores, STORES)
+    (batch,) = file.batches(records.columns)
+    (mapped,) = records.batches()
+    assert mapped.columns["city"] is mapped.columns["province"]
+    assert mapped.columns["city"] == batch.columns["city"]
+    assert records.columns == [
         "store_id", "company_id", "name", "address_1", "city", "country", "postal_code", "is_open", "latitude",
         "longitude", "created_at", "updated_at",
     ]  # fmt: skip
@@ -99,7 +99,7 @@ def field(entry: str, cells: dict[str, Cell], *, name: str = "name", options: st
     """Return the cell of a field of a record."""
     file = Records([*REQUIRED, *cells], [{**REQUIRED, **cells}], is_table=is_table)
     declared = parse_mapping(f"[stores]\n{options}\n[stores.fields]\n{name} = {entry}".encode()).stores
-    (batch,) = read_mapped(file, declared, STORES)
+    (batch,) = MappedRecords(file, declared, STORES).batches()
     return batch.columns[name][0]
 
 
@@ -201,7 +201,7 @@ ROW = "s1,c1,1 Elm St,Ada,CA,a,b,c"
 def test_columns_that_the_file_does_not_have_are_refused_with_the_nearest_name(entry: str, why: str) -> None:
     declared = parse_mapping(f"[stores.fields]\nname = {entry}\nprovince = {{ constant = 'ON' }}".encode()).stores
     with pytest.raises(FileError) as refused:
-        RecordMapper(table(f"{HEADER}\n{ROW}"), declared, STORES)
+        MappedRecords(table(f"{HEADER}\n{ROW}"), declared, STORES)
     assert str(refused.value) == f"the mapping names columns that the file does not have: {why}"
     assert refused.value.line == 1
 
@@ -213,7 +213,7 @@ def test_entries_that_refer_to_each_other_are_refused_because_fields_are_made_of
     with pytest.raises(
         FileError, match=r"'address_2' \(of name; that is a field, and fields are made of columns only\)"
     ):
-        RecordMapper(table("store_id,company_id,address_1,city,country\ns1,c1,1 Elm St,Ada,CA"), declared, STORES)
+        MappedRecords(table("store_id,company_id,address_1,city,country\ns1,c1,1 Elm St,Ada,CA"), declared, STORES)
 
 
 def test_a_column_may_be_named_in_another_case_and_spacing() -> None:
@@ -230,20 +230,19 @@ def test_optional_columns_may_be_missing() -> None:
 def test_required_fields_without_a_column_are_refused() -> None:
     declared = parse_mapping(b'[stores.fields]\nstore_id = { from = "No", optional = true }').stores
     with pytest.raises(FileError) as refused:
-        RecordMapper(table("company_id,Town,Street\nc1,Ada,1 Elm St"), declared, STORES)
+        MappedRecords(table("company_id,Town,Street\nc1,Ada,1 Elm St"), declared, STORES)
     assert str(refused.value) == (
-        "no columns for required fields: store_id (expected 'No'), address_1 (map it to 'Street'?),"
-        " city (map it to 'Town'?), country"
+        "missing columns: store_id (expected 'No'), address_1 (map it to 'Street'?), city (map it to 'Town'?), country"
     )
 
 
 def test_members_that_the_first_records_do_not_have_are_read_if_they_are_optional() -> None:
     records = Records(list(REQUIRED), [REQUIRED, {**REQUIRED, "late": "x"}], is_table=False)
     declared = parse_mapping(b'[stores.fields]\nname = { from = "late", optional = true }').stores
-    (batch,) = read_mapped(records, declared, STORES)
+    (batch,) = MappedRecords(records, declared, STORES).batches()
     assert batch.columns["name"] == [None, "x"]
     with pytest.raises(FileError, match=r"'late' \(of name; if only some records have it, declare it optional\)"):
-        read_mapped(records, parse_mapping(b'[stores.fields]\nname = "late"').stores, STORES)
+        MappedRecords(records, parse_mapping(b'[stores.fields]\nname = "late"').stores, STORES)
 
 
 def test_derived_companies_are_those_of_the_stores_each_once_as_the_first_store_has_it() -> None:
@@ -287,7 +286,7 @@ def test_errors_of_derived_companies_have_the_lines_of_their_stores() -> None:
 
 def test_companies_with_a_file_of_their_own_are_mapped_too() -> None:
     mapping = parse_mapping(b'[companies.fields]\ncompany_id = "Nr"\nname = { join = ["Firma", "Form"] }').companies
-    (batch,) = read_mapped(table("Nr,Firma,Form\nc1,Eins,AG"), mapping, COMPANIES)
+    (batch,) = MappedRecords(table("Nr,Firma,Form\nc1,Eins,AG"), mapping, COMPANIES).batches()
     assert {name: list(cells) for name, cells in batch.columns.items() if any(cells)} == {
         "company_id": ["c1"],
         "name": ["Eins AG"],

@@ -339,7 +339,7 @@ def test_an_empty_constant_of_a_field_that_is_not_required_is_no_value() -> None
     ("stored", "line", "why"),
     [
         (b"a = 1\nb = =\n", 2, "not valid TOML: "),
-        (b'a = "\xe4"', None, "the mapping is not UTF-8"),
+        (b'a = "\xe4"', None, "the mapping is not UTF-8: save it as UTF-8"),
         (b"a = " + b"[" * 100_000, None, "the mapping is nested too deeply"),
         (b"#" * (1 << 20) + b"#", None, "the mapping is larger than 1 MiB"),
         (b"a = 1\n" + b"a." * 1_001 + b"a = 1", 2, "the line has more than 1,000 dots"),
@@ -352,6 +352,12 @@ def test_what_is_not_toml_is_refused_with_its_line(stored: bytes, line: int | No
     assert (refused.value.line, str(refused.value)[: len(why)]) == (line, why)
 
 
+@pytest.mark.parametrize("value", ["Ort", "“Ort”", "\u2019Ort\u2019"])
+def test_a_text_without_straight_quotes_is_refused_with_what_to_do(value: str) -> None:
+    with pytest.raises(FileError, match=r'; texts and names of columns are in straight quotes, as in city = "Ort"$'):
+        parse_mapping(f"[stores.fields]\ncity = {value}".encode())
+
+
 def test_a_mapping_may_have_a_byte_order_mark_and_line_ends_of_windows() -> None:
     assert parse_mapping(b'\xef\xbb\xbf[stores]\r\ndecimal = ","\r\n').stores.decimal == ","
 
@@ -362,6 +368,7 @@ def test_a_mapping_may_have_a_byte_order_mark_and_line_ends_of_windows() -> None
         ("overtrue", "the mapping cannot be read: No such file or directory; did you mean overture?"),
         (".", "the mapping cannot be read: Is a directory"),
         ("a\0b", "the mapping cannot be read: embedded null byte"),
+        ("/dev/null", "the mapping cannot be read: it is not a regular file"),
     ],
 )
 def test_a_mapping_that_cannot_be_read_is_refused(name: str, why: str) -> None:

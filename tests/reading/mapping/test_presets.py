@@ -61,6 +61,7 @@ def test_all_the_places() -> None:
         "aP4dC8iVx3lG7hSwU0kFzT6mQnB=": {
             "store_id": "aP4dC8iVx3lG7hSwU0kFzT6mQnB=",
             "company_id": "Sorrel Books",
+            "name": "Sorrel Books",
             "address_1": "Rynek 4, 50-106 Wrocław",
             "city": "Wrocław",
             "country": "PL",
@@ -73,6 +74,15 @@ def test_all_the_places() -> None:
         ("Blue Heron Coffee", "Blue Heron Coffee"),
         ("Sorrel Books", "Sorrel Books"),
     ]
+
+
+def test_features_of_all_the_places_without_identifiers_have_that_of_the_spider() -> None:
+    address = {"addr:full": "Rynek 4", "addr:city": "Wrocław", "addr:country": "PL"}
+    shops = [{**address, "@spider": spider, "ref": "7", "brand": "Sorrel"} for spider in ("sorrel_pl", "sorrel_cz")]
+    features = [{"type": "Feature", "properties": each, "geometry": None} for each in shops]
+    loaded = load("all-the-places", geojson(json.dumps({"type": "FeatureCollection", "features": features})))
+    assert loaded.diagnostics == []
+    assert sorted(by_id(loaded)) == ["sorrel_cz/7", "sorrel_pl/7"]
 
 
 def test_openstreetmap() -> None:
@@ -185,9 +195,7 @@ def test_a_preset_accepts_a_file_without_some_of_its_columns_but_not_without_tho
     header = "Store code,Business name,Address line 1,Locality,Country"
     loaded = load("google-business-profile", table(f"{header}\nx,Larkspur,1 Elm St,Ada,CA"))
     assert loaded.diagnostics == []
-    with pytest.raises(
-        Exception, match=r"no columns for required fields: store_id \(expected 'Store code'\)"
-    ) as caught:
+    with pytest.raises(Exception, match=r"missing columns: store_id \(expected 'Store code'\)") as caught:
         load(
             "google-business-profile", table("Business name,Address line 1,Locality,Country\nLarkspur,1 Elm St,Ada,CA")
         )

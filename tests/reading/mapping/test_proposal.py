@@ -1,7 +1,7 @@
 """Proposed mappings: they load, they give the records that are meant, and ask what the records do not show."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -124,6 +124,21 @@ def test_a_file_of_a_known_source_gets_its_preset(preset: str) -> None:
     assert len(loaded.stores) >= 2
 
 
+@pytest.mark.parametrize(
+    ("preset", "properties"),
+    [
+        ("all-the-places", {"@spider": "a", "brand": "b"}),  # of a source without identifiers
+        ("all-the-places", {"@spider": "a", "ref": "1", "shop": "yes", "addr:street": "c"}),
+        ("openstreetmap", {"@id": "node/1", "amenity": "pharmacy", "addr:street": "c"}),
+        ("openstreetmap", {"id": "node/1", "shop": "yes", "addr:street": "c"}),  # as osmtogeojson writes it
+    ],
+)
+def test_a_preset_is_found_without_columns_that_some_files_lack(preset: str, properties: dict[str, str]) -> None:
+    feature = {"type": "Feature", "id": "node/1", "properties": properties, "geometry": None}
+    file = GeoJsonFile(json.dumps({"type": "FeatureCollection", "features": [feature]}).encode())
+    assert f'\npreset = "{preset}"\n' in propose_mapping(file, "export.geojson")
+
+
 def test_every_preset_has_a_signature() -> None:
     assert sorted(SIGNATURES) == sorted(PRESETS)
 
@@ -131,7 +146,7 @@ def test_every_preset_has_a_signature() -> None:
 def test_required_fields_that_a_preset_does_not_find_are_asked_for() -> None:
     text = propose_mapping(sample("openstreetmap.geojson", geojson), "export.geojson")
     for field in ("city", "country"):
-        assert f"# {field} is required, but missing in 1 of the first 3 records: declare a default" in text
+        assert f"# {field} is required, but missing in 1 of the first 3 records. Leave them out with `serve" in text
     features = sample("openstreetmap.geojson", lambda text: geojson(text.replace("addr:country", "addr:land")))
     text = propose_mapping(features, "export.geojson")
     assert text.endswith('\ncountry = { constant = "" }  # required: fill in\n')
@@ -175,6 +190,22 @@ def test_fields_are_found_at_the_ends_of_paths() -> None:
     assert fields.items() <= entries(text).items()
     assert '# Not used: "phones.0".\n' in text
     assert [each["latitude"] for each in compiled(text, file).stores] == ["43.7", "43.7"]
+
+
+def test_a_street_is_joined_with_the_number_of_its_house_in_the_same_object() -> None:
+    address = {"addr:street": "Elm St", "addr:housenumber": "1", "addr:city": "Ada", "addr:country": "CA"}
+    other = {"houseNumber": "9"}
+    records = [{"id": number, "owner": other, "tags": address, "company": "c1"} for number in (1, 2)]
+    found = entries(proposed(nested(records), "shops.json"))
+    assert found["address_1"] == '{ join = ["tags.addr:street", "tags.addr:housenumber"] }'
+    del address["addr:housenumber"]
+    records = [{"id": number, "owner": other, "tags": address, "company": "c1"} for number in (1, 2)]
+    assert entries(proposed(nested(records), "shops.json"))["address_1"] == '"tags.addr:street"'
+
+
+def test_remarks_in_names_of_columns_do_not_matter() -> None:
+    text = of_columns(**{"Geöffnet (Ja/Nein)": "Ja|Nein"})
+    assert entries(text)["is_open"] == '{ from = "Geöffnet (Ja/Nein)", values = { "Ja" = true, "Nein" = false } }'
 
 
 @pytest.mark.parametrize("own", [{}, {"lat": 1}])
@@ -363,7 +394,67 @@ from = "stores"
 
 def test_records_without_a_required_value_are_counted() -> None:
     file = Records(list(RECORD), [RECORD, {**RECORD, "city": " "}, {**RECORD, "city": None}])
-    assert "# city is required, but missing in 2 of the first 3 records: declare" in proposed(file)
+    assert (
+        "# city is required, but missing in 2 of the first 3 records."
+        " Leave them out with `serve --invalid skip`, or use this line and fill in a default:\n"
+        '# city = { from = "city", default = "" }\n'
+        'city = "city"\n'
+    ) in proposed(file)
+    file = Records(list(RECORD), [RECORD, {**RECORD, "store_id": None}])
+    assert (
+        "# store_id is required, but missing in 1 of the first 2 records."
+        ' Complete them, or leave them out with `serve --invalid skip`.\nstore_id = "store_id"\n'
+    ) in proposed(file)
+
+
+def completed(text: str, values: Mapping[str, str]) -> str:
+    """Return a proposal with the lines in use that give records without a value a default."""
+    lines = text.splitlines()
+    for field, value in values.items():
+        (line,) = (each for each in lines if each.startswith(f"# {field} = ") and each.endswith('default = "" }'))
+        lines = [each for each in lines if not each.startswith(f"{field} = ")]
+        lines[lines.index(line)] = line.removeprefix("# ").replace('""', f'"{value}"')
+    return "\n".join(lines)
+
+
+def test_the_line_with_a_default_is_right_once_it_is_filled_in() -> None:
+    shop = {"@id": "node/1", "shop": "x", "name": "Ei", "addr:housenumber": "1", "addr:street": "A"}
+    place = {"@id": "node/2", "shop": "x", "brand": "Ei", "addr:city": "Ulm", "addr:country": "DE"}
+    features = [{"type": "Feature", "properties": each, "geometry": None} for each in (shop, place)]
+    file = geojson(json.dumps({"type": "FeatureCollection", "features": features}))
+    text = proposed(file)
+    assert '\n# address_1 = { join = ["addr:housenumber", "addr:street"], default = "" }\n' in text
+    loaded = compiled(completed(text, {"address_1": "?", "city": "Bonn", "country": "AT"}), file)
+    assert loaded.diagnostics == []
+    found = [(each["address_1"], each["city"], each["country"]) for each in loaded.stores]
+    assert found == [("1 A", "Bonn", "AT"), ("?", "Ulm", "DE")]
+
+
+def test_empty_defaults_are_refused_with_what_to_do() -> None:
+    text = proposed(Records(list(RECORD), [RECORD, {**RECORD, "city": None}])).replace('city = "city"\n', "")
+    with pytest.raises(FileError, match=r"^stores.fields.city.default: empty, but the field is required: fill it in"):
+        parse_mapping(text.replace("# city = ", "city = ").encode())
+
+
+def test_a_preset_gets_the_options_that_the_file_needs() -> None:
+    header = "Store code;Business name;Address line 1;Address line 2;Locality;Country / Region;Latitude;Longitude"
+    rows = ["1;Lark;Am Hang 1;-;Ulm;DE;48,3984;9,9916", "2;Lark;Am Hang 2;Hof;Ulm;DE;48,4;10"]
+    file = semicolons("\n".join([header, *rows]))
+    text = proposed(file, "locations.csv")
+    assert text.endswith('\npreset = "google-business-profile"\n\n[stores]\ndecimal = ","\nno_value = ["-"]\n')
+    loaded = compiled(text, file)
+    assert loaded.diagnostics == []
+    assert [(each["latitude"], each["address_2"]) for each in loaded.stores] == [("48.3984", None), ("48.4", "Hof")]
+
+
+def test_a_preset_gets_the_format_of_other_dates() -> None:
+    shop = {"@id": "node/1", "shop": "x", "name": "Ei", "addr:full": "A", "addr:city": "Ulm", "addr:country": "DE"}
+    feature = {"type": "Feature", "properties": {**shop, "@timestamp": "2024/05/31 10:00:00"}, "geometry": None}
+    file = geojson(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    text = proposed(file)
+    assert '\nupdated_at = { from = "@timestamp", date = "yyyy/mm/dd hh:mm:ss" }\n' in text
+    assert "\n# time_zone = " in text
+    assert [each["updated_at"] for each in compiled(text, file).stores] == ["2024-05-31T10:00:00Z"]
 
 
 def test_companies_of_their_own_file_are_not_derived() -> None:

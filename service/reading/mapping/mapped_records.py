@@ -8,6 +8,7 @@ import msgspec
 
 from service.model.records import Field, Resource
 from service.reading.batch import Batch, Cell, WrongType
+from service.reading.by_name import describe_renamed
 from service.reading.diagnostics import FileError
 from service.reading.mapping.column_names import resolve_columns
 from service.reading.mapping.conversions import Cells, conversions, has_value, without
@@ -17,18 +18,11 @@ from service.reading.record_file import RecordFile
 _Columns: TypeAlias = Mapping[str, Cells]
 
 
-def read_mapped(
-    file: RecordFile, mapping: ResourceMapping, resource: Resource, *, by_name: bool = True
-) -> Iterator[Batch]:
-    """Yield the records of a file by field; `by_name` also fields without an entry. Raises FileError."""
-    mapper = RecordMapper(file, mapping, resource, by_name=by_name)
-    return map(mapper.apply, file.batches(mapper.columns))
-
-
-class RecordMapper:
-    """Turns batches by column into batches by field.
+class MappedRecords:
+    """Makes the records of a resource of those of a file: batches by field of batches by column.
 
     columns  the columns that it needs
+    assumed  what was assumed about the file and about its names, each in a few words
     """
 
     def __init__(self, file: RecordFile, mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> None:
@@ -37,20 +31,26 @@ class RecordMapper:
             entries = resolve_columns(file.names, mapping, resource, is_table=file.is_table, by_name=by_name)
         except FileError as error:
             raise FileError(error.why, file.line) from None
-        self._no_value = mapping.no_value
+        named = {name: entry.sources[0].columns[0] for name, entry in entries.items() if name not in mapping.fields}
+        self.assumed = [*file.assumed, *describe_renamed(named)]
+        self._file, self._no_value, self._reports_unused = file, mapping.no_value, not mapping.fields
         self._fields = [
             _FieldMapper(field, entries.get(field.name, FieldMapping()), mapping, texts=file.is_table)
             for field in resource.fields
         ]
         self.columns: Sequence[str] = list(dict.fromkeys(name for each in self._fields for name in each.columns))
 
-    def apply(self, batch: Batch) -> Batch:
-        """Return the records by field. Columns that are not mapped are not reported: the mapping leaves them out."""
+    def batches(self) -> Iterator[Batch]:
+        """Yield all records in order, with a cell for each field. Raises FileError."""
+        return map(self._by_field, self._file.batches(self.columns))
+
+    def _by_field(self, batch: Batch) -> Batch:
+        """Return the records by field. Columns without an entry are not reported: a mapping with entries omits them."""
         columns = {name: batch.columns[name] for name in self.columns}
         if self._no_value:
             columns = {name: without(cells, self._no_value) for name, cells in columns.items()}
         fields = {each.name: each.cells(columns, len(batch.numbers)) for each in self._fields}
-        return msgspec.structs.replace(batch, columns=fields, unused=())
+        return msgspec.structs.replace(batch, columns=fields, unused=batch.unused if self._reports_unused else ())
 
 
 class _FieldMapper:
