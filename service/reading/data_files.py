@@ -54,8 +54,9 @@ def read_data_set(path: Path, *, options: ReadOptions = AS_FOUND, fingerprint: s
     that they belong together. That cannot be proven of a mapping.
     """
     found = _read_data_set(path, options)
-    unverified = found.mapping is not None or any(file.listing is None for file in found.files.values())
-    if fingerprint is not None and unverified and data_signature(path, options).fingerprint != fingerprint:
+    now = data_signature(path, options)
+    proven = now.verifiable and all(file.listing is not None for file in found.files.values())
+    if fingerprint is not None and now.fingerprint != fingerprint and not proven:
         found.errors.append(FileError("the files changed while they were read").diagnostic(path))
     return found
 
