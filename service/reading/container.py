@@ -73,7 +73,8 @@ def open_container(path: Path) -> Container:
         try:
             return _Folder(path)
         except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a cycle of links, before Python 3.13
-            raise FileError(f"the folder cannot be read: {reason(error)}") from None
+            what = "file" if holds_data(path) else "folder"
+            raise FileError(f"the {what} cannot be read: {reason(error)}") from None
     if not holds_data(path):
         hint = suggest_conversion(path.name) or f"a data set is {ACCEPTED}"
         raise FileError(f"this is not a data file by its name: {hint}")

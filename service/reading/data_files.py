@@ -51,11 +51,12 @@ def read_data_set(path: Path, *, options: ReadOptions = AS_FOUND, fingerprint: s
     """Return the files of a folder, of an archive, or a single file; all from what the links of `path` resolve to now.
 
     With the `fingerprint` of an earlier signature, files that changed since then are an error, unless a manifest proves
-    that they belong together.
+    that they belong together. That cannot be proven of a mapping.
     """
     found = _read_data_set(path, options)
-    unverified = any(file.listing is None for file in found.files.values())
-    if fingerprint is not None and unverified and data_signature(path, options).fingerprint != fingerprint:
+    now = data_signature(path, options)
+    proven = now.verifiable and all(file.listing is not None for file in found.files.values())
+    if fingerprint is not None and now.fingerprint != fingerprint and not proven:
         found.errors.append(FileError("the files changed while they were read").diagnostic(path))
     return found
 

@@ -80,11 +80,7 @@ def _read_header(text: bytes) -> _RawHeader:
     for token in _QUOTED_OR_LINE_END.finditer(text, start):
         row += text[end : token.start()]
         end = token.end()
-        if token[1] is not None:
-            row += b'"'
-        elif row.strip(_ALL):
+        if token[1] is None:
             return _RawHeader(start, bytes(row))
-        else:
-            row.clear()
-            start = end
+        row += b'"'
     return _RawHeader(start, bytes(row) + text[end:])

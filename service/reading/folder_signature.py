@@ -28,7 +28,8 @@ class DataSignature(msgspec.Struct, frozen=True):
 
     fingerprint  differs after a file was written, replaced, added or removed
     changed_at   when that last happened, in seconds since the epoch, by the clock of the file system
-    verifiable   whether a manifest or checksums can prove that the files are complete and belong together
+    verifiable   whether a manifest or checksums can prove that the files are complete and belong together; a mapping
+                 has no checksum
     """
 
     fingerprint: str
@@ -50,8 +51,9 @@ def resolve_root(folder: Path) -> Path:
 def data_signature(path: Path, options: ReadOptions = AS_FOUND) -> DataSignature:
     """Return the signature of a data set and of its mapping, wherever that is; an unreadable folder has one, too."""
     declared = [Path(options.mapping)] if options.mapping else []
+    maps = any(map(is_file, declared))  # else it is a preset
     if is_file(path):
-        return _signature([path, *declared], 0, verifiable=is_archive(path))
+        return _signature([path, *declared], 0, verifiable=is_archive(path) and not maps)
     others = {MANIFEST} if declared else {MANIFEST, MAPPING}
     try:
         root = resolve_root(path)
@@ -59,7 +61,8 @@ def data_signature(path: Path, options: ReadOptions = AS_FOUND) -> DataSignature
         changed_at = root.stat().st_mtime
     except (OSError, RuntimeError, ValueError):  # RuntimeError: a cycle of links, before Python 3.13
         return DataSignature("it cannot be read", 0, verifiable=False)
-    verifiable = any(file.name == MANIFEST for file in files)
+    names = {file.name for file in files}
+    verifiable = MANIFEST in names and MAPPING not in names and not maps
     return _signature([*files, *declared], changed_at, verifiable=verifiable)
 
 

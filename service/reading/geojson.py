@@ -6,7 +6,7 @@ The columns are the members of `properties` by path, the identifier of the featu
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, ClassVar, Final
 
 import msgspec
@@ -16,7 +16,7 @@ from service.reading.batch import BATCH_SIZE, Batch, Cell, UnusedName, WrongType
 from service.reading.diagnostics import FileError, Issue
 from service.reading.geometry import LATITUDE, LONGITUDE, Location, centre, check_reference
 from service.reading.json_batches import BatchDecoder, check_json
-from service.reading.json_file import SAMPLE, first_lines, sample_lines
+from service.reading.json_file import SAMPLE, first_lines, numbered_lines, sample_texts
 from service.reading.json_paths import PathMembers, Paths
 from service.reading.json_reader import BLANK, LineFinder, array_batches, elements, file_error, line_batches
 from service.reading.json_records import any_column
@@ -97,10 +97,10 @@ class GeoJsonLinesFile(RecordFile):
     is_table = False
 
     def __init__(self, text: bytes) -> None:
-        """Open a text."""
+        """Open a text. Raises FileError if one of its first features is not JSON."""
         self._text = text
         self._is_sequence = text.startswith(_RECORD_SEPARATOR)
-        sample = dict(islice(_sequence(text), SAMPLE) if self._is_sequence else sample_lines(text))
+        sample = dict(sample_texts(_sequence(text) if self._is_sequence else numbered_lines(text)))
         self._lines, self._paths = list(sample), _paths_of(list(sample.values()))
         self.names, self.assumed = [*self._paths.members, *_OWN], ()
 

@@ -1,6 +1,6 @@
 """JSON and JSON Lines as a file of records by path."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import islice
 from typing import Any, Final
@@ -12,6 +12,7 @@ from service.reading.batch import BATCH_SIZE, Batch, Cell, UnusedName
 from service.reading.diagnostics import FileError
 from service.reading.field_names import MAX_UNUSED
 from service.reading.json_batches import BatchDecoder, check_json
+from service.reading.json_errors import describe_json_error
 from service.reading.json_paths import PathMembers, Paths
 from service.reading.json_reader import BLANK, LineFinder, array_batches, elements, file_error, line_batches
 from service.reading.record_file import RecordFile
@@ -45,9 +46,9 @@ class JsonLinesFile(RecordFile):
     is_table = False
 
     def __init__(self, text: bytes) -> None:
-        """Open a text."""
+        """Open a text. Raises FileError if one of its first lines is not JSON."""
         self._text, self._paths, self._lines = text, Paths(), []
-        for line, value in sample_lines(text):
+        for line, value in sample_texts(numbered_lines(text)):
             self._paths.add(len(self._lines), value)
             self._lines.append(line)
         self.names, self.assumed = list(self._paths.members), ()
@@ -77,9 +78,19 @@ class PathDecoder(BatchDecoder):
         return self._members.columns(records), self._members.unused(records)
 
 
-def sample_lines(text: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the first lines of a text that are not empty, with their numbers."""
-    return islice(((line, value) for line, value in enumerate(BytesIO(text), 1) if value.strip(BLANK)), SAMPLE)
+def numbered_lines(text: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a text that are not empty, with their numbers."""
+    return ((line, value) for line, value in enumerate(BytesIO(text), 1) if value.strip(BLANK))
+
+
+def sample_texts(values: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Yield the first texts with the lines on which they begin. Raises FileError if one is not JSON."""
+    for line, value in islice(values, SAMPLE):
+        try:
+            check_json(value)
+        except (DecodeError, RecursionError) as error:
+            raise FileError(describe_json_error(error, value), line) from None
+        yield line, value
 
 
 def first_lines(paths: Paths, used: Sequence[str], lines: Sequence[int]) -> dict[str, int]:

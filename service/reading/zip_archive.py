@@ -23,7 +23,7 @@ _ENTRY: Final = b"PK\x01\x02"
 _ENCRYPTED: Final = 1  # a flag of an entry
 # Other methods need much memory for little input.
 _METHODS: Final = (ZIP_STORED, ZIP_DEFLATED)
-_OUTSIDE: Final = re.compile(r"/|[A-Za-z]:|.*[\\\0]|(?:.*/)?\.{1,2}(?:/|\Z)|.*//", re.DOTALL)
+_OUTSIDE: Final = re.compile(r"/|[A-Za-z]:|.*[\\\0]|(?:.*/)?\.{1,2}(?:/|\Z)|.*//|\Z", re.DOTALL)
 # What macOS and others add for themselves.
 _HIDDEN: Final = re.compile(r"__MACOSX/|(?:.*/)?\.", re.DOTALL)
 # zipfile raises all of these for damaged archives.

@@ -113,3 +113,11 @@ def test_files_changed_since_their_signature_are_refused_unless_a_manifest_lists
     listed = {name: {"sha256": sha256((tmp_path / name).read_bytes()).hexdigest(), "records": 1} for name in BOTH}
     (tmp_path / "manifest.json").write_bytes(as_json({"files": listed}))
     assert read_data_set(tmp_path, fingerprint=seen).errors == []
+    (tmp_path / "mapping.toml").write_bytes(b"")  # which the manifest does not prove
+    (error,) = read_data_set(tmp_path, fingerprint=seen).errors
+    assert error.why == "the files changed while they were read"
+
+
+def test_what_is_missing_is_a_file_if_it_is_named_like_one(tmp_path: Path) -> None:
+    for name, kind in (("a.zip", "file"), ("a.csv.gz", "file"), ("a", "folder")):
+        assert refusal(load(tmp_path / name)).why == f"the {kind} cannot be read: No such file or directory"

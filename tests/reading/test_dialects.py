@@ -71,6 +71,7 @@ DIALECTS = {
     "empty rows": written(",").replace("\r\ns2", "\r\n,,,,,\r\n,,,,,,,,,,,,,,,,,,,,,,,\r\n\r\ns2").encode()
     + b",,,\r\n",
     "empty rows before the header": b";;;;;\r\n\r\n" + written(";").encode(),
+    "rows of quoted empty cells before the header": b'"";""\r\n\r\n""\r\n' + written(";").encode(),
 }
 
 

@@ -51,6 +51,18 @@ def test_only_a_manifest_makes_files_verifiable(folder: Path) -> None:
     assert file_signature(folder / "stores.baked").verifiable
 
 
+def test_nothing_verifies_a_mapping(folder: Path, tmp_path: Path) -> None:
+    (folder / "manifest.json").write_bytes(b"{}")
+    (archive := tmp_path / "data.zip").write_bytes(b"")
+    (mapping := tmp_path / "mine.toml").write_bytes(b"")
+    for data in (folder, archive):
+        assert data_signature(data, ReadOptions(mapping="overture")).verifiable
+        assert not data_signature(data, ReadOptions(mapping=str(mapping))).verifiable
+    (folder / "mapping.toml").write_bytes(b"")
+    assert not data_signature(folder).verifiable
+    assert data_signature(folder, ReadOptions(mapping="overture")).verifiable
+
+
 def test_files_that_can_be_verified_are_waited_for_less_long(folder: Path) -> None:
     unverifiable = data_signature(folder)
     (folder / "manifest.json").write_bytes(b"{}")

@@ -269,6 +269,8 @@ def test_a_line_that_is_not_json_is_refused_with_its_number(tmp_path: Path) -> N
         found = refusal(load_stores(tmp_path, content, "stores.geojsonl"))
         assert found.line == 2
         assert found.why.endswith(", at 'properties'")
+        found = refusal(load_stores(tmp_path, mark + b'\n{"type": "Feature", "properties"', "stores.geojsonl"))
+        assert (found.line, found.why[:14]) == (1 if mark else 2, "not valid JSON")
 
 
 def test_the_lines_of_a_text_sequence_are_opened_once_for_all_columns() -> None:

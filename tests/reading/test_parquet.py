@@ -20,7 +20,9 @@ from service.reading.batch import BATCH_SIZE, WrongType
 from service.reading.diagnostics import FileError
 from service.reading.parquet import parquet_file, reader
 from service.reading.parquet.arrow import MAX_RECORDS, ArrowFile
+from service.reading.parquet.messages import End, Opened, Refused, Request, Rows
 from service.reading.parquet.parquet_file import ParquetFile
+from service.reading.parquet.process import answer
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_stores, refusal, rows, store
 from tests.program import children, eventually, has_ended
 
@@ -235,6 +237,21 @@ def nulls_of_one_record(times: int) -> pa.Array:
 def read(content: bytes) -> int:
     file = ArrowFile(content)
     return sum(records for records, _ in file.batches(list(file.paths)))
+
+
+def test_the_process_answers_requests_one_after_the_other() -> None:
+    opened, *rows = answer(WHOLE, [Request(["a"]), Request(["b", "gone"])])
+    assert opened == Opened({"a": "a", "b": "b"}, 100)
+    assert rows == [Rows(100, [["x", "y"] * 50]), End(), Rows(100, [["1.5", None] * 50, [None] * 100]), End()]
+    (refused,) = answer(WHOLE[:-1], [Request(["a"])])
+    assert isinstance(refused, Refused)
+
+
+def test_duplicate_columns_are_refused_by_name() -> None:
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays([pa.array([1])] * 3, ["a", "b", "a"]), file)
+    with pytest.raises(FileError, match=r"^duplicate columns: 'a'$"):
+        ArrowFile(file.getvalue())
 
 
 def test_a_file_truncated_anywhere_is_refused() -> None:

@@ -86,7 +86,7 @@ def test_memory_is_in_proportion_to_the_header(header: str) -> None:
 def test_blank_rows_before_the_header_take_no_calls_and_are_counted_as_lines(row: str, said: str) -> None:
     few, many = (f"{said}{row * count}{REQUIRED},x\nbad\n".encode() for count in (1, 1_000))
     assert calls(few) == calls(many)
-    (batch,) = FORMATS["csv"].read(many, STORES)
+    (batch,) = read_batches("csv", many, STORES)
     assert batch.unreadable[0].line == 1_002 + bool(said)
 
 

@@ -109,6 +109,7 @@ def test_a_file_that_only_the_manifest_has_is_an_error(tmp_path: Path) -> None:
         ({"..\\stores.csv": b""}, "unsafe path"),
         ({"a//stores.csv": b""}, "unsafe path"),
         ({"./stores.csv": b""}, "unsafe path"),
+        ({"": b""}, "unsafe path: ''"),
     ],
 )
 def test_archives_without_data_and_with_unsafe_paths_are_refused(files: dict[str, bytes], message: str) -> None:

@@ -14,7 +14,6 @@ from service.reading.field_names import MAX_UNUSED, suggest_field
 from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, JoinedColumns, ResourceMapping
 from service.reading.mapping.toml_text import inline_table, quoted
 
-_PROPOSAL: Final = "; `store-directory mapping` proposes a mapping of other columns, `--mapping` uses it"
 _MAX_COMPARED: Final = 1_000  # names, with a name that is missing; a header may have millions
 
 
@@ -131,8 +130,14 @@ def _check_required(
         unused = [name for name in names if name not in used][:MAX_UNUSED]
         candidates = {suggest_field(name, resource): truncate(name) for name in unused}
         described = ", ".join(_describe(field, mapping, candidates) for field in missing)
-        hint = "; add an entry for each" if mapping.fields else _PROPOSAL if resource is STORES else ""
-        raise FileError(f"missing columns: {described}{hint}")
+        raise FileError(f"missing columns: {described}{_what_to_do(mapping, resource)}")
+
+
+def _what_to_do(mapping: ResourceMapping, resource: Resource) -> str:
+    if mapping.fields:
+        return "; add an entry for each"
+    hint = "; `store-directory mapping` proposes a mapping of other columns, `--mapping` uses it"
+    return hint if resource is STORES else ""
 
 
 def _describe(field: str, mapping: ResourceMapping, candidates: Mapping[str | None, str]) -> str:

@@ -240,8 +240,8 @@ def test_required_fields_without_a_column_are_refused() -> None:
     with pytest.raises(FileError) as refused:
         MappedRecords(table("company_id,Town,Street\nc1,Ada,1 Elm St"), declared, STORES)
     assert str(refused.value) == (
-        "missing columns: store_id (expected 'No'), address_1 (map it to 'Street'?), city (map it to 'Town'?), country;"
-        " add an entry for each"
+        "missing columns: store_id (expected 'No'), address_1 (map it to 'Street'?), city (map it to 'Town'?), country"
+        "; add an entry for each"
     )
 
 
