@@ -170,7 +170,7 @@ class TableBuilder:
             if name in self._texts:
                 text.add(*self._searched(name, columns[name], distinct, numbering))
             if referenced and name in referenced:
-                text.add(columns[name], [referenced[name].get(key, b"") for key in distinct])
+                text.add(columns[name], StringArray.of([referenced[name].get(key, b"") for key in distinct]))
         rows = StringArray.of(list(map(self._rows.__getitem__, numbering.tolist())))
         self._rows = []
         locations = self._coordinates and build_locations(*(columns[name] for name in self._coordinates))
@@ -178,18 +178,18 @@ class TableBuilder:
             rows, columns, order_by=self._order_by, key=self._key, text=text.build(len(rows)), locations=locations
         )
 
-    def _rank(self, name: str) -> tuple[NDArray[np.int32], list[bytes]]:
+    def _rank(self, name: str) -> tuple[NDArray[np.int32], StringArray]:
         keys = self._keys.pop(name)
         if self._texts.get(name) == keys:
             self._texts[name] = []  # its texts are its keys
-        return rank(b"".join(keys))
+        return rank(keys)
 
     def _searched(
-        self, name: str, column: Column, distinct: list[bytes], numbering: NDArray[np.intp]
-    ) -> tuple[Column, list[bytes]]:
+        self, name: str, column: Column, distinct: StringArray, numbering: NDArray[np.intp]
+    ) -> tuple[Column, StringArray]:
         """Return the distinct texts of a field, and the rows of each as a column."""
         texts = self._texts.pop(name)
         if not texts:
             return column, distinct
-        codes, distinct = rank(b"".join(texts))
+        codes, distinct = rank(texts)
         return build_column(codes[numbering], distinct, filters=False), distinct
