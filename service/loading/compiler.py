@@ -8,7 +8,8 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 
 from service.engine.column import KEY_END, split_keys
-from service.engine.table import Table, TableBuilder
+from service.engine.table import Table
+from service.engine.table_builder import TableBuilder
 from service.loading.batch_diagnostics import BatchDiagnostics, WarningCounts
 from service.loading.checks import PARENT, CheckedColumn, check_column
 from service.loading.parent_companies import ParentReference, parent_warnings
