@@ -3,7 +3,7 @@
 import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from service.engine.table import Table
+from service.loading.checking_ahead import checked_batches
 from service.loading.compiler import Compiler
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
@@ -138,9 +139,11 @@ def _compile(
 
 def _read(file: StoredFile, compiler: Compiler, progress: Progress) -> None:
     text = plain_text(file.stored, file.compression)
-    for batch in file.format.read(text, compiler.resource):
-        compiler.add(batch)
-        progress(f"Reading {file.name}", batch.done, batch.total)
+    batches = file.format.read(text, compiler.resource)
+    with closing(checked_batches(batches, compiler.checker, size=len(text))) as checked_in_order:
+        for batch, checked in checked_in_order:
+            compiler.add(batch, checked)
+            progress(f"Reading {file.name}", batch.done, batch.total)
     if file.listing is not None:
         file.listing.check_records(compiler.records)
     if file.format.is_unterminated(text):

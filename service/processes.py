@@ -1,0 +1,25 @@
+"""Other processes of this program: how they are started, and on how many cores."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+import service
+
+# Like `python -m`, but with this very package, not with one of the same name in the working directory.
+_START: Final = (
+    "import runpy, sys; packages, module = sys.argv[1:3]; del sys.argv[1:3]; "
+    "packages in sys.path or sys.path.insert(0, packages); runpy.run_module(module, run_name='__main__')"
+)
+_PACKAGES: Final = str(Path(service.__file__).parents[1])
+
+
+def module_command(module: str) -> tuple[str, ...]:
+    """Return the command that runs a module of this package; its arguments follow."""
+    return sys.executable, "-P", "-c", _START, _PACKAGES, module
+
+
+def cores() -> int:
+    """Return the number of CPU cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
