@@ -1,31 +1,23 @@
 """Data files as a source: a folder, an archive, or a single file."""
 
 import asyncio
-import sys
 from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from signal import Signals
-from typing import Final, cast
+from typing import cast
 
 import msgspec
 
-import service
 from service.loading.acceptance import InvalidRecords, Refused
+from service.processes import module_command
 from service.progress import Progress
 from service.reading.folder_signature import data_signature
 from service.reading.read_options import AS_FOUND, ReadOptions
 from service.sources import compiler_process as compiler
 from service.sources.local_source import LocalSource
 from service.sources.source import Fetched, Unavailable
-
-# Like `python -m`, but with this very package, not with one of the same name in the working directory.
-_START: Final = (
-    "import runpy, sys; packages, module = sys.argv[1:3]; del sys.argv[1:3]; "
-    "packages in sys.path or sys.path.insert(0, packages); runpy.run_module(module, run_name='__main__')"
-)
-_PACKAGES: Final = str(Path(service.__file__).parents[1])
 
 
 class FolderSource(LocalSource):
@@ -49,8 +41,8 @@ class FolderSource(LocalSource):
 
     async def _run_compiler(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Outcome:
         options = self.options
-        arguments = (self._path, to, self._invalid.value, fingerprint, options.mapping, options.encoding)
-        command = (sys.executable, "-P", "-c", _START, _PACKAGES, compiler.__name__, *arguments)
+        arguments = (str(self._path), str(to), self._invalid.value, fingerprint, options.mapping, options.encoding)
+        command = module_command(compiler.__name__, *arguments)
         # In its own session: signals of the terminal are for the service, which ends the compiler.
         process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, start_new_session=True)
         try:

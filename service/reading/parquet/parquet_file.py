@@ -11,7 +11,7 @@ from typing import IO, Final, cast
 
 import msgspec
 
-from service.files.own_module import module_command
+from service.processes import module_command
 from service.reading.batch import Batch, UnusedName
 from service.reading.diagnostics import FileError
 from service.reading.field_names import MAX_UNUSED
