@@ -1,6 +1,8 @@
 """A field of a table as a dictionary-encoded, order-preserving column."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain, count
 from typing import Final
 
 import msgspec
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from service.engine.string_array import StringArray
 
 Rows = NDArray[np.int32]
+_Strings = NDArray[np.bytes_]
 
 # Bytes that do not occur in UTF-8, so that keys can be concatenated in one buffer. 0xFF sorts after every text.
 KEY_END: Final = b"\xfe"
@@ -71,36 +74,51 @@ def split_keys(keys: bytes) -> list[bytes]:
     return keys.split(KEY_END)[:-1]
 
 
-def rank(joined: bytes) -> tuple[NDArray[np.int32], list[bytes]]:
+def rank(parts: Sequence[bytes]) -> tuple[NDArray[np.int32], StringArray]:
     """Return the code of each row (the number of distinct keys for no value), and the sorted distinct keys.
 
-    `joined` are the normalized keys of all rows, in the format of `join_keys`.
+    `parts` are the normalized keys of some rows after the other, each in the format of `join_keys`. There is never a
+    Python object for each key of all parts: memory that is new costs more than the work itself.
     """
-    keys = split_keys(joined)
-    # numpy arrays of bytes ignore trailing NULs.
-    sortable = b"\0" not in joined and max(map(len, keys), default=0) <= _MAX_KEY and _has_many_distinct(keys)
-    codes, distinct = _rank_by_sorting(keys) if sortable else _rank_by_dictionary(keys)
-    return codes, distinct[:-1] if distinct[-1:] == [NULL_KEY] else distinct
+    arrays = _arrays(parts) if _has_many_distinct(parts) else None
+    codes, distinct = _rank_by_dictionary(parts) if arrays is None else _rank_by_sorting(arrays)
+    last = len(distinct) - 1
+    return codes, distinct.part(0, last) if last >= 0 and distinct[last] == NULL_KEY else distinct
 
 
-def _has_many_distinct(keys: list[bytes]) -> bool:
+def _has_many_distinct(parts: Sequence[bytes]) -> bool:
     """Return whether many keys are distinct, judged by a sample."""
-    sample = keys[:: len(keys) // _SAMPLE_SIZE + 1]
+    some = -(-_SAMPLE_SIZE // max(len(parts), 1))
+    sample = list(chain.from_iterable(part.split(KEY_END, some)[:-1] for part in parts))
     return len(set(sample)) * _MAX_REPETITION > len(sample)
 
 
-def _rank_by_sorting(keys: list[bytes]) -> tuple[NDArray[np.int32], list[bytes]]:
-    distinct, codes = np.unique(np.array(keys, np.bytes_), return_inverse=True)
-    return codes.astype(np.int32), distinct.tolist()
+def _arrays(parts: Sequence[bytes]) -> list[_Strings] | None:
+    """Return the keys of each part as an array, None if a key is long or has a NUL, which ends strings of NumPy."""
+    arrays = []
+    for part in parts:
+        keys = split_keys(part)
+        if b"\0" in part or max(map(len, keys), default=0) > _MAX_KEY:
+            return None
+        arrays.append(np.array(keys, np.bytes_))
+    return arrays
 
 
-def _rank_by_dictionary(keys: list[bytes]) -> tuple[NDArray[np.int32], list[bytes]]:
-    distinct = sorted(set(keys))
-    codes = {key: code for code, key in enumerate(distinct)}
-    return np.fromiter(map(codes.__getitem__, keys), np.int32, len(keys)), distinct
+def _rank_by_sorting(arrays: Sequence[_Strings]) -> tuple[NDArray[np.int32], StringArray]:
+    distinct, codes = np.unique(np.concatenate(arrays), return_inverse=True)
+    return codes.astype(np.int32), StringArray.of_array(distinct)
 
 
-def build_column(codes: NDArray[np.int32], distinct: Sequence[bytes], *, filters: bool) -> Column:
+def _rank_by_dictionary(parts: Sequence[bytes]) -> tuple[NDArray[np.int32], StringArray]:
+    numbers = defaultdict[bytes, int](count().__next__)  # key -> its number, in order of appearance
+    numbered = [np.fromiter(map(numbers.__getitem__, split_keys(part)), np.int32) for part in parts]
+    distinct = sorted(numbers)
+    codes = np.empty(len(distinct), np.int32)
+    codes[[numbers[key] for key in distinct]] = np.arange(len(distinct))
+    return codes.take(np.concatenate([*numbered, np.empty(0, np.int32)])), StringArray.of(distinct)
+
+
+def build_column(codes: NDArray[np.int32], distinct: StringArray, *, filters: bool) -> Column:
     """Return a column of rows with codes; `filters`: whether to store the values for lookups."""
     counts = np.bincount(codes, minlength=len(distinct) + 1)[: len(distinct)]
     narrow = codes.astype(np.min_scalar_type(len(distinct)))
@@ -108,7 +126,7 @@ def build_column(codes: NDArray[np.int32], distinct: Sequence[bytes], *, filters
         codes=narrow,
         order=_order(codes),
         starts=np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
-        values=StringArray.of(distinct) if filters else None,
+        values=distinct if filters else None,
     )
 
 

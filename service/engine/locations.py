@@ -130,6 +130,6 @@ def _degrees(column: Column, largest: int) -> Floats:
     values = column.values or StringArray.of(())
     first = bisect_left(values, number_key(f"-{largest}").encode())
     end = bisect_right(values, number_key(f"{largest}").encode())
-    by_code[first:end] = list(map(key_number, values.strings(first, end)))
+    by_code[first:end] = list(map(key_number, values.part(first, end)))
     by_code += 0.0  # a negative decimal next to zero is zero without a sign
     return by_code.take(column.codes)

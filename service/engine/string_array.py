@@ -32,16 +32,27 @@ class StringArray:
         np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), out=offsets[1:])
         return cls(memoryview(b"".join(strings)), offsets)
 
+    @classmethod
+    def of_array(cls, strings: NDArray[np.bytes_]) -> "StringArray":
+        """Concatenate the strings of an array, which have no NULs."""
+        characters = strings.view(np.uint8)
+        offsets = np.append(0, np.strings.str_len(strings).cumsum())
+        return cls(characters[characters != 0].data, offsets)
+
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
     def __getitem__(self, index: int) -> bytes:
         return bytes(self.view(index))
 
-    def strings(self, start: int, stop: int) -> Iterator[bytes]:
-        """Yield the strings from one index to another; faster than one by one."""
-        data, offsets = bytes(self.data), self.offsets[start : stop + 1].tolist()
+    def __iter__(self) -> Iterator[bytes]:
+        data, offsets = bytes(self.data), self.offsets.tolist()
         return map(data.__getitem__, map(slice, offsets, offsets[1:]))
+
+    def part(self, start: int, stop: int) -> "StringArray":
+        """Return the strings from one index to another, as an array on the same buffer."""
+        offsets = self.offsets[start : stop + 1]
+        return StringArray(self.data[offsets[0] : offsets[-1]], offsets - offsets[0])
 
     def view(self, index: int) -> memoryview:
         """Return a string as a view of the buffer."""

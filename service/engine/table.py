@@ -4,18 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from service.engine.bitmap import Bitmap, pack
 from service.engine.bounded_cache import BoundedCache
-from service.engine.column import Column, Rows, build_column, rank
+from service.engine.column import Column, Rows
 from service.engine.distance_order import NearestRows
-from service.engine.locations import Locations, build_locations
+from service.engine.locations import Locations
 from service.engine.selection import ListedRows, RowBitmap, RowList, Selection
 from service.engine.string_array import StringArray
 from service.engine.text_index import TextIndex
-from service.engine.text_index_builder import TextIndexBuilder
 from service.engine.z_order import Z_ORDER
 from service.model.envelope import Facet
 from service.model.place import Point
@@ -119,77 +116,3 @@ class Table:
             bitmap = pack(mask if sort_by == self.order_by else mask.take(self.order(sort_by)))
             self._bitmaps.put((field, code, sort_by), bitmap, bitmap.nbytes)
         return bitmap
-
-
-class TableBuilder:
-    """Collects rows, the normalized keys of their fields and the texts to search, and builds the table."""
-
-    def __init__(
-        self,
-        fields: Mapping[str, bool],
-        *,
-        order_by: str,
-        key: str,
-        searched: Sequence[str] = (),
-        coordinates: tuple[str, str] | None = None,
-    ) -> None:
-        """Start a table of `fields` (name -> whether it is a filter); rows are ordered by `order_by`, ties by `key`.
-
-        The index of words has the texts of the `searched` fields. `coordinates` are the filters latitude and longitude,
-        if the rows have a location.
-        """
-        self._fields = fields
-        self._order_by, self._key = order_by, key
-        self._coordinates = coordinates
-        self._rows: list[bytes] = []
-        self._keys: dict[str, list[bytes]] = {name: [] for name in fields}
-        self._texts: dict[str, list[bytes]] = {name: [] for name in searched}
-
-    def add(self, rows: Sequence[bytes], keys: Mapping[str, bytes], texts: Mapping[str, bytes] | None = None) -> None:
-        """Append rows, each followed by a comma, and the keys of each field, in the format of `join_keys`.
-
-        `texts` are those of searched fields, in the same format, where their keys have other words.
-        """
-        self._rows.extend(rows)
-        for name, parts in self._keys.items():
-            parts.append(keys[name])
-        for name, parts in self._texts.items():
-            parts.append((texts or keys).get(name, keys[name]))
-
-    def build(self, referenced: Mapping[str, Mapping[bytes, bytes]] | None = None) -> Table:
-        """Return the table, its rows in the default order; the builder cannot be used afterwards.
-
-        `referenced` are more texts to search: field -> key -> the text of the rows with that key.
-        """
-        ranked = {name: self._rank(name) for name in (self._order_by, self._key)}
-        numbering = np.lexsort((ranked[self._key][0], ranked[self._order_by][0]))
-        columns, text = {}, TextIndexBuilder()
-        for name, filters in self._fields.items():
-            codes, distinct = ranked[name] if name in ranked else self._rank(name)
-            columns[name] = build_column(codes[numbering], distinct, filters=filters)
-            if name in self._texts:
-                text.add(*self._searched(name, columns[name], distinct, numbering))
-            if referenced and name in referenced:
-                text.add(columns[name], [referenced[name].get(key, b"") for key in distinct])
-        rows = StringArray.of(list(map(self._rows.__getitem__, numbering.tolist())))
-        self._rows = []
-        locations = self._coordinates and build_locations(*(columns[name] for name in self._coordinates))
-        return Table(
-            rows, columns, order_by=self._order_by, key=self._key, text=text.build(len(rows)), locations=locations
-        )
-
-    def _rank(self, name: str) -> tuple[NDArray[np.int32], list[bytes]]:
-        keys = self._keys.pop(name)
-        if self._texts.get(name) == keys:
-            self._texts[name] = []  # its texts are its keys
-        return rank(b"".join(keys))
-
-    def _searched(
-        self, name: str, column: Column, distinct: list[bytes], numbering: NDArray[np.intp]
-    ) -> tuple[Column, list[bytes]]:
-        """Return the distinct texts of a field, and the rows of each as a column."""
-        texts = self._texts.pop(name)
-        if not texts:
-            return column, distinct
-        codes, distinct = rank(b"".join(texts))
-        return build_column(codes[numbering], distinct, filters=False), distinct

@@ -46,7 +46,7 @@ class TextIndexBuilder:
         self._numbers = defaultdict[bytes, int](count().__next__)  # chunk -> its number, in order of appearance
         self._chunks: list[_Chunks] = []
 
-    def add(self, column: Column, texts: Sequence[bytes]) -> None:
+    def add(self, column: Column, texts: StringArray) -> None:
         """Add a text in UTF-8 for each distinct value of a column: all rows with the value have it."""
         for begin in range(0, len(texts), _TEXTS):
             self._chunks.append(_Chunks(column, *self._cut(texts, begin)))
@@ -64,9 +64,9 @@ class TextIndexBuilder:
         starts = pairs.searchsorted(np.arange(len(distinct) + 1) << _ROW_BITS)
         return TextIndex(StringArray.of(distinct), starts, (pairs & _ROW_MASK).astype(np.int32), length)
 
-    def _cut(self, texts: Sequence[bytes], begin: int) -> tuple[Integers, Integers]:
+    def _cut(self, texts: StringArray, begin: int) -> tuple[Integers, Integers]:
         """Return the chunks of some texts: for each the index of its text, and its number."""
-        some = texts[begin : begin + _TEXTS]
+        some = list(texts.part(begin, min(begin + _TEXTS, len(texts))))
         data = _END.join([_END, *some])
         if data.count(_END) > len(some) + 1:
             data = _END.join([_END, *(text.replace(_END, _GAP) for text in some)])

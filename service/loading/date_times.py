@@ -16,6 +16,10 @@ _DATE, _MINUTE, _SECOND, _WHOLE = 10, 16, 19, 26  # lengths of a prefix of the t
 _TIMES: Final = (_MINUTE, _SECOND, *range(_SECOND + 2, _WHOLE + 1))  # where a time may end
 _ZERO_FRACTION: Final = b".000000"
 _OFFSET: Final = len("+00:00")
+_POSITIONS: Final = np.arange(_WHOLE + _OFFSET)[:, np.newaxis]  # of characters
+_LINE_END: Final = ord("\n")
+_PADDING: Final = " " * len(_POSITIONS)  # after the last text, so that each position is in the array
+_ENDS: Final = np.isin(np.arange(_WHOLE + _OFFSET + 1), _TIMES)  # by length, whether a time may end there
 _PARTS: Final = tuple(slice(*ends) for ends in ((0, 4), (5, 7), (8, 10), (11, 13), (14, 16), (17, 19)))
 _MONTHS, _HOURS, _MINUTES, _SECONDS = 12, 24, 60, 60
 _EPOCH: Final = 1970  # numpy's
@@ -42,17 +46,18 @@ def parse_instants(texts: Sequence[str]) -> tuple[list[str], list[bytes]] | None
     shifted = np.flatnonzero(offsets)
     minutes_in_utc = np.datetime_as_string(utc[shifted]).astype(np.bytes_)
     whole[shifted] = _without_zero_fraction(np.strings.add(minutes_in_utc, _to_texts(full[_MINUTE:, shifted])))
-    return values.astype(np.str_).tolist(), whole.tolist()
+    return b"\n".join([*values.tolist(), b""]).decode().split("\n")[:-1], whole.tolist()
 
 
 def _to_chars(texts: Sequence[str]) -> _Chars:
     """Return texts as an array of characters, padded with 0. Raises ValueError if one is too long."""
-    if max(map(len, texts), default=0) > _WHOLE + _OFFSET or "\0" in "".join(texts):
+    joined = "\n".join([*texts, _PADDING])
+    lines = np.frombuffer(joined.encode("ascii"), np.uint8)
+    ends = np.flatnonzero(lines == _LINE_END)
+    lengths = np.diff(ends, prepend=-1) - 1
+    if len(ends) != len(texts) or lengths.max(initial=0) > len(_POSITIONS) or "\0" in joined:
         raise ValueError
-    cells = np.array(texts, np.bytes_)  # each cell takes as much room as the longest
-    chars = np.zeros((_WHOLE + _OFFSET, len(cells)), np.uint8)
-    chars[: cells.itemsize] = cells.view(np.uint8).reshape(len(cells), cells.itemsize).T
-    return chars
+    return np.where(lengths > _POSITIONS, lines[_POSITIONS + (ends - lengths)], 0)
 
 
 def _to_texts(chars: _Chars) -> _Texts:
@@ -67,7 +72,7 @@ def _split_zones(chars: _Chars) -> tuple[NDArray[np.intp], _Texts]:
     offset = ((last[0] == ord("+")) | (last[0] == ord("-"))) & (last[3] == ord(":"))
     zones = np.where(offset, _to_texts(last), np.where(last[-1] == ord("Z"), b"Z", b""))
     stops = lengths - np.strings.str_len(zones)
-    if not (np.isin(stops, _TIMES) | ((stops == _DATE) & (stops == lengths))).all():
+    if not (_ENDS[stops] | ((stops == _DATE) & (stops == lengths))).all():
         raise ValueError
     return stops, zones
 

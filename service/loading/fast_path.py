@@ -31,29 +31,40 @@ def read_plain_column(kind: Kind, cells: Sequence[Cell], bounds: tuple[str, str]
     plain date-time, or is a number outside `bounds` (the keys of the minimum and maximum).
     """
     try:
-        if not "".join(filter(None, cells)).isprintable():  # type: ignore[arg-type]  # other types raise
-            return None
+        texts, joined = _join(cells)
     except TypeError:
         return None
-    texts: Sequence[Any] = cells
     if kind is INSTANT:
         return _read_instants(texts)
-    lines = "\n".join([*(text or _NULL_LINE for text in texts), ""])
-    if kind not in (IDENTIFIER, NUMBER):
-        lines = fold_case(lines)
-    keys = lines.encode()
-    if not _has_plain_spaces(keys):
+    if _NULL_LINE in joined or not (joined.isascii() or joined.isprintable()):  # NumPy finds what ASCII has sooner
         return None
-    values = [text or None for text in texts] if _NULL_LINE in lines else texts
+    values: Sequence[Value] = texts
+    filled = texts
+    if "" in texts:
+        values, filled = [text or None for text in texts], [text or _NULL_LINE for text in texts]
+    lines = "\n".join([*filled, ""])
+    keys = (lines if kind in (IDENTIFIER, NUMBER) else fold_case(lines)).encode()
+    if not _has_plain_characters(keys, len(texts)):
+        return None
     if kind is NUMBER:
         return _read_numbers(texts, values, bounds)
     return PlainColumn(values, (keys.replace(b" ", b"") if kind is POSTAL else keys).translate(_TO_KEYS))
 
 
-def _has_plain_spaces(lines: bytes) -> bool:
-    """Return whether no line is empty, or has leading, trailing or consecutive spaces."""
-    spaces = np.frombuffer(b"\n" + lines, np.uint8) <= _SPACE
-    return not (spaces[1:] & spaces[:-1]).any()
+def _join(cells: Sequence[Any]) -> tuple[Sequence[str], str]:
+    """Return cells as texts, and these as one. Raises TypeError if a cell is neither a text nor None."""
+    try:
+        return cells, "".join(cells)
+    except TypeError:
+        texts = ["" if cell is None else cell for cell in cells]
+        return texts, "".join(texts)
+
+
+def _has_plain_characters(lines: bytes, count: int) -> bool:
+    """Return whether so many lines have no control characters, and no line leading, trailing or consecutive spaces."""
+    characters = np.frombuffer(b"\n" + lines, np.uint8)
+    blank = characters <= _SPACE
+    return np.count_nonzero(characters < _SPACE) == 1 + count and not (blank[1:] & blank[:-1]).any()
 
 
 def _read_numbers(texts: Sequence[str], values: Sequence[Value], bounds: tuple[str, str] | None) -> PlainColumn | None:

@@ -71,7 +71,13 @@ def _normalize(text: str) -> str:
     """Return text in NFKC, in time proportional to its length."""
     if unicodedata.is_normalized("NFKC", text):
         return text
-    return unicodedata.normalize("NFKC", _LONG_RUN.sub(_decompose, text))
+    return "\n".join([line if line.isascii() else _normalize_line(line) for line in text.split("\n")])
+
+
+def _normalize_line(line: str) -> str:
+    if unicodedata.is_normalized("NFKC", line):
+        return line
+    return unicodedata.normalize("NFKC", _LONG_RUN.sub(_decompose, line))
 
 
 def _decompose(run: re.Match[str]) -> str:

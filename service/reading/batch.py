@@ -11,13 +11,13 @@ from service.reading.diagnostics import Issue
 BATCH_SIZE: Final = 1_024  # records; checks by column favour large batches, the CPU cache and the allocator small ones
 
 
-class WrongType(msgspec.Struct, frozen=True):
+class WrongType(msgspec.Struct, frozen=True, tag=True):
     """A JSON value of a type that its field does not accept, as written."""
 
     text: str
 
 
-class Invalid(msgspec.Struct, frozen=True):
+class Invalid(msgspec.Struct, frozen=True, tag=True):
     """A text that a mapping could not convert, and what it declared."""
 
     text: str
@@ -31,9 +31,14 @@ Value: TypeAlias = str | bool | UnsetType | None
 
 
 def expand(items: Iterable[_T], mask: Iterable[object], fill: _Fill) -> list[_T | _Fill]:
-    """Return the items where the mask is true and `fill` elsewhere: the inverse of `itertools.compress`."""
-    rest = iter(items)
-    return [next(rest) if selected else fill for selected in mask]
+    """Return the items where the mask is true and `fill` elsewhere: the inverse of `itertools.compress`.
+
+    The mask is that of a batch, and mostly true.
+    """
+    expanded: list[_T | _Fill] = list(items)
+    for index in [index for index, selected in enumerate(mask) if not selected]:
+        expanded.insert(index, fill)
+    return expanded
 
 
 class UnreadableRecord(msgspec.Struct, frozen=True):

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from service.engine.column import join_keys
 from service.engine.page import page
-from service.engine.table import Table, TableBuilder
+from service.engine.table import Table
+from service.engine.table_builder import TableBuilder
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 from tests.engine import oracle

@@ -11,7 +11,7 @@ Keys = list[str | None]
 
 
 def column(*parts: Keys, filters: bool = True) -> Column:
-    codes, distinct = rank(b"".join(map(join_keys, parts)))
+    codes, distinct = rank(list(map(join_keys, parts)))
     return build_column(codes, distinct, filters=filters)
 
 

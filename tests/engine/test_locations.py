@@ -106,7 +106,7 @@ def locations(texts: Sequence[Texts]) -> Locations:
     columns = []
     for place in (0, 1):
         keys = [None if (text := each[place]) is None else number_key(text) for each in texts]
-        columns.append(build_column(*rank(join_keys(keys)), filters=True))
+        columns.append(build_column(*rank([join_keys(keys)]), filters=True))
     return build_locations(*columns)
 
 

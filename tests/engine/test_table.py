@@ -10,7 +10,8 @@ from service.engine.column import join_keys
 from service.engine.select import select
 from service.engine.selection import ListedRows
 from service.engine.string_array import StringArray
-from service.engine.table import Table, TableBuilder
+from service.engine.table import Table
+from service.engine.table_builder import TableBuilder
 from service.engine.text_index_builder import TextIndexBuilder
 from service.model.query import ALL_ROWS, Criteria, Filter
 from service.model.records import COMPANIES

@@ -22,7 +22,7 @@ def build(records: Sequence[Sequence[str]]) -> TextIndex:
     """Return the index of records, each a text per column."""
     builder = TextIndexBuilder()
     for texts in zip(*records, strict=True):
-        codes, distinct = rank(join_keys(texts))
+        codes, distinct = rank([join_keys(texts)])
         builder.add(build_column(codes, distinct, filters=False), distinct)
     return builder.build(len(records))
 
