@@ -191,7 +191,8 @@ def read_for_proposal(given: bytes) -> None:
             proposed.append(propose_mapping(file, "file"))
         for text in proposed:
             assert all(line.isprintable() for line in text.split("\n"))
-            parse_mapping(text.replace('{ constant = "" }', '{ constant = "x" }').encode())
+            filled_in = text.replace('store_id = { constant = "" }', 'store_id = "x"')
+            parse_mapping(filled_in.replace('{ constant = "" }', '{ constant = "x" }').encode())
 
 
 def read_zip(given: bytes) -> None:
