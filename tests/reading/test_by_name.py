@@ -82,7 +82,7 @@ def test_names_are_exact_in_csv_if_those_of_all_required_columns_are(
 def test_missing_columns_are_refused_at_the_line_of_the_names() -> None:
     with pytest.raises(FileError) as refused:
         MappedRecords(Opened("Store ID", "company_id", "Town", "Address 1"), NO_MAPPING, STORES)
-    hint = "; `store-directory mapping` proposes a mapping of other columns"
+    hint = "; `store-directory mapping` proposes a mapping of other columns, `--mapping` uses it"
     assert (refused.value.line, refused.value.why) == (3, f"missing columns: city (rename 'Town'?), country{hint}")
     with pytest.raises(FileError, match=r"^missing columns: company_id, name$"):  # mappings are proposed for stores
         MappedRecords(Opened("domain"), NO_MAPPING, COMPANIES)

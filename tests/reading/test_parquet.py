@@ -113,6 +113,11 @@ def test_values_become_exact_texts(array: pa.Array, expected: object) -> None:
 NESTED = pa.array([{"b": "x", "c": [{"d": "y"}, {"d": "z"}]}, None, {"b": None, "c": []}])
 MAP = pa.array([[("k.l", "v")], None, []], pa.map_(pa.string(), pa.string()))
 
+IN_LISTS = pa.array(
+    [[{"m": [("k", [1, 2])]}], [{"m": None}], None],
+    pa.list_(pa.struct([("m", pa.map_(pa.string(), pa.list_(pa.int32())))])),
+)
+
 
 @pytest.mark.parametrize(
     ("array", "path", "expected"),
@@ -126,6 +131,8 @@ MAP = pa.array([[("k.l", "v")], None, []], pa.map_(pa.string(), pa.string()))
         (NESTED, "none", [None, None, None]),
         (MAP, "a.k.l", ["v", None, None]),
         (MAP, "a.none", [None, None, None]),
+        (MAP, "a", [WrongType('[["k.l","v"]]'), None, WrongType("[]")]),
+        (IN_LISTS, "a.0.m", [WrongType('[["k",[1,2]]]'), None, None]),
         (pa.array(["x"]), "a.b", [None]),
     ],
 )

@@ -136,7 +136,8 @@ def _check_required(
 def _what_to_do(mapping: ResourceMapping, resource: Resource) -> str:
     if mapping.fields:
         return "; add an entry for each"
-    return "; `store-directory mapping` proposes a mapping of other columns" if resource is STORES else ""
+    hint = "; `store-directory mapping` proposes a mapping of other columns, `--mapping` uses it"
+    return hint if resource is STORES else ""
 
 
 def _describe(field: str, mapping: ResourceMapping, candidates: Mapping[str | None, str]) -> str:

@@ -248,7 +248,9 @@ def _is_list(kind: Any) -> bool:
 
 def _nested(array: Any) -> int:
     """Return how many values are in those of an array, at any depth."""
-    if _is_list(array.type) or pa.types.is_map(array.type):
+    if pa.types.is_map(array.type):  # which cannot be flattened itself
+        array = array.cast(pa.list_(pa.struct([array.type.key_field, array.type.item_field])))
+    if _is_list(array.type):
         array = array.flatten()
         return len(array) + _nested(array)
     fields = array.type.num_fields if pa.types.is_struct(array.type) else 0
