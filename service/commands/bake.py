@@ -57,7 +57,7 @@ def verify(file: Path) -> None:
     """Check every byte and every record of the baked FILE. Exit with 1 if it is damaged."""
     loaded = load_baked(file)
     if loaded.dataset is None:
-        raise click.ClickException(str(Refused.because_of(loaded.report)))
+        raise click.ClickException(str(Refused.because_of(loaded)))
     dataset = loaded.dataset
     try:
         for resource, table in ((STORES, dataset.stores), (COMPANIES, dataset.companies)):

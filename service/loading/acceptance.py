@@ -36,18 +36,19 @@ class Refused(Exception):
         self.cause = cause
 
     @classmethod
-    def because_of(cls, report: "Report") -> "Refused":
+    def because_of(cls, loaded: "Loaded") -> "Refused":
         """Return the refusal of a data set whose report has errors."""
-        first, *others = report.errors
-        why = f"{first} (and {len(others):,} more)" if others else str(first)
-        of_records = any(error.record is not None for error in report.errors)
+        errors = loaded.report.errors
+        others = (sum(loaded.error_counts.values()) or len(errors)) - 1
+        why = f"{errors[0]} (and {others:,} more)" if others else str(errors[0])
+        of_records = any(error.record is not None for error in errors)
         return cls(why, cause=Cause.RECORDS if of_records else Cause.FILE)
 
 
 def accept(loaded: "Loaded", invalid: InvalidRecords) -> "tuple[Dataset, Report]":
     """Return a data set that can be served, and its report. Raises `Refused`."""
     if loaded.dataset is None or (loaded.report.errors and invalid is InvalidRecords.REFUSE):
-        raise Refused.because_of(loaded.report)
+        raise Refused.because_of(loaded)
     return loaded.dataset, loaded.report
 
 

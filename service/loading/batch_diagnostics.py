@@ -9,41 +9,39 @@ from service.loading.checks import CheckedColumn
 from service.reading.batch import Batch, Cell, Invalid, WrongType
 from service.reading.diagnostics import Code, Diagnostic, Issue, Location
 
-MAX_LISTED: Final = 10_000  # warnings of one code in one field of a file; a few megabytes
+MAX_LISTED: Final = 10_000  # errors or warnings of one code in one field of a file; a few megabytes
 _WHOLE_RECORD: Final = -1  # diagnostics of a whole record come before those of its fields
 
 
-class WarningCounts:
-    """Counts the warnings of a file by code and field, and limits how many are listed.
+class DiagnosticCounts:
+    """Counts the errors or the warnings (`kind`) of a file by code and field, and limits how many are listed.
 
-    Files with millions of warnings must not exhaust memory or flood a report.
+    Files with millions of them must not exhaust memory or flood a report.
     """
 
-    def __init__(self, file: str) -> None:
-        self._file = file
+    def __init__(self, file: str, kind: str) -> None:
+        self._file, self._kind = file, kind
         self._counts: Counter[tuple[Code, str | None]] = Counter()
 
     def count(self, code: Code, field: str | None) -> bool:
-        """Count a warning; return whether to list it."""
+        """Count an error or a warning; return whether to list it."""
         self._counts[code, field] += 1
         return self._counts[code, field] <= MAX_LISTED
 
     @property
     def by_code(self) -> Counter[Code]:
-        """The number of warnings of each code."""
+        """The number of each code."""
         totals: Counter[Code] = Counter()
         for (code, _), count in self._counts.items():
             totals[code] += count
         return totals
 
     def unlisted(self) -> list[Diagnostic]:
-        """Return one warning for each code and field with more than `MAX_LISTED` warnings."""
+        """Return a diagnostic for each code and field with more than `MAX_LISTED` of them."""
+        rest = {key: count - MAX_LISTED for key, count in self._counts.items() if count > MAX_LISTED}
         return [
-            Diagnostic(
-                code, self._file, None, None, field, None, f"{count - MAX_LISTED:,} more warnings are not listed"
-            )
-            for (code, field), count in self._counts.items()
-            if count > MAX_LISTED
+            Diagnostic(code, self._file, None, None, field, None, f"{count:,} more {self._kind}s are not listed")
+            for (code, field), count in rest.items()
         ]
 
 
@@ -53,7 +51,7 @@ class BatchDiagnostics:
     valid  for each record, whether its fields have no errors
     """
 
-    def __init__(self, file: str, batch: Batch, columns: Sequence[CheckedColumn], counts: WarningCounts) -> None:
+    def __init__(self, file: str, batch: Batch, columns: Sequence[CheckedColumn], counts: DiagnosticCounts) -> None:
         """Collect the issues of a batch and of its checked columns; `counts` counts the warnings."""
         self._file, self._batch, self._counts = file, batch, counts
         self._order = {column.field.name: order for order, column in enumerate(columns)}

@@ -9,7 +9,7 @@ import msgspec
 
 from service.engine.column import KEY_END, split_keys
 from service.engine.table import Table, TableBuilder
-from service.loading.batch_diagnostics import BatchDiagnostics, WarningCounts
+from service.loading.batch_diagnostics import BatchDiagnostics, DiagnosticCounts
 from service.loading.checks import PARENT, CheckedColumn, check_column
 from service.loading.parent_companies import ParentReference, parent_warnings
 from service.loading.searched_texts import company_texts, searched_texts
@@ -27,7 +27,8 @@ _encode_lines: Final = msgspec.json.Encoder().encode_lines
 class Compiler:
     """Checks the records of one file and collects the valid ones.
 
-    errors          in the order of the file, then of the fields
+    errors          the listed ones, in the order of the file, then of the fields
+    error_counts    the number of all errors
     warnings        the listed ones, in the same order
     warning_counts  the number of all warnings
     records         the number of records read, `skipped` and `repeated` ones included
@@ -51,7 +52,7 @@ class Compiler:
         self._rows: dict[str, bytes] = {}
         self._parents: list[ParentReference] = []
         self._unused_names = UnusedNames(resource)
-        self.warning_counts = WarningCounts(file)
+        self.error_counts, self.warning_counts = DiagnosticCounts(file, "error"), DiagnosticCounts(file, "warning")
         self.errors: list[Diagnostic] = []
         self.warnings: list[Diagnostic] = []
         self.records = self.skipped = self.repeated = 0
@@ -79,7 +80,7 @@ class Compiler:
             self._parents += self._parent_references(columns, kept, diagnostics)
         self._unused_names.add(batch)
         errors = diagnostics.errors
-        self.errors += errors
+        self.errors += [error for error in errors if self.error_counts.count(error.code, error.field)]
         self.warnings += diagnostics.warnings
         self.records += len(batch.numbers) + len(batch.unreadable)
         self.skipped += len({error.record for error in errors})
@@ -90,7 +91,8 @@ class Compiler:
             self.warnings.append(warning)
 
     def close(self) -> None:
-        """Add the warnings that depend on the whole file."""
+        """Add the warnings that depend on the whole file, and what is not listed."""
+        self.errors += self.error_counts.unlisted()
         for warning in (*parent_warnings(self._parents, self.identifiers), *self._unused_names.warnings(self._file)):
             self.warn(warning)
         self.warnings.sort(key=_by_line)

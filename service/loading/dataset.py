@@ -70,12 +70,14 @@ class Report(msgspec.Struct, frozen=True):
 class Loaded(msgspec.Struct, frozen=True, eq=False):
     """The data set of the valid records, None if a file cannot be used, and the report.
 
-    warning_counts  the number of warnings by code, including those that the report does not list
+    error_counts    the number of errors by code, including those that the report does not list
+    warning_counts  the same of warnings
     assumed         what was assumed about the files, in one line for each
     """
 
     dataset: Dataset | None
     report: Report
+    error_counts: Mapping[Code, int] = {}
     warning_counts: Mapping[Code, int] = {}
     assumed: Sequence[str] = ()
 
@@ -115,16 +117,20 @@ def _load(files: FileSet, progress: Progress) -> Loaded:
     read = [compiler for compiler in (companies, stores) if compiler]
     errors = [error for compiler in read for error in compiler.errors]
     warnings = [warning for compiler in read for warning in compiler.warnings]
-    counts = sum((compiler.warning_counts.by_code for compiler in read), Counter[Code]())
+    of_files = Counter[Code]({"file": len(files.errors)})
+    counts = (
+        sum((compiler.error_counts.by_code for compiler in read), of_files),
+        sum((compiler.warning_counts.by_code for compiler in read), Counter[Code]()),
+    )
     skipped, repeated = sum(compiler.skipped for compiler in read), sum(compiler.repeated for compiler in read)
     if files.errors or companies is None or stores is None:
         report = Report(files.errors + errors, warnings, Totals(0, 0, skipped, repeated))
-        return Loaded(None, report, counts, assumed)
+        return Loaded(None, report, *counts, assumed)
     companies_table = _build(companies, None, progress)
     tables = _build(stores, companies_table, progress), companies_table
     dataset = Dataset(*tables, files.generated_at, dataset_version(tables))
     totals = Totals(len(dataset.stores), len(dataset.companies), skipped, repeated)
-    return Loaded(dataset, Report(errors, warnings, totals), counts, assumed)
+    return Loaded(dataset, Report(errors, warnings, totals), *counts, assumed)
 
 
 def _compile(

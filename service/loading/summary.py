@@ -31,10 +31,11 @@ class Group(msgspec.Struct, frozen=True):
 
 def groups(loaded: Loaded) -> Iterator[Group]:
     """Yield the errors, then the warnings, by code."""
-    for kind, diagnostics in (("error", loaded.report.errors), ("warning", loaded.report.warnings)):
+    report, counts = loaded.report, {**loaded.error_counts, **loaded.warning_counts}
+    for kind, diagnostics in (("error", report.errors), ("warning", report.warnings)):
         for code, group in groupby(sorted(diagnostics, key=_CODE), key=_CODE):
             listed = list(group)
-            yield Group(kind, code, loaded.warning_counts.get(code, len(listed)), listed)
+            yield Group(kind, code, counts.get(code, len(listed)), listed)
 
 
 def notes(loaded: Loaded, path: Path, options: ReadOptions = AS_FOUND) -> Iterator[str]:
