@@ -150,6 +150,19 @@ ZIP: Final = Alphabet(
 MANIFESTS: Final = Alphabet(
     (*_JSON, b'"%b.csv":{"sha256":""},' % SERIAL, b"/", b"\\u0000"), (b'{"files":{', b'{"generated_at":"')
 )
+MAPPINGS: Final = Alphabet(
+    (
+        *(b"\n", b'"', b" = ", b"{ ", b" }", b"[", b"]", b", ", b"'", b"#", b"\\u001b", b"9", b"\xff"),
+        *(b"from", b"join", b"first", b"values", b"date", b"dd.mm.yyyy", b"am/pm", b"hh:mm", b"../", b"true"),
+        *(b"[stores.fields]\n", b"[companies]\n", b'"x", ', b'"%b" = "y", ' % SERIAL, b'k%b = "x"\n' % SERIAL),
+    ),
+    (
+        b"",
+        b"[stores.fields]\n",
+        b"[stores.fields]\ncity = { join = [",
+        b'[stores.fields]\ncity = { from = "x", values = {',
+    ),
+)
 BAKED: Final = Alphabet(characters(b'\0\xff {"'), (b"", b"\xf8\xff\x0f\0\0\0\0\0", b"\0\1\0\0\0\0\0\0"))
 HEADERS: Final = Alphabet(
     (*_JSON, b'"%b":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},' % SERIAL),

@@ -24,8 +24,10 @@ from service.reading.decompression import MAX_RATIO, MAX_SIZE, count_line_breaks
 from service.reading.diagnostics import FileError
 from service.reading.dialect import DELIMITERS
 from service.reading.formats import FORMATS
+from service.reading.json_file import JsonLinesFile
 from service.reading.manifest import parse_manifest
 from service.reading.mapping.column_choice import recognizes
+from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.mapping.proposal import propose_mapping
 from service.reading.parquet.arrow import ArrowFile
@@ -191,7 +193,8 @@ def read_for_proposal(given: bytes) -> None:
             proposed.append(propose_mapping(file, "file"))
         for text in proposed:
             assert all(line.isprintable() for line in text.split("\n"))
-            parse_mapping(text.replace('{ constant = "" }', '{ constant = "x" }').encode())
+            filled_in = text.replace('store_id = { constant = "" }', 'store_id = "x"')
+            parse_mapping(filled_in.replace('{ constant = "" }', '{ constant = "x" }').encode())
 
 
 def read_zip(given: bytes) -> None:
@@ -204,6 +207,19 @@ def read_zip(given: bytes) -> None:
             assert not set(name) & set("/\\\0")
             expanded += len(archive.read(name))
     assert expanded <= max(MAX_SIZE, MAX_RATIO * len(given))
+
+
+def read_mapping(given: bytes) -> None:
+    """Read a mapping, and what it makes of a record."""
+    try:
+        mapping = parse_mapping(given)
+    except FileError as error:
+        assert error.why.isprintable()  # noqa: PT017
+        return
+    with suppress(FileError):
+        file = JsonLinesFile(b'{"x": "31.05.2024", "a": [{"b": "k.A."}]}\n')
+        for batch in MappedRecords(file, mapping.stores, STORES).batches():
+            assert {len(cells) for cells in batch.columns.values()} == {1}
 
 
 def read_manifest(given: bytes) -> None:

@@ -64,6 +64,26 @@ MANIFESTS = (
     b'{"generated_at": "2024-05-31T10:00:00Z", "files": {"stores.csv": {"sha256": "%b", "records": 3}}}' % (b"0" * 64),
 )
 
+MAPPINGS = (
+    b"""[stores]
+encoding = "windows-1252"
+delimiter = ";"
+decimal = ","
+date = ["dd.mm.yyyy", "m/d/yy h:mm am/pm", "rfc3339"]
+time_zone = "Europe/Berlin"
+no_value = ["n/a"]
+[stores.fields]
+address_1 = { join = ["a", "b"], separator = ", " }
+name = { first = ["a", { join = ["a", "b"] }], default = "x" }
+is_open = { from = "Status", values = { "auf" = true, "zu" = false }, other = true }
+created_at = { from = "a.0.b", date = "yyyy-mm-dd", optional = true }
+country = { constant = "DE" }
+[companies]
+from = "stores"
+""",
+    b'preset = "overture"\n[stores.fields]\ncity = "x"\n',
+)
+
 _SHAPES = (
     b"null",
     b'{"type": "Point", "coordinates": [-79.40, 43.7, 5]}',

@@ -61,6 +61,7 @@ TARGETS: Final = {
     "gzip": Target(data.read_gzip, seeds.packed(), alphabets.GZIP, 4_096),
     "zstd": Target(data.read_zstd, seeds.packed(), alphabets.ZSTD, 4_096),
     "zip": Target(data.read_zip, seeds.archives(), alphabets.ZIP, 4_096),
+    "mapping": Target(data.read_mapping, seeds.MAPPINGS, alphabets.MAPPINGS, 1_024),
     "manifest": Target(data.read_manifest, seeds.MANIFESTS, alphabets.MANIFESTS),
     "baked": Target(data.read_baked_file, (seeds.baked(), seeds.baked()[:5_000]), alphabets.BAKED, 32_768),
     "header": Target(data.read_sealed_header, (seeds.header(),), alphabets.HEADERS, 16_384),

@@ -68,11 +68,15 @@ def typed(form: str) -> Callable[[bytes, Resource], Iterator[Batch]]:
     return found
 
 
+# Decoders of values of other types have other words for what is no JSON, and each counts its bytes on its own.
+_WORDED = re.compile(r"not valid JSON: (?!nested too deeply).*", re.DOTALL)
+
+
 def refused(read: Callable[[], object]) -> tuple[str, int | None] | None:
     try:
         read()
     except FileError as error:
-        return re.sub(r" \(byte [0-9]+\)", "", error.why), error.line  # each parser counts on its own
+        return _WORDED.sub("not valid JSON", error.why), error.line
     return None
 
 
