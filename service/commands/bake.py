@@ -46,7 +46,7 @@ def bake(data: Path, file: Path, **values: Any) -> None:
         raise data_set_error(str(data), refused, refused.cause, settings.read_options) from refused
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
-    for note in notes(loaded, data, settings.read_options):
+    for note in (*loaded.assumed, *notes(loaded, data, settings.read_options)):
         click.echo(note, err=True)
     click.echo(f"{file}: {dataset}, version {dataset.version}")
 

@@ -12,6 +12,7 @@ import msgspec
 from service.commands.data_argument import DATA, check_read_options
 from service.commands.options import SettingOption
 from service.engine.table import Table
+from service.loading.counted import counted
 from service.loading.dataset import Loaded, load
 from service.loading.summary import groups
 from service.reading.diagnostics import Diagnostic
@@ -59,8 +60,8 @@ def _lines(loaded: Loaded) -> Iterator[str]:
         yield from _first_stores(loaded.dataset.stores)
     totals = loaded.report.totals
     yield (
-        f"{totals.stores:,} stores and {totals.companies:,} companies can be served; "
-        f"{totals.skipped:,} invalid records, {totals.repeated:,} repeated"
+        f"{counted(totals.stores, 'store')} and {counted(totals.companies, 'company', 'companies')} can be served; "
+        f"{counted(totals.skipped, 'invalid record')}, {totals.repeated:,} repeated"
     )
 
 

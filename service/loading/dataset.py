@@ -15,6 +15,7 @@ import numpy as np
 from service.engine.table import Table
 from service.loading.checking_ahead import checked_batches
 from service.loading.compiler import Compiler
+from service.loading.counted import counted
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
 from service.reading.data_files import FileSet, StoredFile, read_data_set
@@ -35,7 +36,7 @@ class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
     version: str
 
     def __str__(self) -> str:
-        return f"{len(self.stores):,} stores of {len(self.companies):,} companies"
+        return f"{counted(len(self.stores), 'store')} of {counted(len(self.companies), 'company', 'companies')}"
 
 
 class Totals(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from service.loading.counted import counted
 from service.loading.dataset import Loaded
 from service.reading.diagnostics import Code, Diagnostic
 from service.reading.read_options import AS_FOUND, ReadOptions
@@ -26,7 +27,7 @@ class Group(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         """Return the code and the number: `range: 3 warnings`."""
-        return f"{self.code}: {self.count:,} {self.kind}{'' if self.count == 1 else 's'}"
+        return f"{self.code}: {counted(self.count, self.kind)}"
 
 
 def groups(loaded: Loaded) -> Iterator[Group]:
@@ -39,10 +40,9 @@ def groups(loaded: Loaded) -> Iterator[Group]:
 
 
 def notes(loaded: Loaded, path: Path, options: ReadOptions = AS_FOUND) -> Iterator[str]:
-    """Yield the lines to log: what was assumed, one line for each code, and the command that lists everything."""
-    yield from loaded.assumed
+    """Yield the lines to log: skipped records, one line for each code, and the command that lists everything."""
     if loaded.report.totals.skipped:
-        yield f"skipped {loaded.report.totals.skipped:,} invalid records"
+        yield f"skipped {counted(loaded.report.totals.skipped, 'invalid record')}"
     found = list(groups(loaded))
     yield from (f"{group}, the first: {group.listed[0]}" for group in found)
     if found:

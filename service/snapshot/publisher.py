@@ -135,6 +135,8 @@ class Publisher:
             return None
         await self._publish(next_publication(last, fetched, to.name, asked_at))
         self._progress = silent
+        for assumed in fetched.assumed:
+            _log.info("%s", assumed)
         for note in fetched.notes:
             _log.warning("%s", note)
         return fetched

@@ -31,9 +31,10 @@ class Step(msgspec.Struct, frozen=True, tag=True):
 
 
 class Compiled(msgspec.Struct, frozen=True, tag=True):
-    """The file is written. The notes are lines about the data for the log."""
+    """The file is written. What was assumed, and the notes, are lines about the data for the log."""
 
     summary: Summary
+    assumed: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -72,7 +73,7 @@ def compile_files(path: Path, to: Path, *, invalid: InvalidRecords, fingerprint:
         return Failed(error.strerror or str(error))
     except MemoryError:
         return Failed("out of memory")
-    return Compiled(Summary.of(dataset, report), tuple(notes(loaded, path, options)))
+    return Compiled(Summary.of(dataset, report), tuple(loaded.assumed), tuple(notes(loaded, path, options)))
 
 
 def _exit_with_parent() -> None:

@@ -36,8 +36,8 @@ class FolderSource(LocalSource):
                 raise Refused(why, cause=cause)
             case compiler.Failed(why):
                 raise Unavailable(f"the data cannot be compiled: {why}")
-            case compiler.Compiled(summary, notes):
-                return Fetched(fingerprint=fingerprint, summary=summary, notes=notes)
+            case compiler.Compiled(summary, assumed, notes):
+                return Fetched(fingerprint=fingerprint, summary=summary, assumed=assumed, notes=notes)
 
     async def _run_compiler(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Outcome:
         options = self.options

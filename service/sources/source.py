@@ -20,12 +20,14 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
 
     fingerprint   of the content of the source; equal fingerprints mean equal data
     summary       of the data
-    notes         lines about the data for the log
+    assumed       lines about the data for the log: what was assumed
+    notes         lines about the data for the log: warnings
     confirmed_at  of the last good copy: when the source last held it; such data is served, and the source asked at once
     """
 
     fingerprint: str
     summary: Summary
+    assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     confirmed_at: datetime | None = None
 

@@ -79,7 +79,7 @@ def test_too_few_stores_are_rejected_and_nothing_is_written_unless_an_option_all
         f"Error: the data set in {empty} is rejected: 0 stores, at least 1 needed; --min-stores 0 allows that"
     )
     assert not file.exists()
-    assert run_here("bake", empty, file, "--min-stores", "0").stdout.startswith(f"{file}: 0 stores of 1 companies")
+    assert run_here("bake", empty, file, "--min-stores", "0").stdout.startswith(f"{file}: 0 stores of 1 company")
 
 
 def test_too_many_skipped_records_are_rejected_and_nothing_is_written_unless_an_option_allows_it(
@@ -100,7 +100,7 @@ def test_errors_and_warnings_are_printed_one_line_for_each_code(tmp_path: Path) 
     lines = [line.partition(", the first: stores.json:1: ")[0] for line in ended.stderr.splitlines()]
     assert (ended.returncode, ended.stdout.count("\n")) == (0, 1)
     assert lines == [
-        "skipped 1 invalid records",
+        "skipped 1 invalid record",
         "missing: 1 error",
         "number: 1 warning",
         "placeholder: 1 warning",
@@ -115,7 +115,7 @@ def test_a_single_file_is_baked_with_a_line_of_what_was_assumed_and_never_replac
     stored = data.read_bytes()
     ended = run_here("bake", data, file)
     assert ended.stderr == "filialen.csv: companies: from company_id, named by company_name if there is one\n"
-    assert ended.stdout.startswith(f"{file}: 1 stores of 1 companies")
+    assert ended.stdout.startswith(f"{file}: 1 store of 1 company")
     (tmp_path / "link").symlink_to(data)
     for target in (data, tmp_path / "link"):
         assert "this is the data file: another name is needed" in run_here("bake", data, target).stderr
@@ -135,7 +135,7 @@ def test_the_command_that_reports_every_error_has_the_options_that_read_the_file
 def test_invalid_records_are_skipped_on_request_and_counted_in_the_file(invalid: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     ended = run_here("bake", invalid, file, "--invalid", "skip")
-    assert (ended.returncode, ended.stdout.count("1 stores of 1 companies")) == (0, 1)
+    assert (ended.returncode, ended.stdout.count("1 store of 1 company")) == (0, 1)
     assert load_baked(file).report.totals == Totals(stores=1, companies=1, skipped=2, repeated=0)
 
 

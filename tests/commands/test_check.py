@@ -28,7 +28,7 @@ def test_warnings_alone_exit_with_0(valid: Path) -> None:
     ended = run("check", valid)
     assert ended.returncode == 0
     assert "repeated: 1 warning" in ended.stdout
-    assert "1 stores and 1 companies can be served; 0 invalid records, 1 repeated" in ended.stdout
+    assert "1 store and 1 company can be served; 0 invalid records, 1 repeated" in ended.stdout
 
 
 def test_errors_are_grouped_by_code_with_counts_and_examples_and_exit_with_1(invalid: Path) -> None:
@@ -80,7 +80,7 @@ def test_what_was_assumed_about_a_single_file_comes_first_and_is_not_in_the_json
         assert run_here("check", file, "--encoding", encoding).returncode == code
     lines = run_here("check", file, "--encoding", "windows-1252").stdout.splitlines()
     assert lines[0] == "filialen.csv: companies: from company_id, named by company_name if there is one"
-    assert lines[-1] == "1 stores and 1 companies can be served; 0 invalid records, 0 repeated"
+    assert lines[-1] == "1 store and 1 company can be served; 0 invalid records, 0 repeated"
     report = orjson.loads(run_here("check", file, "--encoding", "windows-1252", "--json").stdout)
     assert list(report) == ["faults", "warnings", "totals"]
 

@@ -40,7 +40,7 @@ def test_the_file_is_served_with_the_mapping_that_is_printed(file: Path, tmp_pat
     checked = run_here("check", file, "--mapping", mapping)
     assert (checked.returncode, checked.stderr) == (0, "")
     assert '"latitude":"50.9375"' in checked.stdout
-    assert checked.stdout.endswith("2 stores and 1 companies can be served; 0 invalid records, 0 repeated\n")
+    assert checked.stdout.endswith("2 stores and 1 company can be served; 0 invalid records, 0 repeated\n")
 
 
 def test_it_is_utf_8_whatever_the_terminal_is(file: Path) -> None:

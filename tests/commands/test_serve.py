@@ -182,7 +182,7 @@ def test_invalid_skip_serves_the_data_set_without_its_invalid_records(configured
     service = configured.service
     assert orjson.loads(service.get("/stores", "first-key").body)["total_count"] == 1
     assert orjson.loads(service.get("/ready", "first-key").body)["skipped"] == 1
-    assert "skipped 1 invalid records" in configured.log.read_text()
+    assert "skipped 1 invalid record" in configured.log.read_text()
 
 
 def test_the_precedence_is_option_environment_settings_file(configured: Configured) -> None:

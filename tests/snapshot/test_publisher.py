@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from service.snapshot.publication import Publication
@@ -168,6 +169,17 @@ async def test_notes_on_the_data_are_logged(work: Workspace, caplog: pytest.LogC
         await published.until(1)
         await published.until(2)
     assert "skipped 3 invalid records" in caplog.messages
+
+
+async def test_what_was_assumed_about_the_data_is_logged_and_no_warning(
+    work: Workspace, caplog: pytest.LogCaptureFixture
+) -> None:
+    data = msgspec.structs.replace(fetched("one"), assumed=("stores.csv: semicolons",))
+    with caplog.at_level(logging.INFO):
+        async with Published(Script(data), work).running() as published:
+            await published.until(1)
+            await published.until(2)
+    assert [record.levelname for record in caplog.records if "semicolons" in record.message] == ["INFO"]
 
 
 class FullDisk(Workspace):

@@ -75,7 +75,7 @@ async def test_invalid_records_are_rejected_or_skipped_and_counted(folder: Path,
     assert not await asyncio.to_thread(to.exists)
     fetched = await fetch(folder, to, invalid=InvalidRecords.SKIP)
     assert fetched is not None
-    assert fetched.notes[0] == "skipped 1 invalid records"
+    assert fetched.notes[0] == "skipped 1 invalid record"
     assert fetched.notes[1].startswith("missing: 4 errors, the first: stores.json:1: ")
     assert fetched.notes[2:] == (f"`store-directory check {folder}` reports every error and warning",)
 
@@ -167,7 +167,7 @@ async def test_a_single_file_and_an_archive_are_compiled_with_notes_of_what_was_
         async with asyncio.timeout(SECONDS):
             fetched = await source.fetch(to, known="", check=CHECK, progress=silent)
         assert fetched is not None
-        assert fetched.notes == ("filialen.csv: companies: from company_id, named by company_name if there is one",)
+        assert fetched.assumed == ("filialen.csv: companies: from company_id, named by company_name if there is one",)
         assert fetched.summary.totals.companies == 1
         dataset = load_baked(to).dataset
         assert dataset is not None
