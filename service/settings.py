@@ -4,13 +4,14 @@ A field of `Settings` declares name, type, range, default and help text. The com
 variable, the key of the settings file, error messages and `serve --help` are all derived from it.
 """
 
+import os
+import sys
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from service.loading.acceptance import InvalidRecords, Safeguards
-from service.processes import cores
 from service.reading.read_options import ReadOptions
 from service.setting import Help, Setting
 from service.web.connections.limits import Limits
@@ -142,12 +143,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def processes(self) -> int:
         """Number of worker processes."""
-        return self.workers if isinstance(self.workers, int) else cores()
+        return self.workers if isinstance(self.workers, int) else _cores()
 
 
 def make_settings(values: Mapping[str, Any]) -> Settings:
     """Return settings of values by name; those that are None or () are not set. Raises msgspec's ValidationError."""
     return msgspec.convert({name: value for name, value in values.items() if value not in (None, ())}, Settings)
+
+
+def _cores() -> int:
+    """Return the number of CPU cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 SETTINGS: Final = {

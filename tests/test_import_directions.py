@@ -25,7 +25,7 @@ LAYERS: Final = (
     {"reading"},
     {"access", "engine"},
     {"model"},
-    {"files", "processes", "progress", "setting", "suggestion"},
+    {"files", "own_module", "progress", "setting", "suggestion"},
     {""},  # the package itself: its version
 )
 # Libraries that only some packages may import.

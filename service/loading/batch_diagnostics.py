@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from service.loading.checked_batch import CheckedBatch
+from service.loading.checks import CheckedColumn
 from service.reading.batch import Batch, Cell, Invalid, WrongType
 from service.reading.diagnostics import Code, Diagnostic, Issue, Location
 
@@ -46,19 +46,24 @@ class DiagnosticCounts:
 
 
 class BatchDiagnostics:
-    """The errors and warnings of a batch. `index` is the index of a record in the batch."""
+    """The errors and warnings of a batch. `index` is the index of a record in the batch.
 
-    def __init__(self, file: str, batch: Batch, checked: CheckedBatch, counts: DiagnosticCounts) -> None:
-        """Collect the issues of a checked batch; `counts` counts the warnings."""
+    valid  for each record, whether its fields have no errors
+    """
+
+    def __init__(self, file: str, batch: Batch, columns: Sequence[CheckedColumn], counts: DiagnosticCounts) -> None:
+        """Collect the issues of a batch and of its checked columns; `counts` counts the warnings."""
         self._file, self._batch, self._counts = file, batch, counts
-        self._order = {field: order for order, field in enumerate(checked.keys)}
+        self._order = {column.field.name: order for order, column in enumerate(columns)}
         self._errors = [Location(file, it.line, it.record).diagnostic(it.issue, it.text) for it in batch.unreadable]
         self._warnings: list[Diagnostic] = []
-        for field in checked.keys:
-            for index, issue, text in _issues(batch.columns[field], checked.warnings.get(field)):
-                self.warn(index, field, issue, text)
-            for index, issue, text in _issues(batch.columns[field], checked.errors.get(field)):
-                self.error(index, field, issue, text)
+        self.valid = [True] * len(batch.numbers)
+        for column in columns:
+            for index, issue, text in _issues(column, column.warnings):
+                self.warn(index, column.field.name, issue, text)
+            for index, issue, text in _issues(column, column.errors):
+                self.error(index, column.field.name, issue, text)
+                self.valid[index] = False
 
     def error(self, index: int, field: str, issue: Issue, value: str | None) -> None:
         """Add an error; the record is not served."""
@@ -91,10 +96,10 @@ class BatchDiagnostics:
         return diagnostic.record or 0, self._order.get(diagnostic.field or "", _WHOLE_RECORD)
 
 
-def _issues(cells: Sequence[Cell], issues: Mapping[Cell, Issue] | None) -> Iterator[tuple[int, Issue, str | None]]:
+def _issues(column: CheckedColumn, issues: Mapping[Cell, Issue]) -> Iterator[tuple[int, Issue, str | None]]:
     """Yield the index, the issue and the text of each cell that has one."""
     if issues:
-        yield from ((index, issues[cell], _text(cell)) for index, cell in enumerate(cells) if cell in issues)
+        yield from ((index, issues[cell], _text(cell)) for index, cell in enumerate(column.cells) if cell in issues)
 
 
 def _text(cell: Cell) -> str | None:

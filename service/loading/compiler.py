@@ -1,25 +1,28 @@
 """Compile batches of records into the rows and keys of a table, and collect errors and warnings."""
 
-from collections.abc import Iterable, Sequence, Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from itertools import compress
 from math import inf
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
 
 from service.engine.column import KEY_END, split_keys
 from service.engine.table import Table
 from service.engine.table_builder import TableBuilder
 from service.loading.batch_diagnostics import BatchDiagnostics, DiagnosticCounts
-from service.loading.checked_batch import BatchChecker, CheckedBatch, selected
-from service.loading.checks import PARENT
+from service.loading.checks import PARENT, CheckedColumn, check_column
 from service.loading.parent_companies import ParentReference, parent_warnings
-from service.loading.searched_texts import company_texts
+from service.loading.searched_texts import company_texts, searched_texts
 from service.model.records import COMPANIES, CREATED_AT, Resource
-from service.reading.batch import Batch, Cell, expand
+from service.reading.batch import Batch, expand
 from service.reading.diagnostics import Diagnostic, Issue
 from service.reading.field_names import UnusedNames
 
+_T = TypeVar("_T")
 _REPEATED: Final = Issue("repeated", "identical to an earlier record; served once")
 _DUPLICATE: Final = Issue("duplicate", "an earlier record has this identifier but different content")
+_encode_lines: Final = msgspec.json.Encoder().encode_lines
 
 
 class Compiler:
@@ -34,8 +37,8 @@ class Compiler:
 
     def __init__(self, resource: Resource, *, file: str, companies: AbstractSet[str] | None) -> None:
         """Start a file. `companies` are the identifiers of served companies; None skips checks against them."""
-        self.resource, self._file = resource, file
-        self.checker = BatchChecker(resource, companies)
+        self.resource, self._file, self._companies = resource, file, companies
+        self._references = {COMPANIES.identifier, PARENT} - {resource.identifier}
         filters = {field.name: field.filters for field in resource.fields}
         searched = [field.name for field in resource.searched]
         self._builder = TableBuilder(
@@ -45,6 +48,8 @@ class Compiler:
             searched=searched,
             coordinates=resource.coordinates,
         )
+        # It encodes as the record does, but is built from positional arguments: three times as fast.
+        self._row = msgspec.defstruct("Row", [(name, Any) for name in resource.record.__struct_fields__], gc=False)
         self._rows: dict[str, bytes] = {}
         self._parents: list[ParentReference] = []
         self._unused_names = UnusedNames(resource)
@@ -58,21 +63,22 @@ class Compiler:
         """The identifiers of the valid records."""
         return self._rows.keys()
 
-    def add(self, batch: Batch, checked: CheckedBatch | None = None) -> None:
-        """Check the next records, unless they are `checked`, and collect the valid ones and the diagnostics."""
-        checked = checked or self.checker.check(batch.columns)
-        diagnostics = BatchDiagnostics(self._file, batch, checked, self.warning_counts)
-        rows = expand(checked.lines.split(b"\n")[:-1], checked.valid, None)
-        identifiers = _values(batch, checked, self.resource.identifier)
-        kept = self._deduplicate(identifiers, rows, diagnostics)
-        keys, texts = (
-            {name: _selected_keys(each, kept) for name, each in columns.items()}
-            for columns in (checked.keys, checked.texts)
-        )
-        self._builder.add([row for row in selected(rows, kept) if row is not None], keys, texts)
+    def add(self, batch: Batch) -> None:
+        """Check the next records, and collect the valid ones and the diagnostics."""
+        columns = {
+            field.name: check_column(
+                field, batch.columns[field.name], self._companies if field.name in self._references else None
+            )
+            for field in self.resource.fields
+        }
+        diagnostics = BatchDiagnostics(self._file, batch, list(columns.values()), self.warning_counts)
+        rows = expand(self._encode(columns, diagnostics.valid), diagnostics.valid, None)
+        kept = self._deduplicate(columns[self.resource.identifier].values, rows, diagnostics)
+        keys = {name: _selected_keys(column.keys, kept) for name, column in columns.items()}
+        texts = {name: _selected_keys(text, kept) for name, text in searched_texts(columns.values())}
+        self._builder.add([row for row in _selected(rows, kept) if row is not None], keys, texts)
         if self.resource.identifier == COMPANIES.identifier:
-            parents = _values(batch, checked, PARENT)
-            self._parents += _parent_references(identifiers, parents, kept, diagnostics)
+            self._parents += self._parent_references(columns, kept, diagnostics)
         self._unused_names.add(batch)
         errors = diagnostics.errors
         self.errors += [error for error in errors if self.error_counts.count(error.code, error.field)]
@@ -101,6 +107,11 @@ class Compiler:
         self._rows = {}
         return self._builder.build(None if companies is None else {COMPANIES.identifier: company_texts(companies)})
 
+    def _encode(self, columns: Mapping[str, CheckedColumn], valid: Sequence[bool]) -> list[bytes]:
+        names = self.resource.record.__struct_fields__
+        rows = list(map(self._row, *[_selected(columns[name].values, valid) for name in names]))
+        return _encode_lines(rows).replace(b"\n", b",\n").split(b"\n")[:-1]
+
     def _deduplicate(
         self, identifiers: Sequence[Any], rows: Sequence[bytes | None], diagnostics: BatchDiagnostics
     ) -> list[bool]:
@@ -121,25 +132,23 @@ class Compiler:
                     diagnostics.error(index, self.resource.identifier, _DUPLICATE, identifier)
         return kept
 
-
-def _values(batch: Batch, checked: CheckedBatch, field: str) -> Sequence[Cell]:
-    """Return the cells of a field of identifiers, which are their values; None for those with errors."""
-    cells, errors = batch.columns[field], checked.errors.get(field)
-    return [None if cell in errors else cell for cell in cells] if errors else cells
-
-
-def _parent_references(
-    companies: Sequence[Cell], parents: Sequence[Cell], kept: Sequence[bool], diagnostics: BatchDiagnostics
-) -> Iterable[ParentReference]:
-    for index, (company, parent) in enumerate(zip(companies, parents, strict=True)):
-        if isinstance(parent, str) and parent.strip():
-            yield ParentReference(
-                cast("str", company) if kept[index] else None, parent, diagnostics.location(index, PARENT)
-            )
+    def _parent_references(
+        self, columns: Mapping[str, CheckedColumn], kept: Sequence[bool], diagnostics: BatchDiagnostics
+    ) -> Iterable[ParentReference]:
+        companies, parents = columns[self.resource.identifier], columns[PARENT]
+        for index, (company, parent) in enumerate(zip(companies.values, parents.values, strict=True)):
+            if isinstance(parent, str):
+                yield ParentReference(
+                    cast("str", company) if kept[index] else None, parent, diagnostics.location(index, PARENT)
+                )
 
 
 def _by_line(diagnostic: Diagnostic) -> tuple[float, float]:
     return diagnostic.line or 0, diagnostic.record or inf
+
+
+def _selected(items: Sequence[_T], mask: Sequence[bool]) -> Sequence[_T]:
+    return items if all(mask) else list(compress(items, mask))
 
 
 def _selected_keys(keys: bytes, mask: Sequence[bool]) -> bytes:

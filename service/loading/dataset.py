@@ -3,7 +3,7 @@
 import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +13,6 @@ import msgspec
 import numpy as np
 
 from service.engine.table import Table
-from service.loading.checking_ahead import checked_batches
 from service.loading.compiler import Compiler
 from service.loading.counted import counted
 from service.model.records import COMPANIES, STORES, Resource
@@ -157,10 +156,9 @@ def _compile(
 def _read(file: StoredFile, files: FileSet, compiler: Compiler, progress: Progress) -> Sequence[str]:
     """Read the records of a file; return what was assumed about it."""
     records = read_records(file, compiler.resource, files)
-    with closing(checked_batches(records.batches, compiler.checker, size=len(file.stored))) as checked_in_order:
-        for batch, checked in checked_in_order:
-            compiler.add(batch, checked)
-            progress(f"Reading {printable(file.name)}", batch.done, batch.total)
+    for batch in records.batches:
+        compiler.add(batch)
+        progress(f"Reading {printable(file.name)}", batch.done, batch.total)
     if file.listing is not None and not (files.derives_companies and compiler.resource is COMPANIES):
         file.listing.check_records(compiler.records)
     if records.unterminated is not None:

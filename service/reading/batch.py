@@ -11,13 +11,13 @@ from service.reading.diagnostics import Issue
 BATCH_SIZE: Final = 1_024  # records; checks by column favour large batches, the CPU cache and the allocator small ones
 
 
-class WrongType(msgspec.Struct, frozen=True, tag=True):
+class WrongType(msgspec.Struct, frozen=True):
     """A JSON value of a type that its field does not accept, as written."""
 
     text: str
 
 
-class Invalid(msgspec.Struct, frozen=True, tag=True):
+class Invalid(msgspec.Struct, frozen=True):
     """A text that a mapping could not convert, and what it declared."""
 
     text: str

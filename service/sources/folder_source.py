@@ -11,7 +11,7 @@ from typing import cast
 import msgspec
 
 from service.loading.acceptance import InvalidRecords, Refused
-from service.processes import module_command
+from service.own_module import module_command
 from service.progress import Progress
 from service.reading.folder_signature import data_signature
 from service.reading.read_options import AS_FOUND, ReadOptions

@@ -10,7 +10,7 @@ from weakref import finalize
 
 import msgspec
 
-from service.processes import module_command
+from service.own_module import module_command
 from service.reading.diagnostics import FileError
 from service.reading.parquet.messages import LENGTH_BYTES, End, Message, Opened, Refused, Request, Rows
 

@@ -1,6 +1,5 @@
-"""Other processes of this program: how they are started, and on how many cores."""
+"""Run a module of this package as a process of its own."""
 
-import os
 import sys
 from pathlib import Path
 from typing import Final
@@ -18,8 +17,3 @@ _PACKAGES: Final = str(Path(service.__file__).parents[1])
 def module_command(module: str, *arguments: str) -> tuple[str, ...]:
     """Return the command that runs a module of this package as the main program."""
     return sys.executable, "-P", "-c", _START, _PACKAGES, module, *arguments
-
-
-def cores() -> int:
-    """Return the number of CPU cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
