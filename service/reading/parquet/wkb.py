@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Final
 
 from service.reading.geometry import Location, centre
@@ -23,13 +24,15 @@ def locate(wkb: bytes) -> Location | None:
     if len(wkb) == _SIMPLE_POINT.size and wkb.startswith(_SIMPLE_START):
         return _location(*_SIMPLE_POINT.unpack(wkb)[2:])
     reader = _Reader(wkb)
+    positions = reader.positions()
     try:
-        positions = list(reader.positions())
+        first = list(islice(positions, 2))
+        if reader.kinds == [_POINT]:
+            return _location(*first[0])
+        # Not those of empty points.
+        return centre((x, y) for x, y in chain(first, positions) if x == x and y == y)  # noqa: PLR0124
     except (struct.error, KeyError):
         raise ValueError("truncated, or not a byte order") from None
-    if reader.kinds == [_POINT]:
-        return _location(*positions[0])
-    return centre((x, y) for x, y in positions if x == x and y == y)  # noqa: PLR0124 - not those of empty points
 
 
 def _location(x: float, y: float) -> Location | None:
