@@ -18,7 +18,7 @@ from service.model.words import MAX_CHARACTERS, MAX_WORDS, Term, parse_terms
 _Value = TypeVar("_Value")
 # Exponents may have any length, unlike those of a field: what is too large for a double is infinite, and no text.
 _NUMBER: Final = re.compile(
-    r"[+-]?(?:nan|inf|infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)", re.ASCII | re.IGNORECASE
+    r"[+-]?(?:nan|inf|infinity|(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:e[+-]?[0-9]++)?)", re.ASCII | re.IGNORECASE
 )
 
 

@@ -199,6 +199,13 @@ NOT_POSITIVE = ("greater_than", "Input should be greater than 0")
 TOO_MANY_WORDS = ("q", "value_error", "Value error, expected at most 16 words and 256 characters")
 
 
+@pytest.mark.parametrize("text", ["{}!", "{}.{}!", ".{}!", "1e{}!"])
+def test_a_radius_of_many_digits_is_rejected_in_time_that_grows_with_their_number(text: str) -> None:
+    digits = "0" * 500_000  # in time that grows with the square of it, this would take half an hour
+    found = errors([("near", "0,0"), ("radius", text.replace("{}", digits))])
+    assert [(name, kind) for name, kind, _ in found] == [("radius", "float_parsing")]
+
+
 def test_a_point_a_radius_a_box_and_words_are_parsed() -> None:
     query = parse([("q", "King St"), ("bbox", "-80,43,-79,44"), ("radius", "5e3"), ("near", "43.7, -79.4")])
     assert (query.near, query.radius, query.bbox) == (Point(43.7, -79.4), 5000.0, Box(-80, 43, -79, 44))
