@@ -6,14 +6,14 @@ ASCII is a word; any other is split into its words once, however many texts cont
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.column import Column
+from service.engine.column import KEY_END, Column, rank
 from service.engine.string_array import StringArray
 from service.engine.text_index import TextIndex
 from service.model.words import words
@@ -54,15 +54,13 @@ class TextIndexBuilder:
     def build(self, length: int) -> TextIndex:
         """Return the index of a table of so many rows; the builder cannot be used afterwards."""
         split = [_words(chunk) for chunk in self._numbers]
-        distinct = sorted(set(chain.from_iterable(split)))
-        ranks_by_word = {word: rank for rank, word in enumerate(distinct)}
-        ranks = np.fromiter(map(ranks_by_word.__getitem__, chain.from_iterable(split)), np.int64)
         counts = np.fromiter(map(len, split), np.int64, len(split))
-        pairs = np.concatenate([np.empty(0, np.int64), *self._pairs(ranks, counts)])
+        ranks, distinct = rank(list(_joined(chain.from_iterable(split))))
+        pairs = np.concatenate([np.empty(0, np.int64), *self._pairs(ranks.astype(np.int64), counts)])
         pairs.sort()
         pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
         starts = pairs.searchsorted(np.arange(len(distinct) + 1) << _ROW_BITS)
-        return TextIndex(StringArray.of(distinct), starts, (pairs & _ROW_MASK).astype(np.int32), length)
+        return TextIndex(distinct, starts, (pairs & _ROW_MASK).astype(np.int32), length)
 
     def _cut(self, texts: StringArray, begin: int) -> tuple[Integers, Integers]:
         """Return the chunks of some texts: for each the index of its text, and its number."""
@@ -98,6 +96,12 @@ class TextIndexBuilder:
 def _words(chunk: bytes) -> Sequence[bytes]:
     """Return the words of a chunk."""
     return (chunk,) if chunk.isascii() else [word.encode() for word in words(chunk.decode())]
+
+
+def _joined(found: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield words in parts, in the format of `join_keys`."""
+    while some := list(islice(found, _TEXTS)):
+        yield KEY_END.join([*some, b""])
 
 
 def _ranges(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArray[np.integer]:
