@@ -3,6 +3,7 @@
 Columns are ranked ahead by threads: NumPy sorts without the GIL, while the words of earlier columns are indexed.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Final, TypeVar
@@ -107,11 +108,9 @@ class TableBuilder:
 
 def _ahead(threads: Executor, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
     """Yield the result of each item in order; that of the next is computed meanwhile."""
-    current: Future[_Result] | None = None
+    pending = deque[Future[_Result]]()
     for item in items:
-        following = threads.submit(function, item)
-        if current is not None:
-            yield current.result()
-        current = following
-    if current is not None:
-        yield current.result()
+        pending.append(threads.submit(function, item))
+        if len(pending) > 1:
+            yield pending.popleft().result()
+    yield from (future.result() for future in pending)

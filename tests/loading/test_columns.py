@@ -119,7 +119,17 @@ def test_the_fast_path_parses_date_times_with_up_to_six_fraction_digits(text: st
 
 @pytest.mark.parametrize(
     "text",
-    ["2024-02-30", "2024-13-01", "2024-00-10", "2024-01-00", "0000-01-01", "2024-01-01T24:00", "\u0661", "x" * 99],
+    [
+        "2024-02-30",
+        "2024-13-01",
+        "2024-00-10",
+        "2024-01-00",
+        "0000-01-01",
+        "2024-01-01T24:00",
+        "2024-01-01T10:00+24:00",
+        "\u0661",
+        "x" * 99,
+    ],
 )
 def test_one_invalid_date_time_among_thousands_is_found(text: str) -> None:
     assert parse_instants(["2024-05-31T10:00:00.5+02:00"] * 5_000) is not None

@@ -293,6 +293,12 @@ def test_a_bomb_is_refused_by_the_process_that_reads_it(columns: Mapping[str, ob
     assert error.value.why.startswith(why)
 
 
+def test_values_are_counted_before_they_become_objects() -> None:
+    content = written({"a": nulls_of_one_record(9_000_000)}, compression="zstd")
+    with pytest.raises(FileError, match=r"^the file expands to more than 64 MiB"):
+        list(ArrowFile(content).batches(["a"]))
+
+
 def test_a_file_is_read_by_the_process_that_opened_it_which_ends_then() -> None:
     file = ParquetFile(WHOLE)
     (opened,) = children(os.getpid())

@@ -28,7 +28,7 @@ from service.reading.parquet.wkb import locate
 Cell: TypeAlias = str | bool | WrongType | None
 _GEO: Final = b"geo"  # the key of the metadata of GeoParquet
 _GEOMETRY: Final = "geometry"  # the name of the column without them
-_ERRORS: Final = (pa.ArrowException, OSError, ValueError, OverflowError, RecursionError)
+_ERRORS: Final = (pa.ArrowException, MemoryError, OSError, ValueError, OverflowError, RecursionError)
 _ENCODINGS: Final = ("WKB", "point")
 _PLAIN: Final = (pa.StringArray, pa.LargeStringArray, pa.StringViewArray, pa.BooleanArray, pa.NullArray)
 _FLOATS: Final[Mapping[int, Callable[[float], str]]] = {
@@ -144,11 +144,10 @@ def _file_errors() -> Iterator[None]:
     """Raise FileError for the errors of pyarrow."""
     try:
         yield
-    except MemoryError:
-        raise FileError(TOO_MUCH_MEMORY) from None
     except _ERRORS as error:
         why = truncate(str(error).partition("\n")[0].strip() or type(error).__name__)
-        raise FileError(f"not a Parquet file that can be read: {why}") from None
+        too_large = isinstance(error, MemoryError)
+        raise FileError(TOO_MUCH_MEMORY if too_large else f"not a Parquet file that can be read: {why}") from None
 
 
 def _geometry_column(metadata: Mapping[bytes, bytes], schema: Any) -> str | None:
