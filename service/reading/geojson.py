@@ -154,7 +154,7 @@ def _paths_of(features: Sequence[Raw | bytes]) -> Paths:
 
 
 def _location(geometry: bytes) -> tuple[Cell, Cell]:
-    """Return the latitude and longitude of a geometry, none of null; wrong types if it is no geometry."""
+    """Return the latitude and longitude of a geometry, None for null; wrong types if it is not a geometry."""
     if geometry == b"null":
         return None, None
     if found := _POINT.fullmatch(geometry[:-1]):

@@ -57,7 +57,7 @@ class BatchDecoder(ABC):
         return Batch(numbers, columns, lines, unreadable, unused, done, total)
 
     def decoded(self, values: Sequence[Raw | bytes], lines: Callable[[], Sequence[int]]) -> list[Any]:
-        """Return each value as a record, or None if it is no object. Raises FileError if it is not JSON."""
+        """Return each value as a record, or None if it is not an object. Raises FileError if it is not JSON."""
         return [self._decode_or_raise(value, index, lines) for index, value in enumerate(values)]
 
     def _decode_or_raise(self, value: Raw | bytes, index: int, lines: Callable[[], Sequence[int]]) -> Any:

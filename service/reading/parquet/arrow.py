@@ -1,41 +1,32 @@
-"""Parquet through pyarrow, which has no types: nothing else imports it.
+"""Parquet through pyarrow, which has no types: only this and `arrow_cells.py` import it.
 
-Columns are read as Arrow arrays, and become cells: texts, flags, none, or a wrong type for nested and binary values.
+Columns are read as Arrow arrays; paths lead to the members of nested ones. Their values become cells.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from math import isnan
 from typing import Any, Final, TypeAlias
-from uuid import UUID
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import UNSET, UnsetType
 
-from service.reading.batch import BATCH_SIZE, WrongType
+from service.reading.batch import BATCH_SIZE
 from service.reading.decompression import MAX_RATIO, MAX_SIZE
 from service.reading.diagnostics import FileError, truncate
 from service.reading.geometry import LATITUDE, LONGITUDE, check_reference
 from service.reading.json_paths import INDEX, heads
+from service.reading.parquet.arrow_cells import Cell, cells_of, is_list, nested_count, size_of, wrong_type
 from service.reading.parquet.wkb import locate
 
-Cell: TypeAlias = str | bool | WrongType | None
 _GEO: Final = b"geo"  # the key of the metadata of GeoParquet
 _GEOMETRY: Final = "geometry"  # the name of the column without them
 _ERRORS: Final = (pa.ArrowException, MemoryError, OSError, ValueError, OverflowError, RecursionError)
 _ENCODINGS: Final = ("WKB", "point")
-_PLAIN: Final = (pa.StringArray, pa.LargeStringArray, pa.StringViewArray, pa.BooleanArray, pa.NullArray)
-_FLOATS: Final[Mapping[int, Callable[[float], str]]] = {
-    16: lambda number: str(np.float16(number)),
-    32: lambda number: str(np.float32(number)),
-    64: repr,
-}
 MAX_RECORDS: Final = 2**20  # in a file with fewer bytes than records; columns of one value take no space
 _POINTER: Final = 8  # bytes
 TOO_MUCH_MEMORY: Final = "not a Parquet file that can be read: it takes too much memory"
@@ -100,13 +91,13 @@ class ArrowFile:
                 for path, source in sources.items():
                     cells[path] = cells.get(path) or self._cells(_walk(columns[source.column], source.steps))
                 found = [cells.get(path, empty) for path in paths]
-                size += sum(map(_size, found))
+                size += sum(map(size_of, found))
                 self._check_size(size)
                 yield batch.num_rows, found
 
     def _cells(self, array: Any) -> list[Cell]:
-        self._check_size(_POINTER * _nested(array))  # before they become objects
-        return _cells(array)
+        self._check_size(_POINTER * nested_count(array))  # before they become objects
+        return cells_of(array)
 
     def _check_size(self, size: int) -> None:
         if size > self._most:
@@ -150,6 +141,10 @@ def _file_errors() -> Iterator[None]:
         raise FileError(TOO_MUCH_MEMORY if too_large else f"not a Parquet file that can be read: {why}") from None
 
 
+def _is_binary(kind: Any) -> bool:
+    return kind in (pa.binary(), pa.large_binary())
+
+
 def _geometry_column(metadata: Mapping[bytes, bytes], schema: Any) -> str | None:
     """Return the column with geometries that have a place, as points or in WKB. Raises FileError."""
     if _GEO not in metadata:
@@ -174,7 +169,7 @@ def _reference(crs: Mapping[str, Any]) -> str:
 
 
 def _location(geometry: Any) -> tuple[Cell, Cell]:
-    """Return the latitude and longitude of a geometry, none of null; wrong types if it is no geometry."""
+    """Return the latitude and longitude of a geometry, None for null; wrong types if it is not a geometry."""
     try:
         match geometry:
             case bytes():
@@ -185,7 +180,7 @@ def _location(geometry: Any) -> tuple[Cell, Cell]:
                 return None, None
     except ValueError:
         pass
-    wrong = _wrong_type(geometry)
+    wrong = wrong_type(geometry)
     return wrong, wrong
 
 
@@ -194,7 +189,7 @@ def _paths(name: str, kind: Any) -> Iterator[str]:
         for index in range(kind.num_fields):
             member = kind.field(index)
             yield from _paths(f"{name}.{member.name}", member.type)
-    elif _is_list(kind):
+    elif is_list(kind):
         yield from _paths(f"{name}.0", kind.value_type)
     else:
         yield name
@@ -206,7 +201,7 @@ def _steps(kind: Any, path: str) -> list[Step] | None:
         return []
     if pa.types.is_map(kind):
         return [partial(_look_up, key=path)] if pa.types.is_string(kind.key_type) else None
-    if _is_list(kind):
+    if is_list(kind):
         index, _, rest = path.partition(".")
         steps = _steps(kind.value_type, rest) if INDEX.fullmatch(index) else None
         return None if steps is None else [partial(_element, index=int(index)), *steps]
@@ -239,72 +234,3 @@ def _element(array: Any, *, index: int) -> Any:
 
 def _look_up(array: Any, *, key: str) -> Any:
     return pc.map_lookup(array, pa.scalar(key), "first")
-
-
-def _is_list(kind: Any) -> bool:
-    return isinstance(kind, pa.ListType | pa.LargeListType | pa.FixedSizeListType)
-
-
-def _nested(array: Any) -> int:
-    """Return how many values are in those of an array, at any depth."""
-    if pa.types.is_map(array.type):  # which cannot be flattened itself
-        array = array.cast(pa.list_(pa.struct([array.type.key_field, array.type.item_field])))
-    if _is_list(array.type):
-        array = array.flatten()
-        return len(array) + _nested(array)
-    fields = array.type.num_fields if pa.types.is_struct(array.type) else 0
-    return sum(len(array) + _nested(array.field(index)) for index in range(fields))
-
-
-def _is_binary(kind: Any) -> bool:
-    return kind in (pa.binary(), pa.large_binary())
-
-
-def _cells(array: Any) -> list[Cell]:
-    kind, types = array.type, pa.types
-    if types.is_dictionary(kind):
-        return _cells(array.dictionary_decode())
-    if types.is_timestamp(kind):
-        return _instants(array)
-    if types.is_integer(kind) or types.is_date(kind) or types.is_time(kind):
-        array = pc.cast(array, pa.string())
-    cells: list[Any] = array.to_pylist()
-    if types.is_floating(kind):
-        return [None if cell is None or isnan(cell) else _FLOATS[kind.bit_width](cell) for cell in cells]
-    if types.is_decimal(kind):
-        return [None if cell is None else format(cell, "f") for cell in cells]
-    return [_cell(cell) for cell in cells] if not isinstance(array, _PLAIN) else cells
-
-
-def _cell(value: Any) -> Cell:
-    return str(value) if isinstance(value, UUID) else None if value is None else _wrong_type(value)
-
-
-def _instants(array: Any) -> list[Cell]:
-    """Return timestamps as RFC 3339: in UTC if they are instants, without an offset if they are local."""
-    if array.type.tz is not None:
-        array = pc.cast(array, pa.timestamp(array.type.unit, "UTC"))
-    cells: list[Cell] = pc.replace_substring(pc.cast(array, pa.string()), " ", "T").to_pylist()
-    return cells
-
-
-def _wrong_type(value: Any) -> WrongType:
-    """Return a value as JSON, as a binary one in hexadecimal digits."""
-    return WrongType(msgspec.json.encode(_json(value), enc_hook=str).decode())
-
-
-def _json(value: Any) -> Any:
-    match value:
-        case bytes():
-            return value.hex()
-        case dict():
-            return {str(name): _json(each) for name, each in value.items()}
-        case list() | tuple():
-            return [_json(each) for each in value]
-    return value
-
-
-def _size(cells: Sequence[Cell]) -> int:
-    """Return about how many bytes cells take."""
-    texts = (cell.text if isinstance(cell, WrongType) else cell for cell in cells)
-    return len(cells) + sum(len(text) for text in texts if isinstance(text, str))
