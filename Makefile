@@ -26,7 +26,7 @@ test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of t
 matrix: $(VENV)/matrix ## run the tests with the lowest and the latest release of each dependency, on every installed Python
 	$(BIN)/python -m tests.matrix --pytest '$(SPREAD)' $(ARGS)
 
-interop: $(VENV)/developed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl and Chromium, which must be there
+interop: $(VENV)/developed .interop/installed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl, Chromium and Node, which must be there, and with generated clients
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
 
 coverage: $(VENV)/developed ## require 100 % branch coverage of the packages that serve requests
@@ -35,13 +35,13 @@ coverage: $(VENV)/developed ## require 100 % branch coverage of the packages tha
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-mutation: bench/data/mutation/installed ## change the engine in every small way and see whether tests notice
+mutation: bench/data/mutation/installed ## mutate the engine and check that a test fails for each mutant
 	bench/data/mutation/venv/bin/python -m bench.mutation $(ARGS)
 
-soak: $(VENV)/installed ## an hour of mixed load and reloads: MINUTES=60, ARGS='--workers 1'
+soak: $(VENV)/installed ## run an hour of mixed load and reloads: MINUTES=60, ARGS='--workers 1'
 	$(BIN)/python -m bench.soak --minutes $(MINUTES) $(ARGS)
 
-fuzz: $(VENV)/fuzzing ## a great many odd requests, mixed ones, and files; ARGS='--seconds 600 csv json' for longer, or some of it
+fuzz: $(VENV)/fuzzing ## fuzz requests, mixed requests and files; ARGS='--seconds 600 csv json' for longer, or some targets
 	$(BIN)/python -m fuzz $(ARGS)
 
 # Strict: a package that cannot be looked up is a failure, not one without faults.
@@ -75,32 +75,40 @@ datasets: $(VENV)/installed ## generate the bundled data set
 	rm -f datasets/stores.csv datasets/companies.csv
 	$(BIN)/store-directory sample datasets --stores 5000 --companies 120 --seed 2026 --format csv
 
-bench: bench-engine bench/data/peers/installed ## measure the service on 100,000 made-up stores, beside its peers
+bench: bench-engine bench/data/peers/installed ## compare the service with its peers over HTTP, on 100,000 generated stores
 	$(BIN)/python -m bench.wire --stores 100000 --baked $(ARGS)
 
 bench-large: $(VENV)/developed bench/data/peers/installed ## the same on 1,000,000
 	$(BIN)/python -m bench.engine --large
 	$(BIN)/python -m bench.wire --stores 1000000 --baked $(ARGS)
 
-bench-engine: $(VENV)/developed ## the steps of an answer in process, with pytest-benchmark
+bench-engine: $(VENV)/developed ## time the steps of a request in process, with pytest-benchmark
 	$(BIN)/python -m bench.engine
 
-bench-growth: $(VENV)/installed ## what requests cost of 1,000,000 stores over 10,000
+bench-growth: $(VENV)/installed ## compare the cost of requests on 1,000,000 stores with 10,000
 	$(BIN)/python -m bench.growth $(ARGS)
 
 bench-worst: $(VENV)/installed ## the requests that hold the event loop longest
 	$(BIN)/python -m bench.worst $(ARGS)
 
-bench-reloads: $(VENV)/installed ## starts, reloads and several workers; ARGS=--large with 1,000,000 stores too
+bench-reloads: $(VENV)/installed ## measure start-up, reloads and several workers; ARGS=--large adds 1,000,000 stores
 	$(BIN)/python -m bench.reloads $(ARGS)
 
-hostile: $(VENV)/installed ## what slow clients, expensive requests and floods cost other clients; ARGS="--part costs" for one part
+hostile: $(VENV)/installed ## measure the effect of slow clients, expensive requests and floods; ARGS='--part costs' for one part
 	$(BIN)/python -m bench.hostile $(ARGS)
 
-# The peers' packages stand apart from the project's. Without them the bench says which peers are missing.
+# The peers' packages have their own environment. Without them the bench reports which peers are missing.
 bench/data/peers/installed: bench/peers/requirements.txt
 	$(PYTHON) -m venv bench/data/peers
 	-bench/data/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< && touch $@
+
+# Linters of OpenAPI and generators of clients stand apart, too. Versions are exact, but of what these need: a lock file would name a registry.
+.interop/installed: tests/interop/clients/requirements.txt tests/interop/clients/package.json
+	$(PYTHON) -m venv .interop
+	.interop/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	cp tests/interop/clients/package.json .interop/package.json
+	npm install --prefix .interop --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel error
+	touch $@
 
 bench/data/mutation/installed: bench/mutation/requirements.txt pyproject.toml
 	$(PYTHON) -m venv bench/data/mutation/venv
@@ -108,7 +116,7 @@ bench/data/mutation/installed: bench/mutation/requirements.txt pyproject.toml
 	touch $@
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .matrix dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/found
+	rm -rf $(VENV) .matrix .interop dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/found
 
 # Which Python a program is, if it is new enough; nothing else is printed.
 OLDEST := 3, 11

@@ -4,21 +4,20 @@ Two services share one core; each gets requests for the cities of its own data, 
 """
 
 import sys
-from pathlib import Path
 from typing import Final
 
 import click
 import msgspec
 
 from bench.markdown import save, table
+from bench.wire.comparison import Comparison, compare
 from bench.wire.contender import Contender, same_targets
 from bench.wire.cores import split_cores
-from bench.wire.load import Driver
+from bench.wire.load import LoadGenerator
 from bench.wire.machine import Surroundings, surroundings
-from bench.wire.measure import Contest, contest
 from bench.wire.sample import Sample, make_baked
 from bench.wire.servers import running
-from bench.wire.service import service
+from bench.wire.service_contender import service
 from bench.wire.shapes import Shape, read_shapes
 
 _BOUND: Final = 1.3
@@ -26,19 +25,12 @@ _SIZES: Final = (10_000, 1_000_000)
 
 
 class Growth(msgspec.Struct, frozen=True):
-    """The cost of requests at two numbers of stores; `found` has the larger over the smaller, pair by pair."""
+    """The cost of requests at two numbers of stores; the CPU ratio of the comparison is the larger over the smaller."""
 
-    small: int
-    large: int
+    stores: tuple[int, int]
     requests: tuple[int, int]
     surroundings: Surroundings
-    found: Contest
-    bound: float
-
-    @property
-    def within_bound(self) -> bool:
-        """Whether the median of the pairs is within the bound."""
-        return self.found.cpu_ratio.median <= self.bound
+    comparison: Comparison
 
 
 @click.command()
@@ -51,45 +43,39 @@ class Growth(msgspec.Struct, frozen=True):
 @click.option("--connections", default=16, show_default=True)
 def main(*, small: int, large: int, seed: int, slug: str, pairs: int, seconds: int, connections: int) -> None:  # noqa: PLR0913 - one for each option
     """Print the table; exit with 1 if the bound is exceeded. The default sizes and shape update README.md."""
-    core, load = split_cores()
-    samples = [Sample.of(stores, seed=seed) for stores in (small, large)]
-    baked = [make_baked(sample) for sample in samples]
-    shapes = [_shape(sample, slug) for sample in samples]
-    contenders = list(map(_contender, baked, shapes))
+    core, load_core = split_cores()
+    contenders, shapes = zip(*(_prepare(Sample.of(stores, seed=seed), slug) for stores in (small, large)), strict=True)
+    load = LoadGenerator(load_core, connections, seconds)
     with running(contenders[0], core) as ours, running(contenders[1], core) as theirs:
-        found = contest(Driver(load, connections, seconds), shapes[0], ours=ours, theirs=theirs, pairs=pairs)
+        (comparison,) = compare(load, shapes[0], ours, (theirs,), pairs)
     counts = (len(shapes[0].requests), len(shapes[1].requests))
-    growth = Growth(small, large, counts, surroundings(), found, _BOUND)
+    growth = Growth((small, large), counts, surroundings(), comparison)
     print(_markdown(growth))
-    if (small, large) == _SIZES and slug == "city":
+    if growth.stores == _SIZES and slug == "city":
         save("growth", results=growth, tables=_markdown(growth))
-    sys.exit(not growth.within_bound)
+    sys.exit(comparison.cpu_ratio.median > _BOUND)
 
 
-def _shape(sample: Sample, slug: str) -> Shape:
+def _prepare(sample: Sample, slug: str) -> tuple[Contender, Shape]:
+    """Return the service over a data set, which gets the requests of its own shape, whichever shape is measured."""
+    baked = make_baked(sample)
     shapes = {shape.slug: shape for shape in read_shapes(sample.folder, sample.seed)}
     if slug not in shapes:
         raise click.UsageError(f"the shapes are {', '.join(shapes)}")
-    return shapes[slug]
-
-
-def _contender(data: Path, shape: Shape) -> Contender:
-    """Return the service over a data set; it gets the requests of its own shape, whichever shape is measured."""
-    targets = same_targets(shape)
-    name = f"store-directory, {data.parent.name}"
-    return msgspec.structs.replace(service(data), name=name, targets=lambda _: targets)
+    targets = same_targets(shapes[slug])
+    name = f"store-directory, {sample.work.name}"
+    return msgspec.structs.replace(service(baked), name=name, targets=lambda _: targets), shapes[slug]
 
 
 def _markdown(growth: Growth) -> str:
-    ratio = growth.found.cpu_ratio
-    sides = (growth.found.ours, growth.found.theirs)
-    head = ["shape"]
-    row = [growth.found.shape]
-    for stores, count, side in zip((growth.small, growth.large), growth.requests, sides, strict=True):
+    found = growth.comparison
+    head, row = ["shape"], [found.shape]
+    figures = (growth.stores, growth.requests, found.mean_bytes, found.medians("cpu_microseconds"))
+    for stores, count, size, cost in zip(*figures, strict=True):
         head += [f"{stores:,} stores: requests", "mean body", "CPU µs"]
-        row += [f"{count:,}", f"{side.mean_bytes / 1000:.1f} kB", f"{side.cpu_microseconds.median:.1f}"]
+        row += [f"{count:,}", f"{size / 1000:.1f} kB", f"{cost:.1f}"]
     head += ["large over small", "from", "to", "at most"]
-    row += [f"**{ratio.median:.2f}**", f"{ratio.lowest:.2f}", f"{ratio.highest:.2f}", f"{growth.bound:.2f}"]
+    row += [*found.cpu_ratio.cells(), f"{_BOUND:.2f}"]
     return f"{growth.surroundings}\n\n{table(head, [row])}"
 
 

@@ -1,9 +1,8 @@
-"""Try what reads the bytes of others with a great many of them: `python -m fuzz`.
+"""Fuzz everything that reads untrusted bytes: `python -m fuzz`.
 
-First hypothesis asks the service questions of any kind, and each answer is compared with that of its model; then
-running services answer mixed requests; then the work of each reader is measured on inputs of n, 2n and 4n bytes; then
-atheris fuzzes each target. What atheris tried and found is in
-`fuzz/found`, and the next run continues from there.
+First, hypothesis sends the service requests of any kind, and each response is compared with that of its model. Then
+running services get mixed requests. Then the CPU time of each reader is measured on inputs of n, 2n and 4n bytes. Then
+atheris fuzzes each target; its corpus and findings are in `fuzz/found`, where the next run continues.
 """
 
 import sys
@@ -14,8 +13,8 @@ from typing import Final
 
 import click
 
+from fuzz.campaigns import Campaign, compare_with_model, compose, fuzz, measure_complexity
 from fuzz.readers import READERS
-from fuzz.rounds import Round, ask_model, compose, fuzz, grow
 from fuzz.targets import TARGETS
 
 _SECONDS: Final = 120
@@ -28,28 +27,28 @@ _ROW: Final = "{:<12} {:>10} {:>8} {:>9} {:>9} {:>9}"
 
 @click.command()
 @click.argument("names", metavar="[TARGET]…", nargs=-1, type=click.Choice(["model", "composition", "growth", *TARGETS]))
-@click.option("--cases", default=100_000, show_default=True, help="Questions that are compared with the model.")
+@click.option("--cases", default=100_000, show_default=True, help="Requests that are compared with the model.")
 @click.option("--runs", default=100_000, show_default=True, help="Runs of each target.")
 @click.option("--seconds", type=int, help=_TIME_LIMIT)
 @click.option("--seed", type=int, help="First seed of composition, to repeat a finding.  [default: random]")
 def main(*, names: Sequence[str], cases: int, runs: int, seconds: int | None, seed: int | None) -> None:
-    """Print what was tried, a line each; end with 1 where something was found."""
+    """Print a line per campaign; exit with 1 if one has a finding."""
     first = randrange(_SEEDS) if seed is None else seed
-    rounds: dict[str, Callable[[], Round]] = {
-        "model": partial(ask_model, cases),
+    campaigns: dict[str, Callable[[], Campaign]] = {
+        "model": partial(compare_with_model, cases),
         "composition": partial(compose, seed=first, seconds=seconds),
-        "growth": partial(grow, READERS, seconds=seconds or _GROWTH_SECONDS),
+        "growth": partial(measure_complexity, READERS, seconds=seconds or _GROWTH_SECONDS),
         **{
             name: partial(fuzz, name, target, runs=runs, seconds=seconds or _SECONDS)
             for name, target in TARGETS.items()
         },
     }
     print(_ROW.format("target", "runs", "seconds", "coverage", "features", "findings"))
-    found = [_printed(rounds[name]()) for name in names or rounds]
+    found = [_printed(campaigns[name]()) for name in names or campaigns]
     sys.exit(any(each.finding for each in found))
 
 
-def _printed(each: Round) -> Round:
+def _printed(each: Campaign) -> Campaign:
     reached = (each.coverage or "", each.features or "")
     print(_ROW.format(each.name, each.runs, f"{each.seconds:.0f}", *reached, int(bool(each.finding))), flush=True)
     print(each.figures, each.finding, sep="", end="", flush=True)

@@ -1,10 +1,10 @@
-"""What has a meaning for each target of fuzzing: characters, and short texts."""
+"""The tokens of the syntax of each fuzz target: characters and short texts."""
 
 import gzip
 from typing import Final
 
+from fuzz.input_shapes import SERIAL, Alphabet, characters
 from fuzz.seeds import archives, packed
-from fuzz.shapes import SERIAL, Alphabet, characters
 from service.web.connections.limits import MAX_FIELD_BYTES, MAX_HEAD_BYTES
 from service.web.headers.list_fields import MAX_CHARACTERS
 
@@ -124,6 +124,16 @@ GEOJSON: Final = Alphabet(
     (b"", _COLLECTION, _COLLECTION + b'{"type":"Feature","properties":{', _COLLECTION + _GEOMETRY),
     (b"", b"]}"),
 )
+OVERPASS: Final = Alphabet(
+    (
+        *characters(b'{}[],:"0.'),
+        b'{"type":"node","id":%b},' % SERIAL,
+        b'"tags":{"%b":1},' % SERIAL,
+        b'"bounds":{"minlat":"x"',
+    ),
+    (b"", b'{"elements":[', b'[{"type":"way","center":{"lat":'),
+    (b"", b"]}"),
+)
 GEOJSON_LINES: Final = Alphabet(
     (*characters(b'{"\\\n\x1e'), _FEATURE[:-1] + b"\n", b"\x1e" + _FEATURE[:-1]),
     (b"", b"\x1e", _GEOMETRY),
@@ -132,7 +142,8 @@ GEOJSON_LINES: Final = Alphabet(
 PATHS: Final = Alphabet(
     (*_JSON, b'{"a":', b'[{"a.0":', b'{"%b":{"a":1}},' % SERIAL), (b"", b"[", b'[{"a":'), (b"", b"]")
 )
-PARQUET: Final = Alphabet((*characters(b"\0\x15\x1c\xff"), b"PAR1"), (b"", b"PAR1"), (b"", b"\x10\0\0\0PAR1"))
+NO_VALUE: Final = Alphabet((*characters(b"\na "), SERIAL + b"\n", "ẞ".encode()))
+PARQUET: Final = Alphabet((*characters(b"\0\x15\x1c\xff[{"), b"PAR1"), (b"", b"PAR1"), (b"", b"\x10\0\0\0PAR1"))
 WKB: Final = Alphabet(
     (*characters(b"\0\1\xff"), b"\1\7\0\0\0\1\0\0\0", b"\1\2\0\0\0\0\0\0\0", b"\1\1\0\0\0" + bytes(16)),
     (b"", b"\1\3\0\0\0\xff\xff\xff\xff", b"\1\7\0\0\0\xff\xff\xff\xff"),
@@ -153,7 +164,21 @@ MANIFESTS: Final = Alphabet(
 MAPPINGS: Final = Alphabet(
     (
         *(b"\n", b'"', b" = ", b"{ ", b" }", b"[", b"]", b", ", b"'", b"#", b"\\u001b", b"9", b"\xff"),
-        *(b"from", b"join", b"first", b"values", b"date", b"dd.mm.yyyy", b"am/pm", b"hh:mm", b"../", b"true"),
+        *(
+            b"from",
+            b"join",
+            b"first",
+            b"values",
+            b"split",
+            b"part",
+            b"date",
+            b"dd.mm.yyyy",
+            b"am/pm",
+            b"hh:mm",
+            b"../",
+            b"true",
+            b"closing_date",
+        ),
         *(b"[stores.fields]\n", b"[companies]\n", b'"x", ', b'"%b" = "y", ' % SERIAL, b'k%b = "x"\n' % SERIAL),
     ),
     (
@@ -161,6 +186,7 @@ MAPPINGS: Final = Alphabet(
         b"[stores.fields]\n",
         b"[stores.fields]\ncity = { join = [",
         b'[stores.fields]\ncity = { from = "x", values = {',
+        b'[stores.fields]\nis_open = { closing_date = "x", ',
     ),
 )
 BAKED: Final = Alphabet(characters(b'\0\xff {"'), (b"", b"\xf8\xff\x0f\0\0\0\0\0", b"\0\1\0\0\0\0\0\0"))

@@ -1,4 +1,4 @@
-"""CPU time as the measure of work."""
+"""The CPU time of a call."""
 
 import gc
 import logging
@@ -19,14 +19,14 @@ _CACHING: Final = ("service.", "yarl.")
 
 
 class _Stopped(BaseException):
-    """A reader has taken too long."""
+    """A reader has exceeded its time limit."""
 
 
 @contextmanager
 def cpu_time() -> Iterator[Callable[[Callable[[bytes], object], bytes], float]]:
-    """Give a function that returns the seconds of CPU time which a reader takes, infinity where it is stopped.
+    """Yield a function that returns the seconds of CPU time of a reader, infinity if it is stopped.
 
-    Meanwhile there are no garbage collection and no log, and the timer and the handler of SIGPROF are taken.
+    Meanwhile garbage collection and logging are off, and the timer and the handler of SIGPROF are in use.
     """
     clears, calls = caches(_CACHING), count()
 

@@ -18,22 +18,24 @@ from service.baking.layout import DamagedFile, expected_length
 from service.loading.compiler import Compiler
 from service.model.kinds import POSTAL, WORDS, format_instant, number_key, parse_instant
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batch import Batch
-from service.reading.csv_reader import open_csv
-from service.reading.decompression import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
-from service.reading.diagnostics import FileError
-from service.reading.dialect import DELIMITERS
-from service.reading.formats import FORMATS
-from service.reading.json_file import JsonLinesFile
-from service.reading.manifest import parse_manifest
-from service.reading.mapping.column_choice import recognizes
+from service.reading.batches.batch import Batch
+from service.reading.batches.diagnostics import FileError
+from service.reading.file_set.manifest import parse_manifest
+from service.reading.file_set.zip_archive import ZipArchive
+from service.reading.formats.csv.csv_reader import open_csv
+from service.reading.formats.csv.dialect import DELIMITERS
+from service.reading.formats.file_format import FORMATS
+from service.reading.formats.json.json_file import JsonLinesFile
+from service.reading.formats.json.overpass import OverpassFile
+from service.reading.formats.openers import open_file
+from service.reading.formats.parquet.arrow import ArrowFile
+from service.reading.formats.parquet.wkb import locate
+from service.reading.mapping.conversions import without
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.mapping.proposal import propose_mapping
-from service.reading.parquet.arrow import ArrowFile
-from service.reading.parquet.wkb import locate
-from service.reading.record_file import RecordFile
-from service.reading.zip_archive import ZipArchive
+from service.reading.proposal.column_choice import recognizes
+from service.reading.proposal.proposal import propose_mapping
+from service.reading.text.decompression import MAX_RATIO, MAX_SIZE, count_line_breaks, plain_text
 from tests.engine import oracle
 from tests.loading.data_files import read_batches
 
@@ -94,6 +96,14 @@ def read_geojson_lines(given: bytes) -> None:
     _read_by_name("geojsonl", given)
 
 
+def read_overpass(given: bytes) -> None:
+    """Read all columns of Overpass JSON."""
+    with suppress(FileError):
+        file = OverpassFile(plain_text(given, None))
+        for batch in file.batches([*file.names, "absent"]):
+            assert {len(column) for column in batch.columns.values()} == {len(batch.numbers)}
+
+
 def _read_by_name(form: str, given: bytes) -> None:
     for resource in (STORES, COMPANIES):
         with suppress(FileError):
@@ -104,7 +114,7 @@ def read_paths(given: bytes) -> None:
     """Read all paths of JSON: what the names name is there."""
     for form in ("json", "jsonl"):
         with suppress(FileError):
-            file = open_file(form, plain_text(given, None))
+            file = open_file(plain_text(given, None), FORMATS[form])
             for batch in file.batches([*file.names, "a.0.b", "0", "."]):
                 assert {len(column) for column in batch.columns.values()} <= {len(batch.numbers)}
                 assert len(batch.lines()) == len(batch.numbers)
@@ -123,11 +133,6 @@ def read_wkb(given: bytes) -> None:
     with suppress(ValueError):
         found = locate(given)
         assert found is None or all(repr(float(each)) == each for each in found)
-
-
-def open_file(form: str, content: bytes) -> RecordFile:
-    """Open a file as records by column."""
-    return FORMATS[form].open(content)
 
 
 def _compile(form: str, text: bytes, resource: Resource) -> int:
@@ -189,12 +194,13 @@ def read_for_proposal(given: bytes) -> None:
     for form in ("csv", "jsonl"):
         proposed = []
         with suppress(FileError):
-            file = FORMATS[form].open(plain_text(given, None), finds=recognizes)
+            file = open_file(plain_text(given, None), FORMATS[form], finds=recognizes)
             proposed.append(propose_mapping(file, "file"))
         for text in proposed:
             assert all(line.isprintable() for line in text.split("\n"))
             filled_in = text.replace('store_id = { constant = "" }', 'store_id = "x"')
-            parse_mapping(filled_in.replace('{ constant = "" }', '{ constant = "x" }').encode())
+            filled_in = filled_in.replace('{ constant = "" }', '{ constant = "x" }')
+            parse_mapping(filled_in.replace(' = ""', " = false").encode())  # words of flags
 
 
 def read_zip(given: bytes) -> None:
@@ -222,6 +228,14 @@ def read_mapping(given: bytes) -> None:
             assert {len(cells) for cells in batch.columns.values()} == {1}
 
 
+def read_no_value(given: bytes) -> None:
+    """Read lines as a cell and a text that means "no value" in turn; all cells have no value if each is such a text."""
+    lines = given.decode("utf-8", "replace").split("\n")
+    texts = [line.strip(" ").casefold() for line in lines]
+    assert len(without(lines[::2], set(texts[1::2]))) == len(lines[::2])
+    assert without(lines, set(texts)) == [None] * len(lines)
+
+
 def read_manifest(given: bytes) -> None:
     """Read a manifest."""
     with suppress(FileError):
@@ -235,7 +249,7 @@ def read_baked_file(given: bytes) -> None:
     with TemporaryDirectory() as folder, suppress(DamagedFile):
         file = Path(folder) / "any.baked"
         file.write_bytes(given)
-        assert read_baked(file).dataset is not None
+        read_baked(file)
 
 
 def read_sealed_header(given: bytes) -> None:

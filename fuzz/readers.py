@@ -1,10 +1,10 @@
-"""What growth is measured of: every target of fuzzing, and requests on a connection."""
+"""The readers whose complexity is measured: every fuzz target, and requests on a connection."""
 
 from collections.abc import Mapping
 from typing import Final
 
-from fuzz.connection import PIECES, REQUESTS, sending
-from fuzz.growth import Reader
+from fuzz.complexity import Reader
+from fuzz.raw_connection import PIECES, REQUESTS, sending
 from fuzz.targets import TARGETS
 from service.web.connections.limits import RECEIVE_BYTES
 
@@ -12,5 +12,5 @@ _STEPS: Final = (1, 7, 64)  # bytes of a piece
 READERS: Final[Mapping[str, Reader]] = {
     **{f"connection: {name}": Reader(sending(RECEIVE_BYTES), alphabet) for name, alphabet in REQUESTS.items()},
     **{f"connection, {step} bytes at a time": Reader(sending(step), PIECES) for step in _STEPS},
-    **{name: Reader(target.work or target.read, target.alphabet) for name, target in TARGETS.items()},
+    **{name: Reader(target.unchecked or target.read, target.alphabet) for name, target in TARGETS.items()},
 }

@@ -17,24 +17,26 @@ from service.access.key_entries import KeyFileError, encode_keys, read_keys
 from service.access.keyring import active_keys
 from service.access.request_rate import parse_rate
 from service.model.errors import NotFound, PreconditionFailed, RequestError, UnprocessableContent
+from service.model.operation import IGNORED_HEADER
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES
-from service.web.answer import Answer
+from service.web.answers.answer import Answer
+from service.web.answers.problems import error_answer
 from service.web.connections.body import ChunkedBody
+from service.web.connections.framing import read_request
 from service.web.connections.heads import HeadReader
 from service.web.connections.parse_errors import RejectedHead
-from service.web.connections.request import read_request
 from service.web.headers.conditional import evaluate_conditions
 from service.web.headers.content_coding import IDENTITY, acceptable
 from service.web.headers.forwarded import X_FORWARDED_FOR, parse_trusted_proxies
+from service.web.headers.ignored_parameters import MAX_BYTES, ignored_parameter_lines
 from service.web.headers.list_fields import weights
+from service.web.headers.origins import parse_origin
 from service.web.headers.prefer import is_strict
 from service.web.headers.request_id import safe_id, trace_id
-from service.web.parsed_parameters import ParsedParameters
-from service.web.policy import parse_origin
-from service.web.problems import error_answer
-from service.web.request_target import query_pairs, without_trailing_slash
-from service.web.routes import AnswerRoute, Routes
+from service.web.pipeline.parsed_parameters import ParsedParameters
+from service.web.pipeline.routes import AnswerRoute, Routes
+from service.web.requests.request_target import query_pairs, without_trailing_slash
 from service.web.telemetry.access_log import loggable_path
 
 _READERS: Final = (QueryParser(STORES), QueryParser(STORES, of_map=True), QueryParser(COMPANIES), QueryParser())
@@ -58,6 +60,8 @@ def read_query(given: bytes) -> None:
         for strict in (False, True):
             with suppress(UnprocessableContent):
                 _check(ParsedParameters("/stores", "", raw, reader.parse(pairs, strict=strict)))
+        for line in ignored_parameter_lines(reader.unknown(pairs)):
+            assert len(line) <= len(f"{IGNORED_HEADER}: ") + MAX_BYTES
 
 
 def _check(parsed: ParsedParameters) -> None:

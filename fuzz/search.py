@@ -4,7 +4,7 @@ import math
 from contextlib import suppress
 
 from service.model.errors import UnprocessableContent
-from service.model.place import decimal, parse_box, parse_point
+from service.model.place import parse_box, parse_point
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.model.words import MAX_CHARACTERS, MAX_WORDS, parse_terms, words
@@ -14,7 +14,7 @@ _PARSER = QueryParser(STORES)
 
 
 def read_places(given: bytes) -> None:
-    """Read a text as a point, a box, a number and a radius; what is read is written as it can be read again."""
+    """Read a text as a point, a box and a radius; what is read is written as it can be read again."""
     text = given.decode("utf-8", "replace")
     with suppress(ValueError):
         point = parse_point(text)
@@ -23,8 +23,6 @@ def read_places(given: bytes) -> None:
         box = parse_box(text)
         assert parse_box(",".join(map(repr, box))) == box
         assert box.south <= box.north
-    number = decimal(text)
-    assert number is None or number == float(text.strip())
     with suppress(UnprocessableContent):
         radius = _PARSER.parse([("near", "0,0"), ("radius", text)], strict=True).radius
         assert not radius or 0 < radius < math.inf

@@ -1,4 +1,4 @@
-"""What fuzzing starts from, made by the project's own code."""
+"""The seeds of the corpora, made by the project's own code."""
 
 import csv
 import gzip
@@ -64,6 +64,7 @@ MANIFESTS = (
     b'{"generated_at": "2024-05-31T10:00:00Z", "files": {"stores.csv": {"sha256": "%b", "records": 3}}}' % (b"0" * 64),
 )
 
+NO_VALUE = (b"n/a\nN/A \n\n k.A.", "Straße\nSTRASSE\nİ".encode())
 MAPPINGS = (
     b"""[stores]
 encoding = "windows-1252"
@@ -75,9 +76,10 @@ no_value = ["n/a"]
 [stores.fields]
 address_1 = { join = ["a", "b"], separator = ", " }
 name = { first = ["a", { join = ["a", "b"] }], default = "x" }
-is_open = { from = "Status", values = { "auf" = true, "zu" = false }, other = true }
+is_open = { from = "Status", values = { "auf" = true, "zu" = false }, other = true, closing_date = "x" }
 created_at = { from = "a.0.b", date = "yyyy-mm-dd", optional = true }
 country = { constant = "DE" }
+latitude = { from = "x", split = ".", part = 1 }
 [companies]
 from = "stores"
 """,
@@ -158,8 +160,17 @@ def geojson_lines() -> tuple[bytes, ...]:
     return b"".join(lines), b"".join(b"\x1e" + line for line in lines)
 
 
+def overpass_texts() -> tuple[bytes, ...]:
+    """Return elements of OpenStreetMap with every kind of location, and two that are none."""
+    node = b'{"type": "node", "id": 1, "lat": 43.70, "lon": -79.4, "timestamp": "2024-05-31T10:00:00Z"}'
+    way = b'{"type": "way", "id": 2, "center": {"lat": 43.7, "lon": -79.4}, "nodes": [1], "tags": {"a.b": "y"}}'
+    relation = b'{"type": "relation", "id": 3, "bounds": {"minlat": 1, "minlon": 2, "maxlat": 3, "maxlon": 4}}'
+    elements = b"[%b]" % b", ".join((node, way, relation, b'{"lat": [], "tags": 5}', b"null"))
+    return elements, b'{"version": 0.6, "elements": %b}' % elements
+
+
 def parquet_files() -> tuple[bytes, ...]:
-    """Return Parquet of nested columns and a geometry, compressed and not."""
+    """Return Parquet of nested columns and a geometry, compressed and not, and with the metadata of GeoParquet."""
     table = pa.table(
         {
             "store_id": ["s1", None],
@@ -172,6 +183,9 @@ def parquet_files() -> tuple[bytes, ...]:
     files = [io.BytesIO() for _ in _COMPRESSIONS]
     for file, options in zip(files, _COMPRESSIONS, strict=True):
         pq.write_table(table, file, store_schema=False, **options)
+    files.append(io.BytesIO())
+    geo = {"geo": '{"primary_column":"geometry","columns":{"geometry":{"encoding":"WKB","crs":{"name":"WGS 84"}}}}'}
+    pq.write_table(table.replace_schema_metadata(geo), files[-1], store_schema=False)
     return tuple(file.getvalue() for file in files)
 
 

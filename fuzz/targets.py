@@ -1,32 +1,32 @@
-"""What is fuzzed: everything that reads bytes of others."""
+"""The fuzz targets: everything that reads untrusted bytes."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
 
-from fuzz import alphabets, data, requests, search, seeds, work
-from fuzz.shapes import Alphabet
+from fuzz import alphabets, data, requests, search, seeds, unchecked_readers as unchecked
+from fuzz.input_shapes import Alphabet
 
 
 class Target(msgspec.Struct, frozen=True):
-    """A reader of any bytes, what fuzzing it starts from, what has a meaning for it.
+    """A reader of any bytes, the seeds of its corpus, the tokens of its syntax.
 
-    longest  the most bytes that fuzzing gives it
-    work     what its growth is measured by, where `read` checks more than it reads
+    longest    the most bytes of an input
+    unchecked  the reader whose complexity is measured, if `read` also checks the result
     """
 
     read: Callable[[bytes], None]
     seeds: Sequence[bytes]
     alphabet: Alphabet
     longest: int = 512
-    work: Callable[[bytes], None] | None = None
+    unchecked: Callable[[bytes], None] | None = None
 
 
 TARGETS: Final = {
-    "heads": Target(requests.read_heads, seeds.HEADS, alphabets.HEADS, 4_096, work.read_heads),
-    "chunks": Target(requests.read_chunks, seeds.CHUNKS, alphabets.CHUNKS, work=work.skip_chunks),
-    "query": Target(requests.read_query, seeds.QUERIES, alphabets.QUERY, work=work.read_query),
+    "heads": Target(requests.read_heads, seeds.HEADS, alphabets.HEADS, 4_096, unchecked.read_heads),
+    "chunks": Target(requests.read_chunks, seeds.CHUNKS, alphabets.CHUNKS, unchecked=unchecked.skip_chunks),
+    "query": Target(requests.read_query, seeds.QUERIES, alphabets.QUERY, unchecked=unchecked.read_query),
     "path": Target(requests.read_path, (b"companies/a%2Fb", b"stores/", b"/evil.example//"), alphabets.PATH),
     "fields": Target(requests.read_fields, seeds.FIELDS, alphabets.FIELDS, 1_200),
     "tracing": Target(requests.read_tracing, seeds.TRACES, alphabets.TRACES),
@@ -40,20 +40,29 @@ TARGETS: Final = {
         (*seeds.VALUES_OF_KINDS, b"\n".join(seeds.VALUES_OF_KINDS)),
         alphabets.VALUES,
         1_024,
-        work.match_value,
+        unchecked.match_value,
     ),
-    "places": Target(search.read_places, seeds.PLACES, alphabets.PLACES, 80, work.parse_places),
-    "words": Target(search.read_search, seeds.SEARCHES, alphabets.SEARCHES, 1_200, work.split_words),
-    "csv": Target(data.read_csv, seeds.csv_texts(), alphabets.CSV, 4_096, work.load_stores("csv")),
-    "dialect": Target(data.read_dialect, seeds.dialects(), alphabets.DIALECTS, 1_024, work.open_csv_text),
+    "places": Target(search.read_places, seeds.PLACES, alphabets.PLACES, 80, unchecked.parse_places),
+    "words": Target(search.read_search, seeds.SEARCHES, alphabets.SEARCHES, 1_200, unchecked.split_words),
+    "csv": Target(data.read_csv, seeds.csv_texts(), alphabets.CSV, 4_096, unchecked.load_stores("csv")),
+    "dialect": Target(data.read_dialect, seeds.dialects(), alphabets.DIALECTS, 1_024, unchecked.open_csv_text),
     "proposal": Target(
-        data.read_for_proposal, (*seeds.dialects(), *seeds.json_lines()), alphabets.DIALECTS, 4_096, work.propose
+        data.read_for_proposal, (*seeds.dialects(), *seeds.json_lines()), alphabets.DIALECTS, 4_096, unchecked.propose
     ),
-    "json": Target(data.read_json, seeds.json_texts(), alphabets.JSON, 4_096, work.load_stores("json")),
-    "jsonl": Target(data.read_json_lines, seeds.json_lines(), alphabets.JSON_LINES, 4_096, work.load_stores("jsonl")),
-    "geojson": Target(data.read_geojson, seeds.geojson_texts(), alphabets.GEOJSON, 4_096, work.load_stores("geojson")),
+    "json": Target(data.read_json, seeds.json_texts(), alphabets.JSON, 4_096, unchecked.load_stores("json")),
+    "jsonl": Target(
+        data.read_json_lines, seeds.json_lines(), alphabets.JSON_LINES, 4_096, unchecked.load_stores("jsonl")
+    ),
+    "geojson": Target(
+        data.read_geojson, seeds.geojson_texts(), alphabets.GEOJSON, 4_096, unchecked.load_stores("geojson")
+    ),
+    "overpass": Target(data.read_overpass, seeds.overpass_texts(), alphabets.OVERPASS, 4_096),
     "geojsonl": Target(
-        data.read_geojson_lines, seeds.geojson_lines(), alphabets.GEOJSON_LINES, 4_096, work.load_stores("geojsonl")
+        data.read_geojson_lines,
+        seeds.geojson_lines(),
+        alphabets.GEOJSON_LINES,
+        4_096,
+        unchecked.load_stores("geojsonl"),
     ),
     "paths": Target(data.read_paths, (*seeds.json_texts(), *seeds.json_lines()), alphabets.PATHS, 4_096),
     "parquet": Target(data.read_parquet, seeds.parquet_files(), alphabets.PARQUET, 8_192),
@@ -62,6 +71,7 @@ TARGETS: Final = {
     "zstd": Target(data.read_zstd, seeds.packed(), alphabets.ZSTD, 4_096),
     "zip": Target(data.read_zip, seeds.archives(), alphabets.ZIP, 4_096),
     "mapping": Target(data.read_mapping, seeds.MAPPINGS, alphabets.MAPPINGS, 1_024),
+    "no-value": Target(data.read_no_value, seeds.NO_VALUE, alphabets.NO_VALUE),
     "manifest": Target(data.read_manifest, seeds.MANIFESTS, alphabets.MANIFESTS),
     "baked": Target(data.read_baked_file, (seeds.baked(), seeds.baked()[:5_000]), alphabets.BAKED, 32_768),
     "header": Target(data.read_sealed_header, (seeds.header(),), alphabets.HEADERS, 16_384),

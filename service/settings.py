@@ -11,8 +11,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from service.loading.acceptance import InvalidRecords, Safeguards
-from service.reading.read_options import ReadOptions
+from service.reading.file_set.read_options import ReadOptions
+from service.safeguards import InvalidRecords, Safeguards
 from service.setting import Help, Setting
 from service.web.connections.limits import Limits
 

@@ -3,26 +3,28 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from service.loading.acceptance import InvalidRecords, accept
-from service.loading.dataset import Dataset, Report, Summary, load
+from service.data_set import Dataset
+from service.loading.acceptance import accept
+from service.loading.dataset import load
+from service.safeguards import InvalidRecords
 from service.snapshot.publication import Publication, Reload, last_modified
 from service.snapshot.snapshot import Snapshot, SnapshotHolder
 
-# A folder of files; or a data set, which serving does not change, and its report.
-Data = Path | tuple[Dataset, Report]
+# A folder of files; or a data set, which serving does not change.
+Data = Path | Dataset
 
 
-def accepted(folder: Path) -> tuple[Dataset, Report]:
+def accepted(folder: Path) -> Dataset:
     """Load the data set of a folder."""
     return accept(load(folder), InvalidRecords.REFUSE)
 
 
 def snapshot(data: Data) -> Snapshot:
     """Return a data set, or that of a folder, as it is served."""
-    dataset, report = accepted(data) if isinstance(data, Path) else data
+    dataset = accepted(data) if isinstance(data, Path) else data
     now = datetime.now(UTC)
-    modified = last_modified(Publication(), Summary.of(dataset, report), now)
-    return Snapshot(dataset=dataset, skipped=report.totals.skipped, loaded_at=now, modified=modified)
+    modified = last_modified(Publication(), dataset.summary, now)
+    return Snapshot(dataset=dataset, loaded_at=now, modified=modified)
 
 
 async def serve(holder: SnapshotHolder, data: Data) -> None:

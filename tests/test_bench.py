@@ -5,18 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from bench.peers.redis import members
+from bench.peers.redis_load import encode, is_complete
 from bench.wire.__main__ import main
-from bench.wire.agreement import PROBES
-from bench.wire.bench import PEERS, PLACE_PEERS
-from bench.wire.choice import PLACES_FROM, choose_shapes, peers_of
-from bench.wire.finding import Finding, on_page
+from bench.wire.bench import PEERS, PLACE_PEERS, peers_of
+from bench.wire.comparison import COMPARED_RESPONSES, Comparison, Pair
+from bench.wire.load import Run
 from bench.wire.locator import read_locator_shapes
-from bench.wire.resp import encode, is_complete, is_error, members
-from bench.wire.shapes import Shape
+from bench.wire.matches import Matches, matches_of_page
+from bench.wire.shapes import Bound, Shape
+from bench.wire.variants import LOCATED_FROM, choose_shapes
 from service.model.query import QueryParser
 from service.model.records import STORES
-from service.sampling.sample import write_sample
-from service.web.request_target import query_pairs
+from service.sampling.sample_data_set import write_sample
+from service.web.requests.request_target import query_pairs
 
 PLACES = ("radius", "nearest", "box", "words", "facets", "clusters", "clusters-dense")
 FILTERED = ("radius", "nearest", "box", "words")
@@ -37,14 +39,15 @@ def shapes(folder: Path) -> dict[str, Shape]:
     return {shape.slug: shape for shape in read_locator_shapes(folder, seed=1)}
 
 
-def test_each_shape_of_places_and_words_has_a_form_of_requests_that_are_hardly_repeated(
+def test_each_shape_of_places_and_words_has_a_form_of_requests_of_which_few_are_repeated(
     shapes: dict[str, Shape],
 ) -> None:
     assert set(shapes) == {*PLACES, *(f"{slug}-unrepeated" for slug in PLACES)}
     for slug in PLACES:
-        assert (shapes[slug].minor, shapes[slug].plain) == (False, True)
+        assert (shapes[slug].is_minor, shapes[slug].is_plain) == (False, True)
+        assert shapes[slug].bound is not None
         other = shapes[f"{slug}-unrepeated"]
-        assert (other.minor, other.plain, other.least, other.most_cpu) == (True, False, 0, 0)
+        assert (other.is_minor, other.is_plain, other.bound) == (True, False, None)
         assert len(set(other.requests)) >= len(set(shapes[slug].requests))
 
 
@@ -62,10 +65,10 @@ def test_each_request_for_counts_has_a_filter(shapes: dict[str, Shape], slug: st
 
 
 def test_places_and_words_are_measured_on_many_stores_or_by_name(folder: Path) -> None:
-    few = choose_shapes(folder, (), stores=PLACES_FROM - 1, seed=1)
-    many = choose_shapes(folder, (), stores=PLACES_FROM, seed=1)
+    few = choose_shapes(folder, (), stores=LOCATED_FROM - 1, seed=1)
+    many = choose_shapes(folder, (), stores=LOCATED_FROM, seed=1)
     named = choose_shapes(folder, ("city", "radius"), stores=1000, seed=1)
-    assert not any(shape.locates for shape in few)
+    assert not any(shape.is_located for shape in few)
     assert set(PLACES) < {shape.slug for shape in many}
     assert {shape.slug for shape in few} < {shape.slug for shape in many}
     assert [shape.slug for shape in named] == ["city", "radius"]
@@ -79,7 +82,7 @@ def test_an_unknown_shape_is_answered_with_the_known_ones(folder: Path) -> None:
 
 
 def test_every_shape_and_peer_in_a_command_of_the_page_exists(folder: Path) -> None:
-    known = {shape.slug for shape in choose_shapes(folder, (), stores=PLACES_FROM, seed=1)}
+    known = {shape.slug for shape in choose_shapes(folder, (), stores=LOCATED_FROM, seed=1)}
     asked = set(re.findall(r"^ .*bench.*--shape ([a-z-]+)", README, re.MULTILINE))
     peers = set(re.findall(r"^ .*bench.*--peer ([a-z-]+)", README, re.MULTILINE))
     assert {"radius"} <= asked <= known
@@ -89,13 +92,13 @@ def test_every_shape_and_peer_in_a_command_of_the_page_exists(folder: Path) -> N
 def test_the_page_says_how_many_requests_there_are_and_when_places_are_measured(shapes: dict[str, Shape]) -> None:
     assert f"{len(shapes['radius'].requests):,} distinct\n  requests in random order" in README
     assert f"up to {len(shapes['radius-unrepeated'].requests):,} distinct requests" in README
-    assert f"part of the runs with {PLACES_FROM:,} stores" in README
-    assert f"With fewer than {PLACES_FROM:,} stores" in (main.help or "")
-    assert f"{PROBES} responses are compared" in README
+    assert f"part of the runs with {LOCATED_FROM:,} stores" in README
+    assert f"With fewer than {LOCATED_FROM:,} stores" in (main.help or "")
+    assert f"{COMPARED_RESPONSES} responses are compared" in README
 
 
 @pytest.mark.parametrize(
-    ("ids", "total", "unlike", "agrees"),
+    ("ids", "total", "tolerance", "agrees"),
     [
         (["a", "b"], 2, 0, True),
         (["a", "b"], None, 0, True),
@@ -111,14 +114,14 @@ def test_the_page_says_how_many_requests_there_are_and_when_places_are_measured(
     ],
 )
 def test_a_peer_agrees_if_it_finds_the_same_stores(
-    ids: list[str], total: int | None, unlike: int, *, agrees: bool
+    ids: list[str], total: int | None, tolerance: int, *, agrees: bool
 ) -> None:
-    assert Finding(["a", "b"], 2).agrees(Finding(ids, total), unlike) == agrees
+    assert Matches(["a", "b"], 2).agrees(Matches(ids, total), tolerance) == agrees
 
 
 def test_what_a_page_finds_is_read_from_it() -> None:
     page = b'{"total_count": 7, "data": [{"store_id": "a", "name": null}, {"store_id": "b", "name": "B"}]}'
-    assert on_page(page) == Finding(["a", "b"], 7)
+    assert matches_of_page(page) == Matches(["a", "b"], 7)
 
 
 def test_a_reply_of_redis_is_read_once_it_is_complete() -> None:
@@ -128,5 +131,19 @@ def test_a_reply_of_redis_is_read_once_it_is_complete() -> None:
     assert [end for end in range(len(FOUND) + 1) if is_complete(FOUND[:end])] == [len(FOUND)]
     assert is_complete(b"+OK\r\n")
     assert not is_complete(b"+OK")
-    assert is_error(b"-ERR unknown command\r\n")
-    assert not is_error(FOUND)
+
+
+@pytest.mark.parametrize(
+    ("bound", "missed"),
+    [
+        (None, ""),
+        (Bound("cpu_ratio", 0.5), ""),
+        (Bound("cpu_ratio", 0.75), "bare over service is 0.50, at least 0.75"),
+        (Bound("rate_ratio", 3), "service over bare is 2.00, at least 3.00"),
+        (Bound("cpu_microseconds", 20, is_upper=True), ""),
+        (Bound("cpu_microseconds", 19, is_upper=True), "CPU µs is 20.00, at most 19 µs"),
+    ],
+)
+def test_a_bound_is_on_the_median_of_a_figure(bound: Bound | None, missed: str) -> None:
+    pairs = [Pair(Run(20, 200, 1, 1), Run(theirs, 100, 1, 1)) for theirs in (40, 10, 8)]
+    assert Comparison("city", "bare", (1, 1), pairs, bound).missed == missed

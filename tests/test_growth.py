@@ -6,11 +6,11 @@ from math import inf
 
 import pytest
 
+from fuzz.campaigns import measure_complexity
+from fuzz.complexity import Growth, Reader, judge
 from fuzz.cpu_time import cpu_time
-from fuzz.growth import Growth, Reader, judge
+from fuzz.input_shapes import SERIAL, Alphabet, Shape
 from fuzz.readers import READERS
-from fuzz.rounds import grow
-from fuzz.shapes import SERIAL, Alphabet, Shape
 
 SHAPE = Shape(b"", (b"a",), b"")
 
@@ -81,7 +81,7 @@ def test_work_that_was_measured_too_high_once_is_not_found() -> None:
 def test_a_quadratic_regular_expression_is_found_by_cpu_time() -> None:
     expression = re.compile(rb"[a-z]+!")
     quadratic = Reader(expression.search, Alphabet((b"a",), (b"0",)))
-    found = grow({"the one": quadratic, "the other": Reader(len, Alphabet((b"a",)))}, seconds=0.2)
+    found = measure_complexity({"the one": quadratic, "the other": Reader(len, Alphabet((b"a",)))}, seconds=0.2)
     assert found.finding.startswith("the one is superlinear: ")
     assert found.finding.endswith(" bytes of b'0' + b'a' * n\n")
     assert found.figures.endswith("the other: negligible\n")

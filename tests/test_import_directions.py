@@ -1,6 +1,7 @@
 """The packages of the service: which may import which, and what only some of them may use."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from graphlib import TopologicalSorter
@@ -11,23 +12,52 @@ import pytest
 
 PACKAGE: Final = Path(__file__).parents[1] / "service"
 
-# From top to bottom. A package imports from the layers below its own, and not from other packages of its layer.
-LAYERS: Final = (
-    {"__main__"},
-    {"commands"},
-    {"server"},
-    {"settings"},
-    {"web"},
-    {"snapshot"},
-    {"sources"},
-    {"baking"},
-    {"loading", "sampling"},
-    {"reading"},
-    {"access", "engine"},
-    {"model"},
-    {"files", "own_module", "progress", "setting", "suggestion"},
-    {""},  # the package itself: its version
-)
+# The parts of each package that has packages in it, from top to bottom. A part imports from the layers below its own,
+# and not from other parts of its layer.
+LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
+    package: tuple(frozenset(layer.split()) for layer in layers.strip().splitlines())
+    for package, layers in {
+        "service": """
+            __main__
+            commands
+            server
+            settings
+            web
+            snapshot
+            sources
+            baking loading sampling
+            reading
+            safeguards
+            data_set
+            access engine
+            model
+            files own_module progress setting suggestion texts
+        """,
+        "service.reading": """
+            resource_records
+            derived_companies file_set proposal
+            mapping
+            formats
+            fields text values
+            batches
+        """,
+        "service.reading.formats": """
+            openers
+            csv file_format parquet
+            json
+            geometry
+        """,
+        "service.web": """
+            site
+            connections endpoints
+            formats
+            pipeline
+            telemetry
+            answers requests
+            headers
+        """,
+    }.items()
+}
 # Libraries that only some packages may import.
 RESERVED: Final = {
     "aiohttp": {"web", "server", "sources"},
@@ -43,12 +73,14 @@ RESERVED: Final = {
 # The engine only computes: no files, no HTTP, no clock, no await.
 NOT_IN_ENGINE: Final = {"aiohttp", "asyncio", "datetime", "http", "io", "mmap", "os", "pathlib", "socket", "time"}
 OPENING: Final = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "fdopen", "mkstemp", "mmap"}
-# Packages that open files: data, keys, the workspace of a run, settings, and the docs page.
+# Packages that open files: data, keys, the workspace of a run, settings, the table of countries, documents.
 OPENERS: Final = (
     "service.access.key_file",
     "service.baking",
+    "service.commands.help",
     "service.commands.settings_file",
     "service.files",
+    "service.loading.countries",
     "service.reading",
     "service.sampling",
     "service.server.access_log_file",
@@ -56,6 +88,8 @@ OPENERS: Final = (
     "service.sources",
     "service.web.endpoints.documents",
 )
+
+MOST_MODULES: Final = 16
 
 Modules = Mapping[str, ast.Module]
 
@@ -82,12 +116,27 @@ def imports(name: str, parsed: Modules) -> Iterator[str]:
             yield from (each if (each := f"{module}.{alias.name}") in parsed else module for alias in node.names)
 
 
-def room(module: str) -> str:
-    return f"{module}.".split(".")[1]
+def part(module: str, package: str = "service") -> str:
+    """Return the part of a package that a module is in; "" for the package itself."""
+    return module.removeprefix(package).removeprefix(".").split(".")[0]
 
 
-def layer(module: str) -> int:
-    return next((depth for depth, rooms in enumerate(LAYERS) if room(module) in rooms), len(LAYERS))
+def layer(module: str, package: str) -> int:
+    """Return the layer of a module in a package: the package itself is below all of them."""
+    name, layers = part(module, package), LAYERS.get(package, ())
+    return next(
+        (depth for depth, parts in enumerate(layers) if name in parts), len(layers) if name else len(layers) + 1
+    )
+
+
+def packages_of(module: str, parsed: Modules) -> Iterator[str]:
+    """Yield the packages that a module is in, or is, which have packages in them."""
+    above = [module.rsplit(".", depth)[0] for depth in range(module.count(".") + 1)]
+    yield from (
+        each
+        for each in above
+        if any(name.count(".") > each.count(".") + 1 for name in parsed if name.startswith(f"{each}."))
+    )
 
 
 def pairs(parsed: Modules) -> Iterator[tuple[str, str]]:
@@ -96,7 +145,12 @@ def pairs(parsed: Modules) -> Iterator[tuple[str, str]]:
 
 
 def homeless(parsed: Modules) -> list[str]:
-    return [f"{name} is in no layer" for name in parsed if layer(name) == len(LAYERS)]
+    return [
+        f"{name} is in no layer of {package}"
+        for name in parsed
+        for package in packages_of(name, parsed)
+        if layer(name, package) == len(LAYERS.get(package, ()))
+    ]
 
 
 def relative(parsed: Modules) -> list[str]:
@@ -105,22 +159,48 @@ def relative(parsed: Modules) -> list[str]:
 
 def upward(parsed: Modules) -> list[str]:
     return [
-        f"{name} imports {each}, {'beside' if layer(each) == layer(name) else 'above'} it"
+        f"{name} imports {each}, {'beside' if layer(each, package) == layer(name, package) else 'above'} it"
         for name, each in pairs(parsed)
-        if each in parsed and room(each) != room(name) and layer(each) <= layer(name)
+        for package in LAYERS
+        if each in parsed and f"{name}.".startswith(f"{package}.") and f"{each}.".startswith(f"{package}.")
+        if part(each, package) != part(name, package) and layer(each, package) <= layer(name, package)
     ]
+
+
+def leaves(parsed: Modules) -> list[str]:
+    """Return the modules that are no packages."""
+    return [name for name in parsed if not any(other.startswith(f"{name}.") for other in parsed)]
+
+
+def repeated(parsed: Modules) -> list[str]:
+    """Return the names of modules and of public classes that occur twice."""
+    stems = [name.rpartition(".")[2] for name in leaves(parsed)]
+    nodes = [node for module in parsed.values() for node in module.body if isinstance(node, ast.ClassDef)]
+    classes = [node.name for node in nodes if not node.name.startswith("_")]
+    return [
+        f"{name} occurs {count} times"
+        for names in (stems, classes)
+        for name, count in Counter(names).items()
+        if count > 1
+    ]
+
+
+def crowded(parsed: Modules) -> list[str]:
+    """Return the packages with too many modules; the engine is flat."""
+    counts = Counter(name.rpartition(".")[0] for name in leaves(parsed))
+    return [name for name, count in counts.items() if count > MOST_MODULES and name != "service.engine"]
 
 
 def trespassing(parsed: Modules) -> list[str]:
     return [
         f"{name} imports {each}, which is for {' and '.join(sorted(rooms))} alone"
         for name, each in pairs(parsed)
-        if (rooms := RESERVED.get(each.split(".")[0])) and room(name) not in rooms
+        if (rooms := RESERVED.get(each.split(".")[0])) and part(name) not in rooms
     ]
 
 
 def worldly(parsed: Modules) -> list[str]:
-    engine = [name for name in parsed if room(name) == "engine"]
+    engine = [name for name in parsed if part(name) == "engine"]
     known = [(name, each) for name in engine for each in imports(name, parsed)]
     found = [f"{name} imports {each}" for name, each in known if each.split(".")[0] in NOT_IN_ENGINE]
     waiting = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)
@@ -150,6 +230,14 @@ def test_imports_point_down() -> None:
     assert upward(package()) == []
 
 
+def test_names_of_modules_and_of_public_classes_occur_once() -> None:
+    assert repeated(package()) == []
+
+
+def test_packages_have_at_most_16_modules() -> None:
+    assert crowded(package()) == []
+
+
 def test_modules_are_imported_by_their_full_names() -> None:
     assert relative(package()) == []
 
@@ -158,6 +246,14 @@ def test_imports_have_no_cycles() -> None:
     parsed = package()
     graph = {name: set(imports(name, parsed)) & parsed.keys() for name in parsed}
     assert set(TopologicalSorter(graph).static_order()) == parsed.keys()
+
+
+def test_a_process_that_serves_imports_nothing_of_reading_and_loading() -> None:
+    parsed, needed, new = package(), set[str](), {"service.web.site"}
+    while new:
+        needed |= new
+        new = {each for name in new for each in imports(name, parsed)} & parsed.keys() - needed
+    assert [name for name in sorted(needed) if part(name) in ("reading", "loading", "sampling")] == []
 
 
 def test_libraries_are_imported_only_by_their_packages() -> None:
@@ -175,12 +271,22 @@ def test_only_listed_packages_open_files() -> None:
 @pytest.mark.parametrize(
     ("file", "line", "violation"),
     [
-        ("engine/page.py", "from service.web import app", "service.engine.page imports service.web.app, above it"),
+        (
+            "engine/page.py",
+            "from service.web.pipeline import app",
+            "service.engine.page imports service.web.pipeline.app, above it",
+        ),
         ("engine/page.py", "def f():\n import service.web", "service.engine.page imports service.web, above it"),
         ("loading/x.py", "import service.sampling.y", "service.loading.x imports service.sampling.y, beside it"),
         ("files/x.py", "from service.model import query", "service.files.x imports service.model.query, above it"),
         ("engine/page.py", "from ..web import app", "service.engine.page imports ..web, not by its full name"),
-        ("attic.py", "", "service.attic is in no layer"),
+        ("attic.py", "", "service.attic is in no layer of service"),
+        (
+            "web/headers/x.py",
+            "from service.web.pipeline import app",
+            "service.web.headers.x imports service.web.pipeline.app, above it",
+        ),
+        ("engine/app.py", "", "app occurs 2 times"),
         (
             "model/openapi.py",
             "import click.core",
@@ -197,9 +303,9 @@ def test_only_listed_packages_open_files() -> None:
     ],
 )
 def test_code_in_the_wrong_package_is_reported(tmp_path: Path, file: str, line: str, violation: str) -> None:
-    for name in ("web/app.py", "web/__init__.py", "sampling/y.py", "model/query.py", file):
+    for name in ("web/pipeline/app.py", "web/__init__.py", "sampling/y.py", "model/query.py", file):
         (tmp_path / "service" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "service" / name).write_text(line if name == file else "")
     parsed = modules(tmp_path / "service")
-    checks = (homeless, relative, upward, trespassing, worldly, opening)
+    checks = (homeless, relative, upward, repeated, trespassing, worldly, opening)
     assert [each for check in checks for each in check(parsed)] == [violation]

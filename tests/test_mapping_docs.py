@@ -7,13 +7,13 @@ import orjson
 import pytest
 
 from service.loading.dataset import load
-from service.reading.batch import BATCH_SIZE
-from service.reading.json_file import SAMPLE
-from service.reading.mapping.date_formats import RFC_3339, TOKENS
+from service.reading.batches.batch import BATCH_SIZE
+from service.reading.file_set.read_options import ReadOptions
+from service.reading.formats.json.json_file import SAMPLE
 from service.reading.mapping.declaration import CompaniesTable, FieldTable, FileTable, JoinTable, StoresTable
-from service.reading.mapping.keys import keys_of
 from service.reading.mapping.mapping_file import PRESETS, parse_mapping
-from service.reading.read_options import ReadOptions
+from service.reading.mapping.toml_keys import keys_of
+from service.reading.values.date_formats import RFC_3339, TOKENS
 from tests.program import run_here, serving
 from tests.test_docs import ROOT, blocks, codes, named, rows, section
 

@@ -3,12 +3,17 @@
 import re
 import tomllib
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
+from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
 
+from service.commands.bundled_folder import bundled_folder
+
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
 REQUIREMENTS = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]
 
 
@@ -46,3 +51,29 @@ def test_ci_runs_on_every_python_of_the_classifiers() -> None:
 
 def test_the_package_declares_its_types() -> None:
     assert (ROOT / "service" / "py.typed").read_bytes() == b""
+
+
+def test_the_wheel_has_the_bundled_data_and_every_page_of_the_documentation(tmp_path: Path) -> None:
+    """Built as `make wheel` builds it, and what of it `serve` and `help` read compared with the checkout."""
+    with ZipFile(next(WheelBuilder(str(ROOT)).build(directory=str(tmp_path)))) as wheel:
+        for folder in ("datasets", "docs"):
+            inside = {name for name in wheel.namelist() if name.startswith(f"service/{folder}/")}
+            assert inside == {f"service/{folder}/{file.name}" for file in (ROOT / folder).iterdir()}
+            assert all(wheel.read(name) == (ROOT / name.removeprefix("service/")).read_bytes() for name in inside)
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_bundled_folders_are_in_an_installed_package_and_beside_it_in_a_checkout(
+    tmp_path: Path, *, installed: bool
+) -> None:
+    package = tmp_path / "service"
+    expected = package / "docs" if installed else tmp_path / "docs"
+    expected.mkdir(parents=True)
+    assert bundled_folder("docs", package=package) == expected
+
+
+def test_no_data_file_of_the_package_is_ignored_by_git_and_so_left_out_of_the_wheel() -> None:
+    ignored = (ROOT / ".gitignore").read_text().splitlines()  # hatchling leaves these out
+    data = [file for file in (ROOT / "service").rglob("*") if file.suffix in {".csv", ".json", ".toml"}]
+    assert ROOT / "service" / "loading" / "countries.json" in data
+    assert [file for file in data for pattern in ignored if pattern and file.match(pattern)] == []

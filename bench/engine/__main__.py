@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bench.engine.report import Report, markdown
+from bench.engine.engine_report import Report, markdown
 from bench.markdown import save
 from bench.wire.contender import HOME
 

@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from bench.engine import test_engine, test_request_steps
+from bench.engine.engine_queries import SHAPES, Directory, Queries, read_directory, read_queries
 from bench.engine.loopback import Loopback, loopback
-from bench.engine.questions import SHAPES, Directory, Questions, read_directory, read_questions
-from bench.engine.targets import Pipeline, make_pipeline
+from bench.engine.request_pipeline import Pipeline, make_pipeline
 from bench.wire.machine import surroundings
 from bench.wire.sample import Sample, make_baked
 
@@ -26,8 +27,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Repeat each benchmark for each size and shape; most steps of a request do not depend on the size."""
     sizes = [*_SIZES, _LARGE] if metafunc.config.getoption("--large") else _SIZES
-    is_engine = "questions" in metafunc.fixturenames
+    is_engine = "queries" in metafunc.fixturenames
     metafunc.parametrize("stores", sizes if is_engine else [_REQUEST_SIZE], scope="session")
+    metafunc.parametrize("step", test_engine.STEPS if is_engine else test_request_steps.STEPS)
     metafunc.parametrize("shape", SHAPES if is_engine else REQUEST_SHAPES)
 
 
@@ -39,9 +41,9 @@ def directory(stores: int) -> Directory:
 
 
 @pytest.fixture(scope="session")
-def every_question(directory: Directory) -> dict[str, Questions]:
+def every_query(directory: Directory) -> dict[str, Queries]:
     """Return the queries of each shape on a data set."""
-    return read_questions(directory)
+    return read_queries(directory)
 
 
 @pytest.fixture
@@ -58,9 +60,9 @@ def connection(pipeline: Pipeline) -> Iterator[Loopback]:
 
 
 @pytest.fixture
-def questions(every_question: dict[str, Questions], shape: str) -> Questions:
+def queries(every_query: dict[str, Queries], shape: str) -> Queries:
     """Return the queries of one shape."""
-    return every_question[shape]
+    return every_query[shape]
 
 
 def pytest_benchmark_update_machine_info(machine_info: dict[str, Any]) -> None:

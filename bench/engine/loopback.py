@@ -8,10 +8,10 @@ from typing import Final, cast
 
 import uvloop
 
-from service.web.app import App
 from service.web.connections.connection import Connection
 from service.web.connections.limits import Limits
 from service.web.connections.server import Server
+from service.web.pipeline.app import App
 
 _HOUR: Final = 3600.0
 _LIMITS: Final = Limits(head_seconds=_HOUR, idle_seconds=_HOUR, write_seconds=_HOUR)

@@ -1,4 +1,4 @@
-"""An attacker, `python -m bench.hostile.attacker PORT PLACE CONNECTIONS`: sends one of `ATTACKS` as fast as it can."""
+"""Send one of `ATTACKS` at full speed: `python -m bench.hostile.attacker PORT NUMBER CONNECTIONS`."""
 
 import os
 import selectors
@@ -10,15 +10,15 @@ from bench.hostile.inputs import ATTACKS, Input
 
 # The client that is measured has the same core.
 _NICENESS: Final = 19
-# Sent and received at a time: what the kernel does at a stretch holds up the client.
+# Sent and received at a time: longer system calls would delay the client.
 _PIECE: Final = 1 << 16
-# Where the connection is kept, requests are sent ahead of the responses.
+# On a persistent connection, requests are sent ahead of the responses.
 _AHEAD_BYTES: Final = 1 << 14
 _BOTH: Final = selectors.EVENT_READ | selectors.EVENT_WRITE
 
 
 class Attacker:
-    """Connections on which an input is sent without end; responses are read and thrown away."""
+    """Connections on which an input is sent endlessly; responses are discarded."""
 
     def __init__(self, port: int, given: Input) -> None:
         self._port, self._given = port, given
@@ -28,7 +28,7 @@ class Attacker:
         self._number = 0
 
     def run(self, connections: int) -> None:
-        """Send until this process is ended."""
+        """Send until this process is stopped."""
         for _ in range(connections):
             self._open()
         while True:
@@ -59,7 +59,7 @@ class Attacker:
             self._open()
 
     def _send(self, connected: socket.socket, left: memoryview) -> None:
-        """Send a piece of what is left; go on with the next request, or with another connection after the response."""
+        """Send a piece of what is left; continue with the next request, or after the response on another connection."""
         if not self._given.answers:
             raise ConnectionResetError
         left = left[connected.send(left[:_PIECE]) :]

@@ -1,4 +1,4 @@
-"""What a client without a key can send that may cost the server much: each input up to the limits of the service."""
+"""Expensive requests of clients without a key, each up to the limits of the service."""
 
 from typing import Final
 
@@ -14,23 +14,23 @@ from service.web.connections.limits import (
 )
 from service.web.headers.list_fields import MAX_CHARACTERS
 
-# Replaced by a growing number, so that no part of such a request is in a cache.
+# Replaced by a growing number, so that no part of such a request is cached.
 _NUMBER: Final = b"#####"
 _BODY_BYTES: Final = 1_000_000
-# Of a line or a field, less what else is in it.
+# The length of a value in a line or a field.
 _LONG: Final = MAX_LINE_BYTES - 100
 _FIELDS: Final = MAX_FIELDS - 2
 _CHUNKED: Final = b"Transfer-Encoding: chunked"
 
 
 class Input(msgspec.Struct, frozen=True):
-    """Bytes that a client sends, over and over.
+    """Bytes that a client sends repeatedly.
 
-    answers     how many responses there are to them
+    answers     the number of responses
     closes      whether the connection ends with the last
     everything  whether it is for a service with an access log, a trusted proxy and an allowed origin
-    attack      whether it is among those that attackers send: the worst of each kind
-    bounded     whether its cost is promised to be within the bound
+    attack      whether attackers send it: the worst of each kind
+    bounded     whether its cost must be within the bound
     """
 
     name: str
@@ -42,7 +42,7 @@ class Input(msgspec.Struct, frozen=True):
     bounded: bool = True
 
     def numbered(self, number: int) -> bytes:
-        """Return what is sent the next time."""
+        """Return the bytes to send the next time."""
         return (
             self.sent.replace(_NUMBER, b"%05d" % (number % 100_000))
             if _NUMBER in self.sent[:MAX_LINE_BYTES]
@@ -55,7 +55,7 @@ def _request(target: bytes = b"/stores", *fields: bytes, method: bytes = b"GET",
 
 
 def _filled(start: bytes, unit: bytes, length: int) -> bytes:
-    """Return a text that begins so and goes on with a unit, as long as it may be."""
+    """Return a start and a repeated unit, up to a length."""
     return start + unit * ((length - len(start)) // len(unit))
 
 
@@ -177,6 +177,6 @@ _DOCUMENTS: Final = (
     Input("`/metrics`, where it is public", _request(b"/metrics"), bounded=False),
 )
 
-# Each beside a plain 401.
+# Each is compared with a plain 401.
 INPUTS: Final = (ONCE, *_SMALL, *_TARGETS, *_HEADS, *_FIELD_VALUES, *_BODIES, *_DOCUMENTS)
 ATTACKS: Final = (PLAIN, *(each for each in INPUTS if each.attack))

@@ -1,20 +1,17 @@
-"""ROAPI: tables loaded from JSON files, asked the cheapest way that answers rightly: by key, by REST, in SQL."""
+"""ROAPI: tables loaded from JSON files; each request uses the cheapest interface that answers it correctly."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-import msgspec
 import orjson
 
 from bench.peers.tables import COMPANY_FIELDS, read_stores
-from bench.wire.contender import Cannot, Contender, peer_program, peer_version, with_body
+from bench.wire.contender import Contender, Unsupported, peer_program, peer_version, with_body
 from bench.wire.shapes import Request, Shape
 
 _STORES: Final = "/api/tables/stores"
-_COMPANIES: Final = "/api/kv/companies"
-_SQL: Final = "/api/sql"
 _COLUMNS: Final = {"updated_at": "updated"}
 
 
@@ -22,7 +19,13 @@ def roapi(data: Path, work: Path) -> Contender:
     """Return ROAPI over a data set of JSON files. Raises `NotInstalled`."""
     program, version = peer_program("roapi"), peer_version("roapi")
     configuration = work / "roapi.yml"
-    configuration.write_bytes(orjson.dumps(_configuration(data, work)))  # JSON is YAML
+    stores = _written(work / "roapi-stores.json", _stores(data))
+    companies = _written(work / "roapi-companies.json", _companies(data))
+    tables = {
+        "tables": [{"name": "stores", "uri": str(stores)}],
+        "kvstores": [{"name": "companies", "uri": str(companies), "key": "company_id", "value": "record"}],
+    }
+    configuration.write_bytes(orjson.dumps(tables))  # JSON is YAML
     ports = ["--addr-postgres", "127.0.0.1:0", "--addr-flight-sql", "127.0.0.1:0"]
     return Contender(
         name="ROAPI",
@@ -30,38 +33,16 @@ def roapi(data: Path, work: Path) -> Contender:
         command=lambda port: [program, "--config", str(configuration), "--addr-http", f"127.0.0.1:{port}", *ports],
         ready="/health",
         targets=_targets,
-        notes="Plain arrays of records: no total_count, matches and orders by exact spelling, no keys. REST and "
-        "GraphQL know no offset and put missing values first; SQL pages and orders as asked. Each request goes the "
-        "cheapest way that answers it rightly: companies by its key-value store, in which they lie encoded, as text; "
-        "by REST first pages in the default order, and pages of 1,000 as ranges of a column that numbers that order; "
-        "the rest in SQL with LIMIT and OFFSET. REST filters by no boolean, so its copy of the data has is_open as a "
-        "text, and beside it the moment of updated_at.",
+        notes="Plain arrays of records: no total_count; matches and sorts by exact spelling; no authentication. REST "
+        "has no offset and sorts missing values first; SQL pages and sorts like the service. Each request uses the "
+        "cheapest interface that answers it correctly: companies its key-value store, which holds them encoded; first "
+        "pages in the default order REST; pages of 1,000 REST, as ranges of a column that numbers that order; all "
+        "others SQL with LIMIT and OFFSET. REST cannot filter by booleans, so is_open is text in its copy of the data.",
     )
-
-
-def roapi_by_offset(data: Path, work: Path) -> Contender:
-    """Return the same ROAPI as one pages it where no column numbers the default order. Raises `NotInstalled`."""
-    return msgspec.structs.replace(
-        roapi(data, work),
-        name="ROAPI by OFFSET",
-        targets=lambda shape: list(map(_page, shape.requests)),
-        notes="The same ROAPI, asked for its pages in SQL with LIMIT and OFFSET, as one does who has no such column.",
-        only=("page",),
-    )
-
-
-def _configuration(data: Path, work: Path) -> dict[str, Any]:
-    stores = _made(work / "roapi-stores.json", _stores(data))
-    companies = _made(work / "roapi-companies.json", _companies(data))
-    return {
-        "tables": [{"name": "stores", "uri": str(stores)}],
-        "kvstores": [{"name": "companies", "uri": str(companies), "key": "company_id", "value": "record"}],
-    }
 
 
 def _stores(data: Path) -> Iterator[dict[str, Any]]:
-    for store in read_stores(data):
-        yield {**store, "is_open": str(store["is_open"]).lower()}
+    return ({**store, "is_open": str(store["is_open"]).lower()} for store in read_stores(data))
 
 
 def _companies(data: Path) -> Iterator[dict[str, Any]]:
@@ -70,31 +51,22 @@ def _companies(data: Path) -> Iterator[dict[str, Any]]:
         yield {"company_id": company["company_id"], "record": orjson.dumps(record).decode()}
 
 
-def _made(file: Path, records: Iterator[dict[str, Any]]) -> Path:
-    """Return a file of records, written where there is none."""
+def _written(file: Path, records: Iterable[dict[str, Any]]) -> Path:
     if not file.exists():
-        partial = file.with_suffix(".part")
-        with partial.open("wb") as output:
-            for place, record in enumerate(records):
-                output.write(b",\n" if place else b"[\n")
-                output.write(orjson.dumps(record))
-            output.write(b"\n]\n")
-        partial.replace(file)
+        file.write_bytes(b"[" + b",\n".join(map(orjson.dumps, records)) + b"]\n")
     return file
 
 
 def _targets(shape: Shape) -> list[str]:
-    if shape.slug == "fault":
-        raise Cannot("it has neither these parameters nor 422")
-    if shape.slug == "key":
-        raise Cannot("it has no keys")
-    if shape.locates:
-        raise Cannot("it has no indexes of places or words")
+    if shape.status != 200:  # noqa: PLR2004 - OK
+        raise Unsupported("it has neither these parameters nor keys")
+    if shape.is_located:
+        raise Unsupported("it has no indexes of places or words")
     return list(map({"company": _company, "page": _range}.get(shape.slug, _page), shape.requests))
 
 
 def _company(request: Request) -> str:
-    return f"{_COMPANIES}/{quote(request.company_id, safe='')}"
+    return f"/api/kv/companies/{quote(request.company_id, safe='')}"
 
 
 def _range(request: Request) -> str:
@@ -109,19 +81,12 @@ def _page(request: Request) -> str:
     params = dict(request.params)
     limit, number = int(params.pop("limit")), int(params.pop("page_num"))
     by, order = params.pop("sort_by", ""), params.pop("sort_order", "asc")
+    filters = {name: value.replace("'", "''") for name, value in params.items()}
     if number == 1 and not by:
-        filters = [_filter(name, value) for name, value in params.items()]
-        return f"{_STORES}?{'&'.join(filters)}&sort=position&limit={limit}"
+        rest = (f"filter[{name}]=%27{quote(value, safe='')}%27" for name, value in filters.items())
+        return f"{_STORES}?{'&'.join(rest)}&sort=position&limit={limit}"
     key = f"{_COLUMNS.get(by, by)} {order} nulls last, position {order}" if by else "position"
-    conditions = [f"{name} = '{_doubled(value)}'" for name, value in params.items()]
-    where = f"where {' and '.join(conditions)} " if conditions else ""
+    where = " and ".join(["true", *(f"{name} = '{value}'" for name, value in filters.items())])
     offset = limit * (number - 1)
-    return with_body(_SQL, f"select * from stores {where}order by {key} limit {limit} offset {offset}")  # noqa: S608 - our own
-
-
-def _filter(name: str, value: str) -> str:
-    return f"filter[{name}]=%27{quote(_doubled(value), safe='')}%27"
-
-
-def _doubled(value: str) -> str:
-    return value.replace("'", "''")
+    sql = f"select * from stores where {where} order by {key} limit {limit} offset {offset}"  # noqa: S608 - our own
+    return with_body("/api/sql", sql)

@@ -1,100 +1,114 @@
-"""The data set as peers take it, and in SQLite with the indexes that the shapes ask for.
+"""The records for peers, and an SQLite database of them with the indexes that the shapes need.
 
 The standard library alone: programs in the peers' environment import it.
 """
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-STORE_FIELDS: Final = (
-    *("store_id", "company_id", "parent_company_id", "name", "address_1", "address_2", "city", "province", "country"),
-    *("postal_code", "phone_number", "is_open", "latitude", "longitude", "created_at", "updated_at"),
-)
-COMPANY_FIELDS: Final = ("company_id", "name", "domain", "parent_company_id")
 
-_SCHEMA: Final = """
-create table stores (
-    position integer primary key,
-    store_id text not null,
-    company_id text not null,
-    parent_company_id text,
-    name text collate nocase,
-    address_1 text not null collate nocase,
-    address_2 text collate nocase,
-    city text not null collate nocase,
-    province text collate nocase,
-    country text not null collate nocase,
-    postal_code text,
-    phone_number text,
-    is_open integer not null,
-    latitude text,
-    longitude text,
-    created_at text,
-    updated_at text,
-    updated real
-);
-create table companies (company_id text primary key, name text, domain text, parent_company_id text) without rowid;
+@dataclass(slots=True)
+class Store:
+    """A store of a response."""
+
+    store_id: str
+    company_id: str
+    parent_company_id: str | None
+    name: str | None
+    address_1: str
+    address_2: str | None
+    city: str
+    province: str | None
+    country: str
+    postal_code: str | None
+    phone_number: str | None
+    is_open: bool
+    latitude: str | None
+    longitude: str | None
+    created_at: str | None
+    updated_at: str | None
+
+
+@dataclass(slots=True)
+class Company:
+    """A company of a response."""
+
+    company_id: str
+    name: str
+    domain: str | None
+    parent_company_id: str | None
+
+
+STORE_FIELDS: Final = tuple(Store.__annotations__)
+COMPANY_FIELDS: Final = tuple(Company.__annotations__)
+_IGNORES_CASE: Final = ("name", "address_1", "address_2", "city", "province", "country")
+_COLUMNS: Final = ", ".join(f"{name} collate nocase" if name in _IGNORES_CASE else name for name in STORE_FIELDS)
+_SCHEMA: Final = f"""
+create table stores (position integer primary key, {_COLUMNS}, updated real);
+create table companies ({", ".join(COMPANY_FIELDS)}, primary key (company_id)) without rowid;
 """
-_INDEXES: Final = """
+_WORDS: Final = "name, address_1, address_2, city, province, postal_code, store_id, company, domain"
+# The tokenizer splits words at apostrophes; the service deletes them. The data set has only ASCII ones.
+_TEXTS: Final = ", ".join(
+    f"replace({ {'name': 'stores.name', 'company': 'companies.name'}.get(column, column) }, char(39), '')"
+    for column in _WORDS.split(", ")
+)
+_INDEXES: Final = f"""
 create index stores_city on stores (city);
 create index stores_city_open on stores (city, is_open);
 create index stores_country_name on stores (country, is_open, name);
 create index stores_company_updated on stores (company_id, updated);
+create virtual table places using rtree (position, west, east, south, north, +latitude real, +longitude real);
+insert into places select position, x, x, y, y, y, x from (
+    select position, cast(latitude as real) as y, cast(longitude as real) as x from stores where latitude is not null
+);
+create virtual table words using fts5 (
+    {_WORDS}, content = '', columnsize = 0, detail = none, prefix = '2 3', tokenize = 'unicode61 remove_diacritics 2'
+);
+insert into words (rowid, {_WORDS}) select position, {_TEXTS} from stores left join companies using (company_id);
 analyze;
-"""
+"""  # noqa: S608 - our own names
 
 
 def read_stores(data: Path) -> list[dict[str, Any]]:
-    """Return the stores in the default order, each with its `position`, from 1, and the moment it was `updated`."""
+    """Return the stores in the default order, with their `position`, from 1, and the timestamp of `updated_at`."""
     stores: list[dict[str, Any]] = json.loads((data / "stores.json").read_bytes())
-    stores.sort(key=lambda store: (_moment(store.get("created_at")), store["store_id"]))
+    stores.sort(key=lambda store: (_timestamp(store.get("created_at"), float("inf")), store["store_id"]))
     for position, store in enumerate(stores, 1):
-        store["position"] = position
-        store["updated"] = _seconds(store.get("updated_at"))
+        store |= {"position": position, "updated": _timestamp(store.get("updated_at"))}
     return stores
 
 
-def make_database(file: Path, data: Path, *steps: Callable[[sqlite3.Connection], None]) -> Path:
-    """Return an SQLite file of a data set of JSON files, made with further steps where there is none."""
+def make_database(file: Path, data: Path) -> Path:
+    """Return an SQLite file of a data set of JSON files, created if missing."""
     if not file.exists():
         partial = file.with_suffix(".part")
         partial.unlink(missing_ok=True)
         with closing(sqlite3.connect(partial)) as connection:
-            _fill(connection, data)
-            for step in steps:
-                step(connection)
+            connection.executescript(_SCHEMA)
+            _insert(connection, "stores", ("position", *STORE_FIELDS, "updated"), read_stores(data))
+            _insert(connection, "companies", COMPANY_FIELDS, json.loads((data / "companies.json").read_bytes()))
+            connection.executescript(_INDEXES)
+            connection.commit()
         partial.replace(file)
     return file
 
 
-def _fill(connection: sqlite3.Connection, data: Path) -> None:
-    connection.executescript(_SCHEMA)
-    _insert(connection, "stores", ("position", *STORE_FIELDS, "updated"), read_stores(data))
-    _insert(connection, "companies", COMPANY_FIELDS, json.loads((data / "companies.json").read_bytes()))
-    connection.executescript(_INDEXES)
-    connection.commit()
+def _insert(connection: sqlite3.Connection, table: str, names: Iterable[str], records: list[dict[str, Any]]) -> None:
+    values = ", ".join(f":{name}" for name in names)
+    rows = ({**dict.fromkeys(names), **record} for record in records)
+    connection.executemany(f"insert into {table} ({', '.join(names)}) values ({values})", rows)  # noqa: S608 - our own
 
 
-def _insert(
-    connection: sqlite3.Connection, table: str, fields: tuple[str, ...], records: Iterable[dict[str, Any]]
-) -> None:
-    places = ", ".join("?" * len(fields))
-    rows = ([record.get(field) for field in fields] for record in records)
-    connection.executemany(f"insert into {table} ({', '.join(fields)}) values ({places})", rows)  # noqa: S608 - our names
-
-
-def _moment(text: str | None) -> datetime:
-    """Return a moment; without an offset it is in UTC, and none at all is behind every other."""
+def _timestamp(text: str | None, missing: float | None = None) -> float | None:
+    """Return the seconds since 1970; a time without an offset is in UTC."""
     if text is None:
-        return datetime.max.replace(tzinfo=UTC)
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _seconds(text: str | None) -> float | None:
-    return None if text is None else _moment(text).timestamp()
+        return missing
+    time = datetime.fromisoformat(text)
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()

@@ -11,12 +11,12 @@ import click
 from bench.markdown import save
 from bench.reloads.footprints import BOUND_STORES, footprints
 from bench.reloads.latency import reloads
-from bench.reloads.report import Report, markdown
-from bench.reloads.setting import Setting
+from bench.reloads.reload_report import Report, markdown
+from bench.reloads.setup import Setup
 from bench.reloads.sharing import sharings
 from bench.reloads.starts import starts
 from bench.wire.cores import split_cores
-from bench.wire.load import Driver
+from bench.wire.load import LoadGenerator
 from bench.wire.machine import surroundings
 from bench.wire.servers import Failed
 
@@ -50,11 +50,11 @@ def main(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Print the tables; exit with 1 if a bound is exceeded. A run of all parts and sizes updates the docs."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
-    core, load = split_cores()
-    setting = Setting(seed, repeats, core, Driver(load, connections, seconds))
+    core, load_core = split_cores()
+    setup = Setup(seed, repeats, core, LoadGenerator(load_core, connections, seconds))
     sizes = [*(stores or _SIZES), *([_LARGE] if large else [])]
     try:
-        report = _report(setting, sizes, parts or _PARTS)
+        report = _report(setup, sizes, parts or _PARTS)
     except Failed as failed:
         raise click.ClickException(str(failed)) from failed
     print(markdown(report))
@@ -63,9 +63,9 @@ def main(  # noqa: PLR0913 - one for each option
     sys.exit(bool(report.missed))
 
 
-def _report(setting: Setting, sizes: list[int], parts: tuple[Part, ...]) -> Report:
-    def of(part: Part, measure: Callable[[Setting, int], Iterable[_Found]], stores: Iterable[int]) -> list[_Found]:
-        return [found for each in stores if part in parts for found in measure(setting, each)]
+def _report(setup: Setup, sizes: list[int], parts: tuple[Part, ...]) -> Report:
+    def of(part: Part, measure: Callable[[Setup, int], Iterable[_Found]], stores: Iterable[int]) -> list[_Found]:
+        return [found for each in stores if part in parts for found in measure(setup, each)]
 
     return Report(
         surroundings=surroundings(),

@@ -9,17 +9,17 @@ from typing import Final
 import msgspec
 
 from bench.markdown import table
-from bench.reloads.setting import Setting, several
-from bench.reloads.workers import connected, spread
+from bench.reloads.setup import Setup, with_workers
+from bench.reloads.worker_connections import connected, count_connections
+from bench.wire.comparison import Comparison, compare
 from bench.wire.contender import Contender
-from bench.wire.load import Questions, drive
-from bench.wire.measure import Contest, contest
+from bench.wire.load import Workload, generate_load
 from bench.wire.sample import make_baked
 from bench.wire.servers import Server, running
 from bench.wire.shapes import Shape, read_shapes
 
 _WORKERS: Final = 2
-_BOUND: Final = 1.1
+_MAX_RATIO: Final = 1.1
 _SHAPES: Final = ("company", "city", "page")
 _PAUSE_SECONDS: Final = 0.05
 
@@ -27,33 +27,33 @@ _PAUSE_SECONDS: Final = 0.05
 class Sharing(msgspec.Struct, frozen=True):
     """One worker and two on a shape; `busiest` is the number of connections of the busier worker, run by run."""
 
-    contest: Contest
+    comparison: Comparison
     connections: int
     busiest: Sequence[int]
 
     @property
     def missed(self) -> list[str]:
         """The median of the pairs, if it is above the bound."""
-        ratio = self.contest.cpu_ratio.median
-        return [] if ratio <= _BOUND else [f"{self.contest.shape}: two workers cost {ratio:.2f} times as much as one"]
+        ratio, shape = self.comparison.cpu_ratio.median, self.comparison.shape
+        return [] if ratio <= _MAX_RATIO else [f"{shape}: two workers cost {ratio:.2f} times as much as one"]
 
 
-def sharings(setting: Setting, stores: int) -> Iterator[Sharing]:
+def sharings(setup: Setup, stores: int) -> Iterator[Sharing]:
     """Send load to one worker and to two in turn, all on one core, then to two on both."""
-    sample = setting.sample(stores)
+    sample = setup.sample(stores)
     data = make_baked(sample)
-    shapes = [shape for shape in read_shapes(sample.folder, setting.seed) if shape.slug in _SHAPES]
-    one, two = several(data, 1), several(data, _WORKERS)
-    with running(one, setting.core) as ours, _both(two, setting.core) as theirs:
-        contests = [contest(setting.driver, shape, ours=ours, theirs=theirs, pairs=setting.repeats) for shape in shapes]
-    with _both(two, *setting.both_cores) as server:
-        for shape, found in zip(shapes, contests, strict=True):
-            busiest = [_busiest(setting, server, shape) for _ in range(setting.repeats)]
-            yield Sharing(found, setting.driver.connections, busiest)
+    shapes = [shape for shape in read_shapes(sample.folder, setup.seed) if shape.slug in _SHAPES]
+    one, two = with_workers(data, 1), with_workers(data, _WORKERS)
+    with running(one, setup.core) as ours, _all_ready(two, setup.core) as theirs:
+        comparisons = [compare(setup.load, shape, ours, (theirs,), setup.repeats)[0] for shape in shapes]
+    with _all_ready(two, *setup.both_cores) as server:
+        for shape, found in zip(shapes, comparisons, strict=True):
+            busiest = [_busiest(setup, server, shape) for _ in range(setup.repeats)]
+            yield Sharing(found, setup.load.connections, busiest)
 
 
 @contextmanager
-def _both(contender: Contender, *cores: int) -> Iterator[Server]:
+def _all_ready(contender: Contender, *cores: int) -> Iterator[Server]:
     """Yield a server once both of its workers respond."""
     with running(contender, *cores) as server:
         with connected(server, _WORKERS):
@@ -61,14 +61,13 @@ def _both(contender: Contender, *cores: int) -> Iterator[Server]:
         yield server
 
 
-def _busiest(setting: Setting, server: Server, shape: Shape) -> int:
+def _busiest(setup: Setup, server: Server, shape: Shape) -> int:
     """Return the connections of the busier worker once all of a run are open. Raises `Failed`."""
-    questions = Questions.of(shape, server)
     with ThreadPoolExecutor() as pool:
-        driving = pool.submit(drive, setting.driver, server, questions)
-        while (found := spread(server)).total() < setting.driver.connections and not driving.done():
+        run = pool.submit(generate_load, setup.load, Workload.of(shape, server))
+        while (found := count_connections(server)).total() < setup.load.connections and not run.done():
             time.sleep(_PAUSE_SECONDS)
-        driving.result()
+        run.result()
     return max(found.values(), default=0)
 
 
@@ -79,15 +78,6 @@ def markdown(found: Iterable[Sharing]) -> str:
 
 
 def _row(each: Sharing) -> Sequence[str]:
-    ratio = each.contest.cpu_ratio
-    sides = (each.contest.ours, each.contest.theirs)
-    costs = (f"{side.cpu_microseconds.median:,.1f}" for side in sides)
+    costs = (f"{cost:,.1f}" for cost in each.comparison.medians("cpu_microseconds"))
     of_all = f"{min(each.busiest)} to {max(each.busiest)} of {each.connections}"
-    return (
-        each.contest.shape,
-        *costs,
-        f"**{ratio.median:.2f}**",
-        f"{ratio.lowest:.2f}",
-        f"{ratio.highest:.2f}",
-        of_all,
-    )
+    return (each.comparison.shape, *costs, *each.comparison.cpu_ratio.cells(), of_all)

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from bench.markdown import table
-from bench.reloads.editions import FORMS, Form
-from bench.reloads.setting import Setting, median_and_highest
+from bench.reloads.published_data import FORMS, Form
+from bench.reloads.setup import Setup, median_and_maximum
+from bench.wire.comparison import Spread
 from bench.wire.contender import Contender
-from bench.wire.measure import Spread
 from bench.wire.sample import make_baked
 from bench.wire.servers import running
-from bench.wire.service import service
+from bench.wire.service_contender import service
 
 
 class Start(msgspec.Struct, frozen=True):
@@ -22,20 +22,21 @@ class Start(msgspec.Struct, frozen=True):
     ready: Spread
 
 
-def starts(setting: Setting, stores: int) -> Iterator[Start]:
+def starts(setup: Setup, stores: int) -> Iterator[Start]:
     """Start the service repeatedly."""
-    sample = setting.sample(stores)
+    sample = setup.sample(stores)
     baked = make_baked(sample)
     for form, data in zip(FORMS, (sample.folder, baked), strict=True):
-        yield Start(stores, form, Spread.of(_ready(setting, service(data)) for _ in range(setting.repeats)))
+        yield Start(stores, form, Spread.of(_ready(setup, service(data)) for _ in range(setup.repeats)))
 
 
-def _ready(setting: Setting, contender: Contender) -> float:
-    with running(contender, *setting.both_cores) as server:
+def _ready(setup: Setup, contender: Contender) -> float:
+    with running(contender, *setup.both_cores) as server:
         return server.ready_seconds
 
 
 def markdown(found: Iterable[Start]) -> str:
     """Return the times as a table."""
     head = ("stores", "from", "start to ready, s")
-    return table(head, ((f"{start.stores:,}", start.form, median_and_highest(start.ready)) for start in found))
+    rows = ((f"{each.stores:,}", each.form, median_and_maximum(msgspec.structs.astuple(each.ready))) for each in found)
+    return table(head, rows)

@@ -13,12 +13,12 @@ import msgspec
 import orjson
 
 from bench.markdown import table
-from bench.reloads.editions import FORMS, Form, Place, editions, place
-from bench.reloads.setting import several
-from bench.reloads.workers import connected
-from bench.soak.clients import Client, Persistent, Reconnecting, SlowReader, at_rest
-from bench.soak.requests import Ledger, every_request
-from bench.soak.samples import History, markdown, members, sample
+from bench.reloads.published_data import FORMS, Form, Published, editions, publish_in_turn
+from bench.reloads.setup import with_workers
+from bench.reloads.worker_connections import connected
+from bench.soak.clients import Client, Persistent, Reconnecting, SlowReader, all_paused
+from bench.soak.expectations import Checker, every_request
+from bench.soak.process_history import History, markdown, members, sample
 from bench.wire.cores import split_cores
 from bench.wire.machine import surroundings
 from bench.wire.sample import Sample
@@ -35,8 +35,8 @@ class Run(msgspec.Struct, frozen=True):
 
     name: str
     server: Server
-    place: Place
-    ledger: Ledger
+    data: Published
+    checker: Checker
     clients: Sequence[Client]
     histories: Sequence[History]
 
@@ -53,61 +53,64 @@ def main(*, minutes: float, every: float, stores: int, seed: int, workers: tuple
     The services run at the same time. The first serves files, the next a baked file, and so on in turn.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the servers are stopped too
-    cores, gate = split_cores(), Event()
-    gate.set()
+    cores, active = split_cores(), Event()
+    active.set()
     try:
         with ExitStack() as stack:
             runs = [
-                stack.enter_context(_loaded(Sample.of(stores, seed=seed), FORMS[number % 2], count, cores, gate))
+                stack.enter_context(_loaded(Sample.of(stores, seed=seed), FORMS[number % 2], count, cores, active))
                 for number, count in enumerate(workers)
             ]
-            reloads = _soak(runs, gate, minutes * 60, every)
+            reloads = _soak(runs, active, minutes * 60, every)
     except Failed as failed:
         raise click.ClickException(str(failed)) from failed
     _report(runs, minutes, reloads)
 
 
 @contextmanager
-def _loaded(sample: Sample, form: Form, workers: int, cores: tuple[int, int], gate: Event) -> Iterator[Run]:
+def _loaded(sample: Sample, form: Form, workers: int, cores: tuple[int, int], active: Event) -> Iterator[Run]:
     """Start a service and its clients."""
-    with place(sample, editions(sample), form) as home, running(several(home.data, workers), *cores) as server:
+    with (
+        publish_in_turn(sample, editions(sample), form) as data,
+        running(with_workers(data.path, workers), *cores) as server,
+    ):
         with connected(server, workers):
             pids = members(server.pid)
         name = f"{form}, {workers} worker{'s' * (workers > 1)}"
-        company = orjson.loads(server.ask("/companies?limit=1", KEY).body)["data"][0]["company_id"]
-        ledger, requests = Ledger(), every_request(company)
+        company = orjson.loads(server.fetch("/companies?limit=1", KEY).body)["data"][0]["company_id"]
+        checker, requests = Checker(), every_request(company)
         clients = [
-            kind(server.port, requests, ledger, place=7 * number, gate=gate) for number, kind in enumerate(_KINDS)
+            kind(server.port, requests, checker, first=7 * number, running=active) for number, kind in enumerate(_KINDS)
         ]
         for client in clients:
             client.start()
-        yield Run(name, server, home, ledger, clients, [History(f"{name}: {pid}", pid, []) for pid in pids])
+        yield Run(name, server, data, checker, clients, [History(f"{name}: {pid}", pid, []) for pid in pids])
         for client in clients:
-            client.end()
+            client.stop()
 
 
-def _soak(runs: Sequence[Run], gate: Event, seconds: float, every: float) -> int:
+def _soak(runs: Sequence[Run], active: Event, seconds: float, every: float) -> int:
     """Sample each process and replace the data, repeatedly; return the number of reloads."""
-    began = time.monotonic()
+    started = time.monotonic()
     everyone = [client for run in runs for client in run.clients]
     rounds = 0
-    while (at := time.monotonic() - began) < seconds:
-        with at_rest(everyone, gate):
+    while (at := time.monotonic() - started) < seconds:
+        with all_paused(everyone, active):
             for run in runs:
                 _sample(run, at)
         for run in runs:
             _reload(run)
         rounds += 1
-        time.sleep(max(0.0, min(rounds * every, seconds) - (time.monotonic() - began)))
-    with at_rest(everyone, gate):
+        time.sleep(max(0.0, min(rounds * every, seconds) - (time.monotonic() - started)))
+    with all_paused(everyone, active):
         for run in runs:
-            _sample(run, time.monotonic() - began)
+            _sample(run, time.monotonic() - started)
     return rounds
 
 
 def _sample(run: Run, at: float) -> None:
     if members(run.server.pid) != [history.pid for history in run.histories]:
-        run.ledger.fail("a process ended or was started")
+        run.checker.fail("a process ended or was started")
         return
     for history in run.histories:
         history.samples.append(sample(history.pid, at))
@@ -116,22 +119,22 @@ def _sample(run: Run, at: float) -> None:
 def _reload(run: Run) -> None:
     """Publish the other edition and wait until it is served."""
     before, until = _generation(run), time.monotonic() + _RELOAD_SECONDS
-    run.place.publish()
+    run.data.publish()
     while _generation(run) == before:
         if time.monotonic() > until:
-            run.ledger.fail(f"no new data after {_RELOAD_SECONDS} s")
+            run.checker.fail(f"no new data after {_RELOAD_SECONDS} s")
             return
         time.sleep(_PAUSE_SECONDS)
 
 
 def _generation(run: Run) -> int:
-    return int(orjson.loads(run.server.ask("/ready", KEY).body)["generation"])
+    return int(orjson.loads(run.server.fetch("/ready", KEY).body)["generation"])
 
 
 def _report(runs: Sequence[Run], minutes: float, reloads: int) -> None:
-    statuses = sorted({status for run in runs for status in run.ledger.statuses})
+    statuses = sorted({status for run in runs for status in run.checker.statuses})
     rows = [
-        (run.name, str(reloads), *(f"{run.ledger.statuses[status]:,}" for status in statuses), str(run.ledger.failed))
+        (run.name, str(reloads), *(f"{run.checker.statuses[status]:,}" for status in statuses), str(run.checker.failed))
         for run in runs
     ]
     histories = [history for run in runs for history in run.histories]
@@ -139,7 +142,7 @@ def _report(runs: Sequence[Run], minutes: float, reloads: int) -> None:
     print(table(("service", "reloads", *map(str, statuses), "failed or mixed"), rows))
     print(markdown(histories))
     missed = [miss for history in histories for miss in history.missed]
-    missed += [f"{run.name}: {why}" for run in runs for why in run.ledger.failures]
+    missed += [f"{run.name}: {why}" for run in runs for why in run.checker.failures]
     print("\n".join(f"- Failed: {miss}." for miss in missed) or "Nothing grew and nothing failed.")
     sys.exit(bool(missed))
 

@@ -9,51 +9,52 @@ from itertools import cycle
 from threading import Event, Thread
 from typing import Final
 
-from bench.soak.requests import Ledger, Request
+from bench.soak.expectations import Checker, Request
 from bench.wire.shapes import KEY
 
 _SECONDS: Final = 60
-_SLOW: Final = Request("/stores?limit=1000")
+_LONG: Final = Request("/stores?limit=1000")
 _PIECE: Final = 16 << 10
 _PIECE_SECONDS: Final = 0.02
-_STEP_SECONDS: Final = 0.01
+_ERROR_SECONDS: Final = 0.01
 
 
 class Client(Thread):
-    """Sends one request after the other, each client from another place in the list, while the gate is open."""
+    """Sends one request after the other, each client from another position in the list, unless paused."""
 
-    def __init__(self, port: int, requests: Sequence[Request], ledger: Ledger, *, place: int, gate: Event) -> None:
+    def __init__(self, port: int, requests: Sequence[Request], checker: Checker, *, first: int, running: Event) -> None:
         super().__init__(daemon=True)
-        self.port, self.ledger = port, ledger
-        self._requests = cycle([*requests[place:], *requests[:place]])
-        self._gate, self._over = gate, Event()
-        self.resting = Event()
+        self.port, self.checker = port, checker
+        self._requests = cycle([*requests[first:], *requests[:first]])
+        self._running, self._stopped = running, Event()
+        self.paused = Event()
 
     def run(self) -> None:
-        """Send requests until stopped; count errors in the ledger and continue."""
-        while not self._over.is_set():
-            if not self._gate.is_set():
-                self.resting.set()
-                self._gate.wait()
-                self.resting.clear()
-                self.rested()
+        """Send requests until stopped; count errors and continue."""
+        while not self._stopped.is_set():
+            if not self._running.is_set():
+                self.paused.set()
+                self._running.wait()
+                self.paused.clear()
+                self.close()  # the service may close the idle connection
             request = next(self._requests)
             try:
                 self.send(request)
             except (OSError, HTTPException) as error:
-                self.ledger.fail(f"{request.method} {request.target}: {error!r}")
-                time.sleep(_STEP_SECONDS)
+                self.checker.fail(f"{request.method} {request.target}: {error!r}")
+                self.close()
+                time.sleep(_ERROR_SECONDS)
 
-    def rested(self) -> None:
-        """Prepare to continue after a pause."""
-
-    def end(self) -> None:
+    def stop(self) -> None:
         """Stop after the response in progress."""
-        self._over.set()
+        self._stopped.set()
         self.join(_SECONDS)
 
+    def close(self) -> None:
+        """Close the connection, if it is kept between requests."""
+
     def send(self, request: Request) -> None:
-        """Send a request, and record the response in the ledger."""
+        """Send a request, and check the response."""
         raise NotImplementedError
 
 
@@ -63,8 +64,8 @@ class Persistent(Client):
     _connection: HTTPConnection | None = None
     _tags: dict[str, str] | None = None
 
-    def rested(self) -> None:
-        """Reconnect for the next request: the service may have closed the idle connection."""
+    def close(self) -> None:
+        """Reconnect for the next request."""
         if self._connection is not None:
             self._connection.close()
 
@@ -73,16 +74,7 @@ class Persistent(Client):
         self._connection = self._connection or HTTPConnection("127.0.0.1", self.port, timeout=_SECONDS)
         self._tags = {} if self._tags is None else self._tags
         tag = self._tags.get(request.target) if request.conditional else None
-        try:
-            self._connection.request(request.method, request.target, headers={**request.fields, **_if_none(tag)})
-            answer = self._connection.getresponse()
-            body = answer.read()
-        except (OSError, HTTPException):
-            self._connection.close()
-            raise
-        if request.conditional:
-            self._tags[request.target] = answer.headers.get("ETag", "")
-        self.ledger.record(request, answer.status, dict(answer.headers), body)
+        _exchange(self._connection, request, self.checker, {"If-None-Match": tag} if tag else {}, self._tags)
 
 
 class Reconnecting(Client):
@@ -92,11 +84,20 @@ class Reconnecting(Client):
         """Send the request on a new connection."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=_SECONDS)
         try:
-            connection.request(request.method, request.target, headers=dict(request.fields))
-            answer = connection.getresponse()
-            self.ledger.record(request, answer.status, dict(answer.headers), answer.read())
+            _exchange(connection, request, self.checker, {}, {})
         finally:
             connection.close()
+
+
+def _exchange(
+    connection: HTTPConnection, request: Request, checker: Checker, condition: dict[str, str], tags: dict[str, str]
+) -> None:
+    connection.request(request.method, request.target, headers={**request.fields, **condition})
+    response = connection.getresponse()
+    body = response.read()
+    if request.conditional:
+        tags[request.target] = response.headers.get("ETag", "")
+    checker.check(request, response.status, dict(response.headers), body)
 
 
 class SlowReader(Client):
@@ -108,14 +109,14 @@ class SlowReader(Client):
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _PIECE)
             client.settimeout(_SECONDS)
             client.connect(("127.0.0.1", self.port))
-            client.sendall(f"GET {_SLOW.target} HTTP/1.0\r\nHost: bench\r\nx-api-key: {KEY}\r\n\r\n".encode())
+            client.sendall(f"GET {_LONG.target} HTTP/1.0\r\nHost: bench\r\nx-api-key: {KEY}\r\n\r\n".encode())
             received = b"".join(_slowly(client))
         head, _, body = received.partition(b"\r\n\r\n")
         start, *lines = head.decode("latin-1").split("\r\n")
         fields = dict(line.split(": ", 1) for line in lines)
         if int(fields.get("Content-Length", -1)) != len(body):
             raise HTTPException(f"{len(body)} bytes of {fields.get('Content-Length')}")
-        self.ledger.record(_SLOW, int(start.split(" ")[1]), fields, body)
+        self.checker.check(_LONG, int(start.split(" ")[1]), fields, body)
 
 
 def _slowly(client: socket.socket) -> Iterator[bytes]:
@@ -124,17 +125,13 @@ def _slowly(client: socket.socket) -> Iterator[bytes]:
         time.sleep(_PIECE_SECONDS)
 
 
-def _if_none(tag: str | None) -> dict[str, str]:
-    return {"If-None-Match": tag} if tag else {}
-
-
 @contextmanager
-def at_rest(clients: Sequence[Client], gate: Event) -> Iterator[None]:
+def all_paused(clients: Sequence[Client], running: Event) -> Iterator[None]:
     """Pause all clients, each after a response."""
-    gate.clear()
+    running.clear()
     for client in clients:
-        client.resting.wait(_SECONDS)
+        client.paused.wait(_SECONDS)
     try:
         yield
     finally:
-        gate.set()
+        running.set()

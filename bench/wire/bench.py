@@ -1,36 +1,43 @@
-"""A benchmark over HTTP: the service, its upper bounds and its peers, shape by shape."""
+"""The benchmark over HTTP: the service, its upper bounds and its peers, shape by shape."""
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from statistics import fmean
 from typing import Final
 
 import msgspec
 
-from bench.peers.ceiling import bare, low_level
-from bench.peers.datasette import datasette
+from bench.peers.byte_handlers import Responses
 from bench.peers.fastapi import fastapi
 from bench.peers.nginx import nginx
 from bench.peers.redis import redis
-from bench.peers.roapi import roapi, roapi_by_offset
+from bench.peers.roapi import roapi
 from bench.peers.tipg import tipg
-from bench.wire.agreement import check_same
-from bench.wire.answers import Answers, collect
-from bench.wire.contender import Cannot, Contender, NotInstalled
-from bench.wire.load import Driver
-from bench.wire.measure import Contest, contest, contests
-from bench.wire.report import Loading
+from bench.peers.upper_bounds import record, upper_bound
+from bench.wire.comparison import compare, compare_with_peer
+from bench.wire.contender import Contender, NotInstalled, Unsupported
+from bench.wire.http_report import Loading, Report, ShapeFacts
+from bench.wire.load import LoadGenerator
 from bench.wire.sample import Sample
 from bench.wire.servers import Failed, Server, running
-from bench.wire.service import service
+from bench.wire.service_contender import service
 from bench.wire.shapes import Shape
-from bench.wire.variants import check_kept, tagged
+from bench.wire.variants import check_cached, with_entity_tags
 
-# Those that are measured on places alone.
+# Each from the folder of the data set and a folder to work in.
+_PEERS: Final[Mapping[str, Callable[[Path, Path], Contender]]] = {
+    "roapi": roapi,
+    "fastapi": fastapi,
+    "nginx": lambda _, work: nginx(work / "responses", work),
+    "tipg": tipg,
+    "redis": redis,
+}
+PEERS: Final = tuple(_PEERS)
+# Measured on places only.
 PLACE_PEERS: Final = ("tipg", "redis")
-PEERS: Final = ("roapi", "roapi-offset", "fastapi", "nginx", "datasette", *PLACE_PEERS)
 
 
 def log(text: str) -> None:
@@ -38,121 +45,89 @@ def log(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
-class Found(msgspec.Struct, frozen=True):
-    """The results: responses, start-up of each server, contests, and what could not be measured."""
-
-    answers: dict[str, Answers]
-    loadings: list[Loading]
-    ceilings: list[Contest]
-    low_level: list[Contest]
-    logged: list[Contest]
-    peers: list[Contest]
-    lacks: list[str]
+def peers_of(shapes: Iterable[Shape]) -> Sequence[str]:
+    """Return the peers that are measured on some of the shapes."""
+    return PEERS if any(shape.is_located for shape in shapes) else [name for name in PEERS if name not in PLACE_PEERS]
 
 
 class Bench(msgspec.Struct, frozen=True):
-    """What to measure and how: the data set, the form to serve, the servers' core, the load, the pairs.
-
-    `others` are further forms of the data set; only their loading is measured.
-    """
+    """What to measure and how: the data set, the form to serve, the servers' core, the load, the rounds."""
 
     sample: Sample
     data: Path
-    others: Sequence[Path]
     core: int
-    driver: Driver
-    pairs: int
-    peer_pairs: int
+    load: LoadGenerator
+    rounds: int
+    peer_rounds: int
 
-    def run(self, shapes: Sequence[Shape], peers: Sequence[str]) -> Found:
-        """Measure everything, peers on plain shapes. Raises `Failed` if the service or an upper bound fails."""
-        found = Found({}, [], [], [], [], [], [])
-        for other in self.others:
-            with self._started(service(other), found):
+    def run(self, shapes: Sequence[Shape], peers: Sequence[str], other_forms: Sequence[Path], report: Report) -> None:
+        """Add everything to a report: the loading of other forms of the data set, the shapes, peers on plain shapes.
+
+        Raises `Failed` if the service or an upper bound fails.
+        """
+        for form in other_forms:
+            with self._started(service(form), report):
                 pass
-        with self._started(service(self.data), found) as ours:
-            asked = [tagged(ours, shape) for shape in shapes]
-            for shape in asked:
-                (self._beside_logged if shape.most else self._beside_ceilings)(ours, shape, found)
+        with self._started(service(self.data), report) as ours:
+            shapes = [with_entity_tags(ours, shape) for shape in shapes]
+            for shape in shapes:
+                log(shape.slug)
+                (self._compare_logged if shape.is_logged else self._compare_upper_bounds)(ours, shape, report)
             for name in peers:
+                log(f"prepare the data of {name}")
                 try:
-                    with self._started(self._peer(name, found.answers), found) as theirs:
-                        self._against(ours, theirs, [shape for shape in asked if shape.plain], found)
-                except (NotInstalled, Failed) as lack:
-                    log(str(lack))
-                    found.lacks.append(f"{lack}.")
-            spared = [shape.title for shape in asked if not shape.plain]
-            if peers and spared:
-                found.lacks.append(f"No peer is asked: {'; '.join(spared)}.")
-        return found
+                    contender = _PEERS[name](self.sample.folder, self.sample.work)
+                    with self._started(contender, report) as peer:
+                        self._compare_peer(ours, peer, [shape for shape in shapes if shape.is_plain], report)
+                except (NotInstalled, Failed) as error:
+                    log(str(error))
+                    report.not_measured.append(f"{error}.")
 
     @contextmanager
-    def _started(self, contender: Contender, found: Found) -> Iterator[Server]:
-        log(f"start {contender.name}")
+    def _started(self, contender: Contender, report: Report) -> Iterator[Server]:
         with running(contender, self.core) as server:
             log(f"{contender.name} was ready after {server.ready_seconds:.2f} s")
-            found.loadings.append(
+            report.loadings.append(
                 Loading(contender.name, contender.version, server.ready_seconds, server.loaded, contender.notes)
             )
             yield server
 
-    def _beside_ceilings(self, ours: Server, shape: Shape, found: Found) -> None:
-        """Measure the service, or one with the options of the shape, after checking each response."""
+    def _compare_upper_bounds(self, ours: Server, shape: Shape, report: Report) -> None:
+        """Compare the service, or one with the options of the shape, after checking each response."""
         own = running(service(self.data, *shape.options), self.core) if shape.options else nullcontext(ours)
-        with own as asked:
-            answers = found.answers[shape.slug] = self._collected(asked, shape)
-            ceilings = [make(shape, answers, self.sample.work) for make in (bare, low_level)]
-            log(f"{', '.join(each.name for each in ceilings)}: {shape.slug}")
-            with ExitStack() as stack:
-                others = [stack.enter_context(running(each, self.core)) for each in ceilings]
-                rounds = self.peer_pairs if shape.minor else self.pairs
-                made = contests(self.driver, shape, ours=asked, others=others, rounds=rounds)
-        found.ceilings.append(made[0])
-        found.low_level.append(made[1])
+        with own as asked, ExitStack() as stack:
+            responses = self._record(asked, shape, report)
+            contenders = [upper_bound(name, shape, responses, self.sample.work) for name in ("bare", "low-level")]
+            others = [stack.enter_context(running(each, self.core)) for each in contenders]
+            rounds = self.peer_rounds if shape.is_minor else self.rounds
+            bare, low_level = compare(self.load, shape, asked, others, rounds)
+        report.bare.append(msgspec.structs.replace(bare, other="bare", bound=shape.bound))
+        report.low_level.append(low_level)
 
-    def _beside_logged(self, ours: Server, shape: Shape, found: Found) -> None:
-        """Measure the service and one with the options of the shape, after checking each response."""
-        logged = service(self.data, *shape.options)
-        log(f"{logged.name}: {shape.slug}")
-        with running(logged, self.core) as theirs:
-            found.answers[shape.slug] = self._collected(theirs, shape)
-            found.logged.append(contest(self.driver, shape, ours=ours, theirs=theirs, pairs=self.pairs))
+    def _compare_logged(self, ours: Server, shape: Shape, report: Report) -> None:
+        """Compare the service with one that has the options of the shape, after checking each response."""
+        with running(service(self.data, *shape.options), self.core) as logged:
+            self._record(logged, shape, report)
+            (made,) = compare(self.load, shape, ours, (logged,), self.rounds)
+        report.logged.append(msgspec.structs.replace(made, other="logged", bound=shape.bound))
 
-    def _collected(self, server: Server, shape: Shape) -> Answers:
-        """Send the requests of a shape once each; check and return the responses."""
-        answers = collect(server, shape, self._answers / shape.slug)
-        check_kept(shape, answers)
-        return answers
+    def _record(self, server: Server, shape: Shape, report: Report) -> Responses:
+        responses = record(server, shape, self.sample.work / "responses" / shape.slug)
+        check_cached(shape, sum(responses.sizes))
+        report.shapes.append(ShapeFacts(shape.slug, shape.title, len(shape.requests), fmean(responses.sizes)))
+        return responses
 
-    def _peer(self, name: str, answers: Mapping[str, Answers]) -> Contender:
-        """Prepare the data of a peer and return the peer. Raises `NotInstalled`, `Failed`."""
-        data, work = self.sample.folder, self.sample.work
-        log(f"prepare the data of {name}")
-        return {
-            "roapi": lambda: roapi(data, work),
-            "roapi-offset": lambda: roapi_by_offset(data, work),
-            "fastapi": lambda: fastapi(data, work),
-            "nginx": lambda: nginx(answers, root=self._answers, work=work),
-            "datasette": lambda: datasette(data, work),
-            "tipg": lambda: tipg(data, work),
-            "redis": lambda: redis(data, work),
-        }[name]()
-
-    def _against(self, ours: Server, theirs: Server, shapes: Sequence[Shape], found: Found) -> None:
-        """Measure the service and a peer on each shape that the peer supports."""
-        only, name = theirs.contender.only, theirs.contender.name
-        unable: dict[str, list[str]] = {}
-        for shape in shapes if not only else [shape for shape in shapes if shape.slug in only]:
+    def _compare_peer(self, ours: Server, peer: Server, shapes: Sequence[Shape], report: Report) -> None:
+        """Compare the service and a peer on each shape that the peer supports."""
+        name = peer.contender.name
+        unsupported: dict[str, list[str]] = {}
+        for shape in shapes:
             log(f"{name}: {shape.slug}")
             try:
-                check_same(shape, ours=ours, theirs=theirs)
-                found.peers.append(contest(self.driver, shape, ours=ours, theirs=theirs, pairs=self.peer_pairs))
-            except Cannot as cannot:
-                unable.setdefault(str(cannot), []).append(shape.title)
-            except Failed as failed:
-                found.lacks.append(f"{name} failed on {shape.title}: {failed}.")
-        found.lacks.extend(f"{name} cannot do {'; '.join(titles)}: {why}." for why, titles in unable.items())
-
-    @property
-    def _answers(self) -> Path:
-        return self.sample.work / "answers"
+                report.peers.append(compare_with_peer(self.load, shape, ours, peer, self.peer_rounds))
+            except Unsupported as error:
+                unsupported.setdefault(str(error), []).append(shape.title)
+            except Failed as error:
+                report.not_measured.append(f"{name} failed on {shape.title}: {error}.")
+        reasons = ((why, titles) for why, titles in unsupported.items() if why)
+        report.not_measured.extend(f"{name} does not support {'; '.join(titles)}: {why}." for why, titles in reasons)

@@ -1,4 +1,4 @@
-"""Load: wrk on its own core, walking through the targets of a shape; for Redis a load of our own."""
+"""Load: wrk, or the program of a contender, on its own core, sends the targets of a shape in a loop."""
 
 import subprocess
 import sys
@@ -9,49 +9,41 @@ from typing import Final
 
 import msgspec
 
-from bench.wire.contender import ROOT, Protocol
+from bench.wire.contender import ROOT, Response
 from bench.wire.cores import pinned
-from bench.wire.servers import Answer, Failed, Server
+from bench.wire.servers import Failed, Server
 from bench.wire.shapes import Shape
 
-_WALK: Final = str(Path(__file__).with_name("walk.lua"))
+_SCRIPT: Final = str(Path(__file__).with_name("wrk.lua"))
 _TIMEOUT_SECONDS: Final = 60
 _OK: Final = 200
 _FIRST_ERROR: Final = 400
 
 
-class Questions(msgspec.Struct, frozen=True):
+class Workload(msgspec.Struct, frozen=True):
     """The requests to a server: targets, the key, and the expected status and content coding."""
 
+    server: Server
     targets: list[str]
     key: str
     status: int
     coding: str
 
     @classmethod
-    def of(cls, shape: Shape, server: Server) -> "Questions":
-        """Return the requests of a shape to a server. Raises `Cannot`."""
-        return cls(server.contender.targets(shape), shape.key, shape.status, shape.coding)
+    def of(cls, shape: Shape, server: Server) -> "Workload":
+        """Return the requests of a shape to a server. Raises `Unsupported`."""
+        return cls(server, server.contender.targets(shape), shape.key, shape.status, shape.coding)
 
-    @property
-    def watched(self) -> bool:
-        """Whether the load checks each response, which takes it time: wrk itself only counts errors."""
-        return bool(self.coding) or _OK < self.status < _FIRST_ERROR
-
-    def ask(self, server: Server, target: str) -> Answer:
+    def fetch(self, target: str) -> Response:
         """Return the response to one of the targets. Raises `Failed` for another status or coding."""
-        answer = server.ask(target, self.key)
-        if (answer.status, answer.coding) != (self.status, self.coding):
-            description = _description(answer.status, answer.coding)
-            raise Failed(f"{server.contender.name} answered {description} to {target!r}: {answer.body[:200]!r}")
-        return answer
+        got = self.server.fetch(target, self.key)
+        if (got.status, got.coding) != (self.status, self.coding):
+            name = self.server.contender.name
+            raise Failed(f"{name} returned {got.status} {got.coding} for {target!r}: {got.body[:200]!r}")
+        return got
 
 
-def _description(status: int, coding: str) -> str:
-    return f"{status} in {coding}" if coding else str(status)
-
-
-class Driver(msgspec.Struct, frozen=True):
+class LoadGenerator(msgspec.Struct, frozen=True):
     """The load: its core, the number of connections, the seconds of a run."""
 
     core: int
@@ -60,15 +52,14 @@ class Driver(msgspec.Struct, frozen=True):
 
 
 class _Summary(msgspec.Struct, frozen=True):
-    """The output of walk.lua, and of the load on Redis."""
+    """The output of wrk.lua and of other load programs."""
 
     requests: int
     microseconds: int
-    bytes: int
-    refused: int
-    broken: int
-    strange: int
+    errors: int
     median_microseconds: int
+    broken: int = 0
+    unexpected: int = 0
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -80,12 +71,12 @@ class Run(msgspec.Struct, frozen=True):
     median_microseconds: int
 
 
-def drive(driver: Driver, server: Server, questions: Questions) -> Run:
-    """Run the load against a server. Raises `Failed` if a connection breaks or a status is wrong."""
-    before = server.cpu_seconds()
-    summary = _summary(driver, server, questions)
-    taken = server.cpu_seconds() - before
-    _check(server.contender.name, questions, summary)
+def generate_load(load: LoadGenerator, workload: Workload) -> Run:
+    """Send requests to a server. Raises `Failed` if a connection breaks or a status is wrong."""
+    before = workload.server.cpu_seconds()
+    summary = _run(load, workload)
+    taken = workload.server.cpu_seconds() - before
+    _check(workload, summary)
     return Run(
         cpu_microseconds=1e6 * taken / summary.requests,
         requests_per_second=1e6 * summary.requests / summary.microseconds,
@@ -94,46 +85,37 @@ def drive(driver: Driver, server: Server, questions: Questions) -> Run:
     )
 
 
-def _summary(driver: Driver, server: Server, questions: Questions) -> _Summary:
-    """Run wrk, or the load on Redis."""
-    make = _wrk if server.contender.protocol is Protocol.HTTP else _resp
+def _run(load: LoadGenerator, workload: Workload) -> _Summary:
+    # From another start in each run, so that runs do not repeat the first targets only.
+    start = randrange(len(workload.targets))
     with TemporaryDirectory() as folder:
-        targets = Path(folder) / "targets"
-        targets.write_text("".join(f"{target}\n" for target in _from_anywhere(questions.targets)), "utf-8")
-        finished = subprocess.run(  # noqa: S603 - the command is this bench's own
-            pinned(make(driver, server.port, questions, targets), driver.core),
-            cwd=ROOT,
-            capture_output=True,
-            timeout=driver.seconds + _TIMEOUT_SECONDS,
-            check=True,
-        )
+        file = Path(folder) / "targets"
+        file.write_text("\n".join((*workload.targets[start:], *workload.targets[:start], "")), "utf-8")
+        command = pinned(_command(load, workload, str(file)), load.core)
+        timeout = load.seconds + _TIMEOUT_SECONDS
+        finished = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=timeout, check=False)  # noqa: S603 - our own
+    if finished.returncode:
+        raise Failed(f"the load on {workload.server.contender.name} failed: {finished.stderr[-500:]!r}")
     return msgspec.json.decode(finished.stdout.splitlines()[-1], type=_Summary)
 
 
-def _from_anywhere(targets: list[str]) -> list[str]:
-    """Return the same loop of targets from another start, so that runs do not repeat the first ones only."""
-    start = randrange(len(targets))
-    return targets[start:] + targets[:start]
+def _command(load: LoadGenerator, workload: Workload, file: str) -> list[str]:
+    port, module = workload.server.port, workload.server.contender.load_module
+    if module:
+        return [sys.executable, "-m", module, str(port), file, str(load.connections), str(load.seconds)]
+    options = ["-t1", f"-c{load.connections}", f"-d{load.seconds}s", f"--timeout={_TIMEOUT_SECONDS}s"]
+    # To check each response costs the load time; without it, wrk only counts errors.
+    is_checked = workload.coding or _OK < workload.status < _FIRST_ERROR
+    expected = [str(workload.status), workload.coding] if is_checked else []
+    return ["wrk", *options, "-s", _SCRIPT, f"http://127.0.0.1:{port}", "--", file, workload.key, *expected]
 
 
-def _wrk(driver: Driver, port: int, questions: Questions, targets: Path) -> list[str]:
-    options = ["-t1", f"-c{driver.connections}", f"-d{driver.seconds}s", f"--timeout={_TIMEOUT_SECONDS}s"]
-    watched = [str(questions.status), questions.coding] if questions.watched else []
-    arguments = [f"http://127.0.0.1:{port}", "--", str(targets), questions.key, *watched]
-    return ["wrk", *options, "-s", _WALK, *arguments]
-
-
-def _resp(driver: Driver, port: int, _: Questions, targets: Path) -> list[str]:
-    numbers = (str(driver.connections), str(driver.seconds))
-    return [sys.executable, "-m", "bench.wire.resp_load", str(port), str(targets), *numbers]
-
-
-def _check(name: str, questions: Questions, summary: _Summary) -> None:
-    if not summary.requests:
+def _check(workload: Workload, summary: _Summary) -> None:
+    name, requests = workload.server.contender.name, summary.requests
+    if not requests:
         raise Failed(f"{name} answered nothing in {summary.microseconds / 1e6:.0f} s")
-    expected = summary.requests if questions.status >= _FIRST_ERROR else 0
-    if summary.broken or summary.refused != expected:
-        raise Failed(f"{name} broke {summary.broken} and refused {summary.refused} of {summary.requests} requests")
-    if summary.strange:
-        wanted = _description(questions.status, questions.coding)
-        raise Failed(f"{name} did not answer {wanted} to {summary.strange} of {summary.requests} requests")
+    if summary.broken or summary.errors != (requests if workload.status >= _FIRST_ERROR else 0):
+        raise Failed(f"{name}: {summary.broken} broken connections and {summary.errors} errors in {requests} requests")
+    if summary.unexpected:
+        expected = f"{workload.status} {workload.coding}"
+        raise Failed(f"{name}: {summary.unexpected} of {requests} responses are not {expected}")

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from bench.wire.shapes import STORES_PATH, Params, Request, Shape, draw
+from bench.wire.shapes import STORES_PATH, Bound, Params, Request, Shape, draw
 
 CLUSTERS_PATH: Final = "/clusters"
 
@@ -32,7 +32,7 @@ _HALF_SIDE: Final = 0.05
 _LARGE_CITY: Final = 2 * _FULL
 # Pairs of words are counted in so many stores: more of them would not make more than enough.
 _READ: Final = 100_000
-_MOST_COUNTRIES: Final = 5
+_MAX_COUNTRIES: Final = 5
 _ZOOMS: Final = range(1, 6)
 
 _Point = tuple[float, float]
@@ -60,23 +60,27 @@ def read_locator_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
     in_cities = _in_cities(located)
     dense = tuple(_dense(sorted({store.country for store in stores})))
     shapes = [
-        Shape(
-            "radius", "`near`, `radius` 10 km, `is_open`, 50 a page", _around(in_cities, _circle, random), least=0.40
-        ),
-        Shape("nearest", "`near`, `is_open`, the first 50", _around(located, _nearest, random), least=0.30),
-        Shape("box", "`bbox` of a city, `is_open`, 50 a page", _around(in_cities, _box, random), least=0.40),
-        Shape("words", "`q` of two words, the last a prefix, `is_open`, 50 a page", _words(stores, random), least=0.35),
-        Shape("facets", "`facets=country,province` over dense filters, 50 a page", _facets(dense), most_cpu=1500),
-        Shape("clusters", "`/clusters` of the world", _clusters(((),), random), most_cpu=2000),
-        Shape("clusters-dense", "`/clusters` of the world, dense filters", _clusters(dense, random), most_cpu=12000),
+        _shape("radius", "`near`, `radius` 10 km, `is_open`, 50 a page", _around(in_cities, _circle, random), 0.40),
+        _shape("nearest", "`near`, `is_open`, the first 50", _around(located, _nearest, random), 0.30),
+        _shape("box", "`bbox` of a city, `is_open`, 50 a page", _around(in_cities, _box, random), 0.40),
+        _shape("words", "`q` of two words, the last a prefix, `is_open`, 50 a page", _words(stores, random), 0.35),
+        _shape("facets", "`facets=country,province` over dense filters, 50 a page", _facets(dense), 1500),
+        _shape("clusters", "`/clusters` of the world", _clusters(((),), random), 2000),
+        _shape("clusters-dense", "`/clusters` of the world, dense filters", _clusters(dense, random), 12000),
     ]
     return (*draw(shapes, random), *draw(map(_unrepeated, shapes), random, _REQUESTS))
 
 
+def _shape(slug: str, title: str, requests: tuple[Request, ...], limit: float) -> Shape:
+    """Return a shape; its limit is the least ratio to the bare handler or, above 1, the most microseconds of CPU."""
+    bound = Bound("cpu_microseconds", limit, is_upper=True) if limit > 1 else Bound("cpu_ratio", limit)
+    return Shape(slug, title, requests, bound=bound)
+
+
 def _unrepeated(shape: Shape) -> Shape:
-    """Return a shape with more requests than the caches of the service hold selections of, without bounds."""
-    slug, title = f"{shape.slug}-unrepeated", f"{shape.title}, hardly any repeated"
-    return msgspec.structs.replace(shape, slug=slug, title=title, least=0.0, most_cpu=0.0, minor=True)
+    """Return a shape with more requests than the caches of the service hold selections of, without a bound."""
+    slug, title = f"{shape.slug}-unrepeated", f"{shape.title}, few repeated"
+    return msgspec.structs.replace(shape, slug=slug, title=title, bound=None, is_minor=True)
 
 
 def _in_cities(stores: list[_Store]) -> list[_Store]:
@@ -126,7 +130,7 @@ def _words(stores: list[_Store], random: Random) -> tuple[Request, ...]:
 
 def _dense(countries: list[str]) -> Iterator[Params]:
     """Yield filters that many stores match: each set of a few countries, all stores or those that are open."""
-    for count in range(1, _MOST_COUNTRIES + 1):
+    for count in range(1, _MAX_COUNTRIES + 1):
         for chosen in combinations(countries, count):
             filters = tuple(("country", country) for country in chosen)
             yield filters

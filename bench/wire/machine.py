@@ -33,7 +33,7 @@ class Surroundings(msgspec.Struct, frozen=True):
 
 
 def surroundings() -> Surroundings:
-    """Return the current ones."""
+    """Return those of this process."""
     own = {"store-directory": __version__, "Python": platform.python_version()}
     packages = {name: version(name) for name in _PACKAGES}
     codings = {coding.token: coding.release for coding in CODINGS}
@@ -41,12 +41,7 @@ def surroundings() -> Surroundings:
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=_commit(),
         machine=_machine(),
-        versions={
-            **own,
-            **packages,
-            **codings,
-            "wrk": _first_line("wrk", "-v").partition(" [")[0].removeprefix("wrk "),
-        },
+        versions=own | packages | codings | {"wrk": _first_line("wrk", "-v").partition(" [")[0].removeprefix("wrk ")},
     )
 
 

@@ -13,7 +13,7 @@ import msgspec
 _TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
 _KIB: Final = 1024
 # Indexes of /proc/PID/stat after the name in brackets, from 0 (proc_pid_stat(5)).
-_STATE, _PARENT, _USER, _SYSTEM, _BEGAN = 0, 1, 11, 12, 19
+_STATE, _PARENT, _USER, _SYSTEM, _STARTED = 0, 1, 11, 12, 19
 _ENDED: Final = "ZX"
 
 
@@ -51,10 +51,10 @@ def command(pid: int) -> list[str]:
         return []
 
 
-def began(pid: int) -> float:
-    """Return when a process began, in seconds of the monotonic clock, to a tick of 10 ms."""
+def started_at(pid: int) -> float:
+    """Return when a process started, in seconds of the monotonic clock, to a tick of 10 ms."""
     booted = time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
-    return int(_stat(pid)[_BEGAN]) / _TICKS_PER_SECOND - booted
+    return int(_stat(pid)[_STARTED]) / _TICKS_PER_SECOND - booted
 
 
 def is_alive(pid: int) -> bool:

@@ -48,14 +48,12 @@ class Sample(msgspec.Struct, frozen=True):
 
 def make(sample: Sample) -> None:
     """Write the JSON files if there are none."""
-    if not (sample.folder / "stores.json").exists():
-        _sample(sample, sample.folder, "json")
+    _make(sample, sample.folder, "json")
 
 
 def make_csv(sample: Sample) -> None:
     """Write the CSV files if there are none."""
-    if not (sample.csv / "stores.csv").exists():
-        _sample(sample, sample.csv, "csv")
+    _make(sample, sample.csv, "csv")
 
 
 def bake(sample: Sample) -> None:
@@ -76,9 +74,10 @@ def make_baked(sample: Sample) -> Path:
     return sample.baked
 
 
-def _sample(sample: Sample, folder: Path, form: str) -> None:
-    options = {"stores": sample.stores, "companies": sample.companies, "seed": sample.seed, "format": form}
-    _run("sample", str(folder), *(word for name, value in options.items() for word in (f"--{name}", str(value))))
+def _make(sample: Sample, folder: Path, form: str) -> None:
+    if not (folder / f"stores.{form}").exists():
+        counts = (f"--stores={sample.stores}", f"--companies={sample.companies}", f"--seed={sample.seed}")
+        _run("sample", str(folder), *counts, f"--format={form}")
 
 
 def _run(*arguments: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import quote, unquote, urlencode
 
 import msgspec
@@ -15,13 +15,13 @@ COMPANY_PATH: Final = "/companies/"
 STORES_PATH: Final = "/stores"
 ACCEPT_ENCODING: Final = "Accept-Encoding"
 
-_LOCATING: Final = frozenset({"near", "bbox", "q", "facets"})
-_MOST_REQUESTS: Final = 4000
+_LOCATION_PARAMETERS: Final = frozenset({"near", "bbox", "q", "facets"})
+_MAX_REQUESTS: Final = 4000
 _ORDERS: Final = ("asc", "desc")
 # Limits of about 50 and about 1,000: there are not enough pages of exactly so many for distinct requests.
 _SHORT_PAGES: Final = (48, 49, 50)
 _LONG_PAGES: Final = range(951, 1001)
-_FAULTS: Final = (
+_INVALID: Final = (
     {"limit": "0"},
     {"limit": "1001"},
     {"limit": "many"},
@@ -52,13 +52,29 @@ class Request(msgspec.Struct, frozen=True):
         return unquote(self.path.removeprefix(COMPANY_PATH))
 
 
+class Bound(msgspec.Struct, frozen=True):
+    """A bound on the median of a figure of a comparison."""
+
+    figure: Literal["cpu_ratio", "rate_ratio", "cpu_microseconds"]
+    limit: float
+    is_upper: bool = False
+
+    def allows(self, value: float) -> bool:
+        """Return whether a value is within the bound."""
+        return value <= self.limit if self.is_upper else value >= self.limit
+
+    def __str__(self) -> str:
+        limit = f"{self.limit:,.0f} µs" if self.figure == "cpu_microseconds" else f"{self.limit:.2f}"
+        return f"{'at most' if self.is_upper else 'at least'} {limit}"
+
+
 class Shape(msgspec.Struct, frozen=True):
     """Requests of one kind in random order, their key and their expected status.
 
-    `options` are for the service. `least` is the lower bound for bare over service. `most` is the upper bound for the
-    service with `options` over the service without; a shape that has it is compared with that alone. `most_cpu` is the
-    upper bound for the CPU time of a request, in microseconds. `minor` is whether it is measured in as few rounds as
-    with a peer, and without peers.
+    options    for the service
+    bound      for the comparison with the bare handler, or with the service that has `options` if `is_logged`
+    is_logged  whether the service with `options` is compared only with the service without
+    is_minor   whether it is measured in as few rounds as with a peer, and without peers
     """
 
     slug: str
@@ -67,10 +83,9 @@ class Shape(msgspec.Struct, frozen=True):
     key: str = KEY
     status: int = 200
     options: tuple[str, ...] = ()
-    least: float = 0
-    most: float = 0
-    most_cpu: float = 0
-    minor: bool = False
+    bound: Bound | None = None
+    is_logged: bool = False
+    is_minor: bool = False
 
     @property
     def coding(self) -> str:
@@ -78,14 +93,14 @@ class Shape(msgspec.Struct, frozen=True):
         return dict(self.requests[0].fields).get(ACCEPT_ENCODING, "")
 
     @property
-    def locates(self) -> bool:
-        """Whether it asks for places, words, or counts of values, of which not all peers have indexes."""
-        return any(name in _LOCATING for name, _ in self.requests[0].params)
+    def is_located(self) -> bool:
+        """Whether it has places, words or facets, for which not all peers have indexes."""
+        return any(name in _LOCATION_PARAMETERS for name, _ in self.requests[0].params)
 
     @property
-    def plain(self) -> bool:
-        """Whether peers are measured on the shape, too: it has no header fields or options."""
-        return not self.minor and not self.options and not any(request.fields for request in self.requests)
+    def is_plain(self) -> bool:
+        """Whether peers are measured on it, too: it has no header fields or options."""
+        return not self.is_minor and not self.options and not any(request.fields for request in self.requests)
 
 
 class _Store(msgspec.Struct, frozen=True):
@@ -104,43 +119,47 @@ def read_shapes(folder: Path, seed: int) -> tuple[Shape, ...]:
     stores = msgspec.json.decode((folder / "stores.json").read_bytes(), type=list[_Store])
     companies = msgspec.json.decode((folder / "companies.json").read_bytes(), type=list[_Company])
     ids = [Request(COMPANY_PATH + quote(company.company_id, safe="")) for company in companies]
-    return draw(_universes(stores, ids), Random(seed))
+    return draw(_all_shapes(stores, ids), Random(seed))
 
 
-def draw(shapes: Iterable[Shape], random: Random, most: int = _MOST_REQUESTS) -> tuple[Shape, ...]:
-    """Return shapes with a random sample of their requests, at most `most`, in random order."""
+def draw(shapes: Iterable[Shape], random: Random, max_requests: int = _MAX_REQUESTS) -> tuple[Shape, ...]:
+    """Return shapes with a random sample of their requests, at most so many, in random order."""
+    return tuple(
+        msgspec.structs.replace(
+            shape, requests=tuple(random.sample(shape.requests, min(max_requests, len(shape.requests))))
+        )
+        for shape in shapes
+    )
 
-    def drawn(shape: Shape) -> Shape:
-        count = min(most, len(shape.requests))
-        return msgspec.structs.replace(shape, requests=tuple(random.sample(shape.requests, count)))
 
-    return tuple(map(drawn, shapes))
-
-
-def _universes(stores: list[_Store], ids: list[Request]) -> list[Shape]:
+def _all_shapes(stores: list[_Store], ids: list[Request]) -> list[Shape]:
     """Return the shapes, each with all possible requests."""
     cities = _cities(store.city for store in stores)
     open_cities = _cities((store.city for store in stores if store.is_open), ("is_open", "true"))
     dense = _dense(store.country for store in stores if store.is_open)
     scattered = _scattered(store.company_id for store in stores)
     return [
-        Shape("company", "`/companies/{id}`", tuple(ids), least=1.05),
-        Shape("city", "`city`, 50 a page", cities, least=0.75),
+        Shape("company", "`/companies/{id}`", tuple(ids), bound=_ratio(1.05)),
+        Shape("city", "`city`, 50 a page", cities, bound=_ratio(0.75)),
         Shape("city-open", "`city`, `is_open`, 50 a page", open_cities),
-        Shape("page", "1,000 a page, default order", _long_pages(len(stores)), least=1.15),
-        Shape("dense", "`country`, `is_open`, by `name`, 50 a page, pages 1 to 40", dense, least=0.75),
-        Shape("scattered", "`company_id`, by `updated_at`, 1,000 a page", scattered, least=0.5),
-        Shape("fault", "422: a parameter at fault", _faults(cities), status=422),
+        Shape("page", "1,000 a page, default order", _long_pages(len(stores)), bound=_ratio(1.15)),
+        Shape("dense", "`country`, `is_open`, by `name`, 50 a page, pages 1 to 40", dense, bound=_ratio(0.75)),
+        Shape("scattered", "`company_id`, by `updated_at`, 1,000 a page", scattered, bound=_ratio(0.5)),
+        Shape("invalid", "422: an invalid parameter", _invalid(cities), status=422),
         Shape("key", "401: an unknown key", cities, key="unknown", status=401),
     ]
 
 
-def _pages(counts: Counter[str], *, size: int, most: int = _MOST_REQUESTS) -> Iterator[tuple[str, int]]:
-    """Yield values with the numbers of their full pages, to page `most`; where there is none, the commonest, page 1."""
+def _ratio(limit: float) -> Bound:
+    return Bound("cpu_ratio", limit)
+
+
+def _pages(counts: Counter[str], *, size: int, last: int = _MAX_REQUESTS) -> Iterator[tuple[str, int]]:
+    """Yield values with the numbers of their full pages, up to a page; without any, the commonest values, page 1."""
     if max(counts.values()) < size:
         yield from ((value, 1) for value, _ in counts.most_common(20))
     for value, count in counts.items():
-        yield from ((value, page) for page in range(1, min(count // size, most) + 1))
+        yield from ((value, page) for page in range(1, min(count // size, last) + 1))
 
 
 def _cities(cities: Iterable[str], *more: tuple[str, str]) -> tuple[Request, ...]:
@@ -159,7 +178,7 @@ def _long_pages(stores: int) -> tuple[Request, ...]:
 def _dense(countries: Iterable[str]) -> tuple[Request, ...]:
     return tuple(
         Request(STORES_PATH, (("country", country), ("is_open", "true"), *_sort("name", order), *_page(limit, page)))
-        for country, page in _pages(Counter(countries), size=50, most=40)
+        for country, page in _pages(Counter(countries), size=50, last=40)
         for order, limit in product(_ORDERS, _SHORT_PAGES)
     )
 
@@ -180,7 +199,7 @@ def _page(limit: int, page: int) -> Params:
     return (("limit", str(limit)), ("page_num", str(page)))
 
 
-def _faults(asked: Iterable[Request]) -> tuple[Request, ...]:
+def _invalid(valid: Iterable[Request]) -> tuple[Request, ...]:
     """Return requests with one invalid parameter each, without duplicates."""
-    made = (Request(each.path, tuple({**dict(each.params), **fault}.items())) for each in asked for fault in _FAULTS)
+    made = (Request(each.path, tuple({**dict(each.params), **wrong}.items())) for each in valid for wrong in _INVALID)
     return tuple(dict.fromkeys(made))

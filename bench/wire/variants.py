@@ -1,28 +1,43 @@
-"""Variants of shapes: header fields that differ, and responses that are compressed, not modified, or logged."""
+"""The shapes of a run, with variants: other header fields; compressed, not modified, logged responses."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from bench.wire.answers import Answers
 from bench.wire.contender import HOME, ROOT, same_targets
+from bench.wire.locator import read_locator_shapes
 from bench.wire.servers import Failed, Server
-from bench.wire.shapes import ACCEPT_ENCODING, Shape
+from bench.wire.shapes import ACCEPT_ENCODING, Bound, Shape, read_shapes
 from service.model.operation import REQUEST_ID_HEADER
 from service.settings import Settings
 from service.web.headers.content_coding import CODINGS
 
 _NOT_MODIFIED: Final = 304
-_LEAST_NOT_MODIFIED: Final = 1.05
-_LEAST_KEPT: Final = 1.05
-_MOST_LOGGED: Final = 1.12
+_MIN_RATIO: Final = Bound("cpu_ratio", 1.05)
+_MAX_LOGGED: Final = Bound("cpu_ratio", 1.12, is_upper=True)
 _CODINGS: Final = [coding.token for coding in CODINGS]
-_NOTHING_KEPT: Final = ("--encoded-cache", "0")
+_NO_CACHE: Final = ("--encoded-cache", "0")
 # The heads of responses take a part of it.
-_KEPT_BYTES: Final = (Settings().encoded_cache << 20) * 3 // 4
+_CACHED_BYTES: Final = (Settings().encoded_cache << 20) * 3 // 4
 # Pages of 1,000 are large even when compressed: this many fit into the cache.
-_MOST_PAGES: Final = 200
+_MAX_PAGES: Final = 200
+LOCATED_FROM: Final = 1_000_000
+
+
+def choose_shapes(folder: Path, slugs: Sequence[str], *, stores: int, seed: int) -> list[Shape]:
+    """Return the named shapes of the data set in a folder; without names all, but places and words only of a large one.
+
+    Raises ValueError, which lists the shapes, if there is none of these names.
+    """
+    drawn = read_shapes(folder, seed)
+    located = read_locator_shapes(folder, seed) if slugs or stores >= LOCATED_FROM else ()
+    every = (*drawn, *located, *variants(drawn))
+    shapes = [shape for shape in every if not slugs or shape.slug in slugs]
+    if not shapes:
+        raise ValueError(f"the shapes are {', '.join(shape.slug for shape in every)}")
+    return shapes
 
 
 def variants(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
@@ -32,12 +47,12 @@ def variants(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     """
     drawn = {shape.slug: shape for shape in shapes}
     company, city, page = drawn["company"], drawn["city"], drawn["page"]
-    pages = msgspec.structs.replace(page, requests=page.requests[:_MOST_PAGES])
+    pages = msgspec.structs.replace(page, requests=page.requests[:_MAX_PAGES])
     best = _CODINGS[0]
-    kept = (_coded(shape, best, kept=True) for shape in (city, pages))
-    cities = (_coded(city, coding, kept=False) for coding in _CODINGS)
+    cached = (_coded(shape, best, cached=True) for shape in (city, pages))
+    cities = (_coded(city, coding, cached=False) for coding in _CODINGS)
     return (
-        *(_own_fields(company), _again(city), *kept, *cities, _coded(pages, best, kept=False)),
+        *(_own_fields(company), _not_modified(city), *cached, *cities, _coded(pages, best, cached=False)),
         *(_logged(company), _logged(city)),
     )
 
@@ -50,26 +65,25 @@ def _own_fields(shape: Shape) -> Shape:
     )
     title = f"{shape.title}, each request with an `{REQUEST_ID_HEADER}` of its own"
     slug = f"{shape.slug}-own-fields"
-    return msgspec.structs.replace(shape, slug=slug, title=title, requests=tuple(requests), least=0.0)
+    return msgspec.structs.replace(shape, slug=slug, title=title, requests=tuple(requests), bound=None)
 
 
 def _logged(shape: Shape) -> Shape:
     """Return a shape for a service with an access log."""
     options = ("--access-log", str((HOME / "access.log").relative_to(ROOT)))
     slug, title = f"{shape.slug}-logged", f"{shape.title}, with an access log"
-    return msgspec.structs.replace(shape, slug=slug, title=title, options=options, least=0.0, most=_MOST_LOGGED)
+    changed = {"slug": slug, "title": title, "options": options, "bound": _MAX_LOGGED, "is_logged": True}
+    return msgspec.structs.replace(shape, **changed)
 
 
-def _again(shape: Shape) -> Shape:
-    """Return a shape of 304; `tagged` adds the entity tags."""
-    title = f"{_NOT_MODIFIED}: {shape.title}, asked again"
-    return msgspec.structs.replace(
-        shape, slug="unchanged", title=title, status=_NOT_MODIFIED, least=_LEAST_NOT_MODIFIED
-    )
+def _not_modified(shape: Shape) -> Shape:
+    """Return a shape of 304; `with_entity_tags` adds the condition."""
+    title = f"{_NOT_MODIFIED}: {shape.title}, `If-None-Match`"
+    return msgspec.structs.replace(shape, slug="not-modified", title=title, status=_NOT_MODIFIED, bound=_MIN_RATIO)
 
 
-def _coded(shape: Shape, coding: str, *, kept: bool) -> Shape:
-    how, options = ("kept", ()) if kept else ("not kept", _NOTHING_KEPT)
+def _coded(shape: Shape, coding: str, *, cached: bool) -> Shape:
+    how, options = ("cached", ()) if cached else ("not cached", _NO_CACHE)
     fields = ((ACCEPT_ENCODING, coding),)
     return msgspec.structs.replace(
         shape,
@@ -77,22 +91,21 @@ def _coded(shape: Shape, coding: str, *, kept: bool) -> Shape:
         title=f"{shape.title}, {coding}, {how}",
         requests=tuple(msgspec.structs.replace(request, fields=fields) for request in shape.requests),
         options=options,
-        least=_LEAST_KEPT if kept else 0.0,
+        bound=_MIN_RATIO if cached else None,
     )
 
 
-def check_kept(shape: Shape, answers: Answers) -> None:
-    """Raise `Failed` if the compressed bodies of a shape should be cached but do not fit into the cache."""
-    taken = sum(answers.sizes)
-    if shape.coding and not shape.options and taken > _KEPT_BYTES:
-        raise Failed(f"the answers to {shape.slug} take {taken:,} bytes, but only {_KEPT_BYTES:,} fit into the cache")
+def check_cached(shape: Shape, size: int) -> None:
+    """Raise `Failed` if the compressed bodies of a shape, of a size in all, should be cached but do not fit."""
+    if shape.coding and not shape.options and size > _CACHED_BYTES:
+        raise Failed(f"the bodies of {shape.slug} take {size:,} bytes, but only {_CACHED_BYTES:,} fit into the cache")
 
 
-def tagged(server: Server, shape: Shape) -> Shape:
+def with_entity_tags(server: Server, shape: Shape) -> Shape:
     """Return a shape of 304 with the entity tags of the service in its requests; any other unchanged."""
     if shape.status != _NOT_MODIFIED:
         return shape
-    tags = (server.ask(target, shape.key).tag for target in same_targets(shape))
+    tags = (server.fetch(target, shape.key).tag for target in same_targets(shape))
     requests = (
         msgspec.structs.replace(request, fields=(("If-None-Match", tag),))
         for request, tag in zip(shape.requests, tags, strict=True)

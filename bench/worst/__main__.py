@@ -15,6 +15,7 @@ from bench.markdown import save
 from bench.wire.machine import surroundings
 from bench.wire.sample import Sample, make_baked
 from bench.worst.chance import by_chance
+from bench.worst.collections import fill_caches
 from bench.worst.directory import Directory
 from bench.worst.malice import by_malice
 from bench.worst.maps import maps_by_chance, maps_by_malice
@@ -63,6 +64,7 @@ def _report(directory: Directory, requests: int, *, seed: int, malice: bool) -> 
         surroundings=surroundings(),
         requests=len(seconds),
         within=shares(seconds.values()),
+        filling=fill_caches(directory, asked),
         slowest=[_held(directory, target, seconds[target]) for target in slowest],
         bound=_BOUND_SECONDS,
     )

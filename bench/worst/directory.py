@@ -11,17 +11,20 @@ import msgspec
 
 from bench.caches import caches
 from bench.wire.locator import CLUSTERS_PATH
+from bench.wire.shapes import STORES_PATH
 from service.baking.baked_file import load_baked
 from service.engine.clusters import TooManyCells
 from service.engine.map_clusters import map_clusters
 from service.engine.page import count_facets, page
-from service.loading.acceptance import InvalidRecords, accept
+from service.loading.acceptance import accept
 from service.loading.dataset import load
-from service.model.envelope import opening, wrap
+from service.model.envelope import wrap
 from service.model.errors import UnprocessableContent
 from service.model.query import Query, QueryParser
 from service.model.records import STORES
-from service.web.request_target import query_pairs
+from service.safeguards import InvalidRecords
+from service.web.headers.content_coding import IDENTITY
+from service.web.pipeline.parsed_parameters import parser
 
 
 class _Count(msgspec.Struct):
@@ -47,10 +50,12 @@ class Directory:
     """A loaded data set of stores; times are CPU times in seconds."""
 
     def __init__(self, data: Path) -> None:
-        """Load a data set: a folder or a baked file. Raises `Refused`, or ValueError if it finds no cache to clear."""
-        dataset, _ = accept(load_baked(data) if data.is_file() else load(data), InvalidRecords.REFUSE)
+        """Load a data set: a folder or a baked file. Raises `Rejected`, or ValueError if it finds no cache to clear."""
+        dataset = load_baked(data) if data.is_file() else accept(load(data), InvalidRecords.REFUSE)
         self._stores = dataset.stores
-        self._parser, self._map_parser = QueryParser(STORES), QueryParser(STORES, of_map=True)
+        self._version = dataset.version
+        self._parse = parser(STORES_PATH, QueryParser(STORES))
+        self._parse_map = parser(CLUSTERS_PATH, QueryParser(STORES, of_map=True))
         self._caches = caches()
         if not self._caches:
             raise ValueError("this bench finds no cache of the service to clear")
@@ -69,18 +74,19 @@ class Directory:
         path, _, query = target.partition("?")
         try:
             if path == CLUSTERS_PATH:
-                yield map_clusters(self._stores, self._map_parser.parse(query_pairs(query), strict=False))
+                yield map_clusters(self._stores, self._parse_map("", query, False).query)
                 return
-            parsed = self._parser.parse(query_pairs(query), strict=False)
+            parsed = self._parse("", query, False)
+            parsed.identified(self._version).tag(IDENTITY)
         except UnprocessableContent as error:
             yield [msgspec.json.encode(error.body)]
         except TooManyCells as error:
             yield [msgspec.json.encode({"detail": str(error)})]
         else:
-            for _ in count_facets(self._stores, parsed):
+            for _ in count_facets(self._stores, parsed.query):
                 yield ()
-            found = page(self._stores, parsed)
-            yield wrap(opening(parsed, found.total_count), found.rows, found.facets)
+            found = page(self._stores, parsed.query)
+            yield wrap(parsed.frame(found.total_count).opening, found.rows, found.facets)
 
     def count(self, target: str) -> int:
         """Return the number of stores that match a request, 0 for an error."""
@@ -94,9 +100,13 @@ class Directory:
 
     def cold_seconds(self, target: str) -> float:
         """Return for how long a response holds the event loop at a time, at most, with cold caches."""
+        self.clear()
+        return self.warm_seconds(target)
+
+    def clear(self) -> None:
+        """Empty the caches."""
         for clear in self._caches:
             clear()
-        return self.warm_seconds(target)
 
     def warm_seconds(self, target: str) -> float:
         """Return for how long a response holds the event loop at a time, at most, with the caches as they are."""

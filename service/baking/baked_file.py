@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,16 +13,15 @@ import numpy as np
 from service.baking.characters import Characters, UnicodeTables
 from service.baking.layout import Array, Checksums, DamagedFile, map_file, write_file
 from service.baking.validation import check_table
+from service.data_set import Dataset, Rejected, Totals
 from service.engine.column import Column
 from service.engine.locations import DIMENSIONS, Locations
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.text_index import TextIndex
 from service.engine.z_order import ZOrder
-from service.loading.dataset import Dataset, Loaded, Report, Totals
 from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
-from service.reading.diagnostics import FileError
 
 FORMAT: Final = "store-directory 4"
 _VERSION: Final = re.compile("[0-9a-f]{16}")
@@ -46,22 +46,23 @@ _CHARACTER_PARTS: Final = Characters.__struct_fields__
 
 
 class _Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The metadata of a baked file; every value is a text.
+    """The metadata of a baked file; every value is written as a text.
 
-    format   of the file
-    version  of the data set
-    totals   the JSON in the output of `check --json`
+    format        of the file
+    version       of the data set
+    totals        the JSON in the output of `check --json`
+    generated_at  the time of the data; "" if it is not known
+    as_of         the day that closing dates were compared with; absent if there are none
     """
 
     format: str
     version: str
     totals: str
     generated_at: str = ""
+    as_of: date | None = None
 
 
-def bake(
-    dataset: Dataset, totals: Totals, path: Path, *, durable: bool = True, tables: UnicodeTables = unicodedata
-) -> None:
+def bake(dataset: Dataset, path: Path, *, durable: bool = True, tables: UnicodeTables = unicodedata) -> None:
     """Write a data set, whose keys were folded with `tables`, to one file: the same data gives the same bytes.
 
     Raises OSError and leaves no file behind.
@@ -73,30 +74,29 @@ def bake(
     metadata = _Metadata(
         format=FORMAT,
         version=dataset.version,
-        totals=msgspec.json.encode(totals).decode(),
+        totals=msgspec.json.encode(dataset.totals).decode(),
         generated_at="" if dataset.generated_at is None else format_instant(dataset.generated_at),
+        as_of=dataset.as_of,
     )
-    write_file(path, arrays, msgspec.structs.asdict(metadata), durable=durable)
+    known = {name: text for name, text in msgspec.to_builtins(metadata).items() if text is not None}
+    write_file(path, arrays, known, durable=durable)
 
 
-def load_baked(path: Path, *, checked: bool = False) -> Loaded:
-    """Map a baked data set and check every byte of it, unless it was `checked` before.
-
-    If it cannot be served, the report has an error.
-    """
+def load_baked(path: Path, *, checked: bool = False) -> Dataset:
+    """Map a baked data set and check every byte of it, unless it was `checked` before. Raises `Rejected`."""
     try:
         return read_baked(path, checked=checked)
     except DamagedFile as damage:
         why = f"{damage}; {damage.remedy}"
     except OSError as error:
         why = f"the file cannot be read: {error.strerror}"
-    return Loaded(None, Report([FileError(why).diagnostic(path)], [], Totals(0, 0, 0, 0)))
+    raise Rejected(f"{path}: {why}")
 
 
 def read_baked(
     path: Path, *, checked: bool = False, copied: Checksums | None = None, tables: UnicodeTables = unicodedata
-) -> Loaded:
-    """Do the same as `load_baked`, but raise DamagedFile or OSError.
+) -> Dataset:
+    """Map a baked data set; check every byte of it unless it was `checked` before. Raises DamagedFile or OSError.
 
     `copied` are the checksums of the arrays if they were computed while the file was copied; `tables` are the Unicode
     tables that fold the values in requests.
@@ -111,10 +111,10 @@ def read_baked(
     if (len(stores), len(companies)) != (totals.stores, totals.companies):
         raise DamagedFile("the lengths of the tables do not match the metadata")
     if not checked:
-        check_table(STORES.name, stores)
-        check_table(COMPANIES.name, companies)
+        check_table(STORES, stores)
+        check_table(COMPANIES, companies)
     generated_at = parse_instant(metadata.generated_at) if metadata.generated_at else None
-    return Loaded(Dataset(stores, companies, generated_at, metadata.version), Report([], [], totals))
+    return Dataset(stores, companies, generated_at, metadata.version, totals, metadata.as_of)
 
 
 def _read_metadata(texts: Mapping[str, str]) -> tuple[_Metadata, Totals]:

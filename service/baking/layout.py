@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from service.files.atomic_write import atomic_write
 from service.files.status import check_regular
-from service.reading.diagnostics import printable
+from service.texts import printable
 
 Array = NDArray[Any]
 Checksums = Mapping[str, int]  # array -> its CRC-32

@@ -1,7 +1,9 @@
 """Validate the arrays of a baked file: checksums detect damage, but not a file that was written wrongly."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from time import sleep
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -18,6 +20,7 @@ from service.engine.text_index import TextIndex
 from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Zooms, ZOrder, build_z_order
 from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM
 from service.model.records import Resource
+from service.texts import printable, truncate
 
 Words = NDArray[np.uint64]
 
@@ -26,8 +29,12 @@ _WORD_BITS: Final = np.uint64(64)
 _LAST_BIT: Final = 63
 _CHUNK: Final = 1 << 13  # strings compared at once: they fit the processor's cache, which halves the time
 _MAX_DEVIATION: Final = 1e-12  # of the square of a vector's length from 1
+_NO_RECORD: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _ROW_START: Final = b"{"
 _ROW_END: Final = b"},"
+_LINE_END: Final = b"\n"  # in no JSON of one line
+_RECORDS: Final = 512  # decoded at once: no other thread runs meanwhile, for a third of a millisecond
+_TURN_SECONDS: Final = 1e-5  # for other threads, which would wait for 5 ms otherwise
 # The mask of the first n bytes of a word, for n from 0 to 8.
 _MASKS: Final = np.array([((1 << 8 * n) - 1) << 8 * (_WORD - n) for n in range(_WORD + 1)], np.uint64)
 
@@ -37,14 +44,12 @@ _CODE_BOUNDS: Final = np.array(
 )
 
 
-def check_table(name: str, table: Table) -> None:
-    """Check that the arrays of a table are consistent: ranges, orders, offsets. Raises `DamagedFile`.
-
-    Only the ends of a row are checked, not its JSON, which takes seconds for a million rows: see `check_records`.
-    """
+def check_table(resource: Resource, table: Table) -> None:
+    """Check that each row is a record, and the arrays are consistent: ranges, orders, offsets. Raises `DamagedFile`."""
+    name = resource.name
     names = [f"{name}/{field}" for field in table.columns]
     with ThreadPoolExecutor(CHECKING_THREADS) as pool:
-        rows = pool.submit(_check_rows, f"{name}/rows", table.rows)
+        rows = pool.submit(_check_rows, resource, table.rows)
         text = pool.submit(_check_text_index, f"{name}/text", table.text)
         columns = pool.map(check_column, names, table.columns.values())
         rows.result()
@@ -56,17 +61,13 @@ def check_table(name: str, table: Table) -> None:
     _check_numbering(name, table)
 
 
-def check_records(resource: Resource, table: Table) -> None:
-    """Check that each row is a record in JSON, with the identifier in its column. Raises `DamagedFile`."""
-    decode = msgspec.json.Decoder(resource.record, strict=True).decode
-    key = table.columns[resource.identifier]
-    for row in range(len(table)):
-        try:
-            record = decode(table.rows[row][:-1])
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise DamagedFile(f"row {row} of {resource.name} is not a record: {error}") from None
-        if key.values is not None and key.values[key.codes[row]] != getattr(record, resource.identifier).encode():
-            raise DamagedFile(f"row {row} of {resource.name} has another identifier than its column")
+def check_identifiers(resource: Resource, table: Table) -> None:
+    """Check that each row has the identifier in its column. Raises `DamagedFile`."""
+    decode, key = msgspec.json.Decoder(resource.record).decode, table.columns[resource.identifier]
+    for number, row in enumerate(table.rows):
+        identifier: str = getattr(decode(row[:-1]), resource.identifier)
+        if key.values is not None and key.values[key.codes[number]] != identifier.encode():
+            raise DamagedFile(f"row {number} of {resource.name} has another identifier than its column")
 
 
 def check_projection(resource: Resource, table: Table) -> None:
@@ -94,20 +95,46 @@ def _check_text_index(name: str, index: TextIndex) -> None:
         raise DamagedFile(f"the postings of {name} are not ascending")
 
 
-def _check_rows(name: str, rows: StringArray) -> None:
-    _check_offsets(name, rows)
-    for begin in range(0, len(rows), _CHUNK):
-        if not _are_records(rows.data, rows.offsets[begin : begin + _CHUNK + 1]):
-            raise DamagedFile(f"a row of {name} is not a record")
+def _check_rows(resource: Resource, rows: StringArray) -> None:
+    """Check that each row is a record in JSON, followed by a comma.
+
+    Many at once, as lines: what begins and ends like an object cannot be parts of one value on several lines.
+    """
+    _check_offsets(f"{resource.name}/rows", rows)
+    strict = msgspec.defstruct("Record", (), bases=(resource.record,), kw_only=True, forbid_unknown_fields=True)
+    decoder = msgspec.json.Decoder(strict)
+    for begin in range(0, len(rows), _RECORDS):
+        some = rows.part(begin, begin + _RECORDS)
+        if not _are_records(decoder, some):
+            number, why = next(_invalid(decoder, some))
+            raise DamagedFile(f"row {begin + number:,} of {resource.name} is not a record: {why}")
+        sleep(_TURN_SECONDS)
 
 
-def _are_records(rows: memoryview, offsets: NDArray[np.int64]) -> bool:
-    """Return whether the rows between offsets begin and end like records."""
-    data, start, end = np.frombuffer(rows, np.uint8), offsets[:-1], offsets[1:]
-    if int((end - start).min()) < len(_ROW_START) + len(_ROW_END):
+def _are_records(decoder: msgspec.json.Decoder[Any], rows: StringArray) -> bool:
+    data, starts, ends = np.frombuffer(rows.data, np.uint8).copy(), rows.offsets[:-1], rows.offsets[1:]
+    if int((ends - starts).min()) < len(_ROW_START) + len(_ROW_END):
         return False
-    places = ((start, _ROW_START[0]), (end - 2, _ROW_END[0]), (end - 1, _ROW_END[1]))
-    return all((data.take(place) == byte).all() for place, byte in places)
+    places = ((starts, _ROW_START[0]), (ends - 2, _ROW_END[0]), (ends - 1, _ROW_END[1]))
+    if not all((data.take(place) == byte).all() for place, byte in places):
+        return False
+    data[ends - 1] = _LINE_END[0]
+    try:
+        return len(decoder.decode_lines(data.data)) == len(rows)
+    except _NO_RECORD:
+        return False
+
+
+def _invalid(decoder: msgspec.json.Decoder[Any], rows: StringArray) -> Iterator[tuple[int, str]]:
+    """Yield the number of each row that is not a record and a comma, and why."""
+    for number, row in enumerate(rows):
+        try:
+            decoder.decode(row[:-1])
+        except _NO_RECORD as error:
+            yield number, printable(truncate(str(error)))
+        else:
+            if not (row.startswith(_ROW_START) and row.endswith(_ROW_END)):
+                yield number, "it is not enclosed in braces, with a comma"
 
 
 def _check_offsets(name: str, strings: StringArray) -> None:

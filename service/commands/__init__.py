@@ -12,7 +12,10 @@ from service.access.api_key import redacted
 from service.suggestion import did_you_mean
 
 # The module of each command. Importing all of them would take half a second.
-_MODULES: Final = {name: name for name in ("serve", "keys", "check", "mapping", "sample", "bake")} | {"verify": "bake"}
+_MODULES: Final = {
+    **{name: name for name in ("serve", "keys", "check", "mapping", "sample", "bake", "help")},
+    "verify": "bake",
+}
 
 
 @contextmanager

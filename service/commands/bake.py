@@ -7,15 +7,16 @@ import click
 
 from service.baking.baked_file import bake as write_baked, load_baked
 from service.baking.layout import DamagedFile
-from service.baking.validation import check_projection, check_records
+from service.baking.validation import check_identifiers, check_projection
 from service.commands.command_errors import data_set_error
 from service.commands.data_argument import DATA, check_read_options
 from service.commands.options import SettingOption
-from service.loading.acceptance import Refused, accept
+from service.data_set import Rejected
+from service.loading.acceptance import accept
 from service.loading.dataset import dataset_version, load
 from service.loading.summary import notes
 from service.model.records import COMPANIES, STORES
-from service.reading.folder_signature import is_file
+from service.reading.file_set.data_signature import is_file
 from service.server.progress_bar import shown_progress
 from service.settings import make_settings
 
@@ -39,14 +40,14 @@ def bake(data: Path, file: Path, **values: Any) -> None:
     try:
         with shown_progress() as progress:
             loaded = load(data, options=settings.read_options, progress=progress)
-        dataset, report = accept(loaded, settings.invalid)
-        settings.safeguards.check(report.totals)
-        write_baked(dataset, report.totals, file)
-    except Refused as refused:
-        raise data_set_error(str(data), refused, refused.cause, settings.read_options) from refused
+        dataset = accept(loaded, settings.invalid)
+        settings.safeguards.check(dataset.totals)
+        write_baked(dataset, file)
+    except Rejected as rejected:
+        raise data_set_error(str(data), rejected) from rejected
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
-    for note in (*loaded.assumed, *notes(loaded, data, settings.read_options)):
+    for note in (*loaded.assumed, *notes(loaded)):
         click.echo(note, err=True)
     click.echo(f"{file}: {dataset}, version {dataset.version}")
 
@@ -55,14 +56,13 @@ def bake(data: Path, file: Path, **values: Any) -> None:
 @click.argument("file", metavar="FILE", type=_FILE)
 def verify(file: Path) -> None:
     """Check every byte and every record of the baked FILE. Exit with 1 if it is damaged."""
-    loaded = load_baked(file)
-    if loaded.dataset is None:
-        raise click.ClickException(str(Refused.because_of(loaded)))
-    dataset = loaded.dataset
     try:
+        dataset = load_baked(file)
         for resource, table in ((STORES, dataset.stores), (COMPANIES, dataset.companies)):
-            check_records(resource, table)
+            check_identifiers(resource, table)
             check_projection(resource, table)
+    except Rejected as rejected:
+        raise click.ClickException(str(rejected)) from rejected
     except DamagedFile as damage:
         raise click.ClickException(f"{file}: {damage}; bake it again") from damage
     if dataset_version((dataset.stores, dataset.companies)) != dataset.version:

@@ -8,19 +8,24 @@ from typing import Any, Final
 
 import click
 import msgspec
+import orjson
 
 from service.commands.data_argument import DATA, check_read_options
 from service.commands.options import SettingOption
+from service.commands.styled_lines import StyledLine, print_lines, shorten
 from service.engine.table import Table
-from service.loading.counted import counted
 from service.loading.dataset import Loaded, load
 from service.loading.summary import groups
-from service.reading.diagnostics import Diagnostic
+from service.model.records import STORES
+from service.reading.batches.diagnostics import Diagnostic
 from service.server.progress_bar import shown_progress
 from service.settings import make_settings
+from service.texts import counted
 
 _EXAMPLES: Final = 5
 _SHOWN: Final = 3  # stores
+_COLUMNS: Final = 57  # of a value: with the longest name of a field, a line fits in 80 columns and is not wrapped
+_STYLES: Final = {"error": "bold red", "warning": "bold yellow"}
 
 
 @click.command(params=[SettingOption(name) for name in ("mapping", "encoding")])
@@ -40,42 +45,63 @@ def check(context: click.Context, /, data: Path, *, as_json: bool, **values: Any
     if as_json:
         click.echo(msgspec.json.encode(loaded.report))
     else:
-        click.echo("\n".join(_lines(loaded)))
+        print_lines(_lines(loaded))
     context.exit(1 if loaded.report.errors else 0)
 
 
-def _lines(loaded: Loaded) -> Iterator[str]:
+def _lines(loaded: Loaded) -> Iterator[StyledLine]:
     """Yield the report's lines.
 
-    What was assumed; errors and warnings by code, with counts and examples of each field; the first records; totals.
+    What was assumed; errors and warnings by code, with counts and examples of each field; the first records; how many
+    stores have no location; totals.
     """
-    yield from loaded.assumed
+    yield from ((text, "") for text in loaded.assumed)
     for group in groups(loaded):
-        yield f"{group}"
+        yield f"{group}", _STYLES[group.kind]
         examples = _examples(group.listed)
-        yield from (f"  {example}" for example in examples)
+        yield from ((f"  {_shortened(example)}", "") for example in examples)
         if group.count > len(examples):
-            yield f"  … and {group.count - len(examples):,} more (see --json)"
-    if loaded.dataset is not None:
+            yield f"  … and {group.count - len(examples):,} more (see --json)", "dim"
+    if loaded.dataset is not None and len(loaded.dataset.stores):
+        yield "the first stores, as they are served:", "bold"
         yield from _first_stores(loaded.dataset.stores)
+        yield from _without_location(loaded.dataset.stores)
     totals = loaded.report.totals
     yield (
-        f"{counted(totals.stores, 'store')} and {counted(totals.companies, 'company', 'companies')} can be served; "
-        f"{counted(totals.skipped, 'invalid record')}, {totals.repeated:,} repeated"
+        (
+            f"{counted(totals.stores, 'store')} and {counted(totals.companies, 'company', 'companies')} can be served; "
+            f"{counted(totals.skipped, 'invalid record')}, {totals.repeated:,} repeated"
+        ),
+        "bold",
     )
 
 
-def _first_stores(stores: Table) -> Iterator[str]:
-    """Yield the first stores in the default order, as they are served."""
-    rows = [stores.rows[row] for row in range(min(_SHOWN, len(stores)))]
-    if rows:
-        yield "the first stores, as they are served:"
-    yield from (f"  {_printable_json(row.decode().removesuffix(','))}" for row in rows)
+def _first_stores(stores: Table) -> Iterator[StyledLine]:
+    """Yield the fields of the first stores in the default order, as they are served, with a line between stores."""
+    width = max(map(len, STORES.members))
+    for row in range(min(_SHOWN, len(stores))):
+        if row:
+            yield "", ""
+        for name, value in orjson.loads(bytes(stores.rows[row]).rstrip(b",")).items():
+            text = shorten(_printable_json(orjson.dumps(value).decode()), _COLUMNS)
+            yield f"  {name:{width}}  {text}", "dim" if value is None else ""
+
+
+def _without_location(stores: Table) -> Iterator[StyledLine]:
+    """Yield how many stores have no location, if any."""
+    total, located = len(stores), stores.locations.count if stores.locations else 0
+    if located < total:
+        yield f"{total - located:,} of {counted(total, 'store')} without a location", ""
 
 
 def _printable_json(text: str) -> str:
     """Return JSON that is safe to print: unprintable characters, which are in strings, as JSON escapes them."""
     return "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in text)
+
+
+def _shortened(example: Diagnostic) -> Diagnostic:
+    field, value = (text and shorten(text, _COLUMNS) for text in (example.field, example.value))
+    return msgspec.structs.replace(example, field=field, value=value)
 
 
 def _examples(listed: Sequence[Diagnostic]) -> list[Diagnostic]:

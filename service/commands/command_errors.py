@@ -7,15 +7,12 @@ from pathlib import Path
 import click
 
 from service.access.key_entries import KeyFileError, KeyFileMissing
-from service.loading.acceptance import Cause
-from service.reading.read_options import AS_FOUND, ReadOptions
+from service.data_set import Rejected
 
 
-def data_set_error(source: str, why: Exception, cause: Cause, options: ReadOptions = AS_FOUND) -> click.ClickException:
+def data_set_error(source: str, rejected: Rejected) -> click.ClickException:
     """Return the error for a data set that cannot be served."""
-    from service.loading.advice import advice  # noqa: PLC0415 - commands on keys need not import the readers
-
-    lines = [f"the data set in {source} is rejected: {why}", advice(source, cause, options)]
+    lines = [f"the data set in {source} is rejected: {rejected}", rejected.rejection.hint]
     return click.ClickException("\n".join(filter(None, lines)))
 
 

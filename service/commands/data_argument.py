@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from service.commands.options import setting_errors
-from service.reading.decoding import parse_encoding
+from service.reading.text.decoding import parse_encoding
 from service.settings import Settings
 
 

@@ -8,11 +8,11 @@ import click
 from service.commands.data_argument import DATA, check_read_options
 from service.commands.options import SettingOption
 from service.model.records import COMPANIES, STORES
-from service.reading.data_files import read_data_set
-from service.reading.diagnostics import FileError
-from service.reading.mapping.column_choice import recognizes
-from service.reading.mapping.proposal import propose_mapping
-from service.reading.records import open_records
+from service.reading.batches.diagnostics import FileError
+from service.reading.file_set.data_files import read_data_set
+from service.reading.proposal.column_choice import recognizes
+from service.reading.proposal.proposal import propose_mapping
+from service.reading.resource_records import open_records
 from service.settings import make_settings
 
 

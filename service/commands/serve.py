@@ -2,6 +2,7 @@
 
 import shlex
 import signal
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +16,7 @@ from service.access.key_file_follower import KeyFileFollower
 from service.access.keyring import Keyring
 from service.access.principal import static_principals
 from service.commands.authentication import check_keys, resolve_authentication, warn_about_keys, warn_of_open_address
+from service.commands.bundled_folder import bundled_folder
 from service.commands.command_errors import data_set_error
 from service.commands.data_argument import check_read_options
 from service.commands.options import (
@@ -25,12 +27,13 @@ from service.commands.options import (
     setting_source,
     warn_of_unknown_variables,
 )
+from service.data_set import Rejected
 from service.server.access_log_file import STANDARD_OUTPUT, checked_access_log
 from service.server.cache_folder import NoCache, cache_folder, run_workspace
 from service.server.descriptor_limit import TooFewDescriptors, raise_descriptor_limit
 from service.server.listener import CannotListen, Listener, bind, split_address
 from service.server.log import start_log
-from service.server.process import Plan, run
+from service.server.process import ServeSetup, run
 from service.server.startup_message import StartupMessage
 from service.server.unix_socket import bind_unix
 from service.setting import ENVIRONMENT_PREFIX
@@ -38,10 +41,12 @@ from service.settings import SETTINGS, Settings, make_settings
 from service.snapshot.worker_slots import single_slot
 from service.snapshot.workspace import Workspace
 from service.sources.choice import choose_source
-from service.sources.source import Rejected
-from service.web.auth import api_key_authentication, no_authentication
+from service.sources.folder_source import FolderSource
+from service.sources.source import Source
 from service.web.headers.forwarded import parse_trusted_proxies
-from service.web.policy import Policy, parse_origin
+from service.web.headers.origins import parse_origin
+from service.web.pipeline.auth import api_key_authentication, no_authentication
+from service.web.pipeline.policy import Policy
 
 _config: Final = click.Option(
     ["--config"],
@@ -89,7 +94,7 @@ def serve(context: click.Context, /, **values: Any) -> None:
 
 
 def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> None:
-    data = settings.data or str(_bundled_folder())
+    data = settings.data or str(bundled_folder("datasets"))
     with setting_errors("data"):
         source = choose_source(
             data,
@@ -99,9 +104,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
             options=settings.read_options,
         )
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a source to reload
-    several = settings.processes > 1
-    admin = bind(*split_address(settings.admin), shared=several, admin=True) if settings.admin else Listener()
-    public = bind_unix(settings.uds) if settings.uds else bind(settings.host, settings.port, shared=several)
+    public, admin = _listen(settings, source)
     if settings.no_auth:
         warn_of_open_address(public)
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
@@ -114,7 +117,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         open_to_all=settings.no_auth,
         to_stderr=settings.access_log == STANDARD_OUTPUT,
     )
-    plan = Plan(
+    plan = ServeSetup(
         settings=settings,
         source=source,
         workspace=work,
@@ -124,23 +127,46 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         announcement=announcement,
     )
     try:
-        if several:
+        if settings.processes > 1:
             from service.server.workers import run_workers  # noqa: PLC0415 - one process needs no gunicorn
 
             run_workers(plan, public, admin)
         else:
             uvloop.run(run(plan, single_slot(), public, admin))
     except Rejected as rejected:
-        raise data_set_error(source.name, rejected, rejected.cause, source.options) from rejected
+        raise data_set_error(source.name, rejected) from rejected
     finally:
         public.clean_up()
 
 
-def _bundled_folder() -> Path:
-    """Return the folder of the bundled data set: inside an installed package, beside it in a checkout."""
-    package = Path(__file__).parents[1]
-    installed = package / "datasets"
-    return installed if installed.is_dir() else package.parent / "datasets"
+def _listen(settings: Settings, source: Source) -> tuple[Listener, Listener]:
+    """Bind the public and the admin address. Raises `CannotListen` for both at once, and for data that is missing."""
+    several, problems = settings.processes > 1, list[str]()
+    public = admin = Listener()
+    try:
+        admin = bind(*split_address(settings.admin), shared=several, admin=True) if settings.admin else admin
+    except CannotListen as error:
+        problems.append(str(error))
+    try:
+        public = bind_unix(settings.uds) if settings.uds else bind(settings.host, settings.port, shared=several)
+    except CannotListen as error:
+        problems.append(str(error))
+    if problems:
+        public.clean_up()
+        raise CannotListen("\n".join((*problems, *_unreadable(source))))
+    return public, admin
+
+
+def _unreadable(source: Source) -> Iterator[str]:
+    """Yield the error of data files that cannot be opened, as loading them would report it."""
+    from service.reading.batches.diagnostics import FileError  # noqa: PLC0415 - as above
+    from service.reading.file_set.container import open_container  # noqa: PLC0415 - to serve they are read by another process
+
+    if isinstance(source, FolderSource):
+        try:
+            open_container(Path(source.name))
+        except FileError as error:
+            yield data_set_error(source.name, Rejected(str(error.diagnostic(source.name)))).message
 
 
 def _access_log(settings: Settings) -> ExitStack:

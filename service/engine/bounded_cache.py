@@ -1,7 +1,11 @@
 """A cache with a maximum size in bytes (FIFO)."""
 
+from collections import OrderedDict
 from collections.abc import Hashable, Iterator
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
+
+# Memory of an entry beside its value: the key without what it refers to, and where both are listed.
+ENTRY_BYTES: Final = 256
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -16,8 +20,8 @@ class BoundedCache(Generic[Key, Value]):
 
     def __init__(self, max_bytes: int) -> None:
         self._values: dict[Key, Value] = {}
-        self._sizes: dict[Key, int] = {}
-        self._bytes, self._max_bytes = 0, max_bytes
+        self._sizes = OrderedDict[Key, int]()  # whose first item is found at once, unlike that of a dictionary
+        self._bytes, self.max_bytes = 0, max_bytes
         self.get = self._values.get
 
     def __iter__(self) -> Iterator[Value]:
@@ -27,15 +31,16 @@ class BoundedCache(Generic[Key, Value]):
         return key in self._values
 
     def put(self, key: Key, value: Value, size: int) -> None:
-        """Set the value of a key, of `size` bytes, unless it alone exceeds the maximum."""
-        if size > self._max_bytes:
+        """Set the value of a key, of `size` bytes with the key's parts, unless the entry alone exceeds the maximum."""
+        size += ENTRY_BYTES
+        if size > self.max_bytes:
             return
         self._bytes += size - self._sizes.pop(key, 0)
         self._values[key], self._sizes[key] = value, size
-        while self._bytes > self._max_bytes:
-            oldest = next(iter(self._sizes))
+        while self._bytes > self.max_bytes:
+            oldest, size = self._sizes.popitem(last=False)
             del self._values[oldest]
-            self._bytes -= self._sizes.pop(oldest)
+            self._bytes -= size
 
     def clear(self) -> None:
         """Remove every value."""

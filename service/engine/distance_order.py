@@ -12,7 +12,7 @@ from service.engine.grid import BAND_HEIGHT, Places, Spans, cell_of, spans
 from service.engine.locations import Locations, squared_chords
 from service.engine.selection import ListedRows, RowBitmap, Selection
 from service.engine.sphere import EARTH_RADIUS, Floats, box_around, rounded_metres, squared_chord
-from service.model.place import Point
+from service.model.place import Position
 
 _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
 _BAND_METRES: Final = _DEGREE * BAND_HEIGHT
@@ -40,7 +40,7 @@ class DistanceOrder(Selection):
 
     __slots__ = ("_found", "_located", "_locations", "_point")
 
-    def __init__(self, locations: Locations, point: Point, found: RowBitmap | None = None) -> None:
+    def __init__(self, locations: Locations, point: Position, found: RowBitmap | None = None) -> None:
         total = len(locations.order) if found is None else found.count
         self._located = locations.count if found is None else found.rank(locations.count)
         self._locations, self._point, self._found = locations, point, found
@@ -159,7 +159,7 @@ class NearestRows(ListedRows):
         return self._distances[span.start : span.stop].tolist() if span.stop <= len(self._distances) else None
 
 
-def order_rows(locations: Locations, point: Point, rows: Rows) -> NearestRows:
+def order_rows(locations: Locations, point: Position, rows: Rows) -> NearestRows:
     """Return rows, ascending, in the order of their distance."""
     places = locations.places.take(rows)
     others, total = _NO_ROWS, len(rows)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from service.engine.column import Rows
 from service.engine.sphere import Floats
-from service.model.place import MAX_LATITUDE, Box, Point
+from service.model.place import MAX_LATITUDE, Box, Position
 
 Cells = NDArray[np.uint32]
 Places = NDArray[np.intp]
@@ -38,7 +38,7 @@ def _columns(longitudes: Floats) -> Cells:
     return np.minimum((longitudes + 180) * _COLUMNS_PER_DEGREE, _COLUMNS - 1).astype(np.uint32)
 
 
-def cell_of(point: Point) -> int:
+def cell_of(point: Position) -> int:
     """Return the cell of a point."""
     return _band(point[0]) << _COLUMN_BITS | _column(point[1])
 

@@ -14,7 +14,7 @@ from service.engine.sphere import Floats, rounded_metres, unit_vector
 from service.engine.string_array import StringArray
 from service.engine.z_order import ZOrder, build_z_order
 from service.model.kinds import key_number, number_key
-from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, Point
+from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, Position
 
 DIMENSIONS: Final = 3
 _MANY: Final = 10_000  # vectors
@@ -48,17 +48,17 @@ class Locations(msgspec.Struct, frozen=True, eq=False):
         """The number of located rows."""
         return len(self.cells)
 
-    def squared_chords(self, point: Point, places: Places | Rows | slice) -> Floats:
+    def squared_chords(self, point: Position, places: Places | Rows | slice) -> Floats:
         """Return the squared chords from a point to those at some places: they order by distance."""
         vectors = self.points[places] if isinstance(places, slice) else self.points.take(places, axis=0)
         return squared_chords(point, vectors)
 
-    def nearness(self, point: Point) -> NDArray[np.float32]:
+    def nearness(self, point: Position) -> NDArray[np.float32]:
         """Return for each place a number that ascends with the distance from a point, in single precision."""
         cosines: Floats = self.points @ -np.array(_vector(point))
         return cosines.astype(np.float32)
 
-    def distances(self, point: Point, rows: Rows) -> list[float | None]:
+    def distances(self, point: Position, rows: Rows) -> list[float | None]:
         """Return the distance of each row from a point in metres, to one decimal; None if it is not located."""
         places = self.places.take(rows)
         if int(places.max(initial=0)) < self.count:
@@ -67,7 +67,7 @@ class Locations(msgspec.Struct, frozen=True, eq=False):
         rest = iter(self._distances(point, places[located]))
         return [next(rest) if each else None for each in located.tolist()]
 
-    def _distances(self, point: Point, places: Places | Rows) -> list[float | None]:
+    def _distances(self, point: Position, places: Places | Rows) -> list[float | None]:
         distances: list[float | None] = rounded_metres(self.squared_chords(point, places)).tolist()
         return distances
 
@@ -77,7 +77,7 @@ class Locations(msgspec.Struct, frozen=True, eq=False):
         return self.vectors.reshape(-1, DIMENSIONS)
 
 
-def squared_chords(point: Point, vectors: Floats) -> Floats:
+def squared_chords(point: Position, vectors: Floats) -> Floats:
     """Return the squares of the chords from a point to unit vectors.
 
     Coordinate by coordinate, which is several times as fast as by vector, and the same on every processor.
@@ -87,7 +87,7 @@ def squared_chords(point: Point, vectors: Floats) -> Floats:
     return chords
 
 
-def are_within(point: Point, vectors: Floats, limit: float) -> NDArray[np.bool_]:
+def are_within(point: Position, vectors: Floats, limit: float) -> NDArray[np.bool_]:
     """Return for each unit vector whether its squared chord to a point is at most a limit.
 
     Of many, the cosine decides unless it is close, which takes a third of the time.
@@ -104,7 +104,7 @@ def are_within(point: Point, vectors: Floats, limit: float) -> NDArray[np.bool_]
 
 
 @lru_cache(_POINTS)
-def _vector(point: Point) -> tuple[float, float, float]:
+def _vector(point: Position) -> tuple[float, float, float]:
     """Return the unit vector of a point; a request needs it several times."""
     return unit_vector(*point)
 

@@ -13,7 +13,7 @@ from service.engine.distance_order import DistanceOrder, NearestRows, order_rows
 from service.engine.selection import ListedRows, MarkedRows, RowBitmap, RowList, Selection
 from service.engine.table import Table
 from service.engine.text_index import TermMatch
-from service.model.place import Point
+from service.model.place import Position
 from service.model.query import ALL_ROWS, Criteria
 from service.model.records import DISTANCE
 
@@ -35,7 +35,7 @@ def select(table: Table, criteria: Criteria, sort_by: str) -> Selection:
     return selection
 
 
-def nearest(table: Table, criteria: Criteria, point: Point, stop: int | None) -> Selection:
+def nearest(table: Table, criteria: Criteria, point: Position, stop: int | None) -> Selection:
     """Return the rows that match, in the order of their distance from a point, up to a position or all.
 
     Lists of rows are cached for the point: all of few, the nearest of many. Of many, their bitmap by place is, too.
@@ -51,7 +51,7 @@ def nearest(table: Table, criteria: Criteria, point: Point, stop: int | None) ->
     return listed
 
 
-def _by_distance(table: Table, criteria: Criteria, point: Point) -> NearestRows | DistanceOrder:
+def _by_distance(table: Table, criteria: Criteria, point: Position) -> NearestRows | DistanceOrder:
     locations = table.locations
     if locations is None:
         raise ValueError("the rows have no locations")

@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from service.model.place import Box, Point
+from service.model.place import Box, Position
 
 Floats = NDArray[np.float64]
 _Degrees = TypeVar("_Degrees", float, Floats)
@@ -64,7 +64,7 @@ def rounded_metres(squared_chords: Floats) -> Floats:
     return metres.round(1)
 
 
-def box_around(point: Point, radius: float) -> Box:
+def box_around(point: Position, radius: float) -> Box:
     """Return a box that contains all points within a distance in metres, and few others."""
     latitude, longitude = point
     angle = radius / EARTH_RADIUS

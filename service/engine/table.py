@@ -15,7 +15,7 @@ from service.engine.string_array import StringArray
 from service.engine.text_index import TextIndex
 from service.engine.z_order import Z_ORDER
 from service.model.envelope import Facet
-from service.model.place import Point
+from service.model.place import Position
 from service.model.query import Criteria
 from service.model.records import DISTANCE
 
@@ -27,6 +27,7 @@ _BITMAP_BYTES: Final = 32 << 20
 _FACET_BYTES: Final = 4 << 20
 _MIN_SELECTIONS: Final = 4
 _ROW_BYTES: Final = 4
+_OVERHEAD: Final = 2048  # of a selection with a few criteria
 _ENCODE: Final = msgspec.json.Encoder().encode
 _DISTANCE: Final = f',"{DISTANCE}":'.encode()  # as the last member
 _END: Final = b"}"
@@ -66,10 +67,10 @@ class Table:
         self.columns = columns
         self.text, self.locations = text, locations
         self.order_by, self.key = order_by, key
-        least = _MIN_SELECTIONS * _ROW_BYTES * len(rows)
+        least = _MIN_SELECTIONS * (_ROW_BYTES * len(rows) + _OVERHEAD)
         self.all_rows = {name: ListedRows(column.order, column.non_null_count) for name, column in columns.items()}
         self.selections = BoundedCache[tuple[Criteria, str], Selection](max(_SELECTION_BYTES, least))
-        self.nearest = BoundedCache[tuple[Criteria, Point], NearestRows](_NEAREST_BYTES)
+        self.nearest = BoundedCache[tuple[Criteria, Position], NearestRows](_NEAREST_BYTES)
         self.found = BoundedCache[tuple[Criteria, str], RowList | RowBitmap](max(_FOUND_BYTES, least))
         self.facets = BoundedCache[tuple[Criteria, str], Facet](_FACET_BYTES)
         self._bitmaps = BoundedCache[tuple[str, int, str], Bitmap](max(_BITMAP_BYTES, least))

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Final
 
 from service.loading.checks import CheckedColumn
-from service.reading.batch import Batch, Cell, Invalid, WrongType
-from service.reading.diagnostics import Code, Diagnostic, Issue, Location
+from service.reading.batches.batch import Batch, Cell, Invalid, WrongType
+from service.reading.batches.diagnostics import Code, Diagnostic, Issue, Location
 
 MAX_LISTED: Final = 10_000  # errors or warnings of one code in one field of a file; a few megabytes
 _WHOLE_RECORD: Final = -1  # diagnostics of a whole record come before those of its fields

@@ -22,8 +22,8 @@ from service.model.kinds import (
     parse_instant,
 )
 from service.model.records import Field
-from service.reading.batch import Cell, Invalid, Value, WrongType
-from service.reading.diagnostics import Issue
+from service.reading.batches.batch import Cell, Invalid, Value, WrongType
+from service.reading.batches.diagnostics import Issue
 
 PARENT: Final = "parent_company_id"
 UNKNOWN_PARENT: Final = Issue("parent", "no company has this identifier")

@@ -1,6 +1,7 @@
 """Compile batches of records into the rows and keys of a table, and collect errors and warnings."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from datetime import date
 from itertools import compress
 from math import inf
 from typing import Any, Final, TypeVar, cast
@@ -12,12 +13,16 @@ from service.engine.table import Table
 from service.engine.table_builder import TableBuilder
 from service.loading.batch_diagnostics import BatchDiagnostics, DiagnosticCounts
 from service.loading.checks import PARENT, CheckedColumn, check_column
+from service.loading.closed_columns import ClosedColumns
 from service.loading.parent_companies import ParentReference, parent_warnings
 from service.loading.searched_texts import company_texts, searched_texts
+from service.loading.store_warnings import store_warnings
+from service.model.kinds import FLAG
 from service.model.records import COMPANIES, CREATED_AT, Resource
-from service.reading.batch import Batch, expand
-from service.reading.diagnostics import Diagnostic, Issue
-from service.reading.field_names import UnusedNames
+from service.reading.batches.batch import Batch, expand
+from service.reading.batches.diagnostics import Diagnostic, Issue
+from service.reading.fields.field_names import UnusedNames
+from service.reading.values.closing_day import utc_today
 
 _T = TypeVar("_T")
 _REPEATED: Final = Issue("repeated", "identical to an earlier record; served once")
@@ -33,10 +38,16 @@ class Compiler:
     warnings        the listed ones, in the same order
     warning_counts  the number of all warnings
     records         the number of records read, `skipped` and `repeated` ones included
+    as_of           the day that closing dates were compared with; None if there are none
     """
 
-    def __init__(self, resource: Resource, *, file: str, companies: AbstractSet[str] | None) -> None:
-        """Start a file. `companies` are the identifiers of served companies; None skips checks against them."""
+    def __init__(
+        self, resource: Resource, *, file: str, companies: AbstractSet[str] | None, as_of: date | None = None
+    ) -> None:
+        """Start a file. `companies` are the identifiers of served companies; None skips checks against them.
+
+        Closing dates in unused columns are past before `as_of`.
+        """
         self.resource, self._file, self._companies = resource, file, companies
         self._references = {COMPANIES.identifier, PARENT} - {resource.identifier}
         filters = {field.name: field.filters for field in resource.fields}
@@ -52,7 +63,9 @@ class Compiler:
         self._row = msgspec.defstruct("Row", [(name, Any) for name in resource.record.__struct_fields__], gc=False)
         self._rows: dict[str, bytes] = {}
         self._parents: list[ParentReference] = []
-        self._unused_names = UnusedNames(resource)
+        self._unused_names, self._closed_columns = UnusedNames(resource), ClosedColumns(as_of or utc_today())
+        self._flag = next((field.name for field in resource.fields if field.kind is FLAG), "")
+        self.as_of: date | None = None
         self.error_counts, self.warning_counts = DiagnosticCounts(file, "error"), DiagnosticCounts(file, "warning")
         self.errors: list[Diagnostic] = []
         self.warnings: list[Diagnostic] = []
@@ -79,6 +92,10 @@ class Compiler:
         self._builder.add([row for row in _selected(rows, kept) if row is not None], keys, texts)
         if self.resource.identifier == COMPANIES.identifier:
             self._parents += self._parent_references(columns, kept, diagnostics)
+        if batch.watched:
+            is_open = [is_kept and flag is True for is_kept, flag in zip(kept, columns[self._flag].values, strict=True)]
+            self._closed_columns.add(batch.watched, is_open, diagnostics)
+        self.as_of = batch.as_of or self.as_of
         self._unused_names.add(batch)
         errors = diagnostics.errors
         self.errors += [error for error in errors if self.error_counts.count(error.code, error.field)]
@@ -94,18 +111,23 @@ class Compiler:
     def close(self) -> None:
         """Add the warnings that depend on the whole file, and what is not listed."""
         self.errors += self.error_counts.unlisted()
-        for warning in (*parent_warnings(self._parents, self.identifiers), *self._unused_names.warnings(self._file)):
+        unused = (*self._unused_names.warnings(self._file), *self._closed_columns.warnings())
+        for warning in (*parent_warnings(self._parents, self.identifiers), *unused):
             self.warn(warning)
         self.warnings.sort(key=_by_line)
         self.warnings += self.warning_counts.unlisted()
 
     def build(self, companies: Table | None = None) -> Table:
-        """Return the table of the valid records; the compiler cannot be used afterwards.
+        """Return the table of the valid records, and add the warnings about it; nothing can be added afterwards.
 
         Records are searched by the texts of their companies, too, if there is a table of them.
         """
         self._rows = {}
-        return self._builder.build(None if companies is None else {COMPANIES.identifier: company_texts(companies)})
+        table = self._builder.build(None if companies is None else {COMPANIES.identifier: company_texts(companies)})
+        if table.locations is not None:
+            for warning in store_warnings(table, table.locations, self._file):
+                self.warn(warning)
+        return table
 
     def _encode(self, columns: Mapping[str, CheckedColumn], valid: Sequence[bool]) -> list[bytes]:
         names = self.resource.record.__struct_fields__

@@ -4,7 +4,7 @@ import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -12,52 +12,19 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from service.data_set import Dataset, Totals, describe_as_of
 from service.engine.table import Table
 from service.loading.compiler import Compiler
-from service.loading.counted import counted
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
-from service.reading.data_files import FileSet, StoredFile, read_data_set
-from service.reading.diagnostics import Code, Diagnostic, FileError, printable
-from service.reading.read_options import AS_FOUND, ReadOptions
-from service.reading.records import read_records
+from service.reading.batches.diagnostics import Code, Diagnostic, FileError
+from service.reading.file_set.data_files import FileSet, StoredFile, read_data_set
+from service.reading.file_set.read_options import AS_FOUND, ReadOptions
+from service.reading.resource_records import read_records
+from service.texts import printable
 
 _VERSION_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
 _UNTERMINATED: Final = "the last line has no line ending, as in a truncated file"
-
-
-class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
-    """The tables of stores and companies, the time of the data if the manifest has it, and the version."""
-
-    stores: Table
-    companies: Table
-    generated_at: datetime | None
-    version: str
-
-    def __str__(self) -> str:
-        return f"{counted(len(self.stores), 'store')} of {counted(len(self.companies), 'company', 'companies')}"
-
-
-class Totals(msgspec.Struct, frozen=True):
-    """The number of served stores and companies, and of skipped and repeated records of both kinds."""
-
-    stores: int
-    companies: int
-    skipped: int
-    repeated: int
-
-
-class Summary(msgspec.Struct, frozen=True):
-    """A data set without its tables."""
-
-    version: str
-    generated_at: datetime | None
-    totals: Totals
-
-    @classmethod
-    def of(cls, dataset: Dataset, report: "Report") -> "Summary":
-        """Return the summary of a data set and its report."""
-        return cls(dataset.version, dataset.generated_at, report.totals)
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -74,6 +41,7 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
     error_counts    the number of errors by code, including those that the report does not list
     warning_counts  the same of warnings
     assumed         what was assumed about the files, in one line for each
+    path, options   where its files are, and how they were read
     """
 
     dataset: Dataset | None
@@ -81,18 +49,27 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
     error_counts: Mapping[Code, int] = {}
     warning_counts: Mapping[Code, int] = {}
     assumed: Sequence[str] = ()
+    path: Path = Path()
+    options: ReadOptions = AS_FOUND
 
 
 def load(
-    path: Path, *, options: ReadOptions = AS_FOUND, fingerprint: str | None = None, progress: Progress = silent
+    path: Path,
+    *,
+    options: ReadOptions = AS_FOUND,
+    fingerprint: str | None = None,
+    progress: Progress = silent,
+    today: date | None = None,
 ) -> Loaded:
     """Load the data set of a folder, of an archive or of a single file.
 
     With the `fingerprint` of a data signature, its files must be unchanged since, or have a manifest. The report has
-    all errors. Raises only what `progress` raises.
+    all errors. Without a time of the data, stores whose closing dates are before `today` are closed. Raises only what
+    `progress` raises.
     """
     with _garbage_collector_paused():
-        return _load(read_data_set(path, options=options, fingerprint=fingerprint), progress)
+        loaded = _load(read_data_set(path, options=options, fingerprint=fingerprint, today=today), progress)
+    return msgspec.structs.replace(loaded, path=path, options=options)
 
 
 def dataset_version(tables: Iterable[Table]) -> str:
@@ -115,6 +92,10 @@ def _load(files: FileSet, progress: Progress) -> Loaded:
     assumed: list[str] = []
     companies = _compile(COMPANIES, files, None, assumed, progress)
     stores = _compile(STORES, files, companies.identifiers if companies else None, assumed, progress)
+    tables = None
+    if not files.errors and companies is not None and stores is not None:
+        companies_table = _build(companies, None, progress)
+        tables = _build(stores, companies_table, progress), companies_table
     read = [compiler for compiler in (companies, stores) if compiler]
     errors = [error for compiler in read for error in compiler.errors]
     warnings = [warning for compiler in read for warning in compiler.warnings]
@@ -124,13 +105,11 @@ def _load(files: FileSet, progress: Progress) -> Loaded:
         sum((compiler.warning_counts.by_code for compiler in read), Counter[Code]()),
     )
     skipped, repeated = sum(compiler.skipped for compiler in read), sum(compiler.repeated for compiler in read)
-    if files.errors or companies is None or stores is None:
+    if tables is None or stores is None:
         report = Report(files.errors + errors, warnings, Totals(0, 0, skipped, repeated))
         return Loaded(None, report, *counts, assumed)
-    companies_table = _build(companies, None, progress)
-    tables = _build(stores, companies_table, progress), companies_table
-    dataset = Dataset(*tables, files.generated_at, dataset_version(tables))
-    totals = Totals(len(dataset.stores), len(dataset.companies), skipped, repeated)
+    totals = Totals(len(tables[0]), len(tables[1]), skipped, repeated)
+    dataset = Dataset(*tables, files.generated_at, dataset_version(tables), totals, stores.as_of)
     return Loaded(dataset, Report(errors, warnings, totals), *counts, assumed)
 
 
@@ -141,7 +120,7 @@ def _compile(
     file = files.files.pop(resource.name, None)
     if file is None:
         return None
-    compiler = Compiler(resource, file=file.name, companies=companies)
+    compiler = Compiler(resource, file=file.name, companies=companies, as_of=files.as_of)
     try:
         found = _read(file, files, compiler, progress)
     except FileError as error:
@@ -164,7 +143,7 @@ def _read(file: StoredFile, files: FileSet, compiler: Compiler, progress: Progre
     if records.unterminated is not None:
         compiler.warn(Diagnostic("unterminated", file.name, records.unterminated, None, None, None, _UNTERMINATED))
     compiler.close()
-    return records.assumed
+    return [*records.assumed, *describe_as_of(compiler.as_of)]
 
 
 def _build(compiler: Compiler, companies: Table | None, progress: Progress) -> Table:

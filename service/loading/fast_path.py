@@ -10,7 +10,7 @@ from msgspec import UNSET
 from service.engine.column import KEY_END, NULL_KEY, join_keys
 from service.loading.date_times import parse_instants
 from service.model.kinds import IDENTIFIER, INSTANT, NUMBER, POSTAL, Kind, fold_case, number_key
-from service.reading.batch import Cell, Value, expand
+from service.reading.batches.batch import Cell, Value, expand
 
 _NULL_LINE: Final = "\x7f"  # not printable, so no cell here contains it, and nothing folds to it
 _TO_KEYS: Final = bytes.maketrans(f"\n{_NULL_LINE}".encode(), KEY_END + NULL_KEY)

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from service.loading.checks import UNKNOWN_PARENT
-from service.reading.diagnostics import Diagnostic, Issue, Location
+from service.reading.batches.diagnostics import Diagnostic, Issue, Location
 
 _CYCLE: Final = Issue("parent", "the company is its own ancestor")
 

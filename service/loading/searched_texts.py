@@ -9,7 +9,7 @@ from service.engine.table import Table
 from service.loading.checks import CheckedColumn
 from service.model.kinds import POSTAL
 from service.model.records import COMPANIES, Company
-from service.reading.batch import Value
+from service.reading.batches.batch import Value
 
 # An acute accent without a letter: NFKC decomposes the apostrophe U+00B4 to a space and this.
 _ACCENT = "\u0301".encode()

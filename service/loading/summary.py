@@ -1,18 +1,16 @@
 """Errors and warnings of a data set, grouped by code."""
 
-import shlex
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from service.loading.counted import counted
+from service.loading.acceptance import check_command
 from service.loading.dataset import Loaded
-from service.reading.diagnostics import Code, Diagnostic
-from service.reading.read_options import AS_FOUND, ReadOptions
+from service.reading.batches.diagnostics import Code, Diagnostic
+from service.texts import counted
 
 _CODE: Final = attrgetter("code")
 
@@ -39,11 +37,11 @@ def groups(loaded: Loaded) -> Iterator[Group]:
             yield Group(kind, code, counts.get(code, len(listed)), listed)
 
 
-def notes(loaded: Loaded, path: Path, options: ReadOptions = AS_FOUND) -> Iterator[str]:
+def notes(loaded: Loaded) -> Iterator[str]:
     """Yield the lines to log: skipped records, one line for each code, and the command that lists everything."""
     if loaded.report.totals.skipped:
         yield f"skipped {counted(loaded.report.totals.skipped, 'invalid record')}"
     found = list(groups(loaded))
     yield from (f"{group}, the first: {group.listed[0]}" for group in found)
     if found:
-        yield f"`store-directory check {shlex.quote(str(path))}{options}` reports every error and warning"
+        yield f"{check_command(loaded)} reports every error and warning"

@@ -11,6 +11,7 @@ from service.model.query import Query
 
 Item = TypeVar("Item")
 MAX_FACET_VALUES: Final = 100
+_FACET_BYTES: Final = 128  # of the objects of a facet
 _VALUE_BYTES: Final = 96  # of the objects of a value, without its text
 
 
@@ -33,7 +34,7 @@ class Facet(msgspec.Struct, frozen=True):
     @property
     def nbytes(self) -> int:
         """Its approximate memory in bytes."""
-        return sum(_VALUE_BYTES + getsizeof(each.value) for each in self.values)
+        return _FACET_BYTES + sum(_VALUE_BYTES + getsizeof(each.value) for each in self.values)
 
 
 class PaginatedResponse(msgspec.Struct, Generic[Item], frozen=True, kw_only=True):

@@ -21,7 +21,9 @@ from service.model.errors import (
 )
 from service.model.operation import (
     ALWAYS,
+    IGNORED_HEADER,
     JSON,
+    MAX_IGNORED,
     PREFERENCE_STATUSES,
     PROBLEM,
     RATE_LIMIT,
@@ -39,10 +41,19 @@ INTERFACE_VERSION: Final = "0.1.0"
 _REFERENCE: Final = "#/components/schemas/{name}"
 _SCHEME: Final = "APIKeyHeader"
 _TITLE: Final = "Store Directory"
+_LICENCE: Final = "MIT"  # as SPDX names it
+# What the operations of a tag are.
+_TAGS: Final = {
+    "directory": "Stores and companies.",
+    "probes": "Whether the service is alive, and ready to answer.",
+}
 _DESCRIPTION: Final = "A read-only directory of retail stores and the companies that own them."
+# How a query parameter has several values: each has its own pair. These are the defaults, but not every tool has them.
+_REPEATED: Final = {"style": "form", "explode": True}
 # Request headers of protected operations, besides the key.
 _REQUEST_HEADERS: Final = {
-    "Prefer": "`handling=strict` rejects unknown query parameters, which are ignored by default (RFC 7240).",
+    "Prefer": "`handling=strict` rejects unknown query parameters (RFC 7240). By default they are ignored, and listed "
+    f"in {IGNORED_HEADER}.",
     VERSION_HEADER: "The required version of the data: if another one is served, the response is 412.",
     "If-None-Match": "Entity tags that the client has cached: if one of them is current, the response is 304.",
     "If-Modified-Since": "If it equals Last-Modified, and there is no If-None-Match, the response is 304.",
@@ -52,6 +63,10 @@ _REQUEST_HEADERS: Final = {
 # Response headers.
 _REQUEST_ID: Final = {REQUEST_ID_HEADER: "The identifier of the request, from its own header or generated."}
 _PREFERENCE_APPLIED: Final = {"Preference-Applied": "Present if `Prefer: handling=strict` was applied."}
+_IGNORED: Final = {
+    IGNORED_HEADER: "Present if the request has unknown query parameters: their names, percent-encoded, of which up to "
+    f"{MAX_IGNORED} are listed. They have no effect. `Prefer: handling=strict` rejects them."
+}
 _DATASET_VERSION: Final = {VERSION_HEADER: "The version of the data: the same for the same records."}
 _VALIDATORS: Final = {
     **_DATASET_VERSION,
@@ -73,7 +88,15 @@ def openapi_document(operations: Sequence[Operation]) -> bytes:
     types = [body for operation in operations for bodies in operation.responses.values() for body in bodies]
     document = {
         "openapi": "3.1.0",
-        "info": {"title": _TITLE, "description": _DESCRIPTION, "version": INTERFACE_VERSION},
+        "info": {
+            "title": _TITLE,
+            "description": _DESCRIPTION,
+            "contact": {"name": _TITLE},
+            "license": {"name": _LICENCE, "identifier": _LICENCE},
+            "version": INTERFACE_VERSION,
+        },
+        "servers": [{"url": "/"}],
+        "tags": [{"name": tag, "description": _TAGS[tag]} for tag in dict.fromkeys(each.tag for each in operations)],
         "paths": {operation.path: {"get": _operation(operation)} for operation in operations},
         "components": {
             "schemas": _components(*types),
@@ -91,17 +114,15 @@ def _components(*types: Any) -> dict[str, Any]:
 
 
 def _operation(operation: Operation) -> dict[str, Any]:
-    described: dict[str, Any] = {
+    return {
         "tags": [operation.tag],
         "operationId": operation.operation_id,
         "summary": operation.summary,
         "description": operation.description,
         "parameters": list(_parameters(operation)),
         "responses": dict(_responses(operation)),
+        "security": [{_SCHEME: []}] if operation.protected else [],
     }
-    if operation.protected:
-        described["security"] = [{_SCHEME: []}]
-    return described
 
 
 def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
@@ -111,7 +132,7 @@ def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
     for each in operation.parameters:
         example = {} if each.example is UNSET else {"example": each.example}
         described = {"description": each.description, "schema": each.schema, **example}
-        yield {"name": each.name, "in": "query", "required": each.required, **described}
+        yield {"name": each.name, "in": "query", "required": each.required, **_REPEATED, **described}
     if operation.protected:
         for name, description in _REQUEST_HEADERS.items():
             yield {"name": name, "in": "header", "required": False, **_text(description)}
@@ -125,7 +146,7 @@ def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
     for status, bodies in operation.responses.items():
         yield str(status.value), _response(operation, status, bodies)
     if operation.protected:
-        headers = _headers({**_REQUEST_ID, **_VALIDATORS, **_RATE_LIMIT})
+        headers = _headers({**_REQUEST_ID, **_IGNORED, **_VALIDATORS, **_RATE_LIMIT})
         not_modified = {"description": "The cached representation of the client is current.", "headers": headers}
         yield str(HTTPStatus.NOT_MODIFIED.value), not_modified
     errors: Iterable[type[RequestError]] = (*operation.errors, *ALWAYS)
@@ -137,7 +158,7 @@ def _response(operation: Operation, status: HTTPStatus, bodies: Sequence[Any]) -
     headers = _REQUEST_ID
     if operation.protected:
         links = _LINK if PAGE_NUM in operation.parameters else {}
-        headers = {**headers, **_PREFERENCE_APPLIED, **_VALIDATORS, **links, **_RATE_LIMIT}
+        headers = {**headers, **_PREFERENCE_APPLIED, **_IGNORED, **_VALIDATORS, **links, **_RATE_LIMIT}
     return {
         "description": status.phrase,
         "headers": _headers(headers),

@@ -18,6 +18,9 @@ from service.model.parameter import Parameter
 
 # The version of the data, in every response from the data.
 VERSION_HEADER: Final = "X-Dataset-Version"
+# The unknown parameters that were ignored, in every response from the data, and how many names it has at most.
+IGNORED_HEADER: Final = "X-Ignored-Parameters"
+MAX_IGNORED: Final = 8
 # The API key.
 KEY_HEADER: Final = "x-api-key"
 # Identifies a request in logs.

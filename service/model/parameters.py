@@ -54,11 +54,12 @@ def map_parameters_of(resource: Resource) -> tuple[Parameter, ...]:
 def filter_parameter(field: Field) -> Parameter:
     """Return the parameter that filters by a field; it parses to normalized keys, or to none for no filter."""
     kind = field.kind
+    value = {"type": "boolean" if kind is FLAG else "string"}
     return Parameter(
         name=field.name,
         description=f"{field.description} {kind.rule} If repeated, a record matches any of the values; "
         "empty values and `null` are ignored.",
-        schema={"anyOf": [{"type": "boolean" if kind is FLAG else "string"}, {"type": "null"}]},
+        schema={"anyOf": [value, {"type": "null"}, {"type": "array", "items": value}]},
         parse=lambda values: tuple(dict.fromkeys(_key(kind, value) for value in values if is_given(value))),
     )
 

@@ -1,5 +1,7 @@
 """Places: points, circles and boxes on the earth, in decimal degrees, and how requests write them; zooms of maps."""
 
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Final, NamedTuple
 
 from service.model.kinds import NUMBER_PATTERN
@@ -11,7 +13,7 @@ _POINT: Final = "expected latitude,longitude in decimal degrees, such as 43.65,-
 _BOX: Final = "expected west,south,east,north in decimal degrees, such as -79.6,43.5,-79.1,43.9"
 
 
-class Point(NamedTuple):
+class Position(NamedTuple):
     """A point, in degrees."""
 
     latitude: float
@@ -21,7 +23,7 @@ class Point(NamedTuple):
 class Circle(NamedTuple):
     """The points at most `radius` metres from a centre, along the surface of the earth."""
 
-    centre: Point
+    centre: Position
     radius: float
 
 
@@ -37,33 +39,31 @@ class Box(NamedTuple):
     north: float
 
 
-def parse_point(text: str) -> Point:
+def parse_point(text: str) -> Position:
     """Return the point of a text such as `43.65,-79.38`. Raises `ValueError` with the reason."""
-    latitude, longitude = _degrees(text, 2, _POINT)
-    if abs(latitude) > MAX_LATITUDE or abs(longitude) > MAX_LONGITUDE:
-        raise ValueError(_POINT)
-    return Point(latitude, longitude)
+    return Position(*map(_double, _degrees(text, (MAX_LATITUDE, MAX_LONGITUDE), _POINT)))
 
 
 def parse_box(text: str) -> Box:
     """Return the box of a text such as `-79.6,43.5,-79.1,43.9`. Raises `ValueError` with the reason."""
-    west, south, east, north = _degrees(text, 4, _BOX)
-    if max(abs(south), abs(north)) > MAX_LATITUDE or max(abs(west), abs(east)) > MAX_LONGITUDE:
-        raise ValueError(_BOX)
+    edges = _degrees(text, (MAX_LONGITUDE, MAX_LATITUDE) * 2, _BOX)
+    _, south, _, north = edges
     if south > north:
         raise ValueError("south must not be greater than north")
-    return Box(west, south, east, north)
+    return Box(*map(_double, edges))
 
 
-def decimal(text: str) -> float | None:
-    """Return a decimal as a double, perhaps infinite; None for any other text."""
-    stripped = text.strip()
-    return float(stripped) if NUMBER_PATTERN.fullmatch(stripped) else None
-
-
-def _degrees(text: str, count: int, expected: str) -> list[float]:
-    """Return decimals that are separated by commas; 0 has no sign."""
-    numbers = [number + 0.0 for part in text.split(",", count) if (number := decimal(part)) is not None]
-    if len(numbers) != count or text.count(",") != count - 1:
+def _degrees(text: str, largest: Sequence[int], expected: str) -> list[Decimal]:
+    """Return decimals that are separated by commas, and no larger than these; exact, like those of records."""
+    parts = [part.strip() for part in text.split(",", len(largest))]
+    if len(parts) != len(largest) or not all(map(NUMBER_PATTERN.fullmatch, parts)):
+        raise ValueError(expected)
+    numbers = list(map(Decimal, parts))
+    if not all(-most <= number <= most for number, most in zip(numbers, largest, strict=True)):
         raise ValueError(expected)
     return numbers
+
+
+def _double(number: Decimal) -> float:
+    """Return the nearest double; 0 has no sign."""
+    return float(number) + 0.0

@@ -1,7 +1,6 @@
 """Queries of a list: filters, sorting and paging, parsed from a query string."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from sys import getsizeof
 from typing import Any, Final
 
@@ -11,19 +10,19 @@ from msgspec import UNSET, UnsetType
 from service.model.errors import UnprocessableContent, ValidationError
 from service.model.parameter import InvalidValue, Parameter, is_given
 from service.model.parameters import MAX_LIMIT, SORT_ORDERS, map_parameters_of, parameters_of
-from service.model.place import Box, Circle, Point
+from service.model.place import Box, Circle, Position
 from service.model.records import CREATED_AT, DISTANCE, Resource
 from service.model.words import Term
 
 
-class Filter(msgspec.Struct, frozen=True):
+class Filter(msgspec.Struct, frozen=True, gc=False):
     """A condition: the normalized key of a field is one of `keys`."""
 
     field: str
     keys: tuple[str, ...]
 
 
-class Criteria(msgspec.Struct, frozen=True):
+class Criteria(msgspec.Struct, frozen=True, gc=False):
     """All conditions that select rows, combined by AND: what depends on the rows alone is cached by this one value.
 
     filters  at most one of a field
@@ -39,17 +38,22 @@ class Criteria(msgspec.Struct, frozen=True):
 
     @property
     def nbytes(self) -> int:
-        """The approximate memory of its values in bytes: clients may send long ones."""
-        keys = sum(getsizeof(key) for each in self.filters for key in each.keys)
-        return keys + sum(_TERM_BYTES + getsizeof(term.word) for term in self.terms)
+        """The approximate memory in bytes: clients may send many and long values."""
+        keys = [key for each in self.filters for key in each.keys]
+        texts = sum(map(getsizeof, keys)) + sum(getsizeof(term.word) for term in self.terms)
+        objects = _FILTER_BYTES * len(self.filters) + _VALUE_BYTES * (len(keys) + len(self.terms))
+        return _CRITERIA_BYTES + objects + texts
 
 
 # The criteria that all rows match.
 ALL_ROWS: Final = Criteria()
-_TERM_BYTES: Final = 48  # of a term without its text
+# Memory of the objects, of each filter, and of each key or term without its text.
+_CRITERIA_BYTES: Final = 384
+_FILTER_BYTES: Final = 96
+_VALUE_BYTES: Final = 48
 
 
-class Query(msgspec.Struct, frozen=True, dict=True):
+class Query(msgspec.Struct, frozen=True, gc=False):
     """The rows that match all criteria, in the order of `sort_by`: page `page_num` (from 1) of `limit` rows.
 
     near    the point from which the distance of each row is returned
@@ -64,7 +68,7 @@ class Query(msgspec.Struct, frozen=True, dict=True):
     """
 
     filters: tuple[Filter, ...] = ()
-    near: Point | UnsetType = UNSET
+    near: Position | UnsetType = UNSET
     radius: float | UnsetType = UNSET
     bbox: Box | UnsetType = UNSET
     zoom: int | UnsetType = UNSET
@@ -76,7 +80,7 @@ class Query(msgspec.Struct, frozen=True, dict=True):
     fields: tuple[str, ...] | UnsetType = UNSET
     facets: tuple[str, ...] | UnsetType = UNSET
 
-    @cached_property
+    @property
     def criteria(self) -> Criteria:
         """All conditions that select rows."""
         circle = Circle(self.near, self.radius) if self.near and self.radius else None
@@ -90,6 +94,8 @@ class Query(msgspec.Struct, frozen=True, dict=True):
     @property
     def normalised(self) -> "Query":
         """The canonical form of equivalent queries: the order of values in a filter has no meaning."""
+        if all(len(each.keys) == 1 for each in self.filters):
+            return self
         ordered = tuple(Filter(each.field, tuple(sorted(each.keys))) for each in self.filters)
         return msgspec.structs.replace(self, filters=ordered)
 
@@ -116,7 +122,7 @@ class QueryParser:
         self._known = {parameter.name: parameter for parameter in self.parameters}
         self._filters = () if resource is None else tuple(field.name for field in resource.filters)
 
-    def parse(self, pairs: Iterable[tuple[str, str]], *, strict: bool) -> Query:
+    def parse(self, pairs: Sequence[tuple[str, str]], *, strict: bool) -> Query:
         """Return the query of decoded name-value pairs; `strict` rejects unknown names (RFC 7240, `handling`).
 
         Raises `UnprocessableContent` with all errors: those of known parameters in their order, then the unknown names
@@ -127,11 +133,15 @@ class QueryParser:
             values_by_name.setdefault(name, []).append(value)
         values, errors = self._parse(values_by_name)
         if strict:
-            errors += [_error(name, _UNKNOWN) for name in values_by_name if name not in self._known]
+            errors += [_error(name, _UNKNOWN) for name in self.unknown(pairs)]
         if errors:
             raise UnprocessableContent(errors)
         filters = tuple(Filter(name, keys) for name in self._filters if (keys := values.pop(name, ())))
         return Query(filters, **values)
+
+    def unknown(self, pairs: Iterable[tuple[str, str]]) -> Iterable[str]:
+        """Return the names of pairs that are no parameters, each once, in their order."""
+        return dict.fromkeys(name for name, _ in pairs if name not in self._known)
 
     def _parse(self, values_by_name: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], list[ValidationError]]:
         values: dict[str, Any] = {}

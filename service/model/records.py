@@ -105,14 +105,13 @@ class Resource(msgspec.Struct, frozen=True):
 
     @property
     def items(self) -> tuple[type[msgspec.Struct], ...]:
-        """The types of the records of a list, in the OpenAPI document: with distance, whole, or some members only.
+        """The types of the records of a list, in the OpenAPI document: whole, or some members only.
 
-        Generated clients use the first that fits, and a record with distance fits the others too.
+        Generated clients use the first that fits. All have `distance` if records have a location, so that code can read
+        it without a test of the type.
         """
-        if self.coordinates is None:
-            return self.record, partial(self.record)
-        located = with_distance(self.record)
-        return located, self.record, partial(self.record, located)
+        whole = self.record if self.coordinates is None else with_distance(self.record)
+        return whole, partial(self.record, whole)
 
     @property
     def noun(self) -> str:
@@ -159,18 +158,21 @@ CREATED_AT: Final = "created_at"
 DISTANCE: Final = "distance"
 
 
-def with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
-    """Return the type of records with their distance from a point."""
-    name, doc = f"{record.__name__}WithDistance", f"A {record.__name__.lower()}, and its distance from `near`."
-    return msgspec.defstruct(
-        name, [(DISTANCE, _Distance)], bases=(record,), namespace={"__doc__": doc}, frozen=True, kw_only=True, gc=False
-    )
-
-
 @cache  # one type for each record
-def partial(record: type[Store | Company], extended: type[msgspec.Struct] | None = None) -> type[msgspec.Struct]:
-    """Return the type of records with some of their members only, or some of those of an extended type."""
-    members = [(field.name, field.type | UnsetType, UNSET) for field in msgspec.structs.fields(extended or record)]
+def with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
+    """Return the type of records with their distance from a point, if a request gives one."""
+    name, doc = (
+        f"{record.__name__}WithDistance",
+        f"A {record.__name__.lower()}, and its distance from `near`, if given.",
+    )
+    member, namespace = (DISTANCE, _Distance | UnsetType, UNSET), {"__doc__": doc}
+    return msgspec.defstruct(name, [member], bases=(record,), namespace=namespace, frozen=True, kw_only=True, gc=False)
+
+
+@cache  # as above
+def partial(record: type[Store | Company], whole: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """Return the type of records with some members only of the type of whole ones."""
+    members = [(field.name, field.type | UnsetType, UNSET) for field in msgspec.structs.fields(whole)]
     name, doc = f"Partial{record.__name__}", f"Some members of a {record.__name__.lower()}, those that `fields` names."
     return msgspec.defstruct(name, members, namespace={"__doc__": doc}, frozen=True, kw_only=True)
 

@@ -36,7 +36,7 @@ _IS_SPACELESS: Final = re.compile(f"[{_SPACELESS}]")
 _ASCII_WORD: Final = re.compile("[a-z0-9]+")
 
 
-class Term(msgspec.Struct, frozen=True, order=True):
+class Term(msgspec.Struct, frozen=True, order=True, gc=False):
     """A condition: the text of a record has the word `word`, or, if `is_prefix`, a word that begins with it."""
 
     word: str

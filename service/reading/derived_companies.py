@@ -8,7 +8,7 @@ import msgspec
 
 from service.model.kinds import IDENTIFIER, WORDS
 from service.model.records import COMPANIES, STORES, Company, Field, Resource
-from service.reading.batch import Batch, Cell
+from service.reading.batches.batch import Batch, Cell
 
 _T = TypeVar("_T")
 NAME_COLUMN: Final = "company_name"

@@ -10,8 +10,8 @@ from msgspec import UNSET, UnsetType
 from service.model.records import Company
 from service.sampling.brands import BRANDS
 from service.sampling.company_sizes import majors_among, sizes
-from service.sampling.countries import COUNTRIES
 from service.sampling.gazetteer import Cities, City, Gazetteer
+from service.sampling.sample_countries import COUNTRIES
 from service.sampling.seeded_random import Draw, pick
 from service.sampling.slug import slug
 from service.sampling.timestamps import draw_created_at

@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
-from service.sampling.countries import COUNTRIES
 from service.sampling.reference_data import read_rows
+from service.sampling.sample_countries import COUNTRIES
 from service.sampling.seeded_random import Weighted
 
 _FILES: Final = ("cities-west.csv", "cities-east.csv")

@@ -6,8 +6,8 @@ from typing import Final
 from service.model.records import Store
 from service.sampling.brands import BRANDS
 from service.sampling.companies import Firm
-from service.sampling.countries import COUNTRIES
 from service.sampling.gazetteer import City
+from service.sampling.sample_countries import COUNTRIES
 from service.sampling.seeded_random import Draw, Weighted, fill, pick
 from service.sampling.streets import STREETS
 from service.sampling.timestamps import draw_timestamps

@@ -3,7 +3,6 @@
 import errno
 import logging
 import os
-import stat
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from pathlib import Path
@@ -20,10 +19,7 @@ _FLUSH_SECONDS: Final = 0.1
 _MAX_QUEUED_LINES: Final = 32_768
 # Timeout of the last write when the process ends.
 _CLOSE_SECONDS: Final = 1
-_MODE: Final = 0o640
-_CLOSED: Final = -1
 _log = logging.getLogger(__name__)
-
 
 Entry = TypeVar("Entry")
 
@@ -31,19 +27,17 @@ Entry = TypeVar("Entry")
 class AccessLogFile(Generic[Entry]):
     """Appends entries, as lines, to a file in a separate thread, so that a slow disk or reader delays no request.
 
-    Lines of several processes do not mix: a lock serializes their writes, and a write that fails midway is undone. A
-    file that was renamed or removed, as by log rotation, is created again. Failed writes are retried.
+    Each batch opens the file, so that one that was renamed or removed, as by log rotation, is created again. Lines of
+    several processes do not mix: a lock serializes their writes, and a write that fails midway is undone and retried.
     """
 
     def __init__(self, name: str, lock_file: Path, encode: Callable[[Sequence[Entry]], bytes]) -> None:
         """Write entries, encoded as lines, to a file, or to standard output if the name is `-`. Raises OSError."""
-        self._path = None if name == STANDARD_OUTPUT else Path(name)
-        self._file = os.dup(1) if self._path is None else _CLOSED
+        self._name = name
         self._lock = os.open(lock_file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         self._encode = encode
         self._entries: list[Entry] = []
         self._batch = b""
-        self._error = ""
         self._closing = Event()
         self._thread = Thread(target=self._run, name="access log", daemon=True)  # never delays the exit
         self._thread.start()
@@ -61,14 +55,16 @@ class AccessLogFile(Generic[Entry]):
         self._thread.join(_CLOSE_SECONDS)
 
     def _run(self) -> None:
-        closing = False
+        closing, logged = False, ""
         while not closing:
             closing = self._closing.wait(_FLUSH_SECONDS)
             try:
                 self._flush()
-                self._error = ""
+                logged = ""
             except OSError as error:
-                self._log_once(error)
+                if str(error) != logged:
+                    logged = str(error)
+                    _log.error("the access log cannot be written: %s", error.strerror)
 
     def _flush(self) -> None:
         if not self._batch:
@@ -76,32 +72,21 @@ class AccessLogFile(Generic[Entry]):
             self._batch = self._encode(entries)
             del self._entries[: len(entries)]  # others were appended meanwhile
         if self._batch:
-            with locked(self._lock):
-                self._reopen()
-                self._append()
+            with locked(self._lock), open(_open(self._name), "wb", buffering=0) as file:
+                self._append(file.fileno())
 
-    def _reopen(self) -> None:
-        """Open the file unless the open one is still that of the path."""
-        if self._path is not None and (self._file == _CLOSED or not _is_open_at(self._path, self._file)):
-            file, self._file = self._file, _open(self._path)
-            if file != _CLOSED:
-                os.close(file)
-
-    def _append(self) -> None:
-        batch, size = self._batch, os.fstat(self._file).st_size
+    def _append(self, file: int) -> None:
+        size, batch = os.fstat(file).st_size, self._batch
         try:
             while self._batch:
-                self._batch = self._batch[os.write(self._file, self._batch) :]
+                self._batch = self._batch[os.write(file, self._batch) :]
         except OSError:
-            if self._batch != batch and _undo_write(self._file, size, written=len(batch) - len(self._batch)):
+            written = len(batch) - len(self._batch)
+            if written and os.fstat(file).st_size == size + written:  # nobody else appended; the size of a pipe is 0
+                os.ftruncate(file, size)
+                os.lseek(file, size, os.SEEK_SET)  # of standard output, which stays open
                 self._batch = batch
             raise
-
-    def _log_once(self, error: OSError) -> None:
-        """Log an error unless the previous write failed with the same one."""
-        if str(error) != self._error:
-            self._error = str(error)
-            _log.error("the access log cannot be written: %s", error.strerror)
 
 
 def access_log(
@@ -117,37 +102,21 @@ def checked_access_log(name: str) -> ExitStack:
     The result keeps a pipe open: its reader would see its end once no process has it open for writing.
     """
     kept = ExitStack()
-    if name not in ("", STANDARD_OUTPUT):
-        file = _open(Path(name))
-        kept.callback(os.close, file)
-        if not stat.S_ISFIFO(os.fstat(file).st_mode):
+    if name:
+        kept.callback(os.close, _open(name))
+        if not Path(name).is_fifo():
             kept.close()
     return kept
 
 
-def _open(path: Path) -> int:
+def _open(name: str) -> int:
+    if name == STANDARD_OUTPUT:
+        return os.dup(1)
     try:
-        file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, _MODE)
+        file = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o640)
     except OSError as error:
         if error.errno == errno.ENXIO:  # of a non-blocking open; a blocking one would wait for a reader
-            raise OSError(error.errno, "it is a pipe or socket without a reader") from None
+            error.strerror = "it is a pipe or socket without a reader"
         raise
     os.set_blocking(file, True)
     return file
-
-
-def _undo_write(file: int, size: int, *, written: int) -> bool:
-    """Truncate a regular file to its previous size, unless others have appended since; return whether it was."""
-    status = os.fstat(file)
-    if not stat.S_ISREG(status.st_mode) or status.st_size != size + written:
-        return False
-    os.ftruncate(file, size)
-    os.lseek(file, size, os.SEEK_SET)
-    return True
-
-
-def _is_open_at(path: Path, file: int) -> bool:
-    try:
-        return os.path.samestat(path.stat(), os.fstat(file))
-    except FileNotFoundError:
-        return False

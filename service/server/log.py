@@ -5,7 +5,7 @@ import logging
 import sys
 from typing import Final
 
-from service.reading.diagnostics import printable
+from service.texts import printable
 from service.web.telemetry.access_log import timestamp
 
 _NANOSECONDS: Final = 1_000_000_000

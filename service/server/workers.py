@@ -11,9 +11,9 @@ from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 
+from service.data_set import Rejected
 from service.server.listener import Listener
-from service.server.process import Plan, import_web, run
-from service.sources.source import Rejected
+from service.server.process import ServeSetup, import_web, run
 
 # Time that a worker has to end, in addition to the time to drain, before it is killed.
 _GRACE_SECONDS: Final = 15
@@ -21,7 +21,7 @@ _GRACE_SECONDS: Final = 15
 _HUNG_SECONDS: Final = 30
 
 
-def run_workers(plan: Plan, public: Listener, admin: Listener) -> None:
+def run_workers(plan: ServeSetup, public: Listener, admin: Listener) -> None:
     """Serve with several processes until a signal ends the run. Raises `Rejected` if there is nothing to serve.
 
     Each worker has its own listening sockets on the addresses bound here. With one shared socket the worker that wakes
@@ -83,7 +83,7 @@ class _Worker(Worker):
 class _Application(BaseApplication):
     """The run, as an application of gunicorn."""
 
-    def __init__(self, plan: Plan, public: Listener, admin: Listener) -> None:
+    def __init__(self, plan: ServeSetup, public: Listener, admin: Listener) -> None:
         self.plan, self._public, self._admin = plan, public, admin
         super().__init__()
 

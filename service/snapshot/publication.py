@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from service.loading.dataset import Summary, Totals
+from service.data_set import Summary, Totals
 
 # HTTP dates have whole seconds: of two data sets closer together than this only one has a Last-Modified.
 _RESOLUTION: Final = timedelta(seconds=1)

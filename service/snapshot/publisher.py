@@ -11,13 +11,13 @@ from typing import Final
 
 import msgspec
 
-from service.loading.acceptance import Safeguards
-from service.loading.advice import advice
+from service.data_set import Rejected
 from service.progress import Progress, silent
+from service.safeguards import Safeguards
 from service.snapshot.file_watcher import changes
 from service.snapshot.publication import Publication, Reload, last_modified
 from service.snapshot.workspace import Workspace
-from service.sources.source import Fetched, Rejected, Source, Unavailable
+from service.sources.source import Fetched, Source, Unavailable
 
 # Exponential backoff after failures.
 _FIRST_RETRY_SECONDS: Final = 0.5
@@ -106,14 +106,14 @@ class Publisher:
         except Rejected as rejected:
             if not last.generation:
                 raise
-            await self._report_failure(rejected, known=rejected.fingerprint)
+            await self._report_failure(rejected, known=rejected.rejection.fingerprint)
         except (Unavailable, OSError) as error:
             await self._report_failure(error, known=last.fingerprint)  # so that refused data is fetched again
             return self._backoff()
         except Exception as error:
             _log.exception("unexpected error")  # the served data stays
             if not last.generation:  # else the workers would be restarted forever
-                raise Rejected(f"unexpected error: {error}", fingerprint="") from error
+                raise Rejected(f"unexpected error: {error}") from error
             await self._report_failure(error, known=last.fingerprint)
             return self._backoff()
         else:
@@ -162,7 +162,7 @@ class Publisher:
         last, why = self._last, " ".join(str(error).split())[:_MAX_MESSAGE]
         if last.last_reload is None or last.last_reload.error != why:
             consequence = "the previous data is still served" if last.generation else "retrying"
-            hint = advice(self._source.name, error.cause, self._source.options) if isinstance(error, Rejected) else ""
+            hint = error.rejection.hint if isinstance(error, Rejected) else ""
             _log.warning("%s", "; ".join(filter(None, (why, consequence, hint))))
         failed = Reload(datetime.now(UTC), ok=False, error=why)
         await self._tidy()

@@ -11,8 +11,7 @@ from typing import Final
 import msgspec
 
 from service.baking.baked_file import load_baked
-from service.loading.acceptance import InvalidRecords, Refused, accept
-from service.loading.dataset import Dataset
+from service.data_set import Dataset, Rejected
 from service.snapshot.publication import Publication, Reload
 from service.snapshot.publisher import Publisher
 from service.snapshot.worker_slots import WorkerSlot, single_slot
@@ -27,13 +26,11 @@ _log = logging.getLogger(__name__)
 class Snapshot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A data set that is served.
 
-    skipped     number of invalid records that were left out
     modified    time of the data, if it may be given as Last-Modified
     generation  number of the data set in the run, from 1
     """
 
     dataset: Dataset
-    skipped: int
     loaded_at: datetime
     modified: datetime | None = None
     generation: int = 1
@@ -98,9 +95,9 @@ class SnapshotHolder:
             return  # 0 as well if someone removed the folder
         try:
             snapshot = await asyncio.to_thread(_map_snapshot, publication, workspace.file(publication))
-        except Refused as refused:
+        except Rejected as rejected:
             if workspace.publication().generation == publication.generation:  # not replaced meanwhile
-                _log.error("the published data cannot be served: %s", refused)
+                _log.error("the published data cannot be served: %s", rejected)
                 await asyncio.sleep(_RETRY_SECONDS)
             return
         await self.swap(snapshot, publication)
@@ -120,11 +117,9 @@ class SnapshotHolder:
 
 
 def _map_snapshot(publication: Publication, file: Path) -> Snapshot:
-    """Map the published file, which the publisher has verified. Raises `Refused`."""
-    dataset, report = accept(load_baked(file, checked=True), InvalidRecords.REFUSE)
+    """Map the published file, which the publisher has verified. Raises `Rejected`."""
     return Snapshot(
-        dataset=dataset,
-        skipped=report.totals.skipped,
+        dataset=load_baked(file, checked=True),
         loaded_at=publication.loaded_at or datetime.now(UTC),
         modified=publication.modified,
         generation=publication.generation,

@@ -24,12 +24,11 @@ from typing import Final
 
 import msgspec
 
+from service.data_set import Rejected, Rejection
 from service.files.atomic_write import atomic_write, temporary_files
 from service.files.locks import is_locked, lock, try_lock
-from service.loading.acceptance import Cause
 from service.snapshot.publication import Publication
 from service.snapshot.worker_slots import WorkerSlots
-from service.sources.source import Rejected
 
 _PUBLICATION: Final = "publication.json"
 _REJECTION: Final = "rejection.json"
@@ -39,12 +38,6 @@ _RUN: Final = re.compile(r"run-[a-z0-9_]{8}")
 _NEW: Final = re.compile(r"new-[a-z0-9_]{8}")
 # A new folder is locked and renamed at once, so an older one was left by a killed process.
 _ORPHANED_SECONDS: Final = 60
-
-
-class _Rejection(msgspec.Struct, frozen=True):
-    why: str
-    fingerprint: str
-    cause: Cause
 
 
 class Workspace:
@@ -108,16 +101,14 @@ class Workspace:
 
     def write_rejection(self, rejected: Rejected) -> None:
         """Record why there is nothing to serve, for the parent of the workers."""
-        rejection = _Rejection(str(rejected), rejected.fingerprint, rejected.cause)
-        (self.folder / _REJECTION).write_bytes(msgspec.json.encode(rejection))
+        (self.folder / _REJECTION).write_bytes(msgspec.json.encode(rejected.rejection))
 
     def read_rejection(self) -> Rejected | None:
         """Return why there is nothing to serve, if a worker recorded it."""
         try:
-            rejection = msgspec.json.decode((self.folder / _REJECTION).read_bytes(), type=_Rejection)
+            return Rejected.by(msgspec.json.decode((self.folder / _REJECTION).read_bytes(), type=Rejection))
         except FileNotFoundError:
             return None
-        return Rejected(rejection.why, fingerprint=rejection.fingerprint, cause=rejection.cause)
 
     def tidy(self, publication: Publication) -> None:
         """Remove all baked files except the published one: earlier generations, and files of failed attempts."""

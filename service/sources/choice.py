@@ -5,15 +5,16 @@ from pathlib import Path
 from typing import Final
 
 from service.baking.layout import BEGINNING, looks_baked
-from service.loading.acceptance import InvalidRecords
-from service.reading.file_names import holds_data
-from service.reading.folder_signature import is_file
-from service.reading.read_options import AS_FOUND, ReadOptions
+from service.reading.file_set.data_signature import is_file
+from service.reading.file_set.file_names import holds_data
+from service.reading.file_set.read_options import AS_FOUND, ReadOptions
+from service.safeguards import InvalidRecords
+from service.sources.bake_first import bake_first
 from service.sources.baked_file_source import BakedFileSource
 from service.sources.folder_source import FolderSource
 from service.sources.source import Source
 
-_URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://.*", re.IGNORECASE | re.DOTALL)
+_URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://[^/?#]*(?P<path>[^?#]*).*", re.IGNORECASE | re.DOTALL)
 _SCHEMES: Final = ("http", "https")
 
 
@@ -22,23 +23,31 @@ def choose_source(
 ) -> Source:
     """Return the source for a URL, a baked file, or else data files: a folder, an archive or a single one.
 
-    Raises ValueError for a URL that cannot be fetched, without quoting it: it may contain a password. Raises it also
-    for options that say how to read data files, if there are none.
+    Raises ValueError for a URL that cannot be fetched or is that of a data file, by its name; the message has no
+    password or query. Raises it also for options that say how to read data files, if there are none.
     """
     url, path = _URL.fullmatch(data), Path(data)
-    if not url and not _is_baked(path):
+    if url:
+        _check_url(url, options)
+    elif not _is_baked(path):
         return FolderSource(path, invalid=invalid, timeout=compile_timeout, options=options)
     if options != AS_FOUND:
         raise ValueError("a baked file has been read already: --mapping and --encoding are for data files")
     if url:
-        if (scheme := url["scheme"].lower()) not in _SCHEMES:
-            remedy = "give the path alone" if scheme == "file" else "copy the data to this machine and give its path"
-            accepted = "the http:// or https:// URL of a baked file"
-            raise ValueError(f"{scheme}:// is not supported: {remedy}, or give {accepted}")
         from service.sources.url_source import UrlSource  # noqa: PLC0415 - its libraries take 0.1 s to import
 
         return UrlSource(data, cache / "origins")
     return BakedFileSource(path)
+
+
+def _check_url(url: re.Match[str], options: ReadOptions) -> None:
+    """Raise ValueError for another scheme, and for the URL of a data file, by its name."""
+    if (scheme := url["scheme"].lower()) not in _SCHEMES:
+        remedy = "give the path alone" if scheme == "file" else "copy the data to this machine and give its path"
+        accepted = "the http:// or https:// URL of a baked file"
+        raise ValueError(f"{scheme}:// is not supported: {remedy}, or give {accepted}")
+    if holds_data(path := Path(url["path"])):
+        raise ValueError(bake_first(path.name, options))
 
 
 def _is_baked(path: Path) -> bool:

@@ -10,11 +10,12 @@ from typing import Final
 from aiohttp import ClientResponse
 
 from service.baking.layout import DamagedFile, expected_length
+from service.data_set import Rejected
 from service.progress import Progress
 from service.sources.blocking import run_to_end
 from service.sources.fetch_errors import unavailable
 from service.sources.origin_validators import fingerprint, is_strong
-from service.sources.source import Rejected, Unavailable
+from service.sources.source import Unavailable
 
 # RFC 9110, section 14.4. No file is longer than these numbers, and Python limits the digits of an integer.
 _CONTENT_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)")

@@ -6,18 +6,21 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from signal import Signals
-from typing import cast
+from typing import Final, cast
 
 import msgspec
 
-from service.loading.acceptance import InvalidRecords, Refused
+from service.data_set import Rejected, Rejection
 from service.own_module import module_command
 from service.progress import Progress
-from service.reading.folder_signature import data_signature
-from service.reading.read_options import AS_FOUND, ReadOptions
-from service.sources import compiler_process as compiler
+from service.reading.file_set.data_signature import data_signature
+from service.reading.file_set.read_options import AS_FOUND, ReadOptions
+from service.safeguards import InvalidRecords
+from service.sources.compiler_messages import Compiled, Failed, Message, Outcome, Step
 from service.sources.local_source import LocalSource
 from service.sources.source import Fetched, Unavailable
+
+_COMPILER: Final = "service.sources.compiler_process"
 
 
 class FolderSource(LocalSource):
@@ -32,38 +35,37 @@ class FolderSource(LocalSource):
 
     async def _fetch(self, to: Path, fingerprint: str, progress: Progress) -> Fetched:
         match await self._run_compiler(to, fingerprint, progress):
-            case compiler.NotServed(why, cause):
-                raise Refused(why, cause=cause)
-            case compiler.Failed(why):
+            case Rejection() as rejection:
+                raise Rejected.by(rejection)
+            case Failed(why):
                 raise Unavailable(f"the data cannot be compiled: {why}")
-            case compiler.Compiled(summary, assumed, notes):
+            case Compiled(summary, assumed, notes):
                 return Fetched(fingerprint=fingerprint, summary=summary, assumed=assumed, notes=notes)
 
-    async def _run_compiler(self, to: Path, fingerprint: str, progress: Progress) -> compiler.Outcome:
-        options = self.options
-        arguments = (str(self._path), str(to), self._invalid.value, fingerprint, options.mapping, options.encoding)
-        command = module_command(compiler.__name__, *arguments)
+    async def _run_compiler(self, to: Path, fingerprint: str, progress: Progress) -> Outcome:
+        arguments = (str(self._path), str(to), self._invalid.value, fingerprint, *self._options.arguments())
+        command = module_command(_COMPILER, *arguments)
         # In its own session: signals of the terminal are for the service, which ends the compiler.
         process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, start_new_session=True)
         try:
             async with asyncio.timeout(self._timeout):
                 return await _read_outcome(process, progress)
         except TimeoutError:
-            return compiler.Failed(f"compiling took longer than --compile-timeout {self._timeout:g} s")
+            return Failed(f"compiling took longer than --compile-timeout {self._timeout:g} s")
         finally:
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
 
 
-async def _read_outcome(process: Process, progress: Progress) -> compiler.Outcome:
+async def _read_outcome(process: Process, progress: Progress) -> Outcome:
     """Pass on the progress of a compilation, and return its outcome."""
-    decoder = msgspec.json.Decoder(compiler.Message)
+    decoder = msgspec.json.Decoder(Message)
     async for line in cast("asyncio.StreamReader", process.stdout):
         message = decoder.decode(line)
-        if not isinstance(message, compiler.Step):
-            return cast("compiler.Outcome", message)
+        if not isinstance(message, Step):
+            return cast("Outcome", message)
         progress(message.name, message.done, message.total)
     code = await process.wait()
     how = f"was killed by {Signals(-code).name}" if code < 0 else f"exited with code {code}"
-    return compiler.Failed(f"the compiler {how}")
+    return Failed(f"the compiler {how}")

@@ -8,11 +8,11 @@ from pathlib import Path
 from time import monotonic, time
 from typing import Final
 
-from service.loading.acceptance import Refused
+from service.data_set import Rejected
 from service.progress import Progress
-from service.reading.folder_signature import DataSignature, is_file, watched_folders
-from service.reading.read_options import AS_FOUND, ReadOptions
-from service.sources.source import Check, Fetched, Rejected
+from service.reading.file_set.data_signature import DataSignature, is_file, watched_folders
+from service.reading.file_set.read_options import AS_FOUND, ReadOptions
+from service.sources.source import Check, Fetched
 
 # File systems' clocks may be wrong. Files that seem older than this are stable without a wait.
 _OLD_SECONDS: Final = 60
@@ -25,12 +25,12 @@ class LocalSource(ABC):
         self, path: Path, read_signature: Callable[[Path], DataSignature], options: ReadOptions = AS_FOUND
     ) -> None:
         self._path, self._read_signature = path, partial(read_signature, path)
-        self.name, self.options = str(path), options
+        self.name, self._options = str(path), options
 
     @property
     def watched(self) -> Sequence[Path]:
         """The folders in which the files, or the mapping, can be replaced."""
-        mapping = Path(self.options.mapping)
+        mapping = Path(self._options.mapping)
         declared = watched_folders(mapping) if is_file(mapping) else []
         return sorted({*watched_folders(self._path), *declared})
 
@@ -46,15 +46,15 @@ class LocalSource(ABC):
             try:
                 fetched = await self._fetch(to, fingerprint, progress)
                 check(fetched.summary.totals)
-            except Refused as refused:
+            except Rejected as rejected:
                 if (await wait_until_stable(self._read_signature)).fingerprint == fingerprint:
-                    raise Rejected.by(refused, fingerprint) from None
+                    raise Rejected.by(rejected.rejection, fingerprint=fingerprint) from None
             else:
                 return fetched
 
     @abstractmethod
     async def _fetch(self, to: Path, fingerprint: str, progress: Progress) -> Fetched:
-        """Fetch files with this fingerprint. Raises `Refused` and `Unavailable`."""
+        """Fetch files with this fingerprint. Raises `Rejected` and `Unavailable`."""
 
 
 async def wait_until_stable(read_signature: Callable[[], DataSignature]) -> DataSignature:

@@ -7,10 +7,8 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from service.loading.acceptance import Cause, Refused
-from service.loading.dataset import Summary, Totals
+from service.data_set import Summary, Totals
 from service.progress import Progress
-from service.reading.read_options import ReadOptions
 
 Check: TypeAlias = Callable[[Totals], None]
 
@@ -22,7 +20,7 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     summary       of the data
     assumed       lines about the data for the log: what was assumed
     notes         lines about the data for the log: warnings
-    confirmed_at  of the last good copy: when the source last held it; such data is served, and the source asked at once
+    confirmed_at  of the last good copy: when the origin last confirmed it; served at once while the origin is polled
     """
 
     fingerprint: str
@@ -30,19 +28,6 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     confirmed_at: datetime | None = None
-
-
-class Rejected(Exception):
-    """The content of the source must not be served. There is no point in fetching it again until it changes."""
-
-    def __init__(self, why: str, *, fingerprint: str, cause: Cause = Cause.FILE) -> None:
-        super().__init__(why)
-        self.fingerprint, self.cause = fingerprint, cause
-
-    @classmethod
-    def by(cls, refused: Refused, fingerprint: str) -> "Rejected":
-        """Return the rejection of a source with this fingerprint, whose data set is refused."""
-        return cls(str(refused), fingerprint=fingerprint, cause=refused.cause)
 
 
 class Unavailable(Exception):
@@ -57,10 +42,6 @@ class Source(Protocol):
         """The name for messages, without secrets."""
 
     @property
-    def options(self) -> ReadOptions:
-        """How its files are read."""
-
-    @property
     def watched(self) -> Sequence[Path]:
         """The folders to watch for changes of the source; none if it can only be polled."""
 
@@ -68,7 +49,7 @@ class Source(Protocol):
         """Write the data of the source into a new baked file, complete and verified.
 
         known  a fingerprint; returns None, and writes nothing, if the source still has it. "" matches no source
-        check  raises `Refused` for numbers of records that must not be served
+        check  raises `Rejected` for numbers of records that must not be served
 
         Raises `Rejected` if the content must not be served, `Unavailable` if it cannot be fetched now. The caller
         removes what a failed attempt leaves at `to`.

@@ -17,16 +17,14 @@ from service import __version__
 from service.baking.baked_file import read_baked
 from service.baking.characters import UnicodeMismatch
 from service.baking.layout import DamagedFile
-from service.loading.acceptance import InvalidRecords, Refused, accept
-from service.loading.dataset import Summary
+from service.data_set import Rejected, Summary
 from service.progress import Progress
-from service.reading.read_options import AS_FOUND
 from service.sources.blocking import run_to_end
 from service.sources.download import Download
 from service.sources.fetch_errors import unavailable
 from service.sources.last_good_copy import LastGoodCopy
 from service.sources.origin_validators import conditions, fingerprint
-from service.sources.source import Check, Fetched, Rejected, Unavailable
+from service.sources.source import Check, Fetched, Unavailable
 
 _HEADERS: Final = {"Accept-Encoding": "identity", "User-Agent": f"store-directory/{__version__}"}
 # A download that takes longer than `total` is resumed by another attempt.
@@ -48,7 +46,6 @@ class UrlSource:
     """
 
     watched: Sequence[Path] = ()
-    options = AS_FOUND
 
     def __init__(
         self, url: str, cache: Path, *, timeout: ClientTimeout = _TIMEOUT, pauses: Sequence[float] = _PAUSES
@@ -75,8 +72,8 @@ class UrlSource:
         summary = await run_to_end(_summary, to)
         try:
             check(summary.totals)
-        except Refused as refused:
-            raise Rejected.by(refused, fetched) from None
+        except Rejected as rejected:
+            raise Rejected.by(rejected.rejection, fingerprint=fetched) from None
         await self._save(to, fetched, asked_at)
         return Fetched(fingerprint=fetched, summary=summary)
 
@@ -88,8 +85,8 @@ class UrlSource:
         summary = await run_to_end(_summary, to)
         try:
             check(summary.totals)
-        except Refused as refused:
-            _log.warning("the cached copy is not served: %s", refused)
+        except Rejected as rejected:
+            _log.warning("the cached copy is not served: %s", rejected)
             return None
         return Fetched(fingerprint=entry.fingerprint, summary=summary, confirmed_at=entry.confirmed_at)
 
@@ -105,7 +102,7 @@ class UrlSource:
             if damage:  # perhaps in transit
                 fetched, damage = await self._fetch_verified(to, known, progress)
         except Rejected as rejected:
-            if rejected.fingerprint != known:
+            if rejected.rejection.fingerprint != known:
                 raise
             return known
         except OSError as error:
@@ -202,7 +199,7 @@ def _damage(file: Path) -> str:
 
 def _summary(file: Path) -> Summary:
     """Return the summary of a verified baked file."""
-    return Summary.of(*accept(read_baked(file, checked=True), InvalidRecords.REFUSE))
+    return read_baked(file, checked=True).summary
 
 
 def _digest(file: Path) -> str:

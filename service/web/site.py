@@ -10,16 +10,16 @@ from aiohttp import web
 
 from service.model.openapi import openapi_document
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.app import App
-from service.web.auth import Authenticate, no_authentication
 from service.web.connections.limits import ADMIN_CONNECTIONS, Limits
 from service.web.connections.server import limit_unacknowledged, runner
-from service.web.endpoints.clusters import cluster_route
+from service.web.endpoints.cluster_route import cluster_route
 from service.web.endpoints.documents import document_routes
 from service.web.endpoints.metrics import METRICS_PATH, metrics_route
 from service.web.endpoints.probes import probe_routes
 from service.web.endpoints.resources import ServedData, record_routes
-from service.web.policy import Policy
+from service.web.pipeline.app import App
+from service.web.pipeline.auth import Authenticate, no_authentication
+from service.web.pipeline.policy import Policy
 from service.web.telemetry.access_log import AccessLogWriter
 from service.web.telemetry.counters import UNMATCHED, Counters
 from service.web.telemetry.key_counters import KeyCounters

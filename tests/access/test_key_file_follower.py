@@ -17,7 +17,7 @@ from service.access.key_file_follower import KeyFileFollower
 from service.access.keyring import Keyring
 from service.access.principal import Principal, static_principals
 from service.model.errors import Unauthorized
-from service.web.auth import api_key_authentication
+from service.web.pipeline.auth import api_key_authentication
 from tests.access.made_up_keys import entry
 from tests.program import SECONDS
 from tests.run.generations import put, swap_link

@@ -1,7 +1,6 @@
 """Made-up data sets for baking, written as files, and what is compared of them."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -10,9 +9,10 @@ import orjson
 from hypothesis import strategies as st
 
 from service.baking.baked_file import bake
+from service.data_set import Dataset
 from service.engine.string_array import StringArray
 from service.engine.table import Table
-from service.loading.dataset import Dataset, Totals, load
+from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES, Resource
 from tests.directory import company, store, write_directory
 from tests.engine import made_up
@@ -82,17 +82,17 @@ def _records(resource: Resource, *, count: int, variety: int, seed: int) -> list
     return [{name: "-" if text is None and name in needed else text for name, text in each.items()} for each in made]
 
 
-def loaded(folder: Path) -> tuple[Dataset, Totals]:
-    """Return a valid data set, loaded from its files, and its totals."""
+def loaded(folder: Path) -> Dataset:
+    """Return a valid data set, loaded from its files."""
     found = load(folder)
     assert found.dataset is not None, found.report.errors
     assert found.report.errors == []
-    return found.dataset, found.report.totals
+    return found.dataset
 
 
 def baked_file(folder: Path, file: Path) -> Path:
     """Bake a folder into a file, and return the file."""
-    bake(*loaded(folder), file)
+    bake(loaded(folder), file)
     return file
 
 
@@ -106,12 +106,8 @@ def small_file(folder: Path) -> Path:
 def contents(dataset: Dataset) -> dict[str, object]:
     """Return all parts of a data set as comparable values: arrays as type and bytes."""
     tables = {STORES.name: dataset.stores, COMPANIES.name: dataset.companies}
-    parts: dict[str, object] = {"version": dataset.version, "generated_at": _spelled(dataset.generated_at)}
+    parts: dict[str, object] = {"summary": dataset.summary}
     return parts | {f"{name}/{part}": value for name, table in tables.items() for part, value in _parts(table)}
-
-
-def _spelled(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
 
 
 def _parts(table: Table) -> Iterator[tuple[str, object]]:

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.baking.baked_file import bake, load_baked
+from service.data_set import Totals
 from service.engine.page import page
 from service.engine.table import Table
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
-from service.sampling.sample import write_sample
+from service.sampling.sample_data_set import write_sample
 from tests.baking.made_up import Made, baked_file, contents, data_sets, loaded, write_manifest
 from tests.directory import company, store, write_directory
 from tests.engine.made_up import COLLECTIONS, queries
@@ -58,13 +59,11 @@ def asked(table: Table, resource: Resource, asking: Sequence[Pairs]) -> list[obj
 def test_a_baked_data_set_has_the_arrays_and_query_results_of_its_files(data: st.DataObject, made: Made) -> None:
     with TemporaryDirectory() as scratch:
         folder = made.write(Path(scratch, "data"))
-        dataset, totals = loaded(folder)
+        dataset = loaded(folder)
         mapped = load_baked(baked_file(folder, Path(scratch, "set.baked")))
-        assert mapped.dataset is not None
-        assert (mapped.report.errors, mapped.report.warnings, mapped.report.totals) == ([], [], totals)
-        assert contents(mapped.dataset) == contents(dataset)
+        assert contents(mapped) == contents(dataset)
         for resource in (STORES, COMPANIES):
-            one, other = (getattr(each, resource.name) for each in (dataset, mapped.dataset))
+            one, other = (getattr(each, resource.name) for each in (dataset, mapped))
             pairs = queries(COLLECTIONS[resource.name], made.records[resource.name], [1, 3, 8, 1000])
             asking = data.draw(st.lists(pairs, min_size=3, max_size=3))
             assert asked(one, resource, asking) == asked(other, resource, asking)
@@ -72,11 +71,10 @@ def test_a_baked_data_set_has_the_arrays_and_query_results_of_its_files(data: st
 
 def test_a_sample_with_codes_of_every_width_is_the_same_after_baking(tmp_path: Path) -> None:
     write_sample(tmp_path / "data", stores=3000, companies=40, seed=4)
-    dataset, _ = loaded(tmp_path / "data")
+    dataset = loaded(tmp_path / "data")
     mapped = load_baked(baked_file(tmp_path / "data", tmp_path / "set.baked"))
-    assert mapped.dataset is not None
-    assert contents(mapped.dataset) == contents(dataset)
-    assert {column.codes.itemsize for column in mapped.dataset.stores.columns.values()} == {1, 2}
+    assert contents(mapped) == contents(dataset)
+    assert {column.codes.itemsize for column in mapped.stores.columns.values()} == {1, 2}
 
 
 def test_the_same_data_gives_the_same_bytes_each_time(tmp_path: Path) -> None:
@@ -90,9 +88,7 @@ def test_a_baked_data_set_baked_again_gives_the_same_bytes(tmp_path: Path) -> No
     folder = write_directory(tmp_path / "data", STORE_RECORDS, COMPANY_RECORDS)
     write_manifest(folder, "2024-05-31T10:00:00.5+02:00", {"stores": 3, "companies": 3})
     file = baked_file(folder, tmp_path / "set.baked")
-    mapped = load_baked(file)
-    assert mapped.dataset is not None
-    bake(mapped.dataset, mapped.report.totals, tmp_path / "again.baked")
+    bake(load_baked(file), tmp_path / "again.baked")
     assert (tmp_path / "again.baked").read_bytes() == file.read_bytes()
 
 
@@ -105,7 +101,7 @@ def test_the_same_data_gives_the_same_bytes_from_every_format(tmp_path: Path, fo
     }
     found = load_files(tmp_path / "given", given_as)
     assert found.dataset is not None
-    bake(found.dataset, found.report.totals, tmp_path / "given.baked")
+    bake(found.dataset, tmp_path / "given.baked")
     plain = write_directory(tmp_path / "plain", STORE_RECORDS, COMPANY_RECORDS)
     assert (tmp_path / "given.baked").read_bytes() == baked_file(plain, tmp_path / "plain.baked").read_bytes()
 
@@ -114,6 +110,5 @@ def test_the_counts_of_skipped_records_are_baked(tmp_path: Path) -> None:
     stores = [store("s1"), store("s1"), store("s2", city=None)]
     found = load_files(tmp_path / "data", {"stores.json": as_json(stores), "companies.json": as_json([company()])})
     assert found.dataset is not None
-    bake(found.dataset, found.report.totals, tmp_path / "set.baked")
-    totals = load_baked(tmp_path / "set.baked").report.totals
-    assert (totals.stores, totals.companies, totals.skipped, totals.repeated) == (1, 1, 1, 1)
+    bake(found.dataset, tmp_path / "set.baked")
+    assert load_baked(tmp_path / "set.baked").totals == Totals(stores=1, companies=1, skipped=1, repeated=1)

@@ -22,7 +22,7 @@ each_company_field = pytest.mark.parametrize(
 
 
 def version(folder: Path, stores: Sequence[Record], companies: Sequence[Record]) -> str:
-    return loaded(write_directory(folder, stores, companies))[0].version
+    return loaded(write_directory(folder, stores, companies)).version
 
 
 def others(field: Field, record: Record) -> list[Record]:
@@ -35,15 +35,14 @@ def others(field: Field, record: Record) -> list[Record]:
 def test_the_same_data_has_the_same_version_from_every_source(tmp_path: Path) -> None:
     stores, companies = [STORE, store("s2")], [COMPANY, SECOND]
     folder = write_directory(tmp_path / "json", stores, companies)
-    expected = loaded(folder)[0].version
+    expected = loaded(folder).version
     rows = {"stores.csv": as_csv(stores[::-1], STORE_FIELDS), "companies.csv": as_csv(companies, COMPANY_FIELDS)}
     other_files = load_files(tmp_path / "csv", rows).dataset
-    mapped = load_baked(baked_file(folder, tmp_path / "set.baked")).dataset
+    mapped = load_baked(baked_file(folder, tmp_path / "set.baked"))
     assert other_files is not None
-    assert mapped is not None
     assert [other_files.version, mapped.version, dataset_version((mapped.stores, mapped.companies))] == [expected] * 3
     write_manifest(folder, "2024-05-31", {"stores": 2, "companies": 2})
-    assert loaded(folder)[0].version == expected
+    assert loaded(folder).version == expected
 
 
 @each_store_field

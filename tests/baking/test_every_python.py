@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_data_set_has_one_version(folder: Path) -> None:
-    assert loaded(folder)[0].version == VERSION
+    assert loaded(folder).version == VERSION
 
 
 def test_a_data_set_gives_one_baked_file(folder: Path, tmp_path: Path) -> None:

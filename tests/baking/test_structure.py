@@ -102,6 +102,7 @@ def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedCon
         ({"totals": ""}, "the metadata is invalid: "),
         ({"totals": "{}"}, "the metadata is invalid: "),
         ({"generated_at": "yesterday"}, "the metadata is invalid: "),
+        ({"as_of": "yesterday"}, "the metadata is invalid: "),
     ],
 )
 def test_invalid_metadata_is_refused(crafted: Crafted, texts: dict[str, str | None], why: str) -> None:

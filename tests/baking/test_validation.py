@@ -12,15 +12,16 @@ from hypothesis import given, strategies as st
 
 from service.baking.baked_file import bake, load_baked
 from service.baking.layout import Array, DamagedFile, map_file, write_file
-from service.baking.validation import check_column, check_projection, check_records, is_sorted
+from service.baking.validation import check_column, check_identifiers, check_projection, is_sorted
 from service.engine.column import Column
 from service.engine.map_clusters import map_clusters
+from service.engine.page import page
 from service.engine.string_array import StringArray
 from service.engine.z_order import zooms_of
 from service.model.features import ClusterCollection
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES
-from service.web.request_target import query_pairs
+from service.web.requests.request_target import query_pairs
 from tests.baking.made_up import loaded, make
 from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory
@@ -33,8 +34,8 @@ TEXTS = st.lists(st.binary(max_size=20) | st.text("\0ab", max_size=20).map(str.e
 def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
     """Return the arrays of a valid file, each with several items."""
     folder = tmp_path_factory.mktemp("valid")
-    dataset, totals = loaded(make(SIZES).write(folder / "files"))
-    bake(dataset, totals, folder / "valid.baked")
+    dataset = loaded(make(SIZES).write(folder / "files"))
+    bake(dataset, folder / "valid.baked")
     return dict(map_file(folder / "valid.baked").arrays)
 
 
@@ -42,8 +43,8 @@ def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
 def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Return a function that writes a valid file with some arrays and texts replaced, and correct checksums."""
     folder = tmp_path_factory.mktemp("forged")
-    dataset, totals = loaded(make(SIZES).write(folder / "files"))
-    bake(dataset, totals, folder / "valid.baked")
+    dataset = loaded(make(SIZES).write(folder / "files"))
+    bake(dataset, folder / "valid.baked")
     content = map_file(folder / "valid.baked")
 
     def forge(changed: dict[str, Array] | None = None, **texts: str) -> Path:
@@ -109,8 +110,8 @@ def test_starts_whose_differences_overflow_are_refused_without_allocating_memory
 def test_codes_too_narrow_for_the_number_of_values_are_refused(tmp_path: Path) -> None:
     stores = [store(f"s{number}", name=f"name {number}") for number in range(300)]
     write_directory(tmp_path / "files", stores)
-    dataset, totals = loaded(tmp_path / "files")
-    bake(dataset, totals, tmp_path / "valid.baked")
+    dataset = loaded(tmp_path / "files")
+    bake(dataset, tmp_path / "valid.baked")
     content = map_file(tmp_path / "valid.baked")
     codes = content.arrays["stores/name/codes"]
     assert codes.max() > np.iinfo(np.uint8).max
@@ -270,8 +271,7 @@ def test_a_z_order_that_is_not_that_of_the_locations_may_count_wrongly_but_never
         "latitudes": random.choice(np.array([-900_000_000, 0, 900_000_000], np.int32), count),
         "longitudes": random.integers(-1_800_000_000, 1_800_000_001, count, np.int32),
     }
-    dataset = load_baked(forged({f"{name}/{part}": array for part, array in changed.items()})).dataset
-    assert dataset is not None
+    dataset = load_baked(forged({f"{name}/{part}": array for part, array in changed.items()}))
     parser, total = QueryParser(STORES, of_map=True), []
     for box, more in product(("-180,-90,180,90", "10,-90,-10,90", "0,0,45,45"), ("", "is_open=true", "q=a")):
         for zoom in (0, 7, 22):
@@ -308,11 +308,44 @@ def test_a_repeated_row_of_locations_is_refused(arrays: dict[str, Array], forged
     assert refusal(forged({"stores/locations/order": order})) == why
 
 
-def test_rows_that_are_not_objects_are_refused(arrays: dict[str, Array], forged: Callable[..., Path]) -> None:
-    for place in (0, -1, -2):
-        data = arrays["stores/rows/data"].copy()
-        data[place] = ord("x")
-        assert refusal(forged({"stores/rows/data": data})) == "a row of stores/rows is not a record; bake it again"
+def with_rows(arrays: dict[str, Array], *rows: bytes) -> dict[str, Array]:
+    """Return the arrays of stores with the last rows replaced."""
+    before = StringArray(arrays["stores/rows/data"].data, arrays["stores/rows/offsets"])
+    changed = StringArray.of([*list(before)[: -len(rows)], *rows])
+    return {"stores/rows/data": np.frombuffer(changed.data, np.uint8), "stores/rows/offsets": changed.offsets}
+
+
+FLAT = b'"company_id":"acme","address_1":"","city":"","country":""}'
+ROW = b'{"store_id":"s",' + FLAT
+DEEP = b"[" * 2_000 + b"]" * 2_000
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        *([b"x" + ROW + b","], [ROW + b",x"], [ROW + b" "], [ROW], [b"{}"], [b"{},"], [b","], [b""]),
+        *([ROW[:-1] + b',"city":x},'], [ROW[:-1] + b',"city":5},'], [ROW[:-1] + b',"\\u001b[2J":1},']),
+        *([ROW[:-1] + b',"name":"\xff"},'], [ROW[:-1] + b',"name":' + DEEP + b"},"]),
+        *([ROW + ROW + b",", ROW[:-1] + b","], [ROW[:-1] + b',"name":"},', b'{",' + FLAT + b","], [b" " + ROW + b","]),
+    ],
+    ids=lambda rows: repr(rows[0][:24] + rows[0][-16:]),
+)
+def test_a_row_that_is_not_one_record_is_refused(
+    arrays: dict[str, Array], forged: Callable[..., Path], rows: list[bytes]
+) -> None:
+    number = len(arrays["stores/created_at/codes"]) - len(rows)
+    assert refusal(forged(with_rows(arrays, *rows))).startswith(f"row {number} of stores is not a record: ")
+
+
+def test_a_facet_of_a_record_without_the_value_of_its_column_is_null(
+    arrays: dict[str, Array], forged: Callable[..., Path]
+) -> None:
+    dataset = load_baked(forged(with_rows(arrays, *[ROW + b","] * len(arrays["stores/created_at/codes"]))))
+    query = QueryParser(STORES).parse(query_pairs("facets=province&fields=province"), strict=True)
+    found = page(dataset.stores, query)
+    assert isinstance(found.facets, dict)
+    assert {each.value for each in found.facets["province"].values} == {None}
+    assert b"".join(found.rows) == b",".join([b"{}"] * len(dataset.stores))
 
 
 @pytest.mark.parametrize("version", ["", "x" * 16, "0" * 15, "0" * 17, "\x1b[2J" + "0" * 12, "ABCDEF0123456789"])
@@ -323,12 +356,9 @@ def test_an_invalid_version_is_refused(forged: Callable[..., Path], version: str
 def test_verify_finds_a_row_whose_record_has_another_identifier(
     arrays: dict[str, Array], forged: Callable[..., Path]
 ) -> None:
-    for old, new in ((b'"store_id":"', b'"store_iD":"'), (b'"city":"', b'"city":x'), (b'"is_open":', b'"is_open" ')):
-        data = np.frombuffer(arrays["stores/rows/data"].tobytes().replace(old, new, 1), np.uint8)
-        dataset = load_baked(forged({"stores/rows/data": data})).dataset
-        assert dataset is not None
-        with pytest.raises(DamagedFile, match="row 0 of stores is not a record"):
-            check_records(STORES, dataset.stores)
+    dataset = load_baked(forged(with_rows(arrays, ROW + b",")))
+    with pytest.raises(DamagedFile, match=f"^row {len(dataset.stores) - 1} of stores has another identifier"):
+        check_identifiers(STORES, dataset.stores)
 
 
 def other_z_orders(arrays: dict[str, Array]) -> Iterator[tuple[str, dict[str, Array]]]:
@@ -351,15 +381,13 @@ def test_verify_finds_a_z_order_that_is_not_that_of_the_locations(
     arrays: dict[str, Array], forged: Callable[..., Path]
 ) -> None:
     for part, changed in other_z_orders(arrays):
-        dataset = load_baked(forged({f"stores/z_order/{name}": array for name, array in changed.items()})).dataset
-        assert dataset is not None
+        dataset = load_baked(forged({f"stores/z_order/{name}": array for name, array in changed.items()}))
         with pytest.raises(DamagedFile, match=rf"^stores/z_order/{part} is not that of the locations$"):
             check_projection(STORES, dataset.stores)
 
 
 def test_verify_accepts_the_z_order_of_the_locations(forged: Callable[..., Path]) -> None:
-    dataset = load_baked(forged()).dataset
-    assert dataset is not None
+    dataset = load_baked(forged())
     check_projection(STORES, dataset.stores)
     check_projection(COMPANIES, dataset.companies)
 

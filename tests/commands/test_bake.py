@@ -10,7 +10,7 @@ import pytest
 
 from service.baking.baked_file import load_baked
 from service.baking.layout import Array, map_file, write_file
-from service.loading.dataset import Totals
+from service.data_set import Totals
 from tests.directory import company, store, write_directory
 from tests.program import run, run_here, usage
 
@@ -136,7 +136,7 @@ def test_invalid_records_are_skipped_on_request_and_counted_in_the_file(invalid:
     file = tmp_path / "set.baked"
     ended = run_here("bake", invalid, file, "--invalid", "skip")
     assert (ended.returncode, ended.stdout.count("1 store of 1 company")) == (0, 1)
-    assert load_baked(file).report.totals == Totals(stores=1, companies=1, skipped=2, repeated=0)
+    assert load_baked(file).totals == Totals(stores=1, companies=1, skipped=2, repeated=0)
 
 
 @pytest.mark.parametrize("source", ["nowhere", ".", "x" * 300], ids=["nowhere", "empty", "too long"])
@@ -243,7 +243,7 @@ def test_verify_rejects_clusters_at_other_places_than_the_stores(tmp_path: Path)
     content = map_file(file)
     latitudes: Array = content.arrays["stores/z_order/latitudes"][::-1].copy()
     write_file(file, {**content.arrays, "stores/z_order/latitudes": latitudes}, content.metadata)
-    assert load_baked(file).dataset is not None
+    load_baked(file)
     assert failed(run_here("verify", file)) == (
         f"Error: {file}: stores/z_order/latitudes is not that of the locations; bake it again"
     )

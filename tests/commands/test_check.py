@@ -1,12 +1,17 @@
 """`store-directory check`."""
 
+import re
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import orjson
 import pytest
+from rich.cells import cell_len
 
+from service.commands import main
 from service.loading.dataset import load
 from tests.directory import store, write_directory
 from tests.program import PROGRAM, SECONDS, run, run_here, usage
@@ -56,21 +61,105 @@ def test_all_unused_columns_are_listed_as_warnings(tmp_path: Path) -> None:
         assert f"\n  stores.csv:1: {name}: not a field, so it is ignored (1 record); did you mean " in ended.stdout
 
 
-def test_the_first_stores_are_shown_as_they_are_served(tmp_path: Path) -> None:
+def test_the_first_stores_are_shown_as_they_are_served_one_field_a_line(tmp_path: Path) -> None:
     stores = [
         store(f"s{number}", created_at=f"2024-01-0{number}", city="Zürich\u200b\u00a0") for number in (4, 2, 3, 1)
     ]
     folder = write_directory(tmp_path / "data", stores)
-    lines = run_here("check", folder).stdout.splitlines()
-    assert lines[0] == "the first stores, as they are served:"
+    heading, *blocks, unlocated, totals = run_here("check", folder).stdout.splitlines()
+    assert unlocated == "4 of 4 stores without a location"
+    assert heading == "the first stores, as they are served:"
     dataset = load(folder).dataset
     assert dataset is not None
     served = [orjson.loads(bytes(dataset.stores.rows[row]).rstrip(b",")) for row in range(3)]
-    assert [orjson.loads(line) for line in lines[1:4]] == served
+    shown = [dict(line.split(maxsplit=1) for line in block.splitlines()) for block in "\n".join(blocks).split("\n\n")]
+    assert [{name: orjson.loads(value) for name, value in each.items()} for each in shown] == served
     assert [record["store_id"] for record in served] == ["s1", "s2", "s3"]
-    assert lines[4].startswith("4 stores ")
-    assert all(line.isprintable() for line in lines)
-    assert "Zürich\\u200b\\u00a0" in lines[1]
+    assert totals.startswith("4 stores ")
+    assert all(line.isprintable() for line in blocks)
+    assert '  city               "Zürich\\u200b\\u00a0"' in blocks
+
+
+@pytest.mark.parametrize("text", ["Many words. " * 9, "株式会社 " * 18, "x" * 4000, '"\u200b\\' * 40])
+def test_long_values_are_cut_so_that_a_line_of_a_store_fits_in_80_columns(tmp_path: Path, text: str) -> None:
+    folder = write_directory(tmp_path / "data", [store("s1", name=text)])
+    (line,) = (line for line in run_here("check", folder).stdout.splitlines() if line.startswith("  name "))
+    assert line.endswith("…")
+    assert 76 <= cell_len(line) <= 78
+
+
+def test_long_values_of_errors_and_warnings_are_cut_but_not_in_the_json_report(tmp_path: Path) -> None:
+    fields = {"latitude": "x" * 150, "created_at": "y" * 150, "z" * 150: ""}
+    folder = write_directory(tmp_path / "data", [store("s1", **fields)])
+    ended = run_here("check", folder)
+    assert f"'{'x' * 56}…'\n" in ended.stdout
+    assert f"'{'y' * 56}…'\n" in ended.stdout
+    assert f": {'z' * 56}…: not a field" in ended.stdout
+    report = orjson.loads(run_here("check", folder, "--json").stdout)
+    assert {each["value"] for each in (*report["faults"], *report["warnings"])} == {"y" * 150, "x" * 150, None}
+
+
+class Terminal(TextIOWrapper):
+    """A terminal that shows the output."""
+
+    def isatty(self) -> bool:
+        """Return that it is one."""
+        return True
+
+
+def on_terminal(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path, **settings: str) -> str:
+    """Return what `check` writes to a terminal of 80 columns."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in {"TERM": "xterm-256color", "COLUMNS": "80", **settings}.items():
+        monkeypatch.setenv(name, value)
+    with redirect_stdout(Terminal(written := BytesIO(), "utf-8")) as terminal:
+        main(["check", *map(str, arguments)], standalone_mode=False)
+        terminal.flush()
+    return written.getvalue().decode()
+
+
+STYLE = re.compile("\x1b\\[([0-9;]*)m")
+
+
+def test_errors_and_warnings_have_colours_on_a_terminal_and_lines_are_wrapped_there(
+    invalid: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = on_terminal(monkeypatch, invalid)
+    assert "\x1b[1;31mmissing: 7 errors\x1b[0m\n" in shown
+    assert "\x1b[1;33mrange: 1 warning\x1b[0m\n" in shown
+    lines = STYLE.sub("", shown).splitlines()
+    assert max(map(len, lines)) <= 80
+    piped = run_here("check", invalid).stdout
+    assert STYLE.search(piped) is None
+    assert " ".join(" ".join(lines).split()) == " ".join(piped.split())
+    assert any(line.startswith("    ") for line in lines)  # the rest of a long line, below its beginning
+    assert not any(line.startswith("    ") for line in piped.splitlines())
+
+
+def test_values_that_are_null_are_dim_and_markup_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = on_terminal(
+        monkeypatch, write_directory(tmp_path / "data", [store("s1", name="[red]:smile:", city="株" * 50)])
+    )
+    assert "  \x1b[2mparent_company_id  null\x1b[0m\n" in shown
+    assert '  name               "[red]:smile:"\n' in shown
+    assert f'  city               "{"株" * 27}…\n' in shown
+
+
+def test_no_color_leaves_no_escape_sequence(invalid: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = on_terminal(monkeypatch, invalid, NO_COLOR="1")
+    assert "\x1b" not in shown
+    assert "missing: 7 errors\n" in shown
+
+
+def test_the_json_report_is_the_same_on_a_terminal(invalid: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert on_terminal(monkeypatch, invalid, "--json") == run_here("check", invalid, "--json").stdout
+
+
+def test_stores_without_a_location_are_counted(tmp_path: Path) -> None:
+    located = [store(f"s{number}", latitude="43.7", longitude="-79.4") for number in range(11)]
+    folder = write_directory(tmp_path / "data", [*located, store("s11"), store("s12", latitude="north")])
+    assert run_here("check", folder).stdout.splitlines()[-2] == "2 of 13 stores without a location"
+    assert "location" not in run_here("check", write_directory(tmp_path / "all", located)).stdout
 
 
 def test_what_was_assumed_about_a_single_file_comes_first_and_is_not_in_the_json_report(tmp_path: Path) -> None:

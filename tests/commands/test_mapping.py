@@ -39,7 +39,7 @@ def test_the_file_is_served_with_the_mapping_that_is_printed(file: Path, tmp_pat
     assert run_here("check", file).returncode == 1
     checked = run_here("check", file, "--mapping", mapping)
     assert (checked.returncode, checked.stderr) == (0, "")
-    assert '"latitude":"50.9375"' in checked.stdout
+    assert '  latitude           "50.9375"\n' in checked.stdout
     assert checked.stdout.endswith("2 stores and 1 company can be served; 0 invalid records, 0 repeated\n")
 
 

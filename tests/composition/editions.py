@@ -98,9 +98,9 @@ def _written(folder: Path, made: Made) -> Edition:
 
 def _baked(files: Path) -> dict[str, Any]:
     """Compile files into a baked file beside them; return what follows from them."""
-    dataset, totals = loaded(files)
+    dataset = loaded(files)
     baked = files.with_name("set.baked")
-    bake(dataset, totals, baked)
+    bake(dataset, baked)
     when = dataset.generated_at
     modified = None if when is None else int(when.timestamp())
     return {

@@ -12,14 +12,17 @@ from tests.composition.expected import JSON, MEDIA_TYPES, NO_CONTENT, SOME, Expe
 from tests.composition.ledger import Ledger, Variant
 from tests.composition.links import HELP, links
 from tests.composition.mix import ACCEPTS, PREFERENCES
+from tests.composition.questions import RESOURCES
 from tests.composition.request import Request
 from tests.composition.target import PathKind
 from tests.composition.terms import FILED, KEY, PLAIN_KEY, Terms
 from tests.fastapi_model.asking import Answered
+from tests.fastapi_model.ignored import ignored
 from tests.web.negotiation import acceptable, negotiated
 
 _VARY: Final = frozenset({"accept-encoding", "prefer", "x-dataset-version", "x-api-key"})
 _VERSION: Final = "X-Dataset-Version"
+_IGNORED: Final = "X-Ignored-Parameters"
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -67,6 +70,7 @@ def judge(case: Case) -> Expected:
         "Access-Control-Expose-Headers": origin and SOME,
         **dict.fromkeys(("RateLimit", "RateLimit-Policy"), SOME if rated else None),
         "Preference-Applied": "handling=strict" if strict else None,
+        _IGNORED: None,
     }
     vary = answer.vary | (set() if case.terms.origin == "*" else {"origin"})
     return msgspec.structs.replace(answer, fields={**common, **answer.fields}, vary=vary)
@@ -124,9 +128,9 @@ def _record(case: Case) -> Expected | None:
 
 def _variant(case: Case) -> Expected:
     edition, body, accepted = case.edition, case.plain.body, case.request.field("Accept-Encoding")
+    target = case.request.target
     sendable = {
-        coding: Variant(case.request.target.question, edition.version, coding)
-        for coding in acceptable(accepted) or ["identity"]
+        coding: Variant(target.question, edition.version, coding) for coding in acceptable(accepted) or ["identity"]
     }
     coding = negotiated(accepted, len(body))
     status, tagged = decide(case.request, edition.modified, frozenset(sendable.values()), sendable[coding], case.ledger)
@@ -134,12 +138,13 @@ def _variant(case: Case) -> Expected:
         return error(412, problem=case.problem, fields={_VERSION: None})
     modified = None if edition.modified is None else formatdate(edition.modified, usegmt=True)
     fields = {"Cache-Control": "private, no-cache", _VERSION: edition.version, "Last-Modified": modified}
+    fields[_IGNORED] = ignored(target.names, RESOURCES.get(target.question.resource, ())) or None
     if status == 304:
         fields |= {**NO_CONTENT, "Content-Type": None, "Content-Length": None}
         return Expected(status=304, fields=fields, vary=_VARY, tagged=tagged)
     fields |= {
-        "Content-Type": MEDIA_TYPES.get(case.request.target.question.resource, JSON),
-        "Link": links(case.request.target, body),
+        "Content-Type": MEDIA_TYPES.get(target.question.resource, JSON),
+        "Link": links(target, body),
     }
     fields["Content-Encoding"] = None if coding == "identity" else coding
     return Expected(status=200, fields=fields, vary=_VARY, plain=body, tagged=tagged)

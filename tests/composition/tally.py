@@ -9,12 +9,14 @@ from tests.composition.terms import KEY, LOW_RATE_KEY
 from tests.web.reply import Reply
 
 _LONG: Final = 32 << 10
+_MOST_IGNORED: Final = 8
 _MAP: Final = "/clusters"
 # Kind -> how many there must be at least in every thousand requests.
 NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys(("status 200", "method HEAD", "pipelined"), 100),
     **dict.fromkeys(("coding identity", "coding gzip", "coding br", "coding zstd"), 20),
-    **dict.fromkeys(("304 by tag", "status 412"), 10),
+    **dict.fromkeys(("304 by tag", "status 412", "ignored parameters"), 10),
+    **dict.fromkeys(("304 with ignored parameters", "many ignored parameters"), 1),
     **dict.fromkeys(("status 307", "status 401", "status 404", "status 405", "status 422", "status 429"), 3),
     **dict.fromkeys(("304 by *", "304 by date", "coded over 32 KiB", "problem details", "strict"), 3),
     **dict.fromkeys((f"{kind} of a map" for kind in ("status 200", "method HEAD")), 5),
@@ -57,10 +59,13 @@ def _kinds(sent: Sent, reply: Reply) -> Iterator[str]:
     if reply.status == 304:
         named = request.field("If-None-Match")
         yield f"304 by {'tag' if named not in ('', '*') else named or 'date'}"
+        yield f"304 with{'' if 'X-Ignored-Parameters' in reply.headers else 'out'} ignored parameters"
     if reply.coding != "identity" and len(reply.body) and len(reply.plain) > _LONG:
         yield "coded over 32 KiB"
     if reply.headers.get("Content-Type") == "application/problem+json":
         yield "problem details"
+    if ignored := reply.headers.get("X-Ignored-Parameters"):
+        yield "many ignored parameters" if ignored.count(",") == _MOST_IGNORED - 1 else "ignored parameters"
     if "Preference-Applied" in reply.headers:
         yield "strict"
     if sent.closes:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Final, NamedTuple
-from urllib.parse import quote, quote_plus, unquote
+from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 import msgspec
 
@@ -12,7 +12,8 @@ from tests.composition.questions import ONCE, RESOURCES, Pair, Question, default
 
 # Unknown names and empty filters; `Prefer: handling=strict` rejects the former.
 NOISE: Final[Sequence[Pair]] = (
-    *(("unknown", "1"), ("City", "x"), ("", ""), ("limit[]", "5")),
+    *(("unknown", "1"), ("page", "2"), ("City", "x"), ("", ""), ("limit[]", "5"), ("100%", "x"), ("é, ü", "")),
+    *(("a", ""), ("b", ""), ("c", ""), ("d", ""), ("e", ""), ("x" * 150, "")),
     *(("city", ""), ("country", "null"), ("company_id", " "), ("parent_company_id", "")),
     *(("zoom", ""), ("near", ""), ("radius", "null"), ("bbox", " "), ("q", ""), ("q", "null")),
 )
@@ -27,6 +28,8 @@ INVALID: Final[Sequence[Pair]] = (
 )
 _PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz_"
 _NOISY, _INVALID, _EXPLICIT, _TWICE = 0.15, 0.05, 0.1, 0.2
+# How many noisy pairs there are, if any: also more than a response names.
+_NOISES: Final = {1: 7, 3: 2, 20: 1}
 
 
 class PathKind(Enum):
@@ -64,7 +67,7 @@ PATHS: Final[Sequence[PathForm]] = (
 class Target(msgspec.Struct, frozen=True):
     """A question as it is written.
 
-    noisy    whether a pair of the query is in `NOISE`
+    noisy    whether pairs of the query are in `NOISE`
     invalid  whether one is in `INVALID`
     """
 
@@ -79,6 +82,11 @@ class Target(msgspec.Struct, frozen=True):
     def query(self) -> str:
         """The query string as it is written."""
         return "&".join(self.pairs)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its parameters."""
+        return [unquote_plus(pair.partition("=")[0]) for pair in self.pairs]
 
     def __str__(self) -> str:
         """Return the target of the request line."""
@@ -95,7 +103,7 @@ def write(chance: Chance, question: Question) -> Target:
             implied = default(name, RESOURCES[question.resource], has_point="near" in asked)
             pairs.append((name, chance.one(values[implied])))
     noisy, invalid = chance.happens(_NOISY), chance.happens(_INVALID)
-    pairs += [chance.one(NOISE)] * noisy + [chance.one(INVALID)] * invalid
+    pairs += [chance.one(NOISE) for _ in range(chance.weighted(_NOISES) * noisy)] + [chance.one(INVALID)] * invalid
     written = (f"{chance.one(_WAYS)(name)}={chance.one(_WAYS)(value)}" for name, value in chance.shuffled(pairs))
     return Target(question, path.kind, path.write(question.path), tuple(written), noisy, invalid)
 

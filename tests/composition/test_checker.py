@@ -6,7 +6,7 @@ import pytest
 
 from tests.composition.allowance import Allowance
 from tests.composition.checker import Violation
-from tests.composition.forged import COMPANIES, NEW, OLD, STORES, Forger, altered, asked
+from tests.composition.forged import COMPANIES, NEW, OLD, STORES, Forger, altered, asked, rejected
 from tests.composition.request import REQUEST_ID, Request
 from tests.composition.tally import Tally
 from tests.composition.terms import BURST, HIGH_RATE_KEY, LOW_RATE_KEY
@@ -19,6 +19,8 @@ REQUESTS = [
     asked(STORES, If_Modified_Since="Fri, 15 Jan 2100 08:00:00 GMT"),
     asked(STORES, If_Match='"other"'),
     asked(STORES, X_Dataset_Version="other"),
+    asked(STORES, query="unknown=1"),
+    asked(STORES, query="unknown=1", If_None_Match="*"),
     asked(STORES, query="unknown=1", Prefer="handling=strict"),
     asked(STORES, query="unknown=1", Prefer="handling=strict", Accept="application/problem+json"),
     asked("/companies/nobody", Accept="application/problem+json"),
@@ -62,6 +64,14 @@ def test_the_reply_to_another_request_is_rejected() -> None:
     sent, other = forger.send(asked(STORES)), forger.send(asked(STORES))
     with pytest.raises(Violation, match=r"^order: "):
         forger.check(sent, forger.right(other, NEW), NEW)
+
+
+@pytest.mark.parametrize("query", ["", "another=1"])
+def test_the_ignored_parameters_of_another_request_are_rejected(query: str) -> None:
+    forger = Forger()
+    for conditions in ({}, {"If_None_Match": "*"}):
+        right = forger.ask(asked(STORES, query="unknown=1", **conditions))
+        rejected(forger, asked(STORES, query=query, **conditions), right, "fields")
 
 
 def test_data_that_is_not_served_any_more_is_rejected() -> None:

@@ -195,7 +195,7 @@ def located(record: Record) -> Point | None:
     latitude, longitude = ((record[name] or "").strip() for name in ("latitude", "longitude"))
     if not _NUMBER.fullmatch(latitude) or not _NUMBER.fullmatch(longitude):
         return None
-    if abs(Decimal(latitude)) > 90 or abs(Decimal(longitude)) > 180:
+    if not (-90 <= Decimal(latitude) <= 90 and -180 <= Decimal(longitude) <= 180):
         return None
     return float(latitude) + 0.0, float(longitude) + 0.0
 

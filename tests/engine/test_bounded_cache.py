@@ -2,16 +2,18 @@
 
 from hypothesis import given, strategies as st
 
-from service.engine.bounded_cache import BoundedCache
+from service.engine.bounded_cache import ENTRY_BYTES, BoundedCache
 
-SIZES = st.lists(st.integers(0, 40), max_size=30)
+SIZE = st.integers(ENTRY_BYTES, ENTRY_BYTES + 200)  # of a value and its entry
+SIZES = st.lists(SIZE, max_size=30)
+MOST = st.integers(0, 10 * ENTRY_BYTES)
 
 
-@given(SIZES, st.integers(0, 100))
+@given(SIZES, MOST)
 def test_the_newest_values_that_fit_are_cached(sizes: list[int], max_bytes: int) -> None:
     cache = BoundedCache[int, int](max_bytes)
     for key, size in enumerate(sizes):
-        cache.put(key, key, size)
+        cache.put(key, key, size - ENTRY_BYTES)
     fitting = [key for key, size in enumerate(sizes) if size <= max_bytes]
     while sum(sizes[key] for key in fitting) > max_bytes:
         fitting.pop(0)
@@ -20,7 +22,7 @@ def test_the_newest_values_that_fit_are_cached(sizes: list[int], max_bytes: int)
 
 
 def test_a_cleared_cache_is_empty_and_accepts_values_up_to_its_maximum() -> None:
-    cache = BoundedCache[str, str](10)
+    cache = BoundedCache[str, str](ENTRY_BYTES + 10)
     cache.put("a", "one", 10)
     cache.clear()
     assert cache.get("a") is None
@@ -28,12 +30,12 @@ def test_a_cleared_cache_is_empty_and_accepts_values_up_to_its_maximum() -> None
     assert list(cache) == ["two"]
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 40)), max_size=30), st.integers(0, 100))
+@given(st.lists(st.tuples(st.integers(0, 4), SIZE), max_size=30), MOST)
 def test_a_value_that_replaces_another_takes_its_place(puts: list[tuple[int, int]], max_bytes: int) -> None:
     cache = BoundedCache[int, int](max_bytes)
     sizes: dict[int, int] = {}
     for key, size in puts:
-        cache.put(key, size, size)
+        cache.put(key, size, size - ENTRY_BYTES)
         if size <= max_bytes:
             sizes.pop(key, None)
             sizes[key] = size

@@ -15,7 +15,7 @@ from service.engine.bitmap import pack
 from service.engine.clusters import NO_ROW, Clusters, TooManyCells, cluster_all, cluster_bitmap, cluster_rows
 from service.engine.locations import Locations
 from service.engine.mercator import lines
-from service.model.place import Box, Point
+from service.model.place import Box, Position
 from tests.engine.test_locations import SPECIAL, located, locations, made
 
 Way = Callable[[Locations, list[int], Box, int], Clusters]
@@ -65,7 +65,7 @@ def _fraction(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(clusters, "_FEW_FRACTION", request.param)
 
 
-def cell(point: Point, zoom: int) -> Cell:
+def cell(point: Position, zoom: int) -> Cell:
     """Return the line, from the north, and the column of the cell of a point."""
     latitude, longitude = point
     cells = 4 * 2**zoom
@@ -74,14 +74,14 @@ def cell(point: Point, zoom: int) -> Cell:
     return math.floor((1 - height) / 2 * cells), min(column, cells - 1)
 
 
-def contains(box: Box, point: Point) -> bool:
+def contains(box: Box, point: Position) -> bool:
     west, south, east, north = box
     latitude, longitude = point
     between = west <= longitude <= east if west <= east else longitude >= west or longitude <= east
     return between and south <= latitude <= north
 
 
-def expected(points: dict[int, Point], rows: Iterable[int], box: Box, zoom: int) -> list[list[int]]:
+def expected(points: dict[int, Position], rows: Iterable[int], box: Box, zoom: int) -> list[list[int]]:
     """Return the rows of each cell that has any, in order."""
     cells: dict[Cell, list[int]] = defaultdict(list)
     for row in rows:
@@ -90,11 +90,11 @@ def expected(points: dict[int, Point], rows: Iterable[int], box: Box, zoom: int)
     return [cells[each] for each in sorted(cells)]
 
 
-def check(found: Clusters, points: dict[int, Point], cells: list[list[int]]) -> None:
+def check(found: Clusters, points: dict[int, Position], cells: list[list[int]]) -> None:
     """Check that clusters are those of cells with some rows."""
     assert found.counts.tolist() == list(map(len, cells))
     assert found.rows.tolist() == [rows[0] if len(rows) == 1 else NO_ROW for rows in cells]
-    means = list(map(Point, found.latitudes.tolist(), found.longitudes.tolist()))
+    means = list(map(Position, found.latitudes.tolist(), found.longitudes.tolist()))
     for rows, mean in zip(cells, means, strict=True):
         if len(rows) == 1:
             assert mean == points[rows[0]]
@@ -110,12 +110,12 @@ def contents(found: Clusters) -> list[bytes]:
 
 
 @cache
-def many(seed: int) -> tuple[Locations, dict[int, Point]]:
+def many(seed: int) -> tuple[Locations, dict[int, Position]]:
     texts = made(seed, 600)
     return locations(texts), located(texts)
 
 
-def boxes(random: Random, points: dict[int, Point], count: int) -> list[Box]:
+def boxes(random: Random, points: dict[int, Position], count: int) -> list[Box]:
     """Return boxes of all sizes, whose edges are coordinates of rows, or next to them."""
 
     def edges(axis: int) -> list[float]:

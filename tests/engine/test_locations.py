@@ -21,7 +21,7 @@ from service.engine.locations import Locations, are_within, build_locations, squ
 from service.engine.selection import RowBitmap, Selection
 from service.engine.sphere import box_around, squared_chord
 from service.model.kinds import number_key
-from service.model.place import Box, Circle, Point
+from service.model.place import Box, Circle, Position
 from tests.engine.great_circle import HALF_CIRCUMFERENCE, distance
 
 Texts = tuple[str | None, str | None]
@@ -41,10 +41,18 @@ NOWHERE: list[Texts] = [
     *[("90.0000000000000000001", "1"), ("-91", "1"), ("1", "180.00000000000000001"), ("1", "-1e999"), ("43,7", "1")],
 ]
 POINTS = [
-    *(Point(90, 0), Point(-90, 12), Point(0, 180), Point(0, -180), Point(0, 0), Point(51.5, 179.99), Point(45, 135)),
-    *(Point(-60, -179.9), Point(0, 1)),
+    *(
+        Position(90, 0),
+        Position(-90, 12),
+        Position(0, 180),
+        Position(0, -180),
+        Position(0, 0),
+        Position(51.5, 179.99),
+        Position(45, 135),
+    ),
+    *(Position(-60, -179.9), Position(0, 1)),
 ]
-ANYWHERE = st.sampled_from(POINTS) | st.builds(Point, st.floats(-90, 90), st.floats(-180, 180))
+ANYWHERE = st.sampled_from(POINTS) | st.builds(Position, st.floats(-90, 90), st.floats(-180, 180))
 RADII = [
     1e-9,
     1,
@@ -89,7 +97,7 @@ def made(seed: int, count: int) -> list[Texts]:
     return [random.choice(ways)() for _ in range(count)]
 
 
-def located(texts: Sequence[Texts]) -> dict[int, Point]:
+def located(texts: Sequence[Texts]) -> dict[int, Position]:
     """Return the rows that have a location, and where."""
     found = {}
     for row, (latitude, longitude) in enumerate(texts):
@@ -98,7 +106,7 @@ def located(texts: Sequence[Texts]) -> dict[int, Point]:
         except ArithmeticError:
             continue
         if all(each.is_finite() for each in degrees) and abs(degrees[0]) <= 90 and abs(degrees[1]) <= 180:
-            found[row] = Point(float(degrees[0]), float(degrees[1]))
+            found[row] = Position(float(degrees[0]), float(degrees[1]))
     return found
 
 
@@ -111,7 +119,7 @@ def locations(texts: Sequence[Texts]) -> Locations:
 
 
 @cache
-def many(seed: int) -> tuple[Locations, dict[int, Point]]:
+def many(seed: int) -> tuple[Locations, dict[int, Position]]:
     texts = made(seed, 600)
     return locations(texts), located(texts)
 
@@ -126,7 +134,7 @@ def rows_of(area: Area) -> Rows:
     return rows
 
 
-def within(built: Locations, centre: Point, radius: float) -> Rows:
+def within(built: Locations, centre: Position, radius: float) -> Rows:
     """Return the rows in a circle, which are the same if only those at its border are tested."""
     circle = Circle(centre, radius)
     area, cover = circle_area(built, circle), cover_circle(built.cells, circle)
@@ -151,7 +159,7 @@ def slack(metres: float) -> float:
     return 1 if metres > HALF_CIRCUMFERENCE - 1000 else 5e-9 / math.cos(metres / HALF_CIRCUMFERENCE * math.pi / 2)
 
 
-def check_order(order: Selection, rows: Sequence[int], points: dict[int, Point], near: Point) -> None:
+def check_order(order: Selection, rows: Sequence[int], points: dict[int, Position], near: Position) -> None:
     """Check that an order has each row once, by distance, equal points by row; then those without, ascending."""
     ordered = order.slice(range(order.total), descending=False).tolist()
     count = sum(row in points for row in rows)
@@ -186,7 +194,7 @@ def test_rows_with_two_decimals_in_range_are_located() -> None:
     ANYWHERE,
     st.sampled_from(RADII),
 )
-def test_rows_within_a_radius_equal_a_scan(seed: int, near: Point, radius: float) -> None:
+def test_rows_within_a_radius_equal_a_scan(seed: int, near: Position, radius: float) -> None:
     built, points = many(seed)
     found = within(built, near, radius)
     exact = {row: float(distance(near, point)) for row, point in points.items()}
@@ -208,7 +216,7 @@ def test_the_edge_of_a_radius_belongs_to_it(seed: int, data: st.DataObject) -> N
 
 
 @given(st.integers(0, 5), ANYWHERE, st.sampled_from(RADII), st.data())
-def test_the_cosine_decides_as_the_chord_does(seed: int, near: Point, radius: float, data: st.DataObject) -> None:
+def test_the_cosine_decides_as_the_chord_does(seed: int, near: Position, radius: float, data: st.DataObject) -> None:
     built, _ = many(seed)
     chords = squared_chords(near, built.points)
     edge = data.draw(st.sampled_from(chords.tolist()))
@@ -235,8 +243,8 @@ def test_a_box_around_the_earth_with_a_tiny_gap_has_each_row_once(west: float) -
 
 
 @pytest.mark.parametrize("radius", [2e6, 1e7, 1.9e7])
-@pytest.mark.parametrize("near", [Point(0, 0), Point(51, 179), Point(-88, 10), Point(90, 0)])
-def test_most_of_a_large_circle_is_inside_for_sure(near: Point, radius: float) -> None:
+@pytest.mark.parametrize("near", [Position(0, 0), Position(51, 179), Position(-88, 10), Position(90, 0)])
+def test_most_of_a_large_circle_is_inside_for_sure(near: Position, radius: float) -> None:
     texts = [(str(latitude), str(longitude)) for latitude in range(-90, 91, 3) for longitude in range(-180, 180, 3)]
     built = locations(texts)
     cover = cover_circle(built.cells, Circle(near, radius))
@@ -244,7 +252,7 @@ def test_most_of_a_large_circle_is_inside_for_sure(near: Point, radius: float) -
     within(built, near, radius)
 
 
-def in_box(point: Point, box: Box) -> bool:
+def in_box(point: Position, box: Box) -> bool:
     latitude, longitude = point
     west, south, east, north = box
     between = west <= longitude <= east if west <= east else longitude >= west or longitude <= east
@@ -263,7 +271,7 @@ def test_the_two_spellings_of_the_antimeridian_are_two_longitudes_of_a_box_and_o
 
 
 @given(st.integers(0, 5), ANYWHERE)
-def test_distances_equal_those_of_forty_digits_to_one_decimal(seed: int, near: Point) -> None:
+def test_distances_equal_those_of_forty_digits_to_one_decimal(seed: int, near: Position) -> None:
     built, points = many(seed)
     rows = np.arange(len(built.order), dtype=np.int32)
     for row, metres in enumerate(built.distances(near, rows)):
@@ -288,7 +296,7 @@ def test_a_record_at_the_point_has_the_distance_zero() -> None:
     ANYWHERE,
     st.integers(0, 10),
 )
-def test_every_order_by_distance_equals_a_scan(seed: int, near: Point, tenths: int) -> None:
+def test_every_order_by_distance_equals_a_scan(seed: int, near: Position, tenths: int) -> None:
     built, points = many(seed)
     random = Random(seed)
     mask = np.array([random.randrange(10) < tenths for _ in built.order])
@@ -306,7 +314,7 @@ def test_every_order_by_distance_equals_a_scan(seed: int, near: Point, tenths: i
     ANYWHERE,
     st.sampled_from([30, 70, 600]),
 )
-def test_pages_of_all_rows_have_each_once(seed: int, near: Point, limit: int) -> None:
+def test_pages_of_all_rows_have_each_once(seed: int, near: Position, limit: int) -> None:
     built, points = many(seed)
     order = DistanceOrder(built, near)
     assert order.total == len(built.order)
@@ -314,8 +322,8 @@ def test_pages_of_all_rows_have_each_once(seed: int, near: Point, limit: int) ->
     check_pages(order, len(points), limit)
 
 
-@pytest.mark.parametrize("near", [Point(45, 135), Point(45.0000001, 135), Point(-45, -45), Point(44, 135)])
-def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Point) -> None:
+@pytest.mark.parametrize("near", [Position(45, 135), Position(45.0000001, 135), Position(-45, -45), Position(44, 135)])
+def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Position) -> None:
     texts: list[Texts] = [("45", "135"), ("45.0", "135.0"), ("46", "135"), (None, None)] * 1000
     built = locations(texts)
     order = DistanceOrder(built, near)
@@ -329,21 +337,21 @@ def test_thousands_of_rows_at_one_point_tie_in_their_order(near: Point) -> None:
 
 def test_equal_distances_in_different_directions_tie_in_row_order() -> None:
     built = locations([("1", "0"), ("0", "-1"), ("0", "1"), ("-1", "0")] * 3)
-    assert DistanceOrder(built, Point(0, 0)).slice(range(12), descending=False).tolist() == list(range(12))
-    assert DistanceOrder(built, Point(0, 0)).slice(range(12), descending=True).tolist() == list(range(12))[::-1]
+    assert DistanceOrder(built, Position(0, 0)).slice(range(12), descending=False).tolist() == list(range(12))
+    assert DistanceOrder(built, Position(0, 0)).slice(range(12), descending=True).tolist() == list(range(12))[::-1]
 
 
 @pytest.mark.parametrize("texts", [[], NOWHERE], ids=["no rows", "no locations"])
 def test_a_table_without_locations_has_nothing_near(texts: list[Texts]) -> None:
     built = locations(texts)
     rows = np.arange(len(texts), dtype=np.int32)
-    assert within(built, Point(0, 0), 1e9).tolist() == []
+    assert within(built, Position(0, 0), 1e9).tolist() == []
     assert inside(built, Box(-180, -90, 180, 90)).tolist() == []
-    assert built.distances(Point(0, 0), rows) == [None] * len(texts)
+    assert built.distances(Position(0, 0), rows) == [None] * len(texts)
     for order in (
-        DistanceOrder(built, Point(0, 0)),
-        order_rows(built, Point(0, 0), rows),
-        DistanceOrder(built, Point(0, 0), RowBitmap(pack(rows >= 0))),
+        DistanceOrder(built, Position(0, 0)),
+        order_rows(built, Position(0, 0), rows),
+        DistanceOrder(built, Position(0, 0), RowBitmap(pack(rows >= 0))),
     ):
         assert order.slice(range(len(texts)), descending=False).tolist() == rows.tolist()
         assert order.slice(range(len(texts)), descending=True).tolist() == rows.tolist()[::-1]
@@ -362,11 +370,18 @@ def towns() -> Locations:
 @pytest.mark.parametrize(
     "near",
     [
-        *(Point(48.0, 16.0), Point(48.2, 16.1), Point(48.2, 15.55), Point(40, 16), Point(48, -20), Point(-33, 151.01)),
-        *(Point(0, 0), Point(-89, -100), Point(-48, -164)),
+        *(
+            Position(48.0, 16.0),
+            Position(48.2, 16.1),
+            Position(48.2, 15.55),
+            Position(40, 16),
+            Position(48, -20),
+            Position(-33, 151.01),
+        ),
+        *(Position(0, 0), Position(-89, -100), Position(-48, -164)),
     ],
 )
-def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Point, share: int) -> None:
+def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Position, share: int) -> None:
     built = towns()
     mask = np.arange(len(built.order)) % share == 0
     rows = mask.nonzero()[0].astype(np.int32)
@@ -383,11 +398,11 @@ def test_pages_of_any_depth_from_any_point_equal_those_of_a_sort(near: Point, sh
 def test_few_radii_are_tried_where_thousands_of_rows_are_at_one_point(monkeypatch: pytest.MonkeyPatch) -> None:
     built, tried = locations([("45", "135")] * 3000 + [("46", "135")]), []
 
-    def box(point: Point, radius: float) -> Box:
+    def box(point: Position, radius: float) -> Box:
         tried.append(radius)
         return box_around(point, radius)
 
     monkeypatch.setattr(distance_order, "box_around", box)
-    assert DistanceOrder(built, Point(45, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
-    assert DistanceOrder(built, Point(45.1, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert DistanceOrder(built, Position(45, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
+    assert DistanceOrder(built, Position(45.1, 135)).slice(range(3), descending=False).tolist() == [0, 1, 2]
     assert len(tried) < 40

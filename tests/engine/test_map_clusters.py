@@ -1,5 +1,6 @@
 """Clusters of a table that a query asks for, compared with a naive scan: each way to find the rows."""
 
+import gc
 import json
 from random import Random
 
@@ -54,3 +55,15 @@ def test_rows_without_locations_have_no_clusters() -> None:
     query = PARSER.parse([("bbox", BOXES[0]), ("zoom", "0")], strict=True)
     with pytest.raises(ValueError, match=r"^clusters need locations"):
         map_clusters(build(COMPANIES, []), query)
+
+
+def test_a_request_for_clusters_leaves_nothing_behind() -> None:
+    _, table = served(0)
+    query = PARSER.parse([("bbox", BOXES[0]), ("zoom", "3")], strict=True)
+    map_clusters(table, query)
+    gc.collect()
+    before = len(gc.get_objects())
+    for _ in range(100):
+        map_clusters(table, query)
+    gc.collect()
+    assert len(gc.get_objects()) - before < 100

@@ -5,22 +5,24 @@ import re
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from service.model.operation import KEY_HEADER
+from service.model.operation import IGNORED_HEADER, KEY_HEADER
 from tests.web.live import KEY, Client
 
 if TYPE_CHECKING:  # it takes 0.4 s to import, in each process of a run of all tests
     from fastapi import FastAPI
 
 STRICT: Final = "/strict"  # the prefix of the paths of requests that prefer it
+_IGNORED: Final = re.compile(rf"\r\n{IGNORED_HEADER}: ([^\r]*)\r\n".encode())
 _LENGTH: Final = re.compile(rb"\r\nContent-Length: ([0-9]+)\r\n")
 _STAYS_OPEN: Final = (200, 404, 422)
 
 
 class Answered(NamedTuple):
-    """The status and the body of a response."""
+    """The status and the body of a response, and the parameters that it names as ignored."""
 
     status: int
     body: bytes
+    ignored: bytes = b""
 
 
 class Asker:
@@ -40,7 +42,8 @@ class Asker:
             head = await reader.readuntil(b"\r\n\r\n")
             length = _LENGTH.search(head)
             assert length is not None, head
-            answered = Answered(int(head.split(b" ", 2)[1]), await reader.readexactly(int(length[1])))
+            body, ignored = await reader.readexactly(int(length[1])), _IGNORED.search(head)
+        answered = Answered(int(head.split(b" ", 2)[1]), body, ignored[1] if ignored else b"")
         if answered.status not in _STAYS_OPEN:
             await self.close()
         return answered
@@ -71,4 +74,5 @@ async def ask_model(model: "FastAPI", path: str, query: bytes, *, strict: bool =
     scope = {"type": "http", "method": "GET", "path": whole, "headers": [], "http_version": "1.1"}
     await model({**scope, "query_string": query}, receive, send)
     start, *rest = sent
-    return Answered(start["status"], b"".join(message.get("body", b"") for message in rest))
+    ignored = dict(start["headers"]).get(IGNORED_HEADER.lower().encode(), b"")
+    return Answered(start["status"], b"".join(message.get("body", b"") for message in rest), ignored)

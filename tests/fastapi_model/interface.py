@@ -1,6 +1,7 @@
 """The interface as a FastAPI application, written from its description alone: plain lists and full scans."""
 
 from collections.abc import Callable, Sequence
+from http import HTTPStatus
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import unquote
 
@@ -11,10 +12,12 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.middleware.base import RequestResponseEndpoint
 
+from service.model.operation import IGNORED_HEADER
 from tests.baking.made_up import Made
 from tests.engine import oracle
 from tests.engine.oracle import Collection, Pairs, Record
 from tests.fastapi_model.asking import STRICT
+from tests.fastapi_model.ignored import ignored
 from tests.fastapi_model.questions import (
     ClustersQuestion,
     CompaniesQuestion,
@@ -184,6 +187,7 @@ def application(made: Made) -> FastAPI:
     _add_stores(model, stores)
     _add_clusters(model, stores)
     _add_companies(model, Records(oracle.COMPANIES, made.records["companies"], _company))
+    _add_ignored(model)
     return model
 
 
@@ -203,13 +207,6 @@ def _add_stores(model: FastAPI, stores: Records[Store]) -> None:
     @model.get(f"{NEAR}{STRICT}/stores", response_model_exclude_unset=True)
     async def list_stores_near_strictly(question: Annotated[StrictNearStoresQuestion, Query()]) -> Page:
         return stores.page(question)
-
-    @model.middleware("http")
-    async def choose_questions(request: Request, call_next: RequestResponseEndpoint) -> Response:
-        path = request.scope["path"]
-        if path.endswith("/stores") and wanted(request.query_params.getlist("near")):
-            request.scope["path"] = NEAR + path
-        return await call_next(request)
 
     @model.get("/stores/{store_id}", response_model_exclude_unset=True)
     async def get_store(store_id: str) -> Store:
@@ -246,6 +243,29 @@ def _add_companies(model: FastAPI, companies: Records[Company]) -> None:
     @model.get(f"{STRICT}/companies/{{company_id}}")
     async def get_company_strictly(company_id: str, _: Annotated[NoQuestion, Query()]) -> Company:
         return companies.one(unquote(company_id))
+
+
+def _add_ignored(model: FastAPI) -> None:
+    questions: dict[str, type[BaseModel]] = {
+        "/stores": StoresQuestion,
+        "/companies": CompaniesQuestion,
+        "/clusters": ClustersQuestion,
+    }
+    known = {
+        path: {each.alias or name for name, each in question.model_fields.items()}
+        for path, question in questions.items()
+    }
+
+    @model.middleware("http")
+    async def choose_questions(request: Request, call_next: RequestResponseEndpoint) -> Response:
+        path = request.scope["path"]
+        if path.endswith("/stores") and wanted(request.query_params.getlist("near")):
+            request.scope["path"] = NEAR + path
+        response = await call_next(request)
+        names = ignored(request.query_params, known.get(path.removeprefix(STRICT), ()))
+        if names and response.status_code == HTTPStatus.OK:
+            response.headers[IGNORED_HEADER] = names
+        return response
 
 
 async def _refusal(_: Request, error: Exception) -> JSONResponse:

@@ -64,7 +64,22 @@ _SOUND: Final = [(name, value) for name, held in {**_FILTERS, **_ONCE, **_LISTS}
 
 _WITH_POINT: Final = ("radius", "bbox", "q", "sort_by", "sort_order", "limit", "page_num", "facets", "is_open")
 
-_OTHERS: Final = ["", "City", "city ", " limit", "limit[]", "cty", "store", "prefer", "é", "\ufeffcity", "a&b"]
+_OTHERS: Final = [
+    "",
+    "page",
+    "x" * 250,
+    "100%",
+    "City",
+    "city ",
+    " limit",
+    "limit[]",
+    "cty",
+    "store",
+    "prefer",
+    "é",
+    "\ufeffcity",
+    "a&b",
+]
 _NAMES: Final = [*_FILTERS, *_ONCE, *_ONCE, *_LISTS, *_OTHERS]
 _ODD: Final = [
     *["TRUE", "oN", " true", "true ", "\uff54rue", "maybe", "\u017f", "o\ufb00", "ASC", "asc ", "CITY", "size"],
@@ -76,6 +91,10 @@ _ODD: Final = [
         "43.7,-79.4,",
         "91,0",
         "0,180.5",
+        "90.00000000000000000001,0",
+        f"0,-180.{'0' * 40}1",
+        "180.00000000000000000001,0,0,0",
+        "0,1.00000000000000000001,0,1",
         "nan,0",
         "0,1e999",
         "1_0,0",

@@ -1,6 +1,7 @@
 """The query parameters in pydantic, with the additions of the interface: blanks, repeats, its own integers."""
 
 import re
+from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
@@ -138,13 +139,13 @@ def decimal(text: object) -> object:
     return stripped if _NUMBER.fullmatch(stripped) or _NOT_FINITE.fullmatch(stripped) else _NO_DECIMAL
 
 
-def degrees(text: str, largest: list[int]) -> list[float] | None:
+def degrees(text: str, largest: list[int]) -> list[Decimal] | None:
     """Return numbers that are separated by commas, None if they are not those of angles up to the largest ones."""
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != len(largest) or not all(map(_DECIMAL.fullmatch, parts)):
         return None
-    numbers = [float(part) for part in parts]
-    return numbers if all(abs(number) <= most for number, most in zip(numbers, largest, strict=True)) else None
+    numbers = [Decimal(part) for part in parts]
+    return numbers if all(-most <= number <= most for number, most in zip(numbers, largest, strict=True)) else None
 
 
 def point(text: str) -> str:

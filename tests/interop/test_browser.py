@@ -54,12 +54,13 @@ def serve(data: Path, tmp_path: Path) -> Iterator[Serve]:
 
 def test_a_page_of_an_allowed_origin_reads_data_and_headers(site: Site, serve: Serve, visit: Visit) -> None:
     service = serve("--cors-origin", site.origin)
-    (seen,) = visit(Asked(f"{service.address}/stores?limit=1", WITH_FIRST))
+    (seen,) = visit(Asked(f"{service.address}/stores?limit=1&page=2", WITH_FIRST))
     assert reached(service) == {204: 1, 200: 1}
     assert seen.status == 200
     assert orjson.loads(seen.body)["total_count"] == service.ready()["stores"]
     assert 'rel="next"' in seen.headers["link"]
     assert {"etag", "x-dataset-version"} <= seen.headers.keys()
+    assert seen.headers["x-ignored-parameters"] == "page"
 
 
 def test_a_script_pages_through_one_version_of_the_data(serve: Serve, visit: Visit) -> None:

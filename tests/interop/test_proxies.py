@@ -1,17 +1,24 @@
 """The service behind a proxy that speaks TLS."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import dedent
 
 import orjson
 import pytest
 
 from service.web.connections.limits import Limits
 from tests.interop.asking import FIRST
-from tests.interop.proxies import EXAMPLES, PROXIES, Proxy, ProxyKind
+from tests.interop.proxies import EXAMPLES, PORT, PROXIES, Proxy, ProxyKind
+from tests.interop.software import found
 from tests.interop.upstream import Upstream
-from tests.program import Running, eventually, serving, sockets
+from tests.program import Running, environment, eventually, kill, serving, sockets
 from tests.unix_socket import ask_socket
 
 TRACE_PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -112,3 +119,48 @@ def test_the_proxy_closes_idle_connections_before_the_service_does() -> None:
     (kept,) = re.findall(r"keepalive 16;\n *keepalive_timeout (\d+)s;", nginx)
     (purged,) = re.findall(r"pool-purge-delay (\d+)s", haproxy)
     assert max(int(kept), 2 * int(purged)) + 5 <= Limits().idle_seconds
+
+
+def test_the_commands_of_the_readme_answer_a_request(kind: ProxyKind, unused_tcp_port: int) -> None:
+    """As root, and as another user, whichever runs the test: the first group of commands is root's, the second theirs.
+
+    The folder is one that nginx's worker, another user, can enter; port and folder of the socket are others.
+    """
+    page = (EXAMPLES / "README.md").read_text()
+    groups = [dedent(each) for each in re.findall(r"^(?:    .*\n|\n(?=    ))+", page, re.MULTILINE)]
+    root, user, start, proxies = groups
+    (run,) = (line for line in proxies.splitlines() if line.startswith(kind.name))
+    curl = proxies.splitlines()[-1]
+    service, _, certificate = start.partition("&\n")
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        folder = Path(shutil.copytree(EXAMPLES, Path(name) / "proxy"))
+        script = f"""set -e
+            {user if os.geteuid() else root}
+            {service} > printed &
+            {certificate}
+            until grep -q Ready printed; do sleep 0.1; done
+            {run}
+            until {curl} --silent --fail > page; do sleep 0.1; done
+            echo "done" > ended
+            wait"""
+        for file in (folder / "nginx.conf", folder / "haproxy.cfg", script_file := folder / "script"):
+            text = script if file == script_file else file.read_text()
+            file.write_text(text.replace("/run/stores", f"{name}/run").replace(PORT, str(unused_tcp_port)))
+        paths = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin"
+        with (folder / "log").open("w") as log:
+            process = subprocess.Popen(
+                [found("bash", package="bash"), "script"],
+                cwd=folder,
+                stdout=log,
+                stderr=log,
+                text=True,
+                process_group=0,
+                env=environment({"PATH": paths}),
+            )
+        try:
+            eventually(lambda: (folder / "ended").exists() or process.poll() is not None)
+            assert (folder / "ended").exists(), (folder / "log").read_text()
+            assert len(orjson.loads((folder / "page").read_bytes())["data"]) == 2
+        finally:
+            kill(process)

@@ -3,6 +3,7 @@
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 from tests.interop.asking import FIRST, SECOND, Reply, Stand
@@ -45,6 +46,17 @@ def test_two_requests_are_one_to_the_service(set_up: SetUp) -> None:
         assert {name: reply.headers[name] for name in OF_THE_SERVICE} == {
             name: direct.headers[name] for name in OF_THE_SERVICE
         }
+
+
+def test_each_spelling_of_a_query_is_stored_with_its_own_ignored_parameters(set_up: SetUp) -> None:
+    stand = set_up(*FRESH)
+    spellings = {"/stores?page=2": "page", "/stores": None, "/stores?a%0d%0ab=1&page=3": "a%0D%0Ab, page"}
+    for target, cache in product(spellings, ("MISS", "HIT")):
+        reply = stand.ask(target, FIRST)
+        assert (reply.status, reply.cache) == (200, cache)
+        again = stand.ask(target, FIRST, ("If-None-Match", reply.headers["etag"]))
+        assert (again.status, again.cache) == (304, "HIT")
+        assert {each.headers.get("x-ignored-parameters") for each in (reply, again)} == {spellings[target]}
 
 
 def test_head_and_get_share_a_stored_response(set_up: SetUp) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from service.loading.dataset import Loaded, load
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batch import Batch
-from service.reading.data_files import FileSet, StoredFile
-from service.reading.diagnostics import Diagnostic
-from service.reading.formats import FORMATS
-from service.reading.records import read_records
+from service.reading.batches.batch import Batch
+from service.reading.batches.diagnostics import Diagnostic
+from service.reading.file_set.data_files import FileSet, StoredFile
+from service.reading.formats.file_format import FORMATS
+from service.reading.resource_records import read_records
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -27,9 +27,9 @@ COMPANY_FIELDS = [field.name for field in COMPANIES.fields]
 
 
 def store(identifier: str = "s1", **fields: object) -> Record:
-    """Return a valid store of company c1, with some fields as given."""
+    """Return a valid store of company c1, with some fields as given; it may be anywhere, as its country is unknown."""
     required: Record = {"store_id": identifier, "company_id": "c1", "address_1": "1 Elm St", "city": "Ada"}
-    return required | {"country": "CA"} | fields
+    return required | {"country": "Utopia"} | fields
 
 
 def company(identifier: str = "c1", **fields: object) -> Record:

@@ -7,8 +7,11 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from service.loading.acceptance import Cause, InvalidRecords, Refused, Safeguards, accept
-from service.loading.dataset import Totals
+from service.data_set import Rejected, Totals
+from service.loading.acceptance import accept
+from service.loading.dataset import Loaded, load
+from service.reading.file_set.read_options import ReadOptions
+from service.safeguards import InvalidRecords, Safeguards
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_files, load_stores, store
 
 SOUND, FAULTY = store("s1"), store("s2", city=None)
@@ -20,15 +23,12 @@ def stores(*records: Record) -> bytes:
 
 @pytest.mark.parametrize("invalid", InvalidRecords)
 def test_a_valid_data_set_is_served(tmp_path: Path, invalid: InvalidRecords) -> None:
-    dataset, report = accept(load_stores(tmp_path, stores(SOUND)), invalid)
-    assert len(dataset.stores) == 1
-    assert report.errors == []
+    assert len(accept(load_stores(tmp_path, stores(SOUND)), invalid).stores) == 1
 
 
-def test_invalid_records_are_skipped_and_reported_with_skip(tmp_path: Path) -> None:
-    dataset, report = accept(load_stores(tmp_path, stores(SOUND, FAULTY)), InvalidRecords.SKIP)
-    assert len(dataset.stores) == 1
-    assert report.totals.skipped == len(report.errors) == 1
+def test_invalid_records_are_skipped_and_counted_with_skip(tmp_path: Path) -> None:
+    dataset = accept(load_stores(tmp_path, stores(SOUND, FAULTY)), InvalidRecords.SKIP)
+    assert len(dataset.stores) == dataset.totals.skipped == 1
 
 
 @pytest.mark.parametrize(("records", "more"), [((SOUND, FAULTY), ""), ((FAULTY, SOUND, FAULTY), " (and 1 more)")])
@@ -36,18 +36,50 @@ def test_invalid_records_refuse_the_data_set_with_the_first_error_and_the_number
     tmp_path: Path, records: tuple[Record, ...], more: str
 ) -> None:
     line = 2 + records.index(FAULTY)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Rejected) as caught:
         accept(load_stores(tmp_path, stores(*records)), InvalidRecords.REFUSE)
     assert str(caught.value).startswith(f"stores.csv:{line}: city: ")
     assert str(caught.value).endswith(f"a value is required{more}")
-    assert caught.value.cause is Cause.RECORDS
 
 
 @pytest.mark.parametrize("invalid", InvalidRecords)
 def test_an_unusable_file_always_refuses_the_data_set(tmp_path: Path, invalid: InvalidRecords) -> None:
-    with pytest.raises(Refused, match=r"^companies: ") as caught:
+    with pytest.raises(Rejected, match=r"^companies: "):
         accept(load_files(tmp_path, {"stores.csv": stores(SOUND)}), invalid)
-    assert caught.value.cause is Cause.FILE
+
+
+def hint(loaded: Loaded) -> str:
+    """Return the hint for a data set that is not served."""
+    with pytest.raises(Rejected) as caught:
+        accept(loaded, InvalidRecords.REFUSE)
+    return caught.value.rejection.hint
+
+
+def test_the_hint_for_a_folder_is_to_check_it_and_for_invalid_records_to_skip_them(tmp_path: Path) -> None:
+    folder = tmp_path / "it's data"
+    check = f"`store-directory check '{tmp_path}/it'\"'\"'s data'` reports every error"
+    assert hint(load_files(folder, {"stores.csv": stores(SOUND)})) == check
+    assert hint(load_stores(folder, stores(FAULTY))) == f"{check}; `--invalid skip` skips invalid records"
+
+
+@pytest.mark.parametrize("name", ["filialen.csv", "filialen.CSV.gz", "data.zip"])
+def test_a_data_file_and_an_archive_are_checked_with_the_options_that_read_them(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    options = ReadOptions(mapping="my mapping.toml", encoding="cp1252")
+    given = "--mapping 'my mapping.toml' --encoding cp1252"
+    check = f"`store-directory check {tmp_path}/{name} {given}`"
+    assert hint(load(tmp_path / name, options=options)) == f"{check} reports every error"
+
+
+@pytest.mark.parametrize("source", ["/dev/null", "nowhere", "x" * 300, "nul\0"])
+def test_there_is_no_hint_for_what_check_does_not_take(source: str) -> None:
+    assert hint(load(Path(source))) == ""
+
+
+def test_the_hint_for_a_path_that_is_not_text_can_be_printed(tmp_path: Path) -> None:
+    assert hint(load_files(tmp_path / "\x1b\udcff", {})).startswith(
+        f"`store-directory check '{tmp_path}/\\x1b\\udcff'` "
+    )
 
 
 def totals(stores: int, companies: int = 120, *, skipped: int = 0, repeated: int = 0) -> Totals:
@@ -55,10 +87,10 @@ def totals(stores: int, companies: int = 120, *, skipped: int = 0, repeated: int
 
 
 def why(safeguards: Safeguards, found: Totals, served: Totals | None = None) -> str:
-    """Return why a data set is refused."""
-    with pytest.raises(Refused) as caught:
+    """Return why a data set is refused, which names the options: there is no hint."""
+    with pytest.raises(Rejected) as caught:
         safeguards.check(found, served)
-    assert caught.value.cause is Cause.LIMIT
+    assert caught.value.rejection.hint == ""
     return str(caught.value)
 
 
@@ -142,7 +174,7 @@ SHARES = st.floats(0, 1)
 def test_the_suggested_options_allow_the_data_set(safeguards: Safeguards, found: Totals, served: Totals | None) -> None:
     try:
         safeguards.check(found, served)
-    except Refused as refused:
-        options = dict(re.findall(r"--([a-z-]+) ([0-9.]+)", str(refused)))
+    except Rejected as rejected:
+        options = dict(re.findall(r"--([a-z-]+) ([0-9.]+)", str(rejected)))
         allowed = {name.replace("-", "_"): float(value) for name, value in options.items()}
         msgspec.structs.replace(safeguards, **allowed).check(found, served)

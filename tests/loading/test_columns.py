@@ -26,7 +26,7 @@ from service.model.kinds import (
     number_key,
     parse_instant,
 )
-from service.reading.batch import WrongType
+from service.reading.batches.batch import WrongType
 
 TEXTS = st.lists(
     st.text(max_size=5) | st.sampled_from(["Ada", "A  B", " A", "\u3000", "ｶﾞ", "\u0301a", "¨a", "1.50"]) | st.none()

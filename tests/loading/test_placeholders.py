@@ -11,7 +11,7 @@ from service.engine.column import join_keys
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES, check_text, check_texts
 from service.model.kinds import IDENTIFIER, POSTAL, WORDS
 from service.model.records import COMPANIES, STORES, Field
-from service.reading.diagnostics import Diagnostic
+from service.reading.batches.diagnostics import Diagnostic
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -20,6 +20,7 @@ from tests.loading.data_files import (
     as_lines,
     company,
     load_companies,
+    load_files,
     load_stores,
     rows,
     store,
@@ -27,7 +28,28 @@ from tests.loading.data_files import (
 
 TEXT_FIELDS = [field for field in (*STORES.fields, *COMPANIES.fields) if field.kind in (IDENTIFIER, WORDS, POSTAL)]
 SPELLINGS = [spelled(text) for text in sorted(PLACEHOLDERS) for spelled in (str, str.upper, str.title, " {} ".format)]
-TEXTS = st.sampled_from([*SPELLINGS, '="08001"', '="', '="a"b"', "n", "na na", "-a", "nagoya", "a", "", None])
+ERRORS = ["#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NULL!", "#BEZUG!", "#NV", "#¡REF!", "#VALEUR!"]
+TEXTS = st.sampled_from(
+    [
+        *SPELLINGS,
+        *ERRORS,
+        "#ref!",
+        "#5",
+        "4.2E+11",
+        "4,2e+11",
+        "E+",
+        '="08001"',
+        '="',
+        '="a"b"',
+        "n",
+        "na na",
+        "-a",
+        "nagoya",
+        "a",
+        "",
+        None,
+    ]
+)
 
 
 def warned(warnings: Sequence[Diagnostic]) -> list[tuple[str, str | None, str | None]]:
@@ -78,6 +100,52 @@ def test_a_spreadsheet_formula_has_a_warning_and_is_served(tmp_path: Path, field
     loaded = load_stores(tmp_path, as_csv([store("s0"), store() | {field: '="08001"'}], STORE_FIELDS))
     assert warned(loaded.report.warnings) == [("formula", field, '="08001"')]
     assert len(rows(loaded)) == 2
+
+
+@pytest.mark.parametrize("field", [field.name for field in STORES.fields if field.kind in (IDENTIFIER, WORDS, POSTAL)])
+@pytest.mark.parametrize("text", ERRORS)
+def test_an_error_value_of_a_spreadsheet_has_a_warning_in_every_text_field(
+    tmp_path: Path, field: str, text: str
+) -> None:
+    records = as_csv([store() | {field: text}], STORE_FIELDS)
+    loaded = load_files(
+        tmp_path, {"companies.csv": as_csv([company(), company(text)], COMPANY_FIELDS), "stores.csv": records}
+    )
+    assert [each for each in warned(loaded.report.warnings) if each[0] != "parent"] == [
+        ("spreadsheet", "company_id", text), ("spreadsheet", field, text)
+    ]  # fmt: skip
+
+
+def test_an_error_value_among_numbers_is_one_of_a_spreadsheet(tmp_path: Path) -> None:
+    loaded = load_stores(tmp_path, as_csv([store(latitude="#REF!", longitude="#N/A")], STORE_FIELDS))
+    assert warned(loaded.report.warnings) == [
+        ("spreadsheet", "latitude", "#REF!"),
+        ("placeholder", "longitude", "#N/A"),
+    ]
+
+
+@pytest.mark.parametrize("field", ["store_id", "postal_code", "phone_number", "parent_company_id"])
+@pytest.mark.parametrize("text", ["4.2E+11", "4,20056E+11", "4.2e+11", "1E+05", " 1.00E+100"])
+def test_a_number_that_a_spreadsheet_rounded_has_a_warning(tmp_path: Path, field: str, text: str) -> None:
+    files = {"companies.csv": as_csv([company(), company(text)], COMPANY_FIELDS)}
+    loaded = load_files(tmp_path, files | {"stores.csv": as_csv([store("s0"), store() | {field: text}], STORE_FIELDS)})
+    assert warned(loaded.report.warnings) == [("exponent", "company_id", text), ("exponent", field, text)]
+    assert len(rows(loaded)) == 2
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": "4.2E+11"},
+        {"country": "FR", "latitude": "4.2E+01", "longitude": "9"},
+        {"store_id": "1E5"},
+        {"store_id": "A1E+05"},
+        {"store_id": "#5"},
+        {"address_2": "#200", "name": "#REF", "phone_number": "+4.2"},
+    ],
+)
+def test_texts_that_no_spreadsheet_changed_have_no_warning(tmp_path: Path, fields: Record) -> None:
+    assert load_stores(tmp_path, as_csv([store() | fields], STORE_FIELDS)).report.warnings == []
 
 
 def test_texts_of_companies_are_checked(tmp_path: Path) -> None:

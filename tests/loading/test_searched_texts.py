@@ -8,9 +8,10 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
+from service.data_set import Dataset
 from service.engine.select import select
 from service.engine.table import Table
-from service.loading.dataset import Dataset, load
+from service.loading.dataset import load
 from service.model.query import Criteria
 from service.model.records import CREATED_AT
 from service.model.words import parse_terms

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from service.loading.acceptance import InvalidRecords, Refused, accept
+from service.data_set import Rejected
+from service.loading.acceptance import accept
 from service.loading.batch_diagnostics import MAX_LISTED
 from service.loading.summary import groups, notes
+from service.safeguards import InvalidRecords
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -59,7 +61,7 @@ def test_the_first_errors_of_each_code_and_field_are_listed_and_all_are_counted(
         assert loaded.error_counts == {"missing": 2 * MANY, "date": MANY}
         assert loaded.report.totals.skipped == MANY
         assert [str(group) for group in groups(loaded)] == ["date: 11,500 errors", "missing: 23,000 errors"]
-        with pytest.raises(Refused, match=r"city: a value is required \(and 34,499 more\)$"):
+        with pytest.raises(Rejected, match=r"city: a value is required \(and 34,499 more\)$"):
             accept(loaded, InvalidRecords.REFUSE)
 
 
@@ -83,7 +85,7 @@ def test_the_log_has_one_line_per_code_with_the_count_and_the_first_case(tmp_pat
     assert [str(group) for group in groups(loaded)] == [
         "missing: 3 errors", "number: 8 warnings", "placeholder: 3 warnings", "unused: 2 warnings"
     ]  # fmt: skip
-    assert list(notes(loaded, tmp_path)) == [
+    assert list(notes(loaded)) == [
         "skipped 2 invalid records",
         "missing: 3 errors, the first: stores.csv:2: city: a value is required",
         f"number: 8 warnings, the first: stores.csv:3: latitude: {why['number']}: '47,37'",
@@ -94,4 +96,4 @@ def test_the_log_has_one_line_per_code_with_the_count_and_the_first_case(tmp_pat
 
 
 def test_valid_data_logs_nothing(tmp_path: Path) -> None:
-    assert list(notes(load_stores(tmp_path, as_csv([store()], STORE_FIELDS)), tmp_path)) == []
+    assert list(notes(load_stores(tmp_path, as_csv([store()], STORE_FIELDS)))) == []

@@ -76,5 +76,5 @@ def test_a_release_of_python_has_the_requirements_that_are_for_it(release: str, 
 
 
 def test_the_tests_run_with_all_dependencies_and_what_they_need_themselves() -> None:
-    assert {"aiohttp", "pytest", "redis", "watchfiles"} <= {each.name for each in requirements()}
-    assert {"uv", "atheris", "pip-audit", "hatchling"}.isdisjoint(each.name for each in requirements())
+    assert {"aiohttp", "hatchling", "pytest", "redis", "watchfiles"} <= {each.name for each in requirements()}
+    assert {"uv", "atheris", "pip-audit"}.isdisjoint(each.name for each in requirements())

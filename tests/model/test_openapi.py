@@ -15,7 +15,7 @@ from service.model.place import Box
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import no_authentication
+from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.web.live import POLICY
 
@@ -50,6 +50,21 @@ def test_the_document_has_the_version_of_the_interface(document: Any) -> None:
     assert document["info"]["version"] == "0.1.0"
 
 
+def test_the_document_names_the_project_its_licence_and_its_own_server(document: Any) -> None:
+    assert document["info"]["contact"] == {"name": "Store Directory"}
+    assert document["info"]["license"] == {"name": "MIT", "identifier": "MIT"}
+    assert document["servers"] == [{"url": "/"}]
+
+
+@pytest.mark.parametrize(("separate_admin", "names"), [(False, ["directory", "probes"]), (True, ["directory"])])
+def test_every_tag_of_an_operation_is_declared_with_a_description(*, separate_admin: bool, names: list[str]) -> None:
+    site = make_site(SnapshotHolder(), no_authentication, POLICY, separate_admin=separate_admin)
+    document = orjson.loads(site.openapi)
+    assert [tag["name"] for tag in document["tags"]] == names
+    assert all(tag["description"] for tag in document["tags"])
+    assert {tag for path in document["paths"] for tag in operation(document, path)["tags"]} == set(names)
+
+
 def test_the_document_lists_the_operations_and_the_probes_with_get_only(document: Any) -> None:
     assert list(document["paths"]) == [*PROTECTED, "/health", "/ready"]
     assert {method for path in document["paths"].values() for method in path} == {"get"}
@@ -71,16 +86,25 @@ def test_parameters_have_bounds_defaults_and_allowed_values(document: Any) -> No
     assert reported["page_num"] == {"type": "integer", "minimum": 1, "default": 1}
     assert reported["sort_order"] == {"type": "string", "enum": ["asc", "desc"], "default": "asc"}
     assert reported["sort_by"]["default"] == "created_at"
-    assert reported["is_open"] == {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
-    assert reported["city"] == {"anyOf": [{"type": "string"}, {"type": "null"}]}
+
+
+@pytest.mark.parametrize("path", ["/stores", "/companies", "/clusters"])
+def test_a_filter_takes_a_value_null_or_several_values_that_are_repeated(document: Any, path: str) -> None:
+    resource = COMPANIES if path == "/companies" else STORES
+    reported = query_parameters(document, path)
+    for field in resource.filters:
+        kind = "boolean" if field.name == "is_open" else "string"
+        several = {"type": "array", "items": {"type": kind}}
+        assert reported[field.name]["schema"] == {"anyOf": [{"type": kind}, {"type": "null"}, several]}
+        assert (reported[field.name]["style"], reported[field.name]["explode"]) == ("form", True)
 
 
 def test_only_the_operations_on_records_require_a_key(document: Any) -> None:
     assert document["components"]["securitySchemes"] == {
         "APIKeyHeader": {"type": "apiKey", "in": "header", "name": "x-api-key"}
     }
-    secured = [path for path in document["paths"] if "security" in operation(document, path)]
-    assert secured == PROTECTED
+    security = {path: operation(document, path)["security"] for path in document["paths"]}
+    assert security == {path: [{"APIKeyHeader": []}] * (path in PROTECTED) for path in document["paths"]}
 
 
 def errors() -> Iterator[type[RequestError]]:
@@ -105,6 +129,17 @@ def test_a_missing_record_is_documented(document: Any, path: str) -> None:
     assert "404" in operation(document, path)["responses"]
 
 
+@pytest.mark.parametrize("path", ["/stores", "/stores/{store_id}", "/companies", "/clusters", "/health", "/ready"])
+def test_ignored_parameters_are_documented_where_they_are_named(document: Any, path: str) -> None:
+    responses = operation(document, path)["responses"]
+    named = [status for status, each in responses.items() if "X-Ignored-Parameters" in each["headers"]]
+    assert named == (["200", "304"] if path in PROTECTED else [])
+    if path in PROTECTED:
+        assert "Prefer: handling=strict" in responses["200"]["headers"]["X-Ignored-Parameters"]["description"]
+        (prefer,) = [each for each in operation(document, path)["parameters"] if each["name"] == "Prefer"]
+        assert "X-Ignored-Parameters" in prefer["description"]
+
+
 def test_schemas_have_the_names_that_fastapi_gives_them(document: Any) -> None:
     schemas = document["components"]["schemas"]
     assert {"Store", "Company", "HTTPValidationError", "ValidationError"} <= set(schemas)
@@ -125,18 +160,18 @@ def test_a_page_has_whole_records_or_some_of_their_members(document: Any, resour
     name, schemas = resource.noun.title(), document["components"]["schemas"]
     pages = operation(document, f"/{resource.name}")["responses"]["200"]["content"]["application/json"]["schema"]
     names = [each["$ref"].rpartition("/")[2] for each in pages["anyOf"]]
-    whole = [f"{name}WithDistance", name] if resource.coordinates else [name]
-    assert [schemas[each]["properties"]["data"]["items"]["$ref"].rpartition("/")[2] for each in names] == (
-        [*whole, f"Partial{name}"]
-    )
+    whole = f"{name}WithDistance" if resource.coordinates else name
+    items = [schemas[each]["properties"]["data"]["items"]["$ref"].rpartition("/")[2] for each in names]
+    assert items == [whole, f"Partial{name}"]
     assert all("facets" in schemas[each]["properties"] for each in names)
-    assert schemas[f"Partial{name}"]["properties"].keys() == schemas[whole[0]]["properties"].keys()
+    assert all(("distance" in schemas[each]["properties"]) is bool(resource.coordinates) for each in items)
+    assert schemas[f"Partial{name}"]["properties"].keys() == schemas[whole]["properties"].keys()
     assert "required" not in schemas[f"Partial{name}"] or schemas[f"Partial{name}"]["required"] == []
 
 
-def test_a_store_with_its_distance_is_a_store_with_one_more_member(document: Any) -> None:
+def test_a_store_with_its_distance_is_a_store_with_one_more_member_that_may_be_left_out(document: Any) -> None:
     store, located = (document["components"]["schemas"][name] for name in ("Store", "StoreWithDistance"))
-    assert located["required"] == [*store["required"], "distance"]
+    assert located["required"] == store["required"]
     assert list(located["properties"]) == [*store["properties"], "distance"]
     assert located["properties"]["distance"]["anyOf"] == [{"type": "number"}, {"type": "null"}]
 

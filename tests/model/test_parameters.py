@@ -92,7 +92,10 @@ def test_every_parameter_is_described(parameter: Parameter) -> None:
 
 
 def test_the_schemas_are_those_of_the_interface() -> None:
-    text, flag = ({"anyOf": [{"type": name}, {"type": "null"}]} for name in ("string", "boolean"))
+    text, flag = (
+        {"anyOf": [{"type": name}, {"type": "null"}, {"type": "array", "items": {"type": name}}]}
+        for name in ("string", "boolean")
+    )
     assert {name: parameter.schema for name, parameter in FILTERS.items()} == {
         **dict.fromkeys(FILTERS, text),
         "is_open": flag,

@@ -1,6 +1,7 @@
 """The records: their fields, filters and sort fields, and their JSON."""
 
 import json
+from itertools import product
 
 import msgspec
 import pytest
@@ -90,8 +91,19 @@ def test_values_are_counted_of_the_fields_of_the_interface() -> None:
 
 @pytest.mark.parametrize("record", [Store, Company])
 def test_every_member_of_a_partial_record_may_be_missing(record: type[Store | Company]) -> None:
-    assert msgspec.json.encode(msgspec.json.decode(b'{"name":"x"}', type=partial(record))) == b'{"name":"x"}'
-    assert partial(record).__struct_fields__ == record.__struct_fields__
+    assert msgspec.json.encode(msgspec.json.decode(b'{"name":"x"}', type=partial(record, record))) == b'{"name":"x"}'
+    assert partial(record, record).__struct_fields__ == record.__struct_fields__
+
+
+def test_a_store_of_a_list_may_have_a_distance_whether_or_not_it_is_whole() -> None:
+    required = b'"store_id":"s","company_id":"c","address_1":"a","city":"c","country":"CA"'
+    whole, some = STORES.items
+    for members, kind in product(
+        (required, b'"distance":5.0,' + required, b'"distance":null,' + required), (whole, some)
+    ):
+        given = msgspec.json.decode(b"{" + members + b"}")
+        assert msgspec.to_builtins(msgspec.convert(given, kind)).items() >= given.items()
+    assert COMPANIES.items == (Company, partial(Company, Company))
 
 
 def test_every_field_sorts() -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from service.model.records import COMPANIES, STORES
-from service.reading.batch import Batch
-from service.reading.by_name import columns_by_name, describe_renamed
-from service.reading.diagnostics import FileError
+from service.reading.batches.batch import Batch
+from service.reading.batches.diagnostics import FileError
+from service.reading.batches.record_file import RecordFile
+from service.reading.fields.by_name import columns_by_name, describe_renamed
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.declaration import NO_MAPPING
 from service.reading.mapping.mapped_records import MappedRecords
-from service.reading.record_file import RecordFile
 from tests.loading.data_files import COMPANY_FIELDS, STORE_FIELDS, as_csv, load_stores, refusal, rows, store
 
 REQUIRED = ["store_id", "company_id", "address_1", "city", "country"]
@@ -28,8 +28,8 @@ class Opened(RecordFile):
     def __init__(self, *names: str) -> None:
         self.names = names
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        yield Batch(range(1, 3), {name: (name, name) for name in columns}, lambda: [4, 5], [], [], 2, 2)
+    def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
+        yield Batch(range(1, 3), {name: (name, name) for name in (*columns, *also)}, lambda: [4, 5], [], [], 2, 2)
 
 
 def store_columns(names: Sequence[str]) -> dict[str, str]:

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from service.loading.dataset import Loaded, Report
-from service.reading.diagnostics import Diagnostic
-from service.reading.formats import FORMATS
+from service.reading.batches.diagnostics import Diagnostic
+from service.reading.formats.file_format import FORMATS
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -172,10 +172,10 @@ def test_the_identifier_of_an_earlier_valid_record_is_a_duplicate(tmp_path: Path
 
 def test_a_record_equal_in_all_served_fields_is_served_once(tmp_path: Path) -> None:
     records = [
-        store("s1", created_at="2024-01-01", latitude="1.5"),
+        store("s1", created_at="2024-01-01", latitude="1.5", longitude="2"),
         store("s2"),
-        store("s1", created_at="2024-01-01 00:00+00:00", latitude="1.5", is_open="yes", unknown="x"),
-        store("s1", created_at="2024-01-01", latitude="1.50"),
+        store("s1", created_at="2024-01-01 00:00+00:00", latitude="1.5", longitude="2", is_open="yes", unknown="x"),
+        store("s1", created_at="2024-01-01", latitude="1.50", longitude="2"),
     ]
     loaded = load_stores(tmp_path, as_csv(records, [*STORE_FIELDS, "unknown"]))
 
@@ -219,13 +219,13 @@ def test_a_number_out_of_range_has_a_warning_and_is_served(tmp_path: Path, text:
 
 @pytest.mark.parametrize("text", ["90", "-90.000", "9e1", " +4.5 ", "-0", ".5", "5."])
 def test_a_number_in_range_has_no_warning(tmp_path: Path, text: str) -> None:
-    assert load_stores(tmp_path, as_csv([store(latitude=text)], STORE_FIELDS)).report.warnings == []
+    assert load_stores(tmp_path, as_csv([store(latitude=text, longitude="1")], STORE_FIELDS)).report.warnings == []
 
 
 @pytest.mark.parametrize("text", ["47,37", "north", "1e1000", "1_0", "43°42'N", "NaN ft", "\u0661", "0x1"])
 @pytest.mark.parametrize("field", ["latitude", "longitude"])
 def test_a_coordinate_that_is_not_a_decimal_has_a_warning_and_is_served(tmp_path: Path, field: str, text: str) -> None:
-    records = [store("s1", **{field: text}), store("s2", latitude=47.37)]
+    records = [store("s1", **{field: text}), store("s2", latitude=47.37, longitude=8.54)]
     loaded = load_stores(tmp_path, as_lines(records), "stores.jsonl")
 
     assert reported(loaded.report.warnings, "stores.jsonl") == [("number", 1, 1, field, text)]
@@ -233,7 +233,7 @@ def test_a_coordinate_that_is_not_a_decimal_has_a_warning_and_is_served(tmp_path
 
 
 def test_a_longitude_has_twice_the_range(tmp_path: Path) -> None:
-    records = [{"longitude": number} for number in ("180", "-180.0", "180.1", "-1.8001e2")]
+    records = [{"latitude": "1", "longitude": number} for number in ("180", "-180.0", "180.1", "-1.8001e2")]
     text = as_lines(store(str(place)) | record for place, record in enumerate(records))
     loaded = load_stores(tmp_path, text, "stores.jsonl")
 

@@ -7,8 +7,8 @@ import pytest
 
 from service.loading.dataset import Loaded
 from service.model.records import COMPANIES, STORES
-from service.reading.batch import BATCH_SIZE
-from service.reading.field_names import MAX_UNUSED, suggest_field
+from service.reading.batches.batch import BATCH_SIZE
+from service.reading.fields.field_names import MAX_UNUSED, suggest_field
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -95,6 +95,39 @@ def test_common_names_and_typos_get_a_suggestion(names: str, field: str) -> None
     assert {name: suggest_field(name, STORES) for name in names.split()} == dict.fromkeys(names.split(), field)
 
 
+@pytest.mark.parametrize(
+    ("names", "field"),
+    [
+        ("N° magasin; Nº de magasin; N°; № ; Numéro du magasin; Code magasin; Identifiant", "store_id"),
+        ("idImpianto; ID_IMPIANTO; Codice Punto Vendita; Codice impianto", "store_id"),
+        ("Nom du magasin; Libellé; Nom_boutique; Magasin; Point de vente", "name"),
+        ("Nome Impianto; nomeImpianto; Denominazione; Nombre de la tienda; Name of the shop", "name"),
+        ("Enseigne; Raison sociale; Gestore; Insegna; Ragione Sociale; Rótulo", "company_id"),
+        ("Adresse; Adresse du magasin; L\u2019adresse; Voie; Indirizzo; Dirección", "address_1"),
+        ("Complément d'adresse; Complément d\u2019adresse; complement_adresse", "address_2"),
+        ("Ville; La ville; Commune; Comune; Città; Localité", "city"),
+        ("Département; Région; Provincia; Prov.; Regione", "province"),
+        ("Pays; Paese; Nazione", "country"),
+        ("Code postal; CodePostal; Codice postale; CAP", "postal_code"),
+        ("Téléphone; Tél.; Numéro de téléphone; N° de téléphone; Telefono", "phone_number"),
+        ("Latitude; Latitudine", "latitude"),
+        ("Longitudine", "longitude"),
+        ("Date d'ouverture; Date de création; Data apertura; Fecha de apertura", "created_at"),
+        ("Date de mise à jour; Dernière mise à jour", "updated_at"),
+    ],
+)
+def test_french_and_italian_names_get_a_suggestion(names: str, field: str) -> None:
+    found = {name: suggest_field(name, STORES) for name in names.split("; ")}
+    assert found == dict.fromkeys(found, field)
+
+
+@pytest.mark.parametrize(
+    "name", ["Ouvert le", "Type de magasin", "Tipo Impianto", "Bandiera", "Email du magasin", "de la", "Le", "°"]
+)
+def test_articles_and_words_for_stores_alone_are_no_reason_for_a_suggestion(name: str) -> None:
+    assert suggest_field(name, STORES) is None
+
+
 def test_common_names_of_company_fields_get_a_suggestion() -> None:
     for field, names in {"company_id": "id", "name": "company company_name", "domain": "website URL"}.items():
         assert {suggest_field(name, COMPANIES) for name in names.split()} == {field}
@@ -108,7 +141,9 @@ def test_a_name_unlike_any_field_gets_no_suggestion(name: str) -> None:
     assert suggest_field(name, STORES) is None
 
 
-@pytest.mark.parametrize("name", ["house_number", "addr:housenumber", "Hausnummer"])
+@pytest.mark.parametrize(
+    "name", ["house_number", "addr:housenumber", "Hausnummer", "Numéro de rue", "N° de voie", "Numero civico"]
+)
 def test_a_number_of_a_house_is_no_field(name: str) -> None:
     assert suggest_field(name, STORES) is None
 

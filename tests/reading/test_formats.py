@@ -101,7 +101,7 @@ def test_rows_have_their_fields_in_order(tmp_path: Path) -> None:
 
     assert rows(loaded)[0] == (
         b'{"store_id":"s3","company_id":"c1","parent_company_id":null,"name":"A \\"quoted\\",\\r\\nbroken name",'
-        b'"address_1":"1 Elm St","address_2":null,"city":"Ada","province":null,"country":"CA","postal_code":null,'
+        b'"address_1":"1 Elm St","address_2":null,"city":"Ada","province":null,"country":"Utopia","postal_code":null,'
         b'"phone_number":null,"is_open":true,"latitude":"43.70","longitude":"-79.40",'
         b'"created_at":"2024-05-31T00:00:00Z"},'
     )

@@ -10,12 +10,13 @@ from msgspec import Raw
 
 from service.model.kinds import FLAG, NUMBER
 from service.model.records import STORES, Resource
-from service.reading.batch import BATCH_SIZE, Batch, WrongType
-from service.reading.diagnostics import FileError
-from service.reading.formats import FORMATS
-from service.reading.json_batches import BatchDecoder
-from service.reading.json_file import JsonFile, JsonLinesFile
-from service.reading.json_paths import MAX_DEPTH, MAX_PATHS
+from service.reading.batches.batch import BATCH_SIZE, Batch, WrongType
+from service.reading.batches.diagnostics import FileError
+from service.reading.formats.file_format import FORMATS
+from service.reading.formats.json.json_batches import BatchDecoder
+from service.reading.formats.json.json_file import JsonFile, JsonLinesFile
+from service.reading.formats.json.member_paths import MAX_DEPTH, MAX_PATHS
+from service.reading.formats.openers import TYPED_READERS, open_file
 from tests.loading.data_files import STORE_FIELDS, as_json, as_lines
 
 each_form = pytest.mark.parametrize("form", ["json", "jsonl"])
@@ -47,7 +48,7 @@ def shown(batches: Iterable[Batch]) -> list[object]:
 @given(found=values)
 def test_reading_by_path_gives_the_batches_of_the_typed_reader(form: str, found: list[object]) -> None:
     content = encode(form, found)
-    assert shown(FORMATS[form].open(content).batches(STORE_FIELDS)) == shown(typed(form)(content, STORES))
+    assert shown(open_file(content, FORMATS[form]).batches(STORE_FIELDS)) == shown(typed(form)(content, STORES))
 
 
 @each_form
@@ -57,13 +58,13 @@ def test_what_one_refuses_the_other_refuses_with_the_same_line(
 ) -> None:
     content = encode(form, found)
     content = (content[:cut] + put + content[cut + len(put) :]).decode("utf-8", "replace").encode()
-    assert refused(lambda: list(FORMATS[form].open(content).batches(STORE_FIELDS))) == refused(
+    assert refused(lambda: list(open_file(content, FORMATS[form]).batches(STORE_FIELDS))) == refused(
         lambda: list(typed(form)(content, STORES))
     )
 
 
 def typed(form: str) -> Callable[[bytes, Resource], Iterator[Batch]]:
-    found = FORMATS[form].typed
+    found = TYPED_READERS.get(FORMATS[form].name)
     assert found is not None
     return found
 
@@ -139,7 +140,7 @@ def test_the_names_are_limited_in_number_and_depth() -> None:
 def test_members_that_no_path_uses_are_counted_with_their_first_line(form: str) -> None:
     found = [{"a": {"b": 1}, "c": 1}, {"a": 1, "c": None, "d.e": 1}, {"f": {"g": 1, "h": 2}}]
     content = as_json(found).replace(b"}, {", b"},\n{") if form == "json" else as_lines(found)
-    (batch,) = FORMATS[form].open(content).batches(["a.b", "f.g"])
+    (batch,) = open_file(content, FORMATS[form]).batches(["a.b", "f.g"])
     assert [(each.name, each.line, each.records) for each in batch.unused] == [("c", 1, 2), ("d.e", 2, 1)]
 
 

@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from service.reading.batch import BATCH_SIZE, WrongType
-from service.reading.diagnostics import FileError
-from service.reading.parquet import parquet_file, reader
-from service.reading.parquet.arrow import MAX_RECORDS, ArrowFile
-from service.reading.parquet.messages import End, Opened, Refused, Request, Rows
-from service.reading.parquet.parquet_file import ParquetFile
-from service.reading.parquet.process import answer
+from service.reading.batches.batch import BATCH_SIZE, WrongType
+from service.reading.batches.diagnostics import FileError
+from service.reading.formats.parquet import parquet_file, reader
+from service.reading.formats.parquet.arrow import MAX_RECORDS, ArrowFile
+from service.reading.formats.parquet.messages import ColumnRequest, End, Opened, RowBatch, Unreadable
+from service.reading.formats.parquet.parquet_file import ParquetFile
+from service.reading.formats.parquet.reader_process import answer
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_stores, refusal, rows, store
 from tests.program import children, eventually, has_ended
 
@@ -37,7 +37,9 @@ STORES: list[Record] = [
 ]
 
 
-def written(columns: Mapping[str, object], metadata: Mapping[str, str] | None = None, **options: object) -> bytes:
+def written(
+    columns: Mapping[str, object], metadata: Mapping[str, str | bytes] | None = None, **options: object
+) -> bytes:
     file = io.BytesIO()
     table = pa.table(columns)
     pq.write_table(table.replace_schema_metadata(metadata) if metadata else table, file, **options)
@@ -202,6 +204,9 @@ def test_the_geometry_may_be_a_struct_of_coordinates() -> None:
         (geo(crs={"id": {"authority": "EPSG", "code": 3857}}), "the coordinate reference system is 'EPSG:3857': "),
         (geo(crs={"name": "NAD83"}), "the coordinate reference system is 'NAD83': "),
         ({"geo": "{"}, "the metadata of GeoParquet are not valid"),
+        ({"geo": b'{"primary_column": "\xff"}'}, "the metadata of GeoParquet are not valid"),
+        ({"geo": "[" * 100_000}, "the metadata of GeoParquet are not valid"),
+        ({"geo": '{"a":' * 100_000}, "the metadata of GeoParquet are not valid"),
         ({"geo": '{"primary_column": "x", "columns": {}}'}, "the metadata of GeoParquet are not valid"),
     ],
 )
@@ -240,11 +245,11 @@ def read(content: bytes) -> int:
 
 
 def test_the_process_answers_requests_one_after_the_other() -> None:
-    opened, *rows = answer(WHOLE, [Request(["a"]), Request(["b", "gone"])])
+    opened, *rows = answer(WHOLE, [ColumnRequest(["a"]), ColumnRequest(["b", "gone"])])
     assert opened == Opened({"a": "a", "b": "b"}, 100)
-    assert rows == [Rows(100, [["x", "y"] * 50]), End(), Rows(100, [["1.5", None] * 50, [None] * 100]), End()]
-    (refused,) = answer(WHOLE[:-1], [Request(["a"])])
-    assert isinstance(refused, Refused)
+    assert rows == [RowBatch(100, [["x", "y"] * 50]), End(), RowBatch(100, [["1.5", None] * 50, [None] * 100]), End()]
+    (refused,) = answer(WHOLE[:-1], [ColumnRequest(["a"])])
+    assert isinstance(refused, Unreadable)
 
 
 def test_duplicate_columns_are_refused_by_name() -> None:
@@ -318,7 +323,7 @@ def test_a_file_that_is_not_read_leaves_no_process() -> None:
 def test_the_process_ends_with_the_one_that_needs_it(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(WHOLE)
     program = (
-        "import sys; from pathlib import Path; from service.reading.parquet.parquet_file import ParquetFile\n"
+        "import sys; from pathlib import Path; from service.reading.formats.parquet.parquet_file import ParquetFile\n"
         f"file = ParquetFile(Path({str(tmp_path / 'file')!r}).read_bytes()); print(); sys.stdin.read()"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:

@@ -8,7 +8,7 @@ from types import FrameType
 import pytest
 
 from service.model.records import STORES
-from service.reading.diagnostics import FileError
+from service.reading.batches.diagnostics import FileError
 from tests.loading.data_files import read_batches
 
 REQUIRED = "store_id,company_id,address_1,city,country"

@@ -65,7 +65,7 @@ class Generation(msgspec.Struct, frozen=True):
     def bake(self, folder: Path) -> Path:
         """Bake it into a file in a folder; return the file."""
         file = folder / f"{self.number}.baked"
-        bake(*loaded(self.write(folder / f"{self.number}")), file)
+        bake(loaded(self.write(folder / f"{self.number}")), file)
         return file
 
 

@@ -60,7 +60,7 @@ def test_a_single_file_and_an_archive_are_followed(serve: Serve, tmp_path: Path,
     write(2)
     service = serve(file, "--poll", "3600")
     assert serves(service, 2)
-    assert any(" companies: from company_id" in line for line in service.logged())
+    eventually(lambda: any(" companies: from company_id" in line for line in service.logged()))  # after it is served
     write(3)
     eventually(partial(serves, service, 3))
     put(file.read_bytes()[:-30], file)

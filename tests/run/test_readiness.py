@@ -33,7 +33,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a baked file large enough that loading it takes noticeable time."""
     folder = tmp_path_factory.mktemp("large")
     file = folder / "set.baked"
-    bake(*loaded(write_directory(folder / "files", (store(f"s{number}") for number in range(STORES)))), file)
+    bake(loaded(write_directory(folder / "files", (store(f"s{number}") for number in range(STORES)))), file)
     return file
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES
-from service.sampling.sample import DataSetExists, SampleFormat, write_sample
+from service.sampling.sample_data_set import DataSetExists, SampleFormat, write_sample
 
 NUMBERS = [(0, 0), (0, 1), (1, 1), (5, 3), (3, 40), (600, 120)]
 

@@ -1,5 +1,6 @@
 """Writing the access log."""
 
+import errno
 import fcntl
 import logging
 import os
@@ -7,7 +8,6 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -71,6 +71,50 @@ def test_a_renamed_file_is_created_again(file: AccessLogFile[bytes], path: Path)
     assert path.with_suffix(".1").read_text() == "one\n"
 
 
+def test_a_created_file_is_not_for_all_to_read(file: AccessLogFile[bytes], path: Path) -> None:
+    mask = os.umask(0)
+    try:
+        path.unlink()
+        file.write(b"line\n")
+        eventually(path.exists)
+    finally:
+        os.umask(mask)
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_lines_for_a_lost_folder_are_written_once_it_is_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder, moved = tmp_path / "logs", tmp_path / "moved"
+    folder.mkdir()
+    with access_log(str(folder / "log"), tmp_path / "lock", b"".join) as file:
+        assert file is not None
+        file.write(b"one\n")
+        eventually(lambda: (folder / "log").exists() and (folder / "log").read_text() == "one\n")
+        folder.rename(moved)
+        file.write(b"two\n")
+        eventually(lambda: caplog.messages)
+        moved.rename(folder)
+        eventually(lambda: (folder / "log").read_text() == "one\ntwo\n")
+    assert caplog.messages == ["the access log cannot be written: No such file or directory"]
+
+
+def test_standard_output_gets_the_lines(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with checked_access_log("-"), access_log("-", tmp_path / "lock", b"".join) as file:
+        assert file is not None
+        file.write(b"line\n")
+    assert capfd.readouterr().out == "line\n"
+
+
+def test_a_closed_standard_output_is_an_error_at_once() -> None:
+    kept = os.dup(1)
+    os.close(1)
+    try:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            checked_access_log("-")
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 def test_a_full_disk_is_logged_once_and_the_lines_are_written_later(
     tmp_path: Path, path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -82,6 +126,19 @@ def test_a_full_disk_is_logged_once_and_the_lines_are_written_later(
         file.write(b"two\n")
         path.unlink()
         eventually(lambda: path.exists() and path.read_text() == "one\ntwo\n")
+    assert caplog.messages == ["the access log cannot be written: No space left on device"]
+
+
+def test_an_error_that_lasts_is_logged_once(tmp_path: Path, path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    attempts = 0
+
+    def fail(_: Sequence[bytes]) -> bytes:
+        nonlocal attempts
+        attempts += 1
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with access_log(str(path), tmp_path / "lock", fail):
+        eventually(lambda: attempts > 2)
     assert caplog.messages == ["the access log cannot be written: No space left on device"]
 
 
@@ -115,7 +172,7 @@ def test_a_pipe_without_a_reader_is_an_error_at_once(tmp_path: Path) -> None:
         pass
 
 
-def test_the_reader_of_a_pipe_sees_no_end_between_the_check_and_the_log(tmp_path: Path) -> None:
+def test_the_reader_of_a_pipe_sees_no_end_while_the_service_runs(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -126,6 +183,8 @@ def test_the_reader_of_a_pipe_sees_no_end_between_the_check_and_the_log(tmp_path
             assert file is not None
             file.write(b"line\n")
         assert os.read(reader, 100) == b"line\n"
+        with pytest.raises(BlockingIOError):
+            os.read(reader, 1)
     os.close(reader)
 
 
@@ -140,20 +199,23 @@ def test_lines_for_a_pipe_are_written_once_it_has_a_reader(tmp_path: Path, caplo
             assert reader.read(100) == b"line\n"
 
 
-def test_a_stalled_reader_blocks_nothing_and_only_lines_beyond_the_queue_are_dropped(tmp_path: Path) -> None:
+def test_a_stalled_reader_blocks_nothing_and_only_lines_beyond_the_queue_are_dropped(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    with access_log(str(pipe), tmp_path / "lock", b"".join) as file:
+    with checked_access_log(str(pipe)), access_log(str(pipe), tmp_path / "lock", b"".join) as file:
         assert file is not None
         queued = [file.write(b"x" * 299 + b"\n") for _ in range(100_000)]
         assert queued[0]
         assert not queued[-1]
+        os.set_blocking(reader, True)
         read = 0
         while read < sum(queued) * 300:
-            with suppress(BlockingIOError):
-                read += len(os.read(reader, 1 << 20))
+            read += len(os.read(reader, 1 << 20))
         assert file.write(b"more\n")
+    assert not caplog.messages
     os.close(reader)
 
 

@@ -43,6 +43,28 @@ def test_an_address_in_use_is_exit_1_with_the_option_to_change_it(
     assert ended.stderr == f"Error: cannot listen on 127.0.0.1:{port}: {reason}; {advice}\n"
 
 
+def test_all_addresses_in_use_and_missing_data_are_reported_together(tmp_path: Path) -> None:
+    missing = tmp_path / "nosuch"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = str(listening.getsockname()[1])
+        ended = run("serve", "--data", missing, "--port", port, "--admin", f"127.0.0.1:{port}")
+    assert ended.returncode == 1
+    admin, public, data = ended.stderr.splitlines()
+    assert admin.startswith(f"Error: cannot listen on 127.0.0.1:{port}: ")
+    assert admin.endswith("`--admin 127.0.0.1:0`")
+    assert public.startswith(f"cannot listen on 127.0.0.1:{port}: ")
+    assert public.endswith("`--port 0`")
+    assert data.startswith(f"the data set in {missing} is rejected: {missing}: the folder cannot be read: ")
+
+
+def test_no_unix_socket_is_left_if_the_admin_address_is_in_use(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "service.sock"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        ended = run("serve", "--data", data, "--uds", file, "--admin", f"127.0.0.1:{listening.getsockname()[1]}")
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (1, 1)
+    assert not file.exists()
+
+
 @pytest.mark.parametrize("host", ["256.1.1.1", "192.0.2.1"], ids=["invalid", "another machine's"])
 @pytest.mark.parametrize("admin", [False, True])
 def test_a_host_of_another_machine_is_an_error_with_a_valid_example(host: str, *, admin: bool) -> None:

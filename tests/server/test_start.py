@@ -12,8 +12,8 @@ SLOW = {"aiohttp", "gunicorn", "numpy", "redis", "rich", "uvloop", "watchfiles"}
 SERVE = """
 import sys
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import no_authentication
-from service.web.policy import Policy
+from service.web.pipeline.auth import no_authentication
+from service.web.pipeline.policy import Policy
 from service.web.site import make_site
 policy = Policy(cache_control="no-cache", origins=frozenset(), needs_key=False, encoded_bytes=0)
 make_site(SnapshotHolder(), no_authentication, policy)

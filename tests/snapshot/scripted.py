@@ -6,14 +6,13 @@ from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from service.loading.acceptance import Refused, Safeguards
-from service.loading.dataset import Summary, Totals
+from service.data_set import Rejected, Summary, Totals
 from service.progress import Progress
-from service.reading.read_options import AS_FOUND
+from service.safeguards import Safeguards
 from service.snapshot.publication import Publication
 from service.snapshot.publisher import Publisher
 from service.snapshot.workspace import Workspace
-from service.sources.source import Check, Fetched, Rejected
+from service.sources.source import Check, Fetched
 from tests.program import SECONDS
 
 Step = Fetched | Exception | None
@@ -28,7 +27,6 @@ class Script:
 
     name = "a script"
     watched: Sequence[Path] = ()
-    options = AS_FOUND
 
     def __init__(self, *steps: Step) -> None:
         self._steps = list(steps)
@@ -46,8 +44,8 @@ class Script:
         if step is not None:
             try:
                 check(step.summary.totals)
-            except Refused as refused:
-                raise Rejected.by(refused, step.fingerprint) from None
+            except Rejected as rejected:
+                raise Rejected.by(rejected.rejection, fingerprint=step.fingerprint) from None
         return step
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service.reading.folder_signature import watched_folders
+from service.reading.file_set.data_signature import watched_folders
 from service.snapshot.file_watcher import changes
 from tests.program import SECONDS
 from tests.run.generations import put, swap_link

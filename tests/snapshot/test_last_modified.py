@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, strategies as st
 
-from service.loading.dataset import Summary, Totals
+from service.data_set import Summary, Totals
 from service.snapshot.publication import Publication
 from service.snapshot.publisher import next_publication
 from service.sources.source import Fetched

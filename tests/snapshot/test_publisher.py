@@ -10,9 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from service.data_set import Rejected
 from service.snapshot.publication import Publication
 from service.snapshot.workspace import Workspace, workspace
-from service.sources.source import Rejected, Unavailable
+from service.sources.source import Unavailable
 from tests.snapshot.scripted import Published, Script, fetched
 
 GONE = Unavailable("it is out of reach")
@@ -85,17 +86,13 @@ async def test_a_failed_attempt_keeps_the_served_data_and_is_published(work: Wor
     assert two.last_reload.ok
 
 
-async def test_a_refused_folder_is_logged_with_the_command_that_lists_every_error(
-    work: Workspace, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    script = Script(fetched("one"), FAULTY)
-    script.name = str(tmp_path)
-    async with Published(script, work).running() as published:
+async def test_a_rejection_is_logged_with_its_hint(work: Workspace, caplog: pytest.LogCaptureFixture) -> None:
+    rejected = Rejected(str(FAULTY), hint="`check` reports every error", fingerprint="faulty")
+    async with Published(Script(fetched("one"), rejected), work).running() as published:
         _, failed = await published.until(2)
     assert failed.last_reload is not None
     assert failed.last_reload.error == str(FAULTY)
-    line = f"{FAULTY}; the previous data is still served; `store-directory check {tmp_path}` reports every error"
-    assert [record.getMessage() for record in caplog.records] == [line]
+    assert caplog.messages == [f"{FAULTY}; the previous data is still served; `check` reports every error"]
 
 
 async def test_files_of_a_failed_attempt_are_removed_before_it_is_published(work: Workspace) -> None:

@@ -11,10 +11,9 @@ from time import time
 
 import pytest
 
-from service.loading.acceptance import Cause
+from service.data_set import Rejected
 from service.snapshot.publication import Publication
 from service.snapshot.workspace import Workspace, workspace
-from service.sources.source import Rejected
 
 ANOTHER_RUN = """
 import sys
@@ -175,10 +174,11 @@ def test_tidying_removes_all_data_except_the_published_file(tmp_path: Path) -> N
 def test_the_reason_for_nothing_to_serve_is_recorded_for_the_parent(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
         assert work.read_rejection() is None
-        work.write_rejection(Rejected("a fault", fingerprint="f", cause=Cause.RECORDS))
-        rejection = work.read_rejection()
-        assert rejection is not None
-        assert (str(rejection), rejection.fingerprint, rejection.cause) == ("a fault", "f", Cause.RECORDS)
+        written = Rejected("\udcff: a fault", hint="what helps", fingerprint="f")
+        work.write_rejection(written)
+        read = work.read_rejection()
+        assert read is not None
+        assert (str(read), read.rejection) == ("\\udcff: a fault", written.rejection)
 
 
 def test_a_folder_that_cannot_be_created_is_an_os_error(tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from typing import Final
 import pytest
 from aiohttp import ClientTimeout
 
-from service.loading.acceptance import Safeguards
-from service.sources.source import Check, Fetched, Rejected, Unavailable
+from service.data_set import Rejected
+from service.safeguards import Safeguards
+from service.sources.source import Check, Fetched, Unavailable
 from service.sources.url_source import UrlSource
 from tests.program import SECONDS
 from tests.sources.origin import Origin
@@ -54,7 +55,8 @@ class Fetcher:
         """Fetch; return the reason of `Rejected`, without the name, and its fingerprint."""
         with pytest.raises(Rejected) as caught:
             await self.fetch(known)
-        return self._without_name(caught.value), caught.value.fingerprint
+        assert caught.value.rejection.hint == ""
+        return self._without_name(caught.value), caught.value.rejection.fingerprint
 
     def _without_name(self, error: Exception) -> str:
         name, _, why = str(error).partition(": ")

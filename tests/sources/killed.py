@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from service.loading.acceptance import Safeguards
 from service.progress import silent
+from service.safeguards import Safeguards
 from service.sources.url_source import UrlSource
 
 

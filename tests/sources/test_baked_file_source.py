@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from service.baking.baked_file import load_baked
-from service.loading.acceptance import Cause, Safeguards
+from service.data_set import Rejected
 from service.progress import silent
-from service.reading.formats import FORMATS
+from service.reading.formats.file_format import FORMATS
+from service.safeguards import Safeguards
 from service.sources.baked_file_source import BakedFileSource
-from service.sources.source import Check, Fetched, Rejected, Unavailable
+from service.sources.source import Check, Fetched, Unavailable
 from tests.program import SECONDS
 from tests.run.generations import Generation, put
 
@@ -46,7 +47,7 @@ def test_the_fetched_copy_survives_writes_into_the_file(file: Path, to: Path) ->
     assert fetch(file, to) is not None
     assert to.read_bytes() == stored
     file.write_bytes(b"x" * len(stored))
-    assert load_baked(to).dataset is not None
+    load_baked(to)
 
 
 def test_an_unchanged_file_is_not_fetched_and_a_replaced_one_is(file: Path, to: Path) -> None:
@@ -66,9 +67,9 @@ def test_damaged_files_are_rejected_with_different_fingerprints(file: Path, to: 
     put(valid[:-1], file)
     one = rejected(file, to)
     assert str(one).endswith("; bake it again")
-    assert one.cause is Cause.FILE
+    assert one.rejection.hint == ""
     put(valid[:-2], file)
-    assert (rejected(file, to)).fingerprint != one.fingerprint
+    assert rejected(file, to).rejection.fingerprint != one.rejection.fingerprint
     put(valid, file)
     assert fetch(file, to) is not None
 
@@ -115,7 +116,7 @@ def test_a_failed_check_of_the_counts_is_a_rejection(file: Path, to: Path) -> No
         fetch(file, to, check=Safeguards(min_stores=stores + 1).check)
     fetched = fetch(file, to, check=Safeguards(min_stores=stores).check)
     assert fetched is not None
-    assert (fetched.summary.totals.stores, fetched.fingerprint) == (stores, caught.value.fingerprint)
+    assert (fetched.summary.totals.stores, fetched.fingerprint) == (stores, caught.value.rejection.fingerprint)
 
 
 @pytest.mark.parametrize("more", [1, 1 << 40])

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from service.loading.acceptance import InvalidRecords
-from service.reading.read_options import ReadOptions
+from service.reading.file_set.read_options import ReadOptions
+from service.safeguards import InvalidRecords
 from service.sources.baked_file_source import BakedFileSource
 from service.sources.choice import choose_source
 from service.sources.folder_source import FolderSource
@@ -51,7 +51,36 @@ def test_options_that_say_how_to_read_are_refused_where_nothing_is_read(tmp_path
 @pytest.mark.parametrize("scheme", ["s3", "ftp", "gs", "S3", "sftp", "file", "git+ssh"])
 def test_another_scheme_is_rejected_with_advice_and_without_secrets(tmp_path: Path, scheme: str) -> None:
     with pytest.raises(ValueError, match=r"the http:// or https:// URL of a baked file$") as caught:
-        choose(f"{scheme}://user:hunter2@bucket/set.baked?signature=hunter2", tmp_path)
+        choose(f"{scheme}://user:hunter2@bucket/stores.csv?signature=hunter2", tmp_path)
     assert str(caught.value).startswith(f"{scheme.lower()}:// is not supported: ")
     assert ("give the path alone" in str(caught.value)) is (scheme == "file")
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [
+        ("/stores.csv", "store-directory bake stores.csv stores.baked"),
+        ("/a/My%20Shops.JSON.GZ?signature=hunter2#x", "store-directory bake My%20Shops.JSON.GZ My%20Shops.baked"),
+        ("/export.zip", "store-directory bake export.zip export.baked"),
+    ],
+)
+def test_the_url_of_data_files_says_to_bake_them_first_with_the_command(
+    tmp_path: Path, path: str, command: str
+) -> None:
+    for options in (ReadOptions(), ReadOptions(mapping="overture")):
+        with pytest.raises(ValueError, match="bake the data first") as caught:
+            choose_source(
+                f"http://user:hunter2@host{path}",
+                invalid=InvalidRecords.REFUSE,
+                compile_timeout=60,
+                cache=tmp_path,
+                options=options,
+            )
+        assert f", `{command}{options}`, and " in str(caught.value)
+        assert "hunter2" not in str(caught.value)
+
+
+def test_a_url_of_another_name_is_fetched(tmp_path: Path) -> None:
+    for url in ("http://stores.csv", "http://stores.zip/", "http://host/export?file=stores.csv", "http://host/x#a.csv"):
+        assert isinstance(choose(url, tmp_path), UrlSource)

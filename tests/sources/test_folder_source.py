@@ -9,12 +9,13 @@ import orjson
 import pytest
 
 from service.baking.baked_file import load_baked
-from service.loading.acceptance import Cause, InvalidRecords, Safeguards
+from service.data_set import Rejected
 from service.loading.dataset import load
 from service.progress import silent
-from service.reading.read_options import ReadOptions
+from service.reading.file_set.read_options import ReadOptions
+from service.safeguards import InvalidRecords, Safeguards
 from service.sources.folder_source import FolderSource
-from service.sources.source import Check, Fetched, Rejected, Unavailable
+from service.sources.source import Check, Fetched, Unavailable
 from tests.baking.made_up import contents
 from tests.directory import store
 from tests.program import SECONDS, compilers, has_ended
@@ -57,10 +58,9 @@ async def test_the_compiled_data_equals_that_of_the_files_and_an_unchanged_folde
         to, known="", check=CHECK, progress=lambda step, *_: steps.append(step)
     )
     assert fetched is not None
-    compiled, expected = load_baked(to).dataset, load(folder).dataset
-    assert compiled is not None
+    expected = load(folder).dataset
     assert expected is not None
-    assert contents(compiled) == contents(expected)
+    assert contents(load_baked(to)) == contents(expected)
     assert {"Reading stores.json", "Indexing stores"} <= set(steps)
     assert fetched.notes == ()
     assert await fetch(folder, to, fetched.fingerprint) is None
@@ -71,7 +71,8 @@ async def test_invalid_records_are_rejected_or_skipped_and_counted(folder: Path,
     (folder / "stores.json").write_bytes(orjson.dumps([store("s1"), {"store_id": "s2"}]))
     with pytest.raises(Rejected, match=r"stores.json:1: ") as caught:
         await fetch(folder, to)
-    assert caught.value.cause is Cause.RECORDS
+    skip = "`--invalid skip` skips invalid records"
+    assert caught.value.rejection.hint == f"`store-directory check {folder}` reports every error; {skip}"
     assert not await asyncio.to_thread(to.exists)
     fetched = await fetch(folder, to, invalid=InvalidRecords.SKIP)
     assert fetched is not None
@@ -85,10 +86,10 @@ async def test_a_failed_check_of_the_counts_is_a_rejection(folder: Path, to: Pat
     (folder / "stores.json").write_bytes(b"[]")
     with pytest.raises(Rejected, match=r"^0 stores, at least 1 needed; --min-stores 0 allows that$") as caught:
         await fetch(folder, to)
-    assert caught.value.cause is Cause.LIMIT
+    assert caught.value.rejection.hint == ""
     fetched = await fetch(folder, to, check=Safeguards(min_stores=0).check)
     assert fetched is not None
-    assert (fetched.summary.totals.stores, fetched.fingerprint) == (0, caught.value.fingerprint)
+    assert (fetched.summary.totals.stores, fetched.fingerprint) == (0, caught.value.rejection.fingerprint)
 
 
 async def test_a_killed_compiler_makes_the_folder_unavailable(folder: Path, to: Path) -> None:
@@ -127,8 +128,7 @@ async def test_files_with_a_manifest_that_change_while_compiling_are_compiled_in
         await asyncio.to_thread(put, content, folder / name)
     fetched = await fetching
     assert fetched is not None
-    dataset = load_baked(to).dataset
-    assert dataset is not None
+    dataset = load_baked(to)
     assert len(dataset.stores) == Generation(2).stores
 
 
@@ -143,8 +143,7 @@ async def test_files_whose_manifest_is_removed_while_compiling_are_not_mixed(fol
     await asyncio.to_thread(put, companies, folder / COMPANIES)
     await asyncio.to_thread(put, manifest, folder / MANIFEST)
     assert await fetching is not None
-    dataset = load_baked(to).dataset
-    assert dataset is not None
+    dataset = load_baked(to)
     assert (len(dataset.stores), len(dataset.companies)) == (Generation(2).stores, Generation(2).companies)
 
 
@@ -169,9 +168,7 @@ async def test_a_single_file_and_an_archive_are_compiled_with_notes_of_what_was_
         assert fetched is not None
         assert fetched.assumed == ("filialen.csv: companies: from company_id, named by company_name if there is one",)
         assert fetched.summary.totals.companies == 1
-        dataset = load_baked(to).dataset
-        assert dataset is not None
-        assert "Köln".encode() in bytes(dataset.stores.rows[0])
+        assert "Köln".encode() in bytes(load_baked(to).stores.rows[0])
 
 
 def written(file: Path, content: bytes) -> Path:
@@ -198,4 +195,4 @@ async def test_a_changed_mapping_is_fetched_and_a_wrong_one_rejected_wherever_it
         put(b"[companies", mapping)
         with pytest.raises(Rejected, match=r"mapping\.toml: not valid TOML") as caught:
             await source.fetch(to, known=fetched.fingerprint, check=CHECK, progress=silent)
-    assert caught.value.fingerprint != fetched.fingerprint
+    assert caught.value.rejection.fingerprint != fetched.fingerprint

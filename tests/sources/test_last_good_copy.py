@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from service.loading.acceptance import Safeguards
+from service.data_set import Rejected
+from service.safeguards import Safeguards
 from service.sources.last_good_copy import CopyEntry, LastGoodCopy
-from service.sources.source import Rejected
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 from tests.killed import killable
@@ -86,7 +86,7 @@ async def test_data_that_fails_the_check_does_not_replace_the_copy(
     origin.hold(few, '"few"')
     with pytest.raises(Rejected, match=r"^1 stores, at least 500 needed; ") as caught:
         await demanding(origin, tmp_path).fetch('"one"')
-    assert caught.value.fingerprint == '"few"'
+    assert caught.value.rejection.fingerprint == '"few"'
     assert await demanding(origin, tmp_path).fetch('"few"') is None
     assert await demanding(origin, tmp_path).fetched() == ('"one"', one)
 

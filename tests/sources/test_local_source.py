@@ -2,7 +2,7 @@
 
 from time import time
 
-from service.reading.folder_signature import DataSignature
+from service.reading.file_set.data_signature import DataSignature
 from service.sources.local_source import wait_until_stable
 from tests.program import SECONDS
 

@@ -12,12 +12,12 @@ from service.access.keyring import Keyring
 from service.access.principal import static_principals
 from service.model.operation import KEY_HEADER
 from service.settings import Settings
-from service.web.app import App
-from service.web.auth import Authenticate, api_key_authentication
 from service.web.connections.limits import Limits
 from service.web.connections.server import runner
-from service.web.headers.request_fields import RequestFields
-from service.web.policy import Policy
+from service.web.pipeline.app import App
+from service.web.pipeline.auth import Authenticate, api_key_authentication
+from service.web.pipeline.policy import Policy
+from service.web.requests.request_fields import RequestFields
 from tests.directory import company, store
 from tests.program import SECONDS
 

@@ -6,7 +6,7 @@ from multidict import CIMultiDict
 from service.access.principal import Principal
 from service.model.errors import Unauthorized
 from service.model.operation import KEY_HEADER
-from service.web.auth import no_authentication
+from service.web.pipeline.auth import no_authentication
 from tests.web.live import KEY, Client, authentication, exchange, with_keys
 
 

@@ -8,7 +8,7 @@ from pytest_aiohttp import AiohttpClient
 
 from service.model.operation import KEY_HEADER
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import no_authentication
+from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.web.live import HEADERS, POLICY, Client, ServiceServer
 

@@ -5,11 +5,11 @@ from itertools import combinations
 import msgspec
 import pytest
 
-from service.model.place import Box, Point
+from service.model.place import Box, Position
 from service.model.query import Filter, Query
 from service.model.words import Term
 from service.web.headers.content_coding import CODINGS, IDENTITY
-from service.web.identity import OUTPUT, Identity, entity_tag
+from service.web.pipeline.identity import OUTPUT, Identity, entity_tag
 
 QUERY = Query((Filter("city", ("toronto",)),), limit=50)
 PAGE = Identity("/stores", QUERY, "0123456789abcdef")
@@ -20,8 +20,8 @@ OTHERS = {
     "page": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, page_num=2)),
     "fields": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, fields=("city",))),
     "facets": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, facets=("city",))),
-    "point": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, near=Point(1, 2))),
-    "radius": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, near=Point(1, 2), radius=1.0)),
+    "point": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, near=Position(1, 2))),
+    "radius": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, near=Position(1, 2), radius=1.0)),
     "box": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, bbox=Box(1, 2, 3, 4))),
     "zoom": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, zoom=3)),
     "word": msgspec.structs.replace(PAGE, parameters=msgspec.structs.replace(QUERY, q=(Term("a"),))),

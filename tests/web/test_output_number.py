@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from service.web.identity import OUTPUT
+from service.web.pipeline.identity import OUTPUT
 from tests.web.live import HEADERS, Client
 
 TARGETS = (

@@ -6,8 +6,8 @@ from service.model.envelope import opening
 from service.model.errors import UnprocessableContent
 from service.model.query import QueryParser
 from service.model.records import STORES
-from service.web.identity import Identity
-from service.web.parsed_parameters import ParsedParameters, parser
+from service.web.pipeline.identity import Identity
+from service.web.pipeline.parsed_parameters import ParsedParameters, parser
 
 
 def parsed(raw: str) -> ParsedParameters:
@@ -57,14 +57,22 @@ def test_strict_and_lenient_parses_are_cached_separately() -> None:
             parse("", "x=1", True)
 
 
-def test_errors_are_cached() -> None:
+def test_ignored_parameters_are_listed_once_for_all_requests_that_are_written_alike() -> None:
     parse = parser("/stores", QueryParser(STORES))
-    errors = []
+    first = parse("", "page=2&City=x", False).ignored
+    assert first == ("X-Ignored-Parameters: page, City",)
+    assert parse("", "page=2&City=x", False).ignored is first
+    assert parse("", "City=x&page=2", False).ignored == ("X-Ignored-Parameters: City, page",)
+    assert parse("", "city=x", False).ignored == ()
+
+
+def test_errors_are_not_cached() -> None:
+    parse, errors = parser("/stores", QueryParser(STORES)), []
     for _ in range(2):
         with pytest.raises(UnprocessableContent) as raised:
             parse("", "limit=0", False)
         errors.append(raised.value)
-    assert errors[0] is errors[1]
+    assert errors[0] is not errors[1]
 
 
 def test_each_operation_has_its_own_parameters_and_its_own_cache() -> None:

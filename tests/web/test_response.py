@@ -10,7 +10,7 @@ import pytest
 from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.answer import header_lines
+from service.web.headers.header_lines import header_lines
 from service.web.site import make_site
 from tests.directory import store, write_directory
 from tests.loaded import serve

@@ -5,8 +5,8 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given, strategies as st
 
-from service.web.answer import Answer
-from service.web.routes import AnswerRoute, Match, Routes
+from service.web.answers.answer import Answer
+from service.web.pipeline.routes import AnswerRoute, Match, Routes
 
 PATHS = ("/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/docs", "/docs/page.js")
 ROUTES = Routes(AnswerRoute(path=path, answer=lambda _: Answer(())) for path in PATHS)

@@ -8,11 +8,12 @@ from typing import Final
 import msgspec
 
 from service.model.records import STORES, Resource
-from service.reading.by_name import column_key, columns_by_name, has_exact_names
-from service.reading.diagnostics import FileError, truncate
-from service.reading.field_names import MAX_UNUSED, suggest_field
+from service.reading.batches.diagnostics import FileError
+from service.reading.fields.by_name import column_key, columns_by_name, has_exact_names
+from service.reading.fields.field_names import MAX_UNUSED, suggest_field
 from service.reading.mapping.declaration import NO_MAPPING, FieldMapping, JoinedColumns, ResourceMapping
 from service.reading.mapping.toml_text import inline_table, quoted
+from service.texts import truncate
 
 _MAX_COMPARED: Final = 1_000  # names, with a name that is missing; a header may have millions
 
@@ -30,8 +31,9 @@ def resolve_columns(
     resolved = _as_columns(_named_like(others, names, mapping, resource, is_table=is_table))
     for field, entry in mapping.fields.items():
         sources = tuple(filter(None, (finder.source(field, each, entry) for each in entry.sources)))
-        if sources or entry.default is not None:
-            resolved[field] = msgspec.structs.replace(entry, sources=sources)
+        closing_date = entry.closing_date and finder.column(field, entry.closing_date, entry)
+        if sources or closing_date or entry.default is not None:
+            resolved[field] = msgspec.structs.replace(entry, sources=sources, closing_date=closing_date)
     finder.check()
     if is_table or mapping == NO_MAPPING:
         _check_required(resolved, mapping, names, resource)
@@ -85,10 +87,11 @@ class _Finder:
 
     def source(self, field: str, source: JoinedColumns, entry: FieldMapping) -> JoinedColumns | None:
         """Return columns as the file names them; None if it has none of them and they are optional."""
-        columns = tuple(filter(None, (self._column(field, each, entry) for each in source.columns)))
+        columns = tuple(filter(None, (self.column(field, each, entry) for each in source.columns)))
         return JoinedColumns(columns, source.separator) if columns else None
 
-    def _column(self, field: str, name: str, entry: FieldMapping) -> str | None:
+    def column(self, field: str, name: str, entry: FieldMapping) -> str | None:
+        """Return a column as the file names it; None if it has none like it and it is optional."""
         if name in self._exact:
             return name
         similar = self._similar.get(column_key(name), [])

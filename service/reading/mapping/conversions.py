@@ -6,40 +6,20 @@ from typing import Final, TypeAlias
 
 from service.model.kinds import FLAG, INSTANT, NUMBER
 from service.model.records import Field
-from service.reading.batch import Cell, Invalid, WrongType
-from service.reading.diagnostics import Issue
-from service.reading.mapping.date_formats import instant_converter
-from service.reading.mapping.declaration import Constant, FieldMapping, ResourceMapping
+from service.reading.batches.batch import Cell, Invalid, WrongType
+from service.reading.batches.diagnostics import Issue
+from service.reading.mapping.declaration import Constant, FieldMapping, ResourceMapping, SplitPart
+from service.reading.values.converted_cells import Cells, ConvertedCells
+from service.reading.values.date_formats import instant_converter
 
-Cells: TypeAlias = Sequence[Cell]
 Conversion: TypeAlias = Callable[[Cells], Cells]
-MAX_CACHED: Final = 1 << 16  # texts; columns with many distinct ones must not exhaust memory
 _FLAGS: Final = {True: "true", False: "false"}
 _POINT: Final = Issue("type", "expected a number with a decimal comma, as the mapping declares")
 
 
-class ConvertedCells(dict[Cell, Cell]):
-    """Cells with what they are converted to, each distinct one once."""
-
-    def __init__(self, convert: Callable[[str], Cell]) -> None:
-        """Convert texts that are not blank, without the white space around them; other cells stay the same."""
-        self._convert = convert
-
-    def __missing__(self, cell: Cell) -> Cell:
-        if len(self) >= MAX_CACHED:
-            self.clear()
-        text = cell.strip() if isinstance(cell, str) else ""
-        converted = self[cell] = self._convert(text) if text else cell
-        return converted
-
-    def column(self, cells: Cells) -> Cells:
-        """Return the cells of a column, converted."""
-        return list(map(self.__getitem__, cells))
-
-
 def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, texts: bool) -> list[Conversion]:
     """Return the conversions of a field, in order; `texts` if all cells of the file are texts."""
-    found: list[Conversion] = []
+    found: list[Conversion] = [] if entry.split is None else [_by_part(entry.split)]
     if entry.values or entry.other is not None:
         found.append(_by_values(entry.values, entry.other))
     if field.kind is NUMBER and mapping.decimal == ",":
@@ -55,18 +35,16 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
 
 def without(cells: Cells, texts: AbstractSet[str]) -> Cells:
     """Return cells, None for the texts that mean "no value", whatever their case and the spaces around them."""
-    try:
-        lines = "\n".join(["", *cells, ""]).casefold()  # type: ignore[list-item] # other types raise
-        if not any(f"\n{text}\n" in lines for text in texts) and "\n " not in lines and " \n" not in lines:
-            return cells  # all at once: twice as fast as each by itself
-    except TypeError:
-        pass
     return [None if isinstance(cell, str) and cell.strip(" ").casefold() in texts else cell for cell in cells]
 
 
 def has_value(cell: Cell) -> bool:
     """Return whether a cell has a value: blank texts have none."""
     return cell is not None and not (isinstance(cell, str) and (not cell or cell.isspace()))
+
+
+def _by_part(split: SplitPart) -> Conversion:
+    return lambda cells: [split.of(cell) if isinstance(cell, str) else cell for cell in cells]
 
 
 def _by_values(values: Mapping[str, Constant], other: Constant | None) -> Conversion:

@@ -52,11 +52,14 @@ class FieldTable(msgspec.Struct, frozen=True, kw_only=True, rename={"column": "f
     join: list[str] | UnsetType = UNSET
     separator: str | UnsetType = UNSET
     first: list[Any] | UnsetType = UNSET  # columns, and tables of joins
+    split: str | UnsetType = UNSET
+    part: int | UnsetType = UNSET
     constant: Constant | UnsetType = UNSET
     default: Constant | UnsetType = UNSET
     values: dict[str, Constant] | UnsetType = UNSET
     other: Constant | UnsetType = UNSET
     date: str | list[str] | UnsetType = UNSET
+    closing_date: str | None = None
     optional: bool = False
 
 
@@ -67,22 +70,38 @@ class JoinedColumns(msgspec.Struct, frozen=True):
     separator: str = " "
 
 
+class SplitPart(msgspec.Struct, frozen=True):
+    """One of the two parts of a text, before or after the first separator in it; `number` is 1 or 2."""
+
+    separator: str
+    number: int
+
+    def of(self, text: str) -> str | None:
+        """Return the part of a text without the white space around it; without a separator, all of it is part 1."""
+        parts = text.strip().split(self.separator, 1)
+        return parts[self.number - 1].strip() if self.number <= len(parts) else None
+
+
 class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
     """How the values of a field are made.
 
-    sources   the first that has a value gives it
-    default   the value if none of them has one; a constant is a default without sources
-    values    a text in lower case -> the value that it means
-    other     what the other texts mean; None if they are the value
-    dates     the formats of its dates; None for those of its file
-    optional  whether the file may be without the columns
+    sources       the first that has a value gives it
+    split         the part of it that is the value; None for all of it
+    default       the value if none of them has one; a constant is a default without sources
+    values        a text in lower case -> the value that it means
+    other         what the other texts mean; None if they are the value
+    dates         the formats of its dates; None for those of its file
+    closing_date  the column of the dates from which on a flag is false
+    optional      whether the file may be without the columns
     """
 
     sources: tuple[JoinedColumns, ...] = ()
+    split: SplitPart | None = None
     default: Constant | None = None
     values: Mapping[str, Constant] = {}
     other: Constant | None = None
     dates: tuple[str, ...] | None = None
+    closing_date: str | None = None
     optional: bool = False
 
 

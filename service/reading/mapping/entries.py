@@ -8,15 +8,19 @@ from msgspec import UNSET, UnsetType
 
 from service.model.kinds import FLAG, INSTANT
 from service.model.records import STORES, Field
-from service.reading.diagnostics import FileError, truncate
-from service.reading.mapping.declaration import Constant, FieldMapping, FieldTable, JoinedColumns, JoinTable
-from service.reading.mapping.keys import join_keys, read_table
-from service.reading.mapping.options import parse_date_formats
+from service.reading.batches.diagnostics import FileError
+from service.reading.mapping.declaration import Constant, FieldMapping, FieldTable, JoinedColumns, JoinTable, SplitPart
+from service.reading.mapping.mapping_options import parse_date_formats
+from service.reading.mapping.toml_keys import join_keys, read_table
+from service.texts import truncate
 
 _T = TypeVar("_T")
 _SOURCES: Final = ("from", "join", "first", "constant")
+_CLOSING_DATE: Final = "closing_date"
 _MAX_TEXT: Final = 200  # characters of a text that may be in each record
-_NOT_WITH_A_CONSTANT: Final = ("default", "values", "other", "date", "optional")
+_PARTS: Final = (1, 2)
+_NOT_WITH_A_CONSTANT: Final = ("split", "part", "default", "values", "other")
+_OF_CLOSING_DATES: Final = ("date", "optional")
 
 
 def parse_entry(entry: object, field: Field, place: str) -> FieldMapping:
@@ -28,14 +32,14 @@ def parse_entry(entry: object, field: Field, place: str) -> FieldMapping:
     table = read_table(entry, FieldTable, place)
     _check_combination(entry, place)
     _check_values(table, field, place)
-    if not isinstance(table.constant, UnsetType):
-        return FieldMapping(default=table.constant)
     return FieldMapping(
         sources=_sources(table, place),
-        default=_or(table.default, None),
+        split=_split(table, place),
+        default=_or(table.default, _or(table.constant, None)),
         values=_folded(_or(table.values, {}), place),
         other=_or(table.other, None),
         dates=None if isinstance(table.date, UnsetType) else parse_date_formats(table.date, f"{place}.date"),
+        closing_date=table.closing_date,
         optional=table.optional,
     )
 
@@ -43,24 +47,28 @@ def parse_entry(entry: object, field: Field, place: str) -> FieldMapping:
 def _check_combination(entry: Mapping[str, object], place: str) -> None:
     """Check that the keys are used only with those that give them a meaning."""
     declared = [key for key in _SOURCES if key in entry]
-    if len(declared) != 1:
+    closes = _CLOSING_DATE in entry
+    if len(declared) > 1 or not (declared or closes):
         found = f", found {' and '.join(declared)}" if declared else ""
         raise FileError(f"{place}: expected one of {', '.join(_SOURCES)}{found}")
-    if "constant" in entry and (unused := [key for key in _NOT_WITH_A_CONSTANT if key in entry]):
+    not_used = _NOT_WITH_A_CONSTANT + (() if closes else _OF_CLOSING_DATES)
+    if "constant" in entry and (unused := [key for key in not_used if key in entry]):
         raise FileError(f"{place}.{unused[0]}: not used, because the field is a constant")
     if "separator" in entry and "join" not in entry:
         raise FileError(f"{place}.separator: not used, because there is no join")
-    if "other" in entry and "values" not in entry:
-        raise FileError(f"{place}.other: not used, because there are no values")
+    if ("split" in entry) != ("part" in entry):
+        raise FileError(f'{place}: split and part need each other, as in split = ",", part = 1')
 
 
 def _check_values(table: FieldTable, field: Field, place: str) -> None:
     """Check that the values of a flag are true or false, those of other fields texts; a required one is not empty."""
-    expected, what = (bool, "true or false") if field.kind is FLAG else (str, "a text in quotes")
+    is_flag = field.kind is FLAG
+    expected, what = (bool, "true or false") if is_flag else (str, "a text in quotes")
     values = {f"values.{text}": value for text, value in _or(table.values, {}).items()}
     for key, value in {"constant": table.constant, "default": table.default, "other": table.other, **values}.items():
         if not isinstance(value, expected | UnsetType):
-            raise FileError(f"{place}.{key}: expected {what}")
+            expects = "empty: give it true or false" if is_flag and value == "" else f"expected {what}"
+            raise FileError(f"{place}.{key}: {expects}")
         _check_length(value, f"{place}.{key}")
     if field.name == STORES.identifier and table.constant is not UNSET:
         how = f'name the column, as in {field.name} = "Number"'
@@ -68,7 +76,11 @@ def _check_values(table: FieldTable, field: Field, place: str) -> None:
     for key, value in {"constant": table.constant, "default": table.default}.items():
         if field.required and isinstance(value, str) and not value.strip():
             raise FileError(f"{place}.{key}: empty, but the field is required: fill it in")
-    if table.date is not UNSET and field.kind is not INSTANT:
+    if table.closing_date is not None and not is_flag:
+        raise FileError(f"{place}.{_CLOSING_DATE}: only is_open of stores has a closing date")
+    if table.closing_date == "":
+        raise FileError(f"{place}.{_CLOSING_DATE}: expected the name of a column")
+    if table.date is not UNSET and field.kind is not INSTANT and table.closing_date is None:
         raise FileError(f"{place}.date: not used, because the field is not a date")
 
 
@@ -78,7 +90,7 @@ def _sources(table: FieldTable, place: str) -> tuple[JoinedColumns, ...]:
     if not isinstance(table.join, UnsetType):
         return (_joined(table.join, _or(table.separator, " "), f"{place}.join"),)
     first = _or(table.first, [])
-    if not first:
+    if not first and table.first is not UNSET:
         raise FileError(f"{place}.first: expected at least one column")
     return tuple(_source(each, join_keys(place, "first", f"[{index}]")) for index, each in enumerate(first))
 
@@ -97,6 +109,17 @@ def _joined(columns: list[str], separator: str, place: str) -> JoinedColumns:
         raise FileError(f"{place}: {truncate(repeated)!r} is repeated")
     _check_length(separator, f"{place.removesuffix('join')}separator")
     return JoinedColumns(tuple(columns), separator)
+
+
+def _split(table: FieldTable, place: str) -> SplitPart | None:
+    if isinstance(table.split, UnsetType) or isinstance(table.part, UnsetType):
+        return None
+    if not table.split:
+        raise FileError(f"{place}.split: expected the text between the two parts")
+    _check_length(table.split, f"{place}.split")
+    if table.part not in _PARTS:
+        raise FileError(f"{place}.part: expected 1 or 2")
+    return SplitPart(table.split, table.part)
 
 
 def _check_length(text: object, place: str) -> None:

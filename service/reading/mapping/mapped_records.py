@@ -1,19 +1,25 @@
 """Make records of the records of a file, as a mapping declares."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import repeat
+from datetime import date
+from itertools import chain, repeat
 from typing import TypeAlias
 
 import msgspec
 
 from service.model.records import Field, Resource
-from service.reading.batch import Batch, Cell, WrongType
-from service.reading.by_name import describe_renamed
-from service.reading.diagnostics import FileError
+from service.reading.batches.batch import Batch, Cell, WrongType
+from service.reading.batches.diagnostics import FileError
+from service.reading.batches.record_file import RecordFile
+from service.reading.fields.by_name import describe_renamed
+from service.reading.mapping.closing_dates import ClosingDates
 from service.reading.mapping.column_names import resolve_columns
-from service.reading.mapping.conversions import Cells, conversions, has_value, without
+from service.reading.mapping.conversions import conversions, has_value, without
 from service.reading.mapping.declaration import FieldMapping, JoinedColumns, ResourceMapping
-from service.reading.record_file import RecordFile
+from service.reading.mapping.watched_columns import watched_columns
+from service.reading.values.closed_cells import has_flags
+from service.reading.values.closing_day import utc_today
+from service.reading.values.converted_cells import Cells
 
 _Columns: TypeAlias = Mapping[str, Cells]
 
@@ -25,8 +31,19 @@ class MappedRecords:
     assumed  what was assumed about the file and about its names, each in a few words
     """
 
-    def __init__(self, file: RecordFile, mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> None:
-        """Find the columns of a file; `by_name` also those of fields without an entry. Raises FileError."""
+    def __init__(
+        self,
+        file: RecordFile,
+        mapping: ResourceMapping,
+        resource: Resource,
+        *,
+        by_name: bool = True,
+        as_of: date | None = None,
+    ) -> None:
+        """Find the columns of a file; `by_name` also those of fields without an entry. Raises FileError.
+
+        Closing dates are past `as_of` a day, or today.
+        """
         try:
             entries = resolve_columns(file.names, mapping, resource, is_table=file.is_table, by_name=by_name)
         except FileError as error:
@@ -34,15 +51,17 @@ class MappedRecords:
         named = {name: entry.sources[0].columns[0] for name, entry in entries.items() if name not in mapping.fields}
         self.assumed = [*file.assumed, *describe_renamed(named)]
         self._file, self._no_value, self._reports_unused = file, mapping.no_value, not mapping.fields
+        self._as_of = as_of or utc_today()
         self._fields = [
-            _FieldMapper(field, entries.get(field.name, FieldMapping()), mapping, texts=file.is_table)
+            _FieldMapper(field, entries.get(field.name, FieldMapping()), mapping, self._as_of, texts=file.is_table)
             for field in resource.fields
         ]
         self.columns: Sequence[str] = list(dict.fromkeys(name for each in self._fields for name in each.columns))
+        self._watched = watched_columns(file, self.columns) if has_flags(resource) else []
 
     def batches(self) -> Iterator[Batch]:
         """Yield all records in order, with a cell for each field. Raises FileError."""
-        return map(self._by_field, self._file.batches(self.columns))
+        return map(self._by_field, self._file.batches(self.columns, self._watched))
 
     def _by_field(self, batch: Batch) -> Batch:
         """Return the records by field. Columns without an entry are not reported: a mapping with entries omits them."""
@@ -50,20 +69,32 @@ class MappedRecords:
         if self._no_value:
             columns = {name: without(cells, self._no_value) for name, cells in columns.items()}
         fields = {each.name: each.cells(columns, len(batch.numbers)) for each in self._fields}
-        return msgspec.structs.replace(batch, columns=fields, unused=batch.unused if self._reports_unused else ())
+        closing_dates = [columns[each.closing_date.column] for each in self._fields if each.closing_date]
+        return msgspec.structs.replace(
+            batch,
+            columns=fields,
+            unused=batch.unused if self._reports_unused else (),
+            watched={name: batch.columns[name] for name in self._watched},
+            as_of=self._as_of if any(map(has_value, chain.from_iterable(closing_dates))) else None,
+        )
 
 
 class _FieldMapper:
     """Makes the cells of a field."""
 
-    def __init__(self, field: Field, entry: FieldMapping, mapping: ResourceMapping, *, texts: bool) -> None:
+    def __init__(
+        self, field: Field, entry: FieldMapping, mapping: ResourceMapping, as_of: date, *, texts: bool
+    ) -> None:
         self.name, self._sources = field.name, entry.sources
+        self.closing_date = ClosingDates(entry.closing_date, entry, mapping, as_of) if entry.closing_date else None
         self._conversions = conversions(field, entry, mapping, texts=texts)
 
     @property
     def columns(self) -> Iterator[str]:
         """The columns that it needs."""
-        return (column for source in self._sources for column in source.columns)
+        yield from (column for source in self._sources for column in source.columns)
+        if self.closing_date:
+            yield self.closing_date.column
 
     def cells(self, columns: _Columns, size: int) -> Cells:
         """Return the cells of the field."""
@@ -73,7 +104,7 @@ class _FieldMapper:
             cells = [cell if has_value(cell) else other for cell, other in zip(cells, others, strict=True)]
         for convert in self._conversions:
             cells = convert(cells)
-        return cells
+        return self.closing_date.close(cells, columns[self.closing_date.column]) if self.closing_date else cells
 
 
 def _join(source: JoinedColumns, columns: _Columns) -> Cells:

@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.diagnostics import FileError
-from service.reading.field_names import suggest_field
+from service.reading.batches.diagnostics import FileError
+from service.reading.fields.field_names import suggest_field
 from service.reading.mapping.declaration import (
     CompaniesTable,
     DataMapping,
@@ -21,12 +21,11 @@ from service.reading.mapping.declaration import (
     StoresTable,
 )
 from service.reading.mapping.entries import parse_entry
-from service.reading.mapping.keys import read_table
-from service.reading.mapping.options import check_dialect, find_time_zone, parse_date_formats
-from service.reading.stored_bytes import read_stored
+from service.reading.mapping.mapping_options import check_dialect, find_time_zone, parse_date_formats
+from service.reading.mapping.toml_keys import read_table
+from service.reading.text.stored_bytes import read_stored
 from service.suggestion import did_you_mean
 
-MAPPING: Final = "mapping.toml"
 _FOLDER: Final = Path(__file__).parent / "presets"
 PRESETS: Final = tuple(sorted(file.stem for file in _FOLDER.glob("*.toml")))
 _LINE: Final = re.compile(r"at line ([0-9]+)")

@@ -16,7 +16,7 @@ _SIZE: Final = re.compile(rb"([0-9A-Fa-f]++)(?:;%b(?:=(?:%b|%b))?)*" % (_TOKEN, 
 _TRAILER: Final = re.compile(rb"(?!(?:content-length|transfer-encoding):)%b:[\t -~\x80-\xff]*" % _TOKEN, re.IGNORECASE)
 
 
-class Body(Protocol):
+class RequestBody(Protocol):
     """A body that is skipped."""
 
     @property

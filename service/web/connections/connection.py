@@ -8,20 +8,21 @@ from typing import Final, Protocol, cast
 from aiohttp import HttpVersion, HttpVersion11
 
 from service.model.errors import InternalServerError, RequestError
-from service.web.app import App
+from service.web.answers.response import Pieces, Response, split
+from service.web.connections.application import Application
 from service.web.connections.backpressure import UnsentResponses
-from service.web.connections.body import Body
+from service.web.connections.body import RequestBody
+from service.web.connections.framing import read_request
 from service.web.connections.heads import HeadReader
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, TURN_BYTES
 from service.web.connections.log_throttling import LogThrottle
 from service.web.connections.parse_errors import RejectedHead
 from service.web.connections.repeated_fields import RepeatedFields
-from service.web.connections.request import Request, read_request
 from service.web.connections.started_coroutine import resume
 from service.web.connections.timeouts import TIMEOUT_EVENTS, State, unsent_bytes
 from service.web.connections.turns import Turns
 from service.web.headers.forwarded import UNIX
-from service.web.response import Pieces, Response, split
+from service.web.requests.request import Request
 from service.web.telemetry.events import Event
 
 # All connections receive into the same buffer. Each copies its bytes out before the event loop reads again.
@@ -33,7 +34,7 @@ _log = logging.getLogger(__name__)
 class ConnectionObserver(Protocol):
     """What a connection needs from the server that accepted it."""
 
-    app: App
+    app: Application
     loop: asyncio.AbstractEventLoop
     timeouts: dict[State, float]
     malformed: LogThrottle
@@ -88,7 +89,7 @@ class Connection(asyncio.BufferedProtocol):
         self._heads = HeadReader()
         self._repeated = RepeatedFields()
         self._received = bytearray()  # and not parsed yet
-        self._body: Body | None = None  # of the last request, if more of it is to come
+        self._body: RequestBody | None = None  # of the last request, if more of it is to come
         self._task: asyncio.Task[None] | None = None
         self._rest: deque[memoryview] = deque()  # of the response, for further turns
         self._remote: str | None = None
@@ -110,8 +111,10 @@ class Connection(asyncio.BufferedProtocol):
         self._remote = peer[0] if isinstance(peer, tuple) else None  # a client chooses the name of its Unix socket
         self._listener.connected(self)
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the reason changes nothing
+    def connection_lost(self, exc: Exception | None) -> None:
         """Discard the received bytes. The current response is completed, but not sent."""
+        if isinstance(exc, TimeoutError):  # TCP_USER_TIMEOUT, which a busy process may notice before its own timeout
+            self._listener.app.traffic.count(Event.WRITE_TIMEOUT)
         self._received.clear()
         self._rest.clear()
         self._listener.unsent.remove(self)
@@ -220,7 +223,7 @@ class Connection(asyncio.BufferedProtocol):
             self._reading_paused = not self._reading_paused
             (self._transport.pause_reading if self._reading_paused else self._transport.resume_reading)()
 
-    def _skip(self, body: Body) -> None:
+    def _skip(self, body: RequestBody) -> None:
         """Skip the received part of a body. If it is malformed or too large, the connection closes afterwards."""
         try:
             body.skip(self._received)
@@ -242,6 +245,7 @@ class Connection(asyncio.BufferedProtocol):
         """Read a head and answer its request; return whether it was all there."""
         request = None if self._heads.parsed else self._repeated.read(self._received)
         if request is not None:
+            self._heads.line_end_bytes = 0  # those before this request
             self._start(request)
             return True
         head = self._heads.read(self._received, ended=self._half_closed)

@@ -25,7 +25,7 @@ class HeadReader:
     are answered, and no byte is scanned twice.
     """
 
-    __slots__ = ("_line_end_bytes", "_parser", "_rejection", "last", "parsed")
+    __slots__ = ("_parser", "_rejection", "last", "line_end_bytes", "parsed")
 
     def __init__(self) -> None:
         self._parser = HttpRequestParser(
@@ -37,7 +37,7 @@ class HeadReader:
             max_headers=MAX_FIELDS,
             response_with_body=False,
         )
-        self._line_end_bytes = 0
+        self.line_end_bytes = 0  # before the next head
         self.parsed = 0  # bytes of an incomplete head
         self._rejection: ParserRejection | None = None
         self.last = b""  # the last head, unless it came in several packets
@@ -67,7 +67,7 @@ class HeadReader:
         if found < 0 or len(messages) != 1 or messages[0][0].url is None:
             return reject(BadRequest(), b"")
         del received[:end]
-        self.parsed = self._line_end_bytes = 0
+        self.parsed = self.line_end_bytes = 0
         return messages[0][0]
 
     def _skip_line_ends(self, received: bytearray) -> bool:
@@ -75,8 +75,8 @@ class HeadReader:
         start = received[: MAX_LINE_END_BYTES + 1]
         count = len(start) - len(start.lstrip(b"\r\n"))
         del received[:count]
-        self._line_end_bytes += count
-        return self._line_end_bytes <= MAX_LINE_END_BYTES
+        self.line_end_bytes += count
+        return self.line_end_bytes <= MAX_LINE_END_BYTES
 
     def _parse(self, new: bytes) -> Sequence[tuple[RawRequestMessage, object]]:
         """Feed the parser the next bytes of a head, unless it has rejected earlier ones."""

@@ -7,9 +7,9 @@ from typing import Final, cast
 from aiohttp import HttpVersion11
 
 from service.model.errors import ServiceUnavailable
+from service.web.answers.problems import error_answer
+from service.web.answers.response import Response
 from service.web.connections.log_throttling import THROTTLE_SECONDS, LogThrottle
-from service.web.problems import error_answer
-from service.web.response import Response
 
 _ANSWER: Final = error_answer(ServiceUnavailable(), ())
 _log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from typing import cast
 
 from aiohttp import web
 
-from service.web.app import App
+from service.web.connections.application import Application
 from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.connection import Connection
 from service.web.connections.limits import Limits
@@ -22,7 +22,7 @@ from service.web.telemetry.events import Event
 class Server:
     """The protocol factory of a listener, and the state that its connections share; a server for aiohttp's runner."""
 
-    def __init__(self, app: App, limits: Limits) -> None:
+    def __init__(self, app: Application, limits: Limits) -> None:
         self.app = app
         self.timeouts = timeouts(limits)
         self.malformed = LogThrottle(THROTTLE_SECONDS)
@@ -76,7 +76,7 @@ class Server:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def runner(app: App, limits: Limits | None = None, *, shutdown_seconds: float = 5) -> web.ServerRunner:
+def runner(app: Application, limits: Limits | None = None, *, shutdown_seconds: float = 5) -> web.ServerRunner:
     """Return aiohttp's runner for an application. On shutdown, current responses have `shutdown_seconds` to be sent."""
     server = Server(app, limits or Limits())
     # aiohttp's runner and sites use three methods of a server: `__call__`, `pre_shutdown` and `shutdown`.

@@ -10,11 +10,13 @@ from aiohttp import hdrs
 from swagger_ui_bundle import swagger_ui_path
 
 from service.model.operation import JSON
-from service.web.answer import Answer, header_lines
+from service.web.answers.answer import Answer
+from service.web.formats.document import Document
+from service.web.headers.header_lines import header_lines
 from service.web.headers.links import HELP_PATH
-from service.web.identity import Identified, Identity
-from service.web.representation import CommonHeaders, Content, Representation
-from service.web.routes import AnswerRoute, ResourceRoute, Route
+from service.web.pipeline.identity import Identified, Identity
+from service.web.pipeline.plan import CommonHeaders, Plan
+from service.web.pipeline.routes import AnswerRoute, ResourceRoute, Route
 
 _HTML: Final = "text/html; charset=utf-8"
 _SCRIPT: Final = "text/javascript; charset=utf-8"
@@ -50,18 +52,8 @@ def _page_routes() -> tuple[Route, ...]:
     )
 
 
-class _Document(Representation, frozen=True, eq=False, kw_only=True):
-    """A document of the service."""
-
-    body: bytes
-
-    def content(self) -> Content:
-        """Return the body."""
-        return Content((self.body,))
-
-
 def _document(path: str, body: bytes, media_type: str) -> ResourceRoute:
     identified = Identified(Identity(path, "", sha256(body).hexdigest(), media_type))
     common = CommonHeaders(headers=_POLICY, vary=hdrs.ACCEPT_ENCODING)
-    document = _Document(identified, common, is_document=True, body=body)
-    return ResourceRoute(path=path, represent=lambda _: document)
+    document = Plan(identified, common, Document(body), is_document=True)
+    return ResourceRoute(path=path, plan=lambda _: document)

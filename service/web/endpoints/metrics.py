@@ -18,8 +18,9 @@ from prometheus_client.core import InfoMetricFamily
 from prometheus_client.registry import Collector
 
 from service.snapshot.snapshot import Snapshot, SnapshotHolder
-from service.web.answer import NO_STORE, Answer
-from service.web.routes import AnswerRoute
+from service.web.answers.answer import Answer
+from service.web.headers.header_lines import NO_STORE
+from service.web.pipeline.routes import AnswerRoute
 
 METRICS_PATH: Final = "/metrics"
 _UNKNOWN: Final = float("nan")
@@ -59,7 +60,9 @@ def metrics_route(
 
     data_gauge("stores", "Stores served.", lambda current: len(current.dataset.stores))
     data_gauge("companies", "Companies served.", lambda current: len(current.dataset.companies))
-    data_gauge("skipped_records", "Invalid records, which are not served.", lambda current: current.skipped)
+    data_gauge(
+        "skipped_records", "Invalid records, which are not served.", lambda current: current.dataset.totals.skipped
+    )
     data_gauge(
         "dataset_generation", "Number of data sets served since the run started.", lambda current: current.generation
     )

@@ -11,8 +11,9 @@ from msgspec import UNSET, UnsetType
 from service.model.operation import Operation
 from service.snapshot.publication import Moment, Reload
 from service.snapshot.snapshot import Snapshot, SnapshotHolder
-from service.web.answer import NO_STORE, Answer
-from service.web.routes import AnswerRoute
+from service.web.answers.answer import Answer
+from service.web.headers.header_lines import NO_STORE
+from service.web.pipeline.routes import AnswerRoute
 
 _TAG: Final = "probes"
 _NotReady: TypeAlias = Literal["loading", "stale", "draining"]
@@ -91,7 +92,7 @@ def _readiness(snapshots: SnapshotHolder) -> Callable[[bool], Answer]:
             version=current.dataset.version,
             stores=len(current.dataset.stores),
             companies=len(current.dataset.companies),
-            skipped=current.skipped,
+            skipped=current.dataset.totals.skipped,
         )
         return _probe(_detailed(ready, current, snapshots) if authenticated else ready)
 

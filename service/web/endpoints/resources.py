@@ -1,6 +1,5 @@
 """The operations on records: the lists of stores and of companies, one store, one company."""
 
-import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
@@ -10,10 +9,9 @@ from typing import Any, Final
 
 from aiohttp import hdrs
 
-from service.engine.page import count_facets, page
+from service.data_set import Dataset
 from service.engine.table import Table
-from service.loading.dataset import Dataset
-from service.model.envelope import PaginatedResponse, wrap
+from service.model.envelope import PaginatedResponse
 from service.model.errors import (
     NotFound,
     OtherVersion,
@@ -27,12 +25,13 @@ from service.model.operation import VERSION_HEADER, Operation
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.answer import HeaderLines, header_lines
+from service.web.formats.json_page import JsonPage, JsonRecord
 from service.web.headers.conditional import http_date
-from service.web.parsed_parameters import ParsedParameters, parser
-from service.web.policy import Policy
-from service.web.representation import CommonHeaders, Content, Representation
-from service.web.routes import Call, ResourceRoute
+from service.web.headers.header_lines import header_lines
+from service.web.pipeline.parsed_parameters import parser
+from service.web.pipeline.plan import CommonHeaders, Plan
+from service.web.pipeline.policy import Policy
+from service.web.pipeline.routes import Call, ResourceRoute
 
 TAG: Final = "directory"
 DATA_ERRORS: Final = (Unauthorized, TooManyRequests, PreconditionFailed, UnprocessableContent, ServiceUnavailable)
@@ -67,38 +66,6 @@ class ServedData:
         return CommonHeaders(headers=header_lines(fields), vary=self._vary, modified=second)
 
 
-class _ListPage(Representation, frozen=True, eq=False, kw_only=True):
-    """One page of a list."""
-
-    table: Table
-    parsed: ParsedParameters
-
-    async def prepare(self) -> None:
-        """Count each facet in a turn of its own."""
-        for _ in count_facets(self.table, self.parsed.query):
-            await asyncio.sleep(0)
-
-    def content(self) -> Content:
-        """Select and slice the rows."""
-        found = page(self.table, self.parsed.query)
-        frame = self.parsed.frame(found.total_count)
-        return Content(wrap(frame.opening, found.rows, found.facets), found.total_count)
-
-    def links(self, total_count: int) -> HeaderLines:
-        """Return the links to other pages."""
-        return self.parsed.frame(total_count).links
-
-
-class _Record(Representation, frozen=True, eq=False, kw_only=True):
-    """One record."""
-
-    row: memoryview
-
-    def content(self) -> Content:
-        """Return the row."""
-        return Content((self.row,))
-
-
 def record_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
     """Return the routes of the operations that need a key: of each resource, the list and one record."""
     stores, companies = attrgetter("stores"), attrgetter("companies")
@@ -114,13 +81,10 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
     path, query_parser = f"/{resource.name}", QueryParser(resource)
     parse = parser(path, query_parser)
 
-    def represent(call: Call) -> Representation:
+    def plan(call: Call) -> Plan:
         parsed = parse("", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
-        takes_turns = bool(parsed.query.facets)
-        return _ListPage(
-            parsed.identified(dataset.version), common, takes_turns=takes_turns, table=table(dataset), parsed=parsed
-        )
+        return Plan(parsed.identified(dataset.version), common, JsonPage(table(dataset), parsed), parsed.ignored)
 
     operation = Operation(
         path=path,
@@ -134,7 +98,7 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
         parameters=query_parser.parameters,
         protected=True,
     )
-    return ResourceRoute(path=path, represent=represent, operation=operation)
+    return ResourceRoute(path=path, plan=plan, operation=operation)
 
 
 def _pages(resource: Resource) -> tuple[Any, ...]:
@@ -147,13 +111,13 @@ def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset
     path, noun = f"/{resource.name}/{{{resource.identifier}}}", resource.noun
     parse = parser(path, QueryParser())
 
-    def represent(call: Call) -> Representation:
+    def plan(call: Call) -> Plan:
         parsed = parse(call.segment, call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
         row = table(dataset).find(parsed.segment)
         if row is None:
             raise NotFound(f"{noun.capitalize()} not found")
-        return _Record(parsed.identified(dataset.version), common, row=row)
+        return Plan(parsed.identified(dataset.version), common, JsonRecord(row), parsed.ignored)
 
     operation = Operation(
         path=path,
@@ -166,4 +130,4 @@ def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset
         segment=f"Identifier of the {noun}: one path segment, percent-encoded, a slash as %2F.",
         protected=True,
     )
-    return ResourceRoute(path=path, represent=represent, operation=operation)
+    return ResourceRoute(path=path, plan=plan, operation=operation)

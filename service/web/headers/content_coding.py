@@ -9,7 +9,7 @@ from typing import Final
 import brotli
 import msgspec
 
-from service.web.answer import HeaderLines, header_lines
+from service.web.headers.header_lines import HeaderLines, header_lines
 from service.web.headers.list_fields import weights
 
 if sys.version_info >= (3, 14):

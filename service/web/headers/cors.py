@@ -1,18 +1,26 @@
 """CORS: access for the pages of other origins (the Fetch standard, "CORS protocol")."""
 
 from functools import lru_cache
-from http import HTTPStatus
 from typing import Final
 
 from aiohttp import hdrs
 from multidict import CIMultiDictProxy
 
-from service.model.operation import KEY_HEADER, RATE_LIMIT, RATE_LIMIT_POLICY, VERSION_HEADER
-from service.web.answer import Answer, HeaderLines, header_lines
+from service.model.operation import IGNORED_HEADER, KEY_HEADER, RATE_LIMIT, RATE_LIMIT_POLICY, VERSION_HEADER
+from service.web.headers.header_lines import HeaderLines, header_lines
+from service.web.headers.origins import ANY_ORIGIN
 from service.web.headers.request_id import REQUEST_ID, TRACE_PARENT
-from service.web.policy import ANY_ORIGIN
 
-_EXPOSED: Final = ("Link", "ETag", VERSION_HEADER, "Retry-After", REQUEST_ID, RATE_LIMIT, RATE_LIMIT_POLICY)
+_EXPOSED: Final = (
+    "Link",
+    "ETag",
+    VERSION_HEADER,
+    IGNORED_HEADER,
+    "Retry-After",
+    REQUEST_ID,
+    RATE_LIMIT,
+    RATE_LIMIT_POLICY,
+)
 # Request fields that need a preflight. Those on the CORS safelist need none.
 _REQUESTED: Final = (
     KEY_HEADER,
@@ -34,7 +42,7 @@ _PREFLIGHT: Final = header_lines(
         "Access-Control-Max-Age": str(_MAX_AGE_SECONDS),
     }
 )
-_PREFLIGHT_VARY: Final = "Access-Control-Request-Method, Access-Control-Request-Headers"
+PREFLIGHT_VARY: Final = "Access-Control-Request-Method, Access-Control-Request-Headers"
 
 
 class Cors:
@@ -45,14 +53,14 @@ class Cors:
         self._origins = frozenset() if self._any_origin else origins
         self.lines = lru_cache(self._lines)
 
-    def preflight(self, headers: CIMultiDictProxy[str]) -> Answer | None:
-        """Return the answer to a preflight request of an allowed origin, None for any other request."""
+    def preflight(self, headers: CIMultiDictProxy[str]) -> HeaderLines | None:
+        """Return the fields of the answer to a preflight request of an allowed origin, None for any other request."""
         origin = headers.get(hdrs.ORIGIN)
         if origin is None or hdrs.ACCESS_CONTROL_REQUEST_METHOD not in headers:
             return None
         if not self._any_origin and origin not in self._origins:
             return None
-        return Answer((), status=HTTPStatus.NO_CONTENT.value, headers=_PREFLIGHT, vary=_PREFLIGHT_VARY)
+        return _PREFLIGHT
 
     def _lines(self, vary: str, origin: str | None) -> HeaderLines:
         """Return the CORS fields of a response to an origin, and its one Vary field."""

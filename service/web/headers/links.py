@@ -1,15 +1,19 @@
 """Link fields (RFC 8288): between the pages of a list, and from an error to the documentation."""
 
+import re
 from typing import Final
+from urllib.parse import quote, unquote_plus
 
 from service.model.query import Query
-from service.web.request_target import uri_query
 
 _PAGE_NUM: Final = "page_num"
 HELP_PATH: Final = "/docs"
 HELP_LINES: Final = (f'Link: <{HELP_PATH}>; rel="help"',)
 # Four links with a longer query would exceed the header field size that common proxies accept.
 _MAX_QUERY: Final = 1000
+# Those of a URI's query beside letters and digits (RFC 3986 section 3.4), and the % of existing escapes.
+_QUERY: Final = "-._~!$&'()*+,;=:@/?%"
+_STRAY_PERCENT: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 def page_link_base(query: str) -> str:
@@ -17,7 +21,7 @@ def page_link_base(query: str) -> str:
 
     It is also correct behind a proxy that changes the path (RFC 3986 section 5.2.2).
     """
-    rest = uri_query(query, without=_PAGE_NUM)
+    rest = _uri_query(query, without=_PAGE_NUM)
     return f"?{rest}&{_PAGE_NUM}=" if rest else f"?{_PAGE_NUM}="
 
 
@@ -30,3 +34,9 @@ def link_lines(base: str, query: Query, total_count: int) -> tuple[str, ...]:
     previous_link = f'<{base}{min(number - 1, last)}>; rel="prev", ' if number > 1 else ""
     comma = next_link and ", "
     return (f'Link: {next_link}{comma}{previous_link}<{base}1>; rel="first", <{base}{last}>; rel="last"',)
+
+
+def _uri_query(query: str, *, without: str) -> str:
+    """Return a raw query, escaped for a URI, without empty pairs and without those of one name."""
+    pairs = [pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) != without]
+    return quote(_STRAY_PERCENT.sub("%25", "&".join(pairs)).encode("utf-8", "surrogateescape"), safe=_QUERY)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from service.web.answer import header_lines
+from service.web.headers.header_lines import header_lines
 from service.web.headers.list_fields import QUOTED, members
 
 PREFER: Final = "Prefer"

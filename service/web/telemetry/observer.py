@@ -8,9 +8,10 @@ import msgspec
 from aiohttp import hdrs
 
 from service.access.principal import Principal
-from service.web.answer import Answer, HeaderLines
-from service.web.connections.request import Request
+from service.web.answers.answer import Answer
 from service.web.headers.forwarded import NO_PROXIES, UNIX, TrustedProxies
+from service.web.headers.header_lines import HeaderLines
+from service.web.requests.request import Request
 from service.web.telemetry.access_log import AccessLogEntry, AccessLogWriter, loggable_path, timestamp
 from service.web.telemetry.counters import UNMATCHED, Counters
 from service.web.telemetry.events import Event
@@ -40,7 +41,7 @@ class Observer:
     traffic          counters by route
     key_counters     counters by key, if there is an admin listener to serve them
     log              writer of the access log
-    trusted_proxies  proxies whose Forwarded and X-Forwarded-For fields are trusted
+    trusted_proxies  proxies whose X-Forwarded-For field is trusted; Forwarded is ignored
     """
 
     def __init__(

@@ -7,15 +7,15 @@ from typing import Any
 from service.loading.compiler import Compiler
 from service.loading.dataset import dataset_version
 from service.model.records import COMPANIES, STORES, Resource
-from service.reading.batch import BATCH_SIZE, Batch, Cell, UnusedName
-from service.reading.csv_reader import open_csv
+from service.reading.batches.batch import BATCH_SIZE, Batch, Cell, UnusedName
+from service.reading.batches.record_file import RecordFile
 from service.reading.derived_companies import distinct_companies
-from service.reading.geojson import GeoJsonFile
-from service.reading.json_file import JsonFile
+from service.reading.formats.csv.csv_reader import open_csv
+from service.reading.formats.json.geojson import GeoJsonFile
+from service.reading.formats.json.json_file import JsonFile
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.record_file import RecordFile
 
 
 class Records(RecordFile):
@@ -25,11 +25,11 @@ class Records(RecordFile):
         self.names, self.assumed, self.is_table = names, (), is_table
         self._records = records
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         for start in range(0, len(self._records), BATCH_SIZE):
             records = self._records[start : start + BATCH_SIZE]
             numbers = range(start + 1, start + 1 + len(records))
-            cells = {name: [record.get(name) for record in records] for name in columns}
+            cells = {name: [record.get(name) for record in records] for name in (*columns, *also)}
             unused = [UnusedName(name, 1, len(records)) for name in self.names if name not in columns]
             yield Batch(numbers, cells, lambda numbers=numbers: [each + 1 for each in numbers], (), unused, 1, 1)  # type: ignore[misc]
 

@@ -2,17 +2,19 @@
 
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from service.model.records import COMPANIES, STORES
-from service.reading.batch import BATCH_SIZE, Cell, Invalid, WrongType
-from service.reading.csv_reader import open_csv
-from service.reading.diagnostics import FileError, Issue
+from service.reading.batches.batch import BATCH_SIZE, Cell, Invalid, WrongType
+from service.reading.batches.diagnostics import FileError, Issue
+from service.reading.formats.csv.csv_reader import open_csv
 from service.reading.mapping.column_names import has_columns
-from service.reading.mapping.conversions import MAX_CACHED, ConvertedCells
+from service.reading.mapping.conversions import without
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
+from service.reading.values.converted_cells import MAX_CACHED, ConvertedCells
 from tests.loading.data_files import load_files
 from tests.reading.mapping.record_files import Records, compiled, table
 
@@ -121,6 +123,14 @@ def field(entry: str, cells: dict[str, Cell], *, name: str = "name", options: st
         ('{ from = "a", values = { A = "x" }, other = "y" }', {"a": "b"}, "y"),
         ('{ from = "a", values = { A = "x" }, other = "y" }', {"a": ""}, ""),
         ('{ from = "a", values = { A = "x" }, other = "y", default = "z" }', {"a": ""}, "z"),
+        ('{ from = "a", split = " ", part = 1 }', {"a": " 61348 Bad Homburg"}, "61348"),
+        ('{ from = "a", split = " ", part = 2 }', {"a": " 61348  Bad Homburg "}, "Bad Homburg"),
+        ('{ from = "a", split = ", ", part = 2 }', {"a": "43,65, -79,40"}, "-79,40"),
+        ('{ from = "a", split = ",", part = 1 }', {"a": "43.65"}, "43.65"),
+        ('{ from = "a", split = ",", part = 2 }', {"a": "43.65"}, None),
+        ('{ from = "a", split = ",", part = 2, default = "z" }', {"a": "43.65,"}, "z"),
+        ('{ first = ["a", "b"], split = ",", part = 2 }', {"a": "", "b": "x,y"}, "y"),
+        ('{ from = "a", split = ",", part = 2, values = { A = "x" } }', {"a": "b,a"}, "x"),
     ],
 )
 def test_a_field_is_made_as_its_entry_declares(entry: str, cells: dict[str, Cell], expected: Cell) -> None:
@@ -138,6 +148,8 @@ def test_a_field_is_made_as_its_entry_declares(entry: str, cells: dict[str, Cell
         ('{ first = ["a", "b"] }', {"a": WrongType("[]"), "b": "y"}, WrongType("[]")),
         ('{ from = "a", values = { true = "x" } }', {"a": True}, "x"),
         ('{ from = "a", values = { A = "x" }, other = "y" }', {"a": WrongType("[]")}, WrongType("[]")),
+        ('{ from = "a", split = ",", part = 2 }', {"a": WrongType("[1, 2]")}, WrongType("[1, 2]")),
+        ('{ from = "a", split = ",", part = 2 }', {"a": None}, None),
     ],
 )
 def test_cells_of_other_types_are_accepted_only_where_they_are_declared(
@@ -162,6 +174,13 @@ def test_a_decimal_point_is_invalid_where_commas_are_declared() -> None:
     assert field('"a"', {"a": None}, name="latitude", options=options, is_table=False) is None
 
 
+def test_both_coordinates_of_one_column_are_read() -> None:
+    for name, part, expected in (("latitude", 1, "43.65"), ("longitude", 2, "-79.40")):
+        assert field(f'{{ from = "a", split = ";", part = {part} }}', {"a": "43.65; -79.40"}, name=name) == expected
+        entry = f'{{ from = "a", split = ", ", part = {part} }}'
+        assert field(entry, {"a": "43,65, -79,40"}, name=name, options='decimal = ","') == expected
+
+
 def test_texts_that_mean_no_value_are_no_value_in_all_columns_whatever_their_case() -> None:
     options = 'no_value = ["N/A", " Unbekannt"]'
     assert field('"a"', {"a": " n/a "}, options=options) is None
@@ -169,6 +188,18 @@ def test_texts_that_mean_no_value_are_no_value_in_all_columns_whatever_their_cas
     assert field('"a"', {"a": "N/a "}, options=options) is None
     assert field('"a"', {"a": "n/a."}, options=options) == "n/a."
     assert field('"a"', {"a": WrongType("[]")}, options=options, is_table=False) == WrongType("[]")
+
+
+class LookedUp(frozenset[str]):
+    """Texts that are looked up, and never tried one after the other."""
+
+    def __iter__(self) -> NoReturn:
+        raise AssertionError
+
+
+def test_the_time_for_a_cell_does_not_depend_on_how_many_texts_mean_no_value() -> None:
+    texts = LookedUp(f"n/a {number}" for number in range(10_000))
+    assert without(["N/A 7 ", "Ada", None, "n/a"], texts) == [None, "Ada", None, "n/a"]
 
 
 def test_invalid_cells_are_errors_with_their_text_and_what_is_declared() -> None:

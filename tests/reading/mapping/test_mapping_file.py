@@ -6,10 +6,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from service.reading.decoding import parse_encoding
-from service.reading.diagnostics import FileError
+from service.reading.batches.diagnostics import FileError
 from service.reading.mapping.declaration import FieldMapping, JoinedColumns
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
+from service.reading.text.decoding import parse_encoding
 
 EXAMPLE = """
 [stores]
@@ -212,8 +212,8 @@ REFUSED = [
     (
         '[stores.fields]\ncity = { column = "x" }',
         (
-            "stores.fields.city.column: unknown key; the keys are from, join, separator, first, constant, "
-            "default, values, other, date, optional"
+            "stores.fields.city.column: unknown key; the keys are from, join, separator, first, split, part, constant, "
+            "default, values, other, date, closing_date, optional"
         ),
     ),
     (
@@ -237,8 +237,52 @@ REFUSED = [
         "stores.fields.city.separator: not used, because there is no join",
     ),
     (
-        '[stores.fields]\ncity = { from = "x", other = "y" }',
-        "stores.fields.city.other: not used, because there are no values",
+        '[stores.fields]\nis_open = { from = "x", values = { yes = true, "im Umbau" = "" } }',
+        "stores.fields.is_open.values.im Umbau: empty: give it true or false",
+    ),
+    (
+        '[stores.fields]\nis_open = { from = "x", other = "" }',
+        "stores.fields.is_open.other: empty: give it true or false",
+    ),
+    (
+        '[stores.fields]\ncity = { from = "x", closing_date = "y" }',
+        "stores.fields.city.closing_date: only is_open of stores has a closing date",
+    ),
+    (
+        '[companies.fields]\nname = { closing_date = "y" }',
+        "companies.fields.name.closing_date: only is_open of stores has a closing date",
+    ),
+    (
+        '[stores.fields]\nis_open = { constant = true, closing_date = "y", default = true }',
+        "stores.fields.is_open.default: not used, because the field is a constant",
+    ),
+    (
+        '[stores.fields]\nis_open = { from = "x", date = "dd.mm.yyyy" }',
+        "stores.fields.is_open.date: not used, because the field is not a date",
+    ),
+    (
+        '[stores.fields]\ncity = { from = "x", split = "," }',
+        'stores.fields.city: split and part need each other, as in split = ",", part = 1',
+    ),
+    (
+        '[stores.fields]\ncity = { from = "x", part = 1 }',
+        'stores.fields.city: split and part need each other, as in split = ",", part = 1',
+    ),
+    (
+        '[stores.fields]\ncity = { from = "x", split = "", part = 1 }',
+        "stores.fields.city.split: expected the text between the two parts",
+    ),
+    (
+        f'[stores.fields]\ncity = {{ from = "x", split = "{"-" * 201}", part = 1 }}',
+        "stores.fields.city.split: longer than 200 characters",
+    ),
+    (
+        '[stores.fields]\ncity = { from = "x", split = ",", part = 3 }',
+        "stores.fields.city.part: expected 1 or 2",
+    ),
+    (
+        '[stores.fields]\ncity = { constant = "x", split = ",", part = 1 }',
+        "stores.fields.city.split: not used, because the field is a constant",
     ),
     (
         "[stores.fields]\ncity = { join = [] }",
@@ -423,6 +467,6 @@ def test_only_encodings_of_texts_are_suggested(name: str) -> None:
 
 
 def test_a_system_without_time_zones_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.reading.mapping.options.available_timezones", set)
+    monkeypatch.setattr("service.reading.mapping.mapping_options.available_timezones", set)
     with pytest.raises(FileError, match="no time zone 'Mars'; the system has no time zones, install tzdata"):
         parse_mapping(b'[stores]\ntime_zone = "Mars"')

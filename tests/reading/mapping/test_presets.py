@@ -3,11 +3,15 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from service.model.records import STORES
+from service.reading.batches.record_file import RecordFile
+from service.reading.formats.file_format import FORMATS
+from service.reading.formats.openers import format_of, open_file
 from service.reading.mapping.mapping_file import PRESETS, load_mapping
-from service.reading.record_file import RecordFile
 from tests.reading.mapping.record_files import Compiled, compiled, geojson, nested, table
 
 SAMPLES = Path(__file__).parent
@@ -115,6 +119,33 @@ def test_openstreetmap() -> None:
             "updated_at": "2024-03-09T11:20:00Z",
         },
     }
+
+
+def as_overpass(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return features as the elements that they were exported from: nodes, and ways with their centre."""
+    elements = []
+    for feature in features:
+        properties = feature["properties"]
+        kind, _, number = properties["@id"].partition("/")
+        longitude, latitude = feature["geometry"]["coordinates"]
+        point = {"lat": latitude, "lon": longitude}
+        location = point if kind == "node" else {"center": point, "nodes": [1, 2]}
+        timestamp = {"timestamp": properties["@timestamp"]} if "@timestamp" in properties else {}
+        tags = {name: value for name, value in properties.items() if not name.startswith("@")}
+        elements.append({"type": kind, "id": int(number), **location, **timestamp, "tags": tags})
+    return elements
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_openstreetmap_as_overpass_returns_it_gives_the_stores_of_its_geojson(indent: int | None) -> None:
+    export = (SAMPLES / "openstreetmap.geojson").read_text("utf-8")
+    elements = as_overpass(json.loads(export)["features"])
+    expected = load("openstreetmap", geojson(export))
+    for value in (elements, {"version": 0.6, "osm3s": {"copyright": "x"}, "elements": elements}):
+        text = json.dumps(value, indent=indent).encode()
+        loaded = load("openstreetmap", open_file(text, format_of(text, FORMATS["json"], STORES)))
+        assert loaded.version == expected.version
+        assert [(each.code, each.field) for each in loaded.diagnostics] == [("missing", "city"), ("missing", "country")]
 
 
 def test_openstreetmap_as_osmtogeojson_writes_it() -> None:

@@ -7,16 +7,16 @@ from typing import Final
 
 import pytest
 
-from service.reading.batch import Batch
-from service.reading.csv_reader import open_csv
-from service.reading.diagnostics import FileError
-from service.reading.geojson import GeoJsonFile
-from service.reading.mapping.column_choice import recognizes
-from service.reading.mapping.first_records import MAX_COLUMNS
+from service.reading.batches.batch import Batch, Cell
+from service.reading.batches.diagnostics import FileError
+from service.reading.batches.record_file import RecordFile
+from service.reading.formats.csv.csv_reader import open_csv
+from service.reading.formats.json.geojson import GeoJsonFile
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
-from service.reading.mapping.preset_signatures import SIGNATURES
-from service.reading.mapping.proposal import propose_mapping
-from service.reading.record_file import RecordFile
+from service.reading.proposal.column_choice import recognizes
+from service.reading.proposal.first_records import MAX_COLUMNS
+from service.reading.proposal.preset_signatures import SIGNATURES
+from service.reading.proposal.proposal import propose_mapping
 from tests.reading.mapping.record_files import Records, compiled, geojson, nested, table
 
 SAMPLES = Path(__file__).parent
@@ -26,6 +26,7 @@ Filial-Nr;Kette;Bezeichnung;Straße;Hausnr.;PLZ;Ort;Land;Breite;Länge;Telefon;G
 2;Beet;Altona;Am Hang;7a;22767;Hamburg;DE;53,55;9,9416;040 1;Nein;02.09.2015;31.05.2024 18:00;-
 3;Feld;;Markt;;1010;Wien;AT;;;;JA;;;5
 """
+SWAP = "if the longitude comes first, swap the parts"
 RECORD = {"store_id": "s1", "company_id": "c1", "address_1": "1 Elm St", "city": "Ada", "country": "CA"}
 
 
@@ -62,7 +63,7 @@ def test_a_german_spreadsheet_gets_the_mapping_that_it_needs() -> None:
         text
         == """\
 # Proposed for "filialen.csv" from the names of its columns and its first 3 records.
-# Check each line, and what `store-directory check` shows with it. All keys are in docs/mapping.md.
+# Check each line, and what `store-directory check` shows with it. All keys: `store-directory help mapping`.
 # Assumed about the file: semicolons.
 
 [stores]
@@ -261,6 +262,82 @@ def test_columns_with_decimal_degrees_are_coordinates(
     assert ('\ndecimal = ","\n' in text) == ("," in "".join(columns.values()))
 
 
+@pytest.mark.parametrize(
+    ("column", "texts", "separator", "latitude_part", "comment"),
+    [
+        ("Koordinaten", "43.65, -79.40|43.7,-79", ",", 1, SWAP),
+        ("location", "-79.40,43.65", ",", 1, SWAP),  # a latitude may be -79
+        ("location", "-123.12,49.28|9.1,49.1", ",", 2, ""),
+        ("Position", "49.28;-123.12", ";", 1, ""),
+        ("lat/lng", "43.65 -79.40", " ", 1, ""),
+        ("Longitude, Latitude", "-79.40  43.65", " ", 2, ""),
+        ("Longitude, Latitude", "49.28, -123.12", ",", 1, ""),  # the values know better
+        ("GPS", "52,5292, 13,4011|52,5, 13,4", ", ", 1, SWAP),
+        ("GPS", "52,5292 / 13,4011", "/", 1, SWAP),
+        ("xyz", "43.6532|43.7,-79.4", None, 0, ""),
+        ("xyz", "43.6532, -79.3832|43.7, -79.3831|43.7, -79.3833", None, 0, ""),
+        ("xyz", "43.6532, -79.3832|43.7, -79.4", ",", 1, f"found by its values; {SWAP}"),
+        ("xyz", "-123.1207, 49.2827", ",", 2, "found by its values"),
+        ("Maße", "43.65 / 79.40", None, 0, ""),
+        ("GPS", "43.65, -79.40|north", None, 0, ""),
+        ("GPS", "123.65, -97.40", None, 0, ""),
+        ("GPS", "43.65, -197.40", None, 0, ""),
+        ("GPS", "43, 79", None, 0, ""),
+        ("GPS", "43.65, -79.40|43.65; -79.40", None, 0, ""),
+    ],
+)
+def test_a_column_with_both_coordinates_is_split(
+    column: str, texts: str, separator: str | None, latitude_part: int, comment: str
+) -> None:
+    text = of_columns(**{column: texts})
+    found = entries(text)
+    if separator is None:
+        assert found.keys().isdisjoint({"latitude", "longitude"})
+        return
+    parts = {"latitude": latitude_part, "longitude": 3 - latitude_part}
+    for field, part in parts.items():
+        expected = f'{{ from = "{column}", split = "{separator}", part = {part} }}'
+        assert found[field] == expected + f"  # {comment}" * (part == 1 and comment != "")
+    cells = [{**RECORD, "store_id": str(number), column: each} for number, each in enumerate(texts.split("|"))]
+    assert compiled(text, Records([*RECORD, column], cells)).diagnostics == []
+
+
+def test_a_column_with_both_coordinates_is_not_split_if_other_columns_have_them() -> None:
+    found = entries(of_columns(lat="43.65", lng="-79.40", Position="43.65, -79.40"))
+    assert (found["latitude"], found["longitude"]) == ('"lat"', '"lng"')
+    found = entries(of_columns(latitude="43.65, -79.40"))
+    assert found["longitude"] == '{ from = "latitude", split = ",", part = 2 }'
+    found = entries(of_columns(Standort="43.65, -79.40", GPS="43.65, -79.40"))
+    assert found["longitude"] == '{ from = "Standort", split = ",", part = 2 }'
+
+
+@pytest.mark.parametrize(
+    ("column", "texts", "separator"),
+    [
+        ("Ort", "10119 Berlin|61348 Bad Homburg", " "),
+        ("PLZ Ort", "D-10119 Berlin", " "),
+        ("Code postal / Ville", "75002, Paris", ","),
+        ("PLZ", "1012AB Amsterdam", " "),
+        ("Town", "1012 AB Amsterdam", None),
+        ("Ort", "Berlin", None),
+        ("Straat", "1012 Elm", None),
+        ("PLZ Name", "10119 Berlin", None),
+    ],
+)
+def test_a_column_with_postal_code_and_city_is_split(column: str, texts: str, separator: str | None) -> None:
+    record = {key: value for key, value in RECORD.items() if key != "city"}
+    records: list[dict[str, Cell]] = [{**record, column: each} for each in texts.split("|")]
+    found = entries(propose_mapping(Records([*record, column], records), "a.csv"))
+    expected = f'{{ from = "{column}", split = "{separator}", part = '
+    assert (found.get("postal_code") == f"{expected}1 }}") == (separator is not None)
+    assert (found["city"] == f"{expected}2 }}") == (separator is not None)
+
+
+def test_a_city_with_numbers_is_not_split_if_another_column_has_the_postal_code() -> None:
+    found = entries(of_columns(city="10119 Berlin", PLZ="10119"))
+    assert (found["postal_code"], found["city"]) == ('"PLZ"', '"city"')
+
+
 def test_decimal_commas_are_not_declared_if_other_numbers_have_points() -> None:
     assert "decimal" not in of_columns(latitude="43,6532|43.7", longitude="-79,3832|1,2345")
 
@@ -274,10 +351,6 @@ def test_decimal_commas_are_not_declared_if_other_numbers_have_points() -> None:
         (
             "geöffnet|zu",
             '{ from = "is_open", values = { "geöffnet" = true, "zu" = false } }  # "zu" seems to be the opposite',
-        ),
-        (
-            "xx|closed",
-            '{ from = "is_open", values = { "closed" = false, "xx" = true } }  # "xx" seems to be the opposite',
         ),
         ("k.A.|-|", None),
     ],
@@ -295,11 +368,6 @@ def test_what_values_of_a_flag_mean_is_asked_if_it_is_not_known() -> None:
     ) in text
     text = of_columns(Open="9-17|10-18|9-12")
     assert '# "Open" may be is_open, but has neither yes nor no, such as "9-17".\n' in text
-    text = of_columns(is_open="open|closed|im Umbau")
-    assert (
-        '# What does "im Umbau" mean? Add it to the values, or declare other = false.\n'
-        'is_open = { from = "is_open", values = { "open" = true, "closed" = false } }\n'
-    ) in text
 
 
 @pytest.mark.parametrize(
@@ -370,6 +438,38 @@ def test_ambiguous_dates_are_asked_for(texts: str, formats: list[str]) -> None:
     question = f'# Which format is "{first}" in? The first records do not show it.'
     assert "\n".join([f"{question} Keep one of these lines:", *lines, ""]) in text
     assert "time_zone" not in text
+
+
+@pytest.mark.parametrize(
+    ("texts", "other", "formats"),
+    [
+        ("05.06.2024", "31.12.2023", '"dd.mm.yyyy"'),
+        ("05/06/2024 10:30", "12/31/2023|01/02/2023", '"mm/dd/yyyy hh:mm"'),
+        (
+            "05.06.2024|2024-01-01|05.06.2024, 10:00",
+            "31.12.2023 23:00",
+            '["dd.mm.yyyy", "dd.mm.yyyy, hh:mm", "rfc3339"]',
+        ),
+        ("05.06.2024", "31/12/2023", None),
+        ("05.06.2024", "31.12.23", None),
+        ("05.06.2024", "31. 12. 2023", None),
+        ("05.06.2024", "05.07.2024", None),
+        ("05.06.2024", "31.12.2023|soon", None),
+        ("05.06.2024|soon", "31.12.2023", '"dd.mm.yyyy"'),
+    ],
+)
+def test_the_format_that_another_column_proves_decides(texts: str, other: str, formats: str | None) -> None:
+    text = of_columns(created_at=texts, Inventory=other)
+    proven = formats and f'{{ from = "created_at", date = {formats} }}  # as "Inventory" proves'
+    assert entries(text)["created_at"] == proven or formats is None
+    assert ("Which format is" in text) == (formats is None)
+    assert ('"soon" in "created_at" has no format' in text) == ("soon" in texts)
+
+
+def test_columns_that_prove_different_formats_decide_nothing() -> None:
+    text = of_columns(created_at="05.06.2024", updated_at="31.12.2023", Inventory="12.31.2023")
+    assert 'Which format is "05.06.2024" in?' in text
+    assert entries(text)["updated_at"] == '{ from = "updated_at", date = "dd.mm.yyyy" }'
 
 
 @pytest.mark.parametrize(
@@ -520,9 +620,9 @@ def test_nothing_at_all_is_still_a_proposal() -> None:
 
 @pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "\x7f", "\u202e", "\x1b[2J", "ä", "#", "a = b"])
 def test_any_name_and_value_is_written_as_toml_that_is_printable(name: str) -> None:
-    record = {**RECORD, f"city{name}": "x", "is_open": f"no{name}"}
+    record = {**RECORD, f"city{name}": "x", "is_open": f"zu{name}"}
     del record["city"]
-    file = Records(list(record), [record, {**record, "is_open": "no"}])
+    file = Records(list(record), [record, {**record, "is_open": "yes"}])
     text = propose_mapping(file, f"{name}.csv").replace('constant = ""', 'constant = "x"')
     assert all(line.isprintable() for line in text.splitlines())
     parse_mapping(text.encode())
@@ -538,9 +638,9 @@ class Asked(Records):
 
     asked: Sequence[str] = ()
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:
         self.asked = columns
-        return super().batches(columns)
+        return super().batches(columns, also)
 
 
 def test_the_work_for_a_wide_header_is_bounded() -> None:

@@ -6,17 +6,18 @@ from types import SimpleNamespace
 from typing import Any
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.app import App
-from service.web.auth import no_authentication
+from service.web.answers.response import Response
+from service.web.connections.application import Application
 from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.connection import Connection
 from service.web.connections.limits import RECEIVE_BYTES, Limits
 from service.web.connections.log_throttling import LogThrottle
-from service.web.connections.request import Request
 from service.web.connections.timeouts import timeouts
 from service.web.connections.turns import Turns
 from service.web.endpoints.probes import probe_routes
-from service.web.response import Response
+from service.web.pipeline.app import App
+from service.web.pipeline.auth import no_authentication
+from service.web.requests.request import Request
 from service.web.telemetry.counters import UNMATCHED, Counters
 from service.web.telemetry.events import Event
 from service.web.telemetry.observer import Observer
@@ -53,7 +54,7 @@ class Wire(asyncio.Transport):
     unread  bytes sent while reading was paused
     """
 
-    def __init__(self, app: App | None = None, limits: Limits = LIMITS, *, room: float = float("inf")) -> None:
+    def __init__(self, app: Application | None = None, limits: Limits = LIMITS, *, room: float = float("inf")) -> None:
         super().__init__({"peername": ("192.0.2.1", 5), "socket": SimpleNamespace(fileno=lambda: -1)})
         self.app = app or GatedApp()
         self.clock = 100.0
@@ -98,6 +99,10 @@ class Wire(asyncio.Transport):
         if not self._closing and not self.connection.eof_received():
             self.close()
         await settle()
+
+    def drop(self, error: OSError) -> None:
+        """Let the system end the connection with an error."""
+        self._end(error)
 
     async def take(self, count: float = float("inf")) -> None:
         """Read more of what the server sends."""
@@ -166,10 +171,13 @@ class Wire(asyncio.Transport):
             self.abort()
 
     def abort(self) -> None:
+        self._end(None)
+
+    def _end(self, error: OSError | None) -> None:
         if not self._closing:
             self._closing = self.ended = True
             self._buffer.clear()
-            asyncio.get_running_loop().call_soon(self.connection.connection_lost, None)
+            asyncio.get_running_loop().call_soon(self.connection.connection_lost, error)
 
     def is_closing(self) -> bool:
         return self._closing

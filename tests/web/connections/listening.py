@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import no_authentication
 from service.web.connections.limits import Limits
+from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site, open_site
 from service.web.telemetry.events import Event
 from tests.program import SECONDS
@@ -25,7 +25,9 @@ Dial = Callable[[], Awaitable[Wire]]
 
 
 @asynccontextmanager
-async def listening(snapshots: SnapshotHolder, path: Path | None = None) -> AsyncIterator[Dial]:
+async def listening(
+    snapshots: SnapshotHolder, path: Path | None = None, limits: Limits = LIMITS
+) -> AsyncIterator[Dial]:
     """Serve on a Unix socket or TCP; yield a function that connects. Clients read little ahead."""
     wires: list[Wire] = []
     if path is not None:
@@ -34,7 +36,7 @@ async def listening(snapshots: SnapshotHolder, path: Path | None = None) -> Asyn
     else:
         bound = socket.create_server(("127.0.0.1", 0))
     address = bound.getsockname()
-    close = await open_site(make_site(snapshots, no_authentication, POLICY), LIMITS, public=[bound], admin=[])
+    close = await open_site(make_site(snapshots, no_authentication, POLICY), limits, public=[bound], admin=[])
 
     async def dial() -> Wire:
         if path is not None:

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from service.web.answer import Answer
+from service.web.answers.answer import Answer
+from service.web.answers.response import Response
 from service.web.connections.backpressure import UnsentResponses, release_free_memory
 from service.web.connections.limits import MAX_UNSENT_BYTES
-from service.web.connections.request import Request
-from service.web.response import Response
+from service.web.requests.request import Request
 from service.web.telemetry.events import Event
 from tests.program import SECONDS
 from tests.web.connections.harness import GET, GatedApp, Wire

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.model.errors import BadRequest, ContentTooLarge, RequestError
-from service.web.connections.body import Body, ChunkedBody, SizedBody
+from service.web.connections.body import ChunkedBody, RequestBody, SizedBody
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_LINE_BYTES, MAX_BODY_PARTS
 
 NEXT = b"GET / HTTP/1.1\r\n\r\n"
@@ -19,7 +19,7 @@ def longest(more: bytes = b"") -> bytes:
     return b"1;a=".ljust(MAX_BODY_LINE_BYTES - 2, b"b") + more + b"\r\n"
 
 
-def rest_after(body: Body, sent: bytes, step: int) -> bytes:
+def rest_after(body: RequestBody, sent: bytes, step: int) -> bytes:
     """Send bytes in steps, and return those after the body."""
     received = bytearray()
     for start in range(0, len(sent), step):

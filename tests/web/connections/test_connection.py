@@ -6,11 +6,11 @@ import logging
 import pytest
 
 from service.model.errors import NotFound
-from service.web.answer import Answer
+from service.web.answers.answer import Answer
+from service.web.answers.response import Response
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_HEAD_BYTES, RECEIVE_BYTES, Limits
-from service.web.connections.request import Request
 from service.web.connections.timeouts import State
-from service.web.response import Response
+from service.web.requests.request import Request
 from service.web.telemetry.events import Event
 from tests.web.connections.harness import GET, GatedApp, Wire, settle
 

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.auth import no_authentication
+from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site, open_site
 from service.web.telemetry.events import Event
 from tests.program import SECONDS

@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.model.errors import Unauthorized
+from service.web.connections.framing import read_request
 from service.web.connections.heads import HeadReader
 from service.web.connections.parse_errors import RejectedHead
 from service.web.connections.repeated_fields import RepeatedFields
-from service.web.connections.request import Request, read_request
-from service.web.headers.request_fields import OWN, RequestFields
+from service.web.requests.request import Request
+from service.web.requests.request_fields import OWN, RequestFields
 
 BLOCK = b"\r\nHost: t\r\nx-api-key: a\r\nAccept: */*\r\n\r\n"
 FIRST = b"GET / HTTP/1.1"

@@ -7,8 +7,9 @@ from yarl import URL
 
 from service.model.errors import BadRequest, ContentTooLarge
 from service.web.connections.aiohttp_names import RawRequestMessage
+from service.web.connections.framing import read_request
 from service.web.connections.limits import MAX_BODY_BYTES
-from service.web.connections.request import Request, read_request
+from service.web.requests.request import Request
 
 
 def read(*fields: tuple[str, str], version: HttpVersion = HttpVersion11, chunked: bool = False) -> Request:

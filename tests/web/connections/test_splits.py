@@ -1,8 +1,10 @@
 """Responses do not depend on how the bytes of a client are split into packets."""
 
 import re
+from itertools import accumulate, pairwise
 
 import pytest
+from hypothesis import given, strategies as st
 
 from tests.web.connections.harness import GET, exchange
 from tests.web.connections.malformed import FAMILIES, Case
@@ -21,6 +23,8 @@ STREAMS = {
         GET * 2 + get(line=b"HEAD /health HTTP/1.1") + get(line=b"GET /nope HTTP/1.1") + GET,
     ),
     "line ends before requests": ([200, 200, 200], b"\r\n\r\n" + GET + b"\r\n" * 4 + GET + b"\n\r" + GET),
+    "most line ends before each request": ([200] * 4, (b"\r\n" * 32 + GET) * 4),
+    "too many line ends before a later request": ([200, 200, 400], GET + b"\r\n" * 32 + GET + b"\r\n" * 33 + GET),
     "a body": ([200, 200], get(b"Content-Length: 5") + b"\r\n\r\n\r" + GET),
     "a body in chunks": ([200, 200], get(b"Transfer-Encoding: chunked") + CHUNKS + GET),
     "a body of line ends in chunks": (
@@ -66,6 +70,35 @@ async def test_responses_do_not_depend_on_where_a_stream_is_split(statuses: list
         assert (end, split.answers, split.lost) == (end, unsplit.answers, True)
     bytewise = await exchange(*[stream[start : start + 1] for start in range(len(stream))])
     assert bytewise.answers == unsplit.answers
+
+
+async def test_line_ends_in_packets_of_their_own_are_counted_for_each_request() -> None:
+    wire = await exchange(*[b"\r\n", GET] * 40)
+    assert wire.statuses == [200] * 40
+
+
+REQUESTS = (GET, get(line=b"HEAD /nope HTTP/1.1"), get(b"X-Real-IP: 192.0.2.7"), get(b"Content-Length: 3") + b"a\r\n")
+LINE_ENDS = (b"", b"", b"\r\n", b"\r\n" * 5, b"\n", b"\r", b"\r\n" * 32, b"\r\n" * 33)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(LINE_ENDS), st.sampled_from(REQUESTS)), min_size=1, max_size=40),
+    st.lists(st.integers(1, 200), max_size=80),
+    st.booleans(),
+)
+async def test_responses_do_not_depend_on_how_a_connection_is_split(
+    items: list[tuple[bytes, bytes]],
+    lengths: list[int],
+    each: bool,  # noqa: FBT001 - drawn
+) -> None:
+    parts = [part for item in items for part in item if part]
+    unsplit = await exchange(b"".join(parts))
+    if not each:
+        stream = b"".join(parts)
+        ends = [0, *accumulate(lengths), len(stream)]
+        parts = [part for start, end in pairwise(ends) if (part := stream[start:end])]
+    split = await exchange(*parts)
+    assert (split.answers, split.lost) == (unsplit.answers, unsplit.lost)
 
 
 @pytest.mark.parametrize(("statuses", "stream"), LONG.values(), ids=LONG)

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from service.snapshot.snapshot import SnapshotHolder
-from service.web.app import App
 from service.web.connections.heads import HeadReader
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_PARTS, MAX_LINE_END_BYTES, RECEIVE_BYTES
 from service.web.connections.turns import Turns
 from service.web.headers.forwarded import parse_trusted_proxies
+from service.web.pipeline.app import App
 from service.web.site import make_site
 from service.web.telemetry.access_log import AccessLogEntry, encode_lines
 from tests.web.connections.harness import GET, Wire

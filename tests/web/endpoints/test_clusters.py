@@ -275,7 +275,7 @@ async def test_revalidation_head_and_compression_work(maps: Client) -> None:
 
 async def test_a_304_to_a_client_with_the_tag_counts_nothing(maps: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     tag = (await cluster(maps)).etag
-    monkeypatch.setattr("service.web.endpoints.clusters.map_clusters", None)
+    monkeypatch.setattr("service.web.formats.cluster_collection.map_clusters", None)
     assert (await cluster(maps, f"If-None-Match: {tag}")).status == 304
 
 

@@ -35,7 +35,16 @@ SIMILAR = (
 PREFLIGHT = "Access-Control-Request-Method: GET"
 ALLOWED, EXPOSED = "Access-Control-Allow-Origin", "Access-Control-Expose-Headers"
 CORS_FIELDS = {ALLOWED.lower(), EXPOSED.lower()}
-READABLE = {"link", "etag", "x-dataset-version", "retry-after", "x-request-id", "ratelimit", "ratelimit-policy"}
+READABLE = {
+    "link",
+    "etag",
+    "x-dataset-version",
+    "x-ignored-parameters",
+    "retry-after",
+    "x-request-id",
+    "ratelimit",
+    "ratelimit-policy",
+}
 SENDABLE = {"x-api-key", "prefer", "x-dataset-version", "x-request-id", "traceparent"} | {
     f"if-{condition}" for condition in ("none-match", "modified-since", "match", "unmodified-since")
 }

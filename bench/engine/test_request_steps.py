@@ -1,0 +1,282 @@
+"""The steps of a request from bytes to bytes, each by itself, in batches of distinct requests."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from itertools import count, cycle
+from typing import Final
+
+import pytest
+from aiohttp import HttpVersion11
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from bench.engine.loopback import Loopback
+from bench.engine.request_pipeline import Pipeline, Target
+from bench.engine.request_reader import RequestReader, request
+from service.engine.page import Page, page
+from service.model.envelope import wrap
+from service.web.answers.response import Pieces, Response
+from service.web.headers.content_coding import IDENTITY
+from service.web.headers.cors import Cors
+from service.web.headers.request_id import REQUEST_ID
+from service.web.pipeline.parsed_parameters import ParsedParameters
+from service.web.pipeline.plan import Body, Plan
+from service.web.telemetry.access_log import AccessLogEntry
+from service.web.telemetry.observer import Exchange, Observer
+
+_BATCH: Final = 100
+_CALLS: Final = 5000
+# Responses of so many bytes are sent before the client reads them: the system accepts these immediately.
+_SENT_BYTES: Final = 100_000
+_SECONDS: Final = 0.00002
+
+# Prepares a step on a target, to be called once.
+Prepare = Callable[[Target], Callable[[], object]]
+
+
+def _nothing(_: Pipeline, __: Loopback) -> Prepare:
+    return lambda _: partial(_do_nothing, None)
+
+
+def _parse_http_again(pipeline: Pipeline, _: Loopback) -> Prepare:
+    reader = RequestReader()
+    reader.read(bytearray(pipeline.targets[0].head()))
+    return lambda target: partial(reader.read_again, bytearray(target.head()))
+
+
+def _parse_http(_: Pipeline, __: Loopback) -> Prepare:
+    reader, numbers = RequestReader(), count()
+    return lambda target: partial(reader.read, bytearray(target.head(next(numbers))))
+
+
+def _route(pipeline: Pipeline, _: Loopback) -> Prepare:
+    return lambda target: partial(pipeline.routes.find, target.path)
+
+
+def _authenticate_again(pipeline: Pipeline, _: Loopback) -> Prepare:
+    fields = request(pipeline.targets[0]).fields
+    pipeline.authenticate(fields)
+    return lambda _: partial(pipeline.authenticate, fields)
+
+
+def _authenticate(pipeline: Pipeline, _: Loopback) -> Prepare:
+    return lambda target: partial(pipeline.authenticate, request(target).fields)
+
+
+def _parameters(_: Pipeline, __: Loopback) -> Prepare:
+    return lambda target: partial(target.new_parser(), target.segment, target.query, False)
+
+
+def _parameters_cached(pipeline: Pipeline, _: Loopback) -> Prepare:
+    for target in pipeline.targets:
+        pipeline.parsed(target)
+    return lambda target: partial(pipeline.parse, target.segment, target.query, False)
+
+
+def _identify(pipeline: Pipeline, _: Loopback) -> Prepare:
+    return lambda target: partial(_identified, _parsed_anew(target), pipeline.dataset.version)
+
+
+def _identify_cached(pipeline: Pipeline, _: Loopback) -> Prepare:
+    for target in pipeline.targets:
+        _identified(pipeline.parsed(target), pipeline.dataset.version)
+    return lambda target: partial(_identified, pipeline.parsed(target), pipeline.dataset.version)
+
+
+def _plan(pipeline: Pipeline, _: Loopback) -> Prepare:
+    fields = request(pipeline.targets[0]).fields
+    for target in pipeline.targets:
+        _planned(pipeline, target)
+
+    def prepare(target: Target) -> Callable[[], object]:
+        route, call = pipeline.call(target, fields)
+        return partial(route.plan, call)
+
+    return prepare
+
+
+def _rows(pipeline: Pipeline, _: Loopback) -> Prepare:
+    dataset = pipeline.dataset
+
+    def prepare(target: Target) -> Callable[[], object]:
+        parsed = pipeline.parsed(target)
+        if target.segment:
+            return partial(dataset.companies.find, parsed.segment)
+        page(dataset.stores, parsed.query)
+        return partial(page, dataset.stores, parsed.query)
+
+    return prepare
+
+
+def _envelope(pipeline: Pipeline, _: Loopback) -> Prepare:
+    _skip_companies(pipeline)
+
+    def prepare(target: Target) -> Callable[[], object]:
+        parsed = _parsed_anew(target)
+        return partial(_wrapped, parsed, page(pipeline.dataset.stores, parsed.query))
+
+    return prepare
+
+
+def _envelope_cached(pipeline: Pipeline, _: Loopback) -> Prepare:
+    _skip_companies(pipeline)
+
+    def prepare(target: Target) -> Callable[[], object]:
+        parsed = pipeline.parsed(target)
+        found = page(pipeline.dataset.stores, parsed.query)
+        parsed.frame(found.total_count)
+        return partial(_wrapped, parsed, found)
+
+    return prepare
+
+
+def _headers(pipeline: Pipeline, _: Loopback) -> Prepare:
+    cors = Cors(frozenset())
+    return lambda target: partial(_respond, *_planned(pipeline, target), cors)
+
+
+def _encode(pipeline: Pipeline, _: Loopback) -> Prepare:
+    return lambda target: partial(_response(pipeline, target).encode, "GET", HttpVersion11, keep_alive=True)
+
+
+def _write(pipeline: Pipeline, connection: Loopback) -> Prepare:
+    return lambda target: partial(connection.transport.writelines, _pieces(pipeline, target))
+
+
+def _count(pipeline: Pipeline, _: Loopback) -> Prepare:
+    return _observe(pipeline, Observer(pipeline.app.traffic))
+
+
+def _log(pipeline: Pipeline, _: Loopback) -> Prepare:
+    return _observe(pipeline, Observer(pipeline.app.traffic, log=_Log()))
+
+
+def _whole_again(pipeline: Pipeline, connection: Loopback) -> Prepare:
+    _answer_all(pipeline, connection)
+    return lambda target: partial(connection.receive, target.head())
+
+
+def _whole(pipeline: Pipeline, connection: Loopback) -> Prepare:
+    numbers = count()
+    _answer_all(pipeline, connection)
+    return lambda target: partial(connection.receive, target.head(next(numbers)))
+
+
+STEPS: Final = {
+    "nothing": _nothing,
+    "parse HTTP, same header fields": _parse_http_again,
+    "parse HTTP, other header fields": _parse_http,
+    "route": _route,
+    "authenticate, same header fields": _authenticate_again,
+    "authenticate, other header fields": _authenticate,
+    "parse parameters (cold)": _parameters,
+    "parse parameters (cached)": _parameters_cached,
+    "identify (cold)": _identify,
+    "identify (cached)": _identify_cached,
+    "plan": _plan,
+    "select (cached), sort and slice, or find the company": _rows,
+    "envelope (cold)": _envelope,
+    "envelope (cached)": _envelope_cached,
+    "header fields of the response": _headers,
+    "encode the response": _encode,
+    "write": _write,
+    "count": _count,
+    "count and log": _log,
+    "**the whole request**, same header fields": _whole_again,
+    "**the whole request**, other header fields": _whole,
+}
+_SENDING: Final = (_write, _whole_again, _whole)
+
+
+def test_request(benchmark: BenchmarkFixture, pipeline: Pipeline, connection: Loopback, step: str) -> None:
+    """Time a step on batches of targets; to prepare the steps, and to read what they sent, is not timed."""
+    prepare, is_sending = STEPS[step](pipeline, connection), STEPS[step] in _SENDING
+    most = _SENT_BYTES // sum(map(len, _pieces(pipeline, pipeline.targets[0]))) if is_sending else _BATCH
+    size = max(min(most, _BATCH, len(pipeline.targets)), 1)
+    targets = cycle(pipeline.targets)
+
+    def setup() -> tuple[tuple[object, ...], dict[str, object]]:
+        steps = [prepare(next(targets)) for _ in range(size)]
+        if is_sending:
+            connection.settle()
+        return (steps,), {}
+
+    benchmark.extra_info["requests"] = size
+    rounds = _CALLS // size
+    benchmark.pedantic(_call_each, setup=setup, rounds=rounds, warmup_rounds=rounds // 10)  # type: ignore[no-untyped-call]
+
+
+def _call_each(steps: list[Callable[[], object]]) -> None:
+    for step in steps:
+        step()
+
+
+class _Log:
+    """Queues the last entries, without a file."""
+
+    def __init__(self) -> None:
+        self._entries: deque[AccessLogEntry] = deque(maxlen=_BATCH)
+
+    def write(self, entry: AccessLogEntry) -> bool:
+        """Queue an entry."""
+        self._entries.append(entry)
+        return True
+
+
+def _do_nothing(_: object) -> None:
+    """Do nothing."""
+
+
+def _skip_companies(pipeline: Pipeline) -> None:
+    if pipeline.targets[0].segment:
+        pytest.skip("a company has no envelope")
+
+
+def _parsed_anew(target: Target) -> ParsedParameters:
+    return target.new_parser()(target.segment, target.query, False)
+
+
+def _identified(parsed: ParsedParameters, version: str) -> str:
+    return parsed.identified(version).tag(IDENTITY)
+
+
+def _wrapped(parsed: ParsedParameters, found: Page) -> object:
+    return wrap(parsed.frame(found.total_count).opening, found.rows)
+
+
+def _respond(plan: Plan, body: Body, cors: Cors) -> Response:
+    answer = plan.ok(body)
+    return Response(answer, (f"{REQUEST_ID}: bench-1", *cors.lines(answer.vary, None)), authenticated=True)
+
+
+def _planned(pipeline: Pipeline, target: Target) -> tuple[Plan, Body]:
+    route, call = pipeline.call(target, request(target).fields)
+    plan = route.plan(call)
+    body = asyncio.run(plan.format.body())
+    plan.ok(body)
+    return plan, body
+
+
+def _response(pipeline: Pipeline, target: Target) -> Response:
+    return _respond(*_planned(pipeline, target), Cors(frozenset()))
+
+
+def _pieces(pipeline: Pipeline, target: Target) -> Pieces:
+    return _response(pipeline, target).encode("GET", HttpVersion11, keep_alive=True)
+
+
+def _observe(pipeline: Pipeline, observer: Observer) -> Prepare:
+    def prepare(target: Target) -> Callable[[], object]:
+        received = request(target)
+        exchange = Exchange("bench-1", target.operation, pipeline.authenticate(received.fields))
+        return partial(observer.answered, received, exchange, _response(pipeline, target).answer, _SECONDS)
+
+    return prepare
+
+
+def _answer_all(pipeline: Pipeline, connection: Loopback) -> None:
+    """Send every request once, so that everything is cached, and the connection is authenticated."""
+    for target in pipeline.targets:
+        connection.receive(target.head())
+        connection.settle()

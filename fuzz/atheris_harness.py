@@ -1,0 +1,16 @@
+"""Fuzz one target with atheris: `python -m fuzz.atheris_harness TARGET [option of libFuzzer]…`.
+
+It stops at the first finding, which it writes to a file.
+"""
+
+import sys
+
+import atheris
+
+with atheris.instrument_imports(include=["service"]):
+    from fuzz.targets import TARGETS
+
+if __name__ == "__main__":
+    name, *options = sys.argv[1:]
+    atheris.Setup([name, *options], TARGETS[name].read)
+    atheris.Fuzz()

@@ -1,0 +1,99 @@
+"""Readers whose complexity is measured: they read and do not check the result, unlike fuzz targets."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from service.loading.compiler import Compiler
+from service.model.errors import RequestError, UnprocessableContent
+from service.model.kinds import POSTAL, WORDS, number_key, parse_flag, parse_instant
+from service.model.place import parse_box, parse_point
+from service.model.query import QueryParser
+from service.model.records import STORES
+from service.model.words import parse_terms, words
+from service.reading.batches.diagnostics import FileError
+from service.reading.formats.csv.csv_reader import open_csv
+from service.reading.proposal.column_choice import recognizes
+from service.reading.proposal.proposal import propose_mapping
+from service.reading.text.decompression import plain_text
+from service.web.connections.body import ChunkedBody
+from service.web.connections.framing import read_request
+from service.web.connections.heads import HeadReader
+from service.web.connections.parse_errors import RejectedHead
+from service.web.headers.ignored_parameters import ignored_parameter_lines
+from service.web.pipeline.parsed_parameters import ParsedParameters
+from service.web.requests.request_target import query_pairs
+from tests.loading.data_files import read_batches
+
+_PARSER: Final = QueryParser(STORES)
+
+
+def read_heads(given: bytes) -> None:
+    """Read the heads of requests."""
+    reader, received = HeadReader(), bytearray(given)
+    while (head := reader.read(received, ended=True)) is not None and not isinstance(head, RejectedHead):
+        read_request(head, bytearray(), None)
+
+
+def skip_chunks(given: bytes) -> None:
+    """Skip a body in chunks."""
+    with suppress(RequestError):
+        ChunkedBody().skip(bytearray(given))
+
+
+def read_query(given: bytes) -> None:
+    """Read a query of stores, and write the beginning and the links of its page, and what it ignores."""
+    raw = given.translate(None, b"\r\n\0").decode("utf-8", "surrogateescape")
+    pairs = query_pairs(raw)
+    ignored_parameter_lines(_PARSER.unknown(pairs))
+    with suppress(UnprocessableContent):
+        ParsedParameters("/stores", "", raw, _PARSER.parse(pairs, strict=True)).frame(1)
+
+
+def match_value(given: bytes) -> None:
+    """Parse one value as each kind of field."""
+    text = given.decode("utf-8", "replace")
+    for read in (WORDS.normalize, POSTAL.normalize, number_key, parse_flag, parse_instant):
+        read(text)
+
+
+def parse_places(given: bytes) -> None:
+    """Parse a text as a point and as a box."""
+    text = given.decode("utf-8", "replace")
+    for read in (parse_point, parse_box):
+        with suppress(ValueError):
+            read(text)
+
+
+def split_words(given: bytes) -> None:
+    """Split a text into words as it is indexed and as it is searched for."""
+    text = given.decode("utf-8", "replace")
+    words(text)
+    with suppress(ValueError):
+        parse_terms(text)
+
+
+def load_stores(form: str) -> Callable[[bytes], None]:
+    """Return a reader that parses stores in a format, validates them and builds their table."""
+
+    def read(given: bytes) -> None:
+        compiler = Compiler(STORES, file="file", companies=None)
+        with suppress(FileError):
+            for batch in read_batches(form, given, STORES):
+                compiler.add(batch)
+            compiler.close()
+            compiler.build()
+
+    return read
+
+
+def open_csv_text(given: bytes) -> None:
+    """Find the delimiter and the columns of a CSV text."""
+    with suppress(FileError):
+        read_batches("csv", given, STORES)
+
+
+def propose(given: bytes) -> None:
+    """Propose a mapping for a CSV text."""
+    with suppress(FileError):
+        propose_mapping(open_csv(plain_text(given, None), finds=recognizes), "file")

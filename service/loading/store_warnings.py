@@ -1,0 +1,178 @@
+"""Warnings about all stores together: their locations, countries and postal codes, each with a count and an example."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from service.engine.column import Column, Rows, merge
+from service.engine.locations import Locations
+from service.engine.sphere import Floats
+from service.engine.string_array import StringArray
+from service.engine.table import Table
+from service.loading.countries import Country, countries_by_name
+from service.model.kinds import key_number
+from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, Box
+from service.reading.batches.diagnostics import Code, Diagnostic
+from service.texts import counted, truncate
+
+_COORDINATES: Final = ("latitude", "longitude")
+_EARTH: Final = Box(-MAX_LONGITUDE, -MAX_LATITUDE, MAX_LONGITUDE, MAX_LATITUDE)
+_TEXTS: Final = b"3"  # sorts after the normalized keys of decimals, and not after those of other texts
+# A few stores are without a location in most data, because their address was not found.
+_MANY: Final = 10  # stores
+_LARGE: Final = 0.1  # of all stores
+_NEARLY_ALL: Final = 0.9  # of the stores outside of a country
+_EXTENSION: Final = 5  # characters after the first part of a code such as 02108-1234
+
+
+class _Finding(msgspec.Struct, frozen=True, eq=False):
+    """Some `rows` out of `total`, what they have in common, and how the sentence ends."""
+
+    code: Code
+    field: str | None
+    rows: Rows
+    total: int
+    what: str
+    end: str = ""
+
+    def diagnostic(self, stores: Table, file: str) -> Diagnostic:
+        """Return the warning, with the first row as an example."""
+        record = _record(stores, self.rows[0])
+        value = record[self.field] if self.field else None
+        example = f"such as {truncate(record[stores.key])!r}"
+        why = f"{self.what} in {len(self.rows):,} of {counted(self.total, 'store')}, {example}{self.end}"
+        return Diagnostic(self.code, file, None, None, self.field, value and truncate(value), why)
+
+
+def store_warnings(stores: Table, locations: Locations, file: str) -> Iterator[Diagnostic]:
+    """Yield the warnings about the stores of a file."""
+    yield from (each.diagnostic(stores, file) for each in _findings(stores, locations) if len(each.rows))
+
+
+def _findings(stores: Table, locations: Locations) -> Iterator[_Finding]:
+    coordinates = _coordinates(stores, locations)
+    yield from _without_location(stores)
+    yield _at_zero(coordinates)
+    column, postal_codes = stores.columns["country"], stores.columns["postal_code"]
+    for country, codes in _countries(column).items():
+        rows = merge(map(column.postings, codes))
+        yield from _outside(rows, coordinates, country.boxes)
+        yield from _spellings(stores, codes)
+        if country.postal_digits is not None:
+            yield _short_codes(rows, postal_codes, country.postal_digits)
+
+
+def _without_location(stores: Table) -> Iterator[_Finding]:
+    """Yield the stores without coordinates, if they are many but not all, and those with only one."""
+    columns, total = {name: stores.columns[name] for name in _COORDINATES}, len(stores)
+    neither = np.arange(total, dtype=np.int32)
+    for column in columns.values():
+        neither = neither[column.codes[neither] >= _decimals(column)]
+    if max(_MANY, _LARGE * total) <= len(neither) < total:
+        yield _Finding("unlocated", None, neither, total, "no location", ": maps and searches by place omit them")
+    for field, other in (_COORDINATES, _COORDINATES[::-1]):
+        missing = columns[field].order[columns[field].non_null_count :]
+        rows = missing[columns[other].codes[missing] < _decimals(columns[other])]
+        yield _Finding("location", field, rows, total, f"missing beside a {other}")
+
+
+def _at_zero(coordinates: tuple[Floats, Floats]) -> _Finding:
+    """Return the stores at 0, 0, and forget where they are."""
+    latitudes, longitudes = coordinates
+    rows = np.flatnonzero((latitudes == 0) & (longitudes == 0)).astype(np.int32)
+    latitudes[rows] = longitudes[rows] = np.nan
+    what, end = "latitude and longitude are 0", ": leave them empty if the location is unknown"
+    return _Finding("location", None, rows, len(latitudes), what, end)
+
+
+def _outside(rows: Rows, coordinates: tuple[Floats, Floats], boxes: Sequence[Box]) -> Iterator[_Finding]:
+    """Yield the rows outside of all boxes, and whether most are inside with latitude and longitude exchanged.
+
+    Those out of range only count if they are inside then: they have a warning of their own.
+    """
+    latitudes, longitudes = coordinates
+    found = _beyond(rows, latitudes, longitudes, boxes)
+    misplaced = _beyond(found, longitudes, latitudes, boxes)
+    unreal = _beyond(misplaced, latitudes, longitudes, (_EARTH,))
+    found = np.setdiff1d(found, unreal, assume_unique=True)
+    if len(found):
+        end = f" at {latitudes[found[0]]:g}, {longitudes[found[0]]:g}"
+        if len(misplaced) - len(unreal) <= (1 - _NEARLY_ALL) * len(found):
+            end += "; latitude and longitude seem to be exchanged"
+        yield _Finding("outside", "country", found, len(rows), "a location outside of it", end)
+
+
+def _beyond(rows: Rows, latitudes: Floats, longitudes: Floats, boxes: Sequence[Box]) -> Rows:
+    """Return the rows with coordinates that are in none of the boxes."""
+    for west, south, east, north in boxes:
+        x, y = longitudes[rows], latitudes[rows]
+        rows = rows[(x < west) | (x > east) | (y < south) | (y > north)]
+    return rows
+
+
+def _spellings(stores: Table, codes: Sequence[int]) -> Iterator[_Finding]:
+    """Yield the rows with another name of their country than the most frequent one."""
+    column = stores.columns["country"]
+    *others, most = sorted(codes, key=column.count)
+    name = truncate(_record(stores, column.postings(most)[0])["country"])
+    for code in others:
+        total, end = column.count(code) + column.count(most), f": filters by it do not find {name!r}, nor the reverse"
+        yield _Finding("spelling", "country", column.postings(code), total, "another name of the same country", end)
+
+
+def _short_codes(rows: Rows, column: Column, digits: int) -> _Finding:
+    """Return the rows whose postal codes have one or two digits too few."""
+    values, short = _values(column), (digits - 2, digits - 1)
+    lengths = np.append(np.diff(values.offsets), 0)
+    possible = rows[np.isin(lengths.take(column.codes[rows]), [*short, *(length + _EXTENSION for length in short)])]
+    pattern = re.compile(rb"[0-9]{%d,%d}(?:-[0-9]{4})?" % short)
+    codes = column.codes[possible]
+    found = possible[np.isin(codes, [code for code in np.unique(codes).tolist() if pattern.fullmatch(values[code])])]
+    end = ": leading zeros seem to be missing"
+    return _Finding("postal", "postal_code", found, len(rows), f"fewer than {digits} digits", end)
+
+
+def _countries(column: Column) -> Mapping[Country, list[int]]:
+    """Return the known countries, and the codes of their names in a column."""
+    known, found = countries_by_name(), defaultdict[Country, list[int]](list)
+    for code, key in enumerate(_values(column)):
+        if key in known:
+            found[known[key]].append(code)
+    return found
+
+
+def _coordinates(stores: Table, locations: Locations) -> tuple[Floats, Floats]:
+    """Return latitude and longitude of each row in degrees, out of range or not; NaN if one of them is no decimal."""
+    latitudes, longitudes = np.full((2, len(stores)), np.nan)
+    located, others = np.split(locations.order, [locations.count])
+    latitudes[located], longitudes[located] = locations.latitudes, locations.longitudes
+    columns = [stores.columns[name] for name in _COORDINATES]
+    for column in columns:
+        others = others[column.codes[others] < _decimals(column)]
+    latitudes[others], longitudes[others] = (_numbers(column, others) for column in columns)
+    return latitudes, longitudes
+
+
+def _decimals(column: Column) -> int:
+    """Return the number of distinct decimals, which come before other texts."""
+    return _values(column).bisect(_TEXTS)
+
+
+def _numbers(column: Column, rows: Rows) -> Floats:
+    """Return the numbers of rows with decimals."""
+    codes, inverse = np.unique(column.codes[rows], return_inverse=True)
+    numbers: Floats = np.array([key_number(_values(column)[code]) for code in codes.tolist()], float)[inverse]
+    return numbers
+
+
+def _values(column: Column) -> StringArray:
+    return column.values or StringArray.of(())
+
+
+def _record(stores: Table, row: int) -> dict[str, Any]:
+    record: dict[str, Any] = msgspec.json.decode(stores.rows[int(row)][:-1])
+    return record

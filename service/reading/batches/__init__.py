@@ -1,0 +1,1 @@
+"""Batches of records, what opened files yield them, and the diagnostics about them."""

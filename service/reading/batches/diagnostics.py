@@ -1,0 +1,99 @@
+"""Errors and warnings about a data set: what is wrong, where, and how it is displayed."""
+
+import os
+import re
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from service.texts import printable, truncate
+
+# `file` refuses the whole data set; a record with any other error is not served. Warnings have no effect.
+ErrorCode: TypeAlias = Literal["file", "missing", "type", "date", "text", "cells", "duplicate", "company"]
+FileWarning: TypeAlias = Literal["unused", "closed", "unterminated"]
+RecordWarning: TypeAlias = Literal[
+    "repeated", "range", "number", "placeholder", "formula", "spreadsheet", "exponent", "parent"
+]
+StoresWarning: TypeAlias = Literal["unlocated", "location", "outside", "postal", "spelling"]  # about all stores
+WarningCode: TypeAlias = Literal[FileWarning, RecordWarning, StoresWarning]
+Code: TypeAlias = ErrorCode | WarningCode
+
+_NUMBERED: Final = ("json", "geojson", "parquet", "geoparquet")  # formats that are not one record per line
+_PLAIN: Final = ("csv", "tsv", "tab", "txt")  # formats without types
+# The format and the compression at the end of the name of a data file.
+_EXTENSIONS: Final = re.compile(r"\.([a-z]+)(?:\.(?:gz|zst))?\Z", re.IGNORECASE)
+_MAX_WHY: Final = 2_000  # characters of the reason why a file cannot be used
+
+
+class Issue(msgspec.Struct, frozen=True):
+    """What is wrong with a cell or a record, without its location: a code and the reason, in one clause."""
+
+    code: Code
+    why: str
+
+
+class Diagnostic(msgspec.Struct, frozen=True):
+    """An error or warning with its location. `line` and `record` count from 1; null if unknown or not applicable."""
+
+    code: Code
+    file: str
+    line: int | None
+    record: int | None
+    field: str | None
+    value: str | None
+    why: str
+
+    def __str__(self) -> str:
+        """Return one line, in the style of compilers: `file:line: record: field: why: value`.
+
+        The record is named in formats whose records may be on a single line, or on none.
+        """
+        file = printable(self.file)
+        place = file if self.line is None else f"{file}:{self.line}"
+        record = f"record {self.record}" if self.record is not None and _format(self.file) in _NUMBERED else None
+        return ": ".join(part for part in (place, record, self._shown_field(), self.why, self._shown_value()) if part)
+
+    def _shown_field(self) -> str | None:
+        """Return the name of the field or column, quoted if it is empty or not printable."""
+        return self.field if self.field is None or (self.field and self.field.isprintable()) else repr(self.field)
+
+    def _shown_value(self) -> str | None:
+        """Return the value, quoted; one of the wrong JSON type as written, where 0 and "0" differ."""
+        if self.value and self.code == "type" and _format(self.file) not in _PLAIN:
+            return printable(self.value)
+        return self.value and repr(self.value)
+
+
+class Location(msgspec.Struct, frozen=True):
+    """The location of a record or of one of its fields."""
+
+    file: str
+    line: int | None
+    record: int
+    field: str | None = None
+
+    def diagnostic(self, issue: Issue, value: str | None) -> Diagnostic:
+        """Return an issue at this location, its value truncated."""
+        short_value = None if value is None else truncate(value)
+        return Diagnostic(issue.code, self.file, self.line, self.record, self.field, short_value, issue.why)
+
+
+class FileError(Exception):
+    """A file cannot be used at all: the reason, and the line if it is known."""
+
+    def __init__(self, why: str, line: int | None = None) -> None:
+        """Take a reason that may quote names and texts of the file: it becomes printable, and is shortened."""
+        self.why, self.line = printable(why if len(why) <= _MAX_WHY else f"{why[:_MAX_WHY]}…"), line
+        super().__init__(self.why)
+
+    def diagnostic(self, file: str | Path) -> Diagnostic:
+        """Return this as the error of a file. In a path, bytes that are not UTF-8 become U+FFFD."""
+        name = os.fsencode(file).decode("utf-8", "replace")
+        return Diagnostic("file", name, self.line, None, None, None, self.why)
+
+
+def _format(file: str) -> str:
+    """Return the format in the name of a data file: `json` is an array, `jsonl` and `ndjson` are JSON Lines."""
+    found = _EXTENSIONS.search(file)
+    return found[1].lower() if found else ""

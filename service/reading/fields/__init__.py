@@ -1,0 +1,1 @@
+"""Fields by the names of columns."""

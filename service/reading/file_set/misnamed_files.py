@@ -1,0 +1,55 @@
+"""Find files that probably hold the records of a data set, but have the wrong name or format."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Final
+
+from service.reading.file_set.file_names import data_files
+from service.reading.formats.file_format import COMPRESSIONS, FORMATS, TEXT_RANK
+
+_MIN_SIMILARITY: Final = 0.75  # that of `companies` and `company`; `stores` and `stops` are less similar
+_SHOWN: Final = 3  # names
+_CSV: Final = "CSV UTF-8 (comma delimited)"
+_OTHER_FORMATS: Final = frozenset({"xls", "xlsx", "ods", "xml", "db", "sqlite"})
+_OTHER_COMPRESSIONS: Final = frozenset({"bz2", "xz", "zip", "7z", "rar", "tar", "tgz", "br", "lz4", "zstd"})
+
+
+def suggest_file_name(names: Iterable[str], expected: str) -> str:
+    """Return what to do with the first file that is probably meant as `expected`, such as `stores`; "" for none."""
+    corrections = (_correction(name, expected) for name in names if _is_similar(name, expected))
+    return next(filter(None, corrections), "")
+
+
+def suggest_other_files(names: Iterable[str], expected: str, others: Iterable[str]) -> str:
+    """Return what to do if the records are in a data file of another name, which is not like `others`; "" for none."""
+    unlike = [name for name in names if not any(_is_similar(name, other) for other in others)]
+    found = [repr(file.name) for file in data_files(unlike) if file.format.rank < TEXT_RANK]
+    if not found:
+        return ""
+    which = f"one of {', '.join(found[:_SHOWN])}{', …' * (len(found) > _SHOWN)}" if len(found) > 1 else found[0]
+    return f"; if the {expected} are in {which}, check and serve that file by itself"
+
+
+def suggest_conversion(name: str) -> str:
+    """Return what to do with a file of a format that is not read, such as a spreadsheet; "" for another."""
+    return f"save it as {_CSV}" if name.casefold().endswith(tuple(f".{each}" for each in _OTHER_FORMATS)) else ""
+
+
+def _is_similar(name: str, expected: str) -> bool:
+    stem = name.partition(".")[0].casefold()
+    return expected in stem or bool(get_close_matches(expected, [stem], cutoff=_MIN_SIMILARITY))
+
+
+def _correction(name: str, expected: str) -> str:
+    """Return what to do with a file; "" if unknown, as for a file that another program is still writing."""
+    _, *extensions = name.casefold().split(".")
+    compression = f".{extensions.pop()}" if extensions and extensions[-1] in COMPRESSIONS else ""
+    extension = extensions[-1] if extensions else ""
+    correct = f"{expected}.{extension}{compression}"
+    if extension in FORMATS:
+        return f"found {name!r}: the name must be {correct}" + (", in lower case" if name.casefold() == correct else "")
+    if extension in _OTHER_COMPRESSIONS:
+        return f"found {name!r}: unpack it, or compress it with gzip (.gz) or Zstandard (.zst)"
+    if extension in _OTHER_FORMATS:
+        return f"found {name!r}: save it as {_CSV}, and name it {expected}.csv"
+    return "" if extension else f"found {name!r}: add the format to the name, as in {expected}.csv{compression}"

@@ -1,0 +1,126 @@
+"""The files of a zip archive, read into memory within bounds; nothing is extracted.
+
+The archive is untrusted: its directory may lie about everything.
+"""
+
+import re
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import PurePosixPath
+from typing import Final
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from service.reading.batches.diagnostics import FileError
+from service.reading.file_set.file_names import ARCHIVE, data_files, parse_name
+from service.reading.text.decompression import check_size, read_bounded
+from service.texts import printable, truncate
+
+MAX_ENTRIES: Final = 1_000
+# Each entry of the directory begins with it. It occurs by chance once in 4 GiB.
+_ENTRY: Final = b"PK\x01\x02"
+_ENCRYPTED: Final = 1  # a flag of an entry
+# Other methods need much memory for little input.
+_METHODS: Final = (ZIP_STORED, ZIP_DEFLATED)
+_OUTSIDE: Final = re.compile(r"/|[A-Za-z]:|.*[\\\0]|(?:.*/)?\.{1,2}(?:/|\Z)|.*//|\Z", re.DOTALL)
+# What macOS and others add for themselves.
+_HIDDEN: Final = re.compile(r"__MACOSX/|(?:.*/)?\.", re.DOTALL)
+# zipfile raises all of these for damaged archives.
+_DAMAGE: Final = (
+    BadZipFile,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+
+
+class ZipArchive:
+    """The files at the top of an archive, or in the one folder of it that has data files."""
+
+    def __init__(self, stored: bytes) -> None:
+        """Read the directory of an archive. Raises FileError."""
+        if stored.count(_ENTRY) > MAX_ENTRIES:
+            raise FileError(f"the archive has more than {MAX_ENTRIES:,} entries")
+        try:
+            self._archive = ZipFile(BytesIO(stored))
+        except _DAMAGE as error:
+            raise _damaged(error) from None
+        self._stored, self._expanded = len(stored), 0
+        infos = self._archive.infolist()
+        _check_names([info.orig_filename for info in infos])
+        shown = [info for info in infos if not info.is_dir() and not _HIDDEN.match(info.filename)]
+        folder = _folder(sorted(info.filename for info in shown))
+        self._infos = {
+            path.name: info for info in shown if str((path := PurePosixPath(info.filename)).parent) == folder
+        }
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the files, without their folder."""
+        return list(self._infos)
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of a file. Raises FileError, also if all that is read of the archive is too much for it."""
+        info = self._infos.get(name)
+        if info is None:
+            raise FileError("the archive does not have this file")
+        _check_entry(info)
+        try:
+            with self._archive.open(info) as stream:
+                content = read_bounded(stream, stored=min(info.compress_size, self._stored))
+        except _DAMAGE as error:
+            raise _damaged(error) from None
+        if len(content) != info.file_size or info.compress_size > self._stored:
+            raise FileError("the archive is damaged: the size of the file is another")
+        self._expanded += len(content)
+        check_size(self._expanded, stored=self._stored)  # entries may share the bytes that they expand
+        return content
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Raise FileError for a name that would lead out of a folder, and for one that is repeated."""
+    for name in filter(_OUTSIDE.match, names):
+        raise FileError(f"the archive has an entry with an unsafe path: {_quoted(name)}")
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise FileError(f"the archive has several entries with the name {_quoted(name)}")
+
+
+def _folder(names: Sequence[str]) -> str:
+    """Return the folder with the data files: the top, which is ".", if there are any, else the only folder with any."""
+    folders = list(dict.fromkeys(str(PurePosixPath(file.name).parent) for file in data_files(names)))
+    if "." in folders:
+        return "."
+    if not folders:
+        nested = next((name for name in names if name.lower().endswith(f".{ARCHIVE}")), None)
+        hint = f": {_quoted(nested)} is an archive itself, unpack it" if nested else ", such as stores.csv"
+        raise FileError(f"the archive has no data file{hint}")
+    if len(folders) > 1:
+        found = ", ".join(map(_quoted, folders[:3]))
+        raise FileError(f"the archive has data files in several folders ({found}): put them into one")
+    return folders[0]
+
+
+def _check_entry(info: ZipInfo) -> None:
+    if info.flag_bits & _ENCRYPTED:
+        raise FileError("the file is encrypted in the archive: make the archive without a password")
+    if info.compress_type not in _METHODS:
+        raise FileError("the file is compressed in an unusual way: make the archive with the method Deflate")
+    named = parse_name(info.filename)
+    if named is not None and named.compression is not None:
+        raise FileError(f"the file is compressed within an archive: put the file without .{named.compression} into it")
+
+
+def _quoted(name: str) -> str:
+    return repr(truncate(name))
+
+
+def _damaged(error: Exception) -> FileError:
+    return FileError(f"the archive is damaged: {printable(truncate(str(error))) or 'it is truncated'}")

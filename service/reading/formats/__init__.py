@@ -1,0 +1,1 @@
+"""The formats of data files: each opens a file as batches of records."""

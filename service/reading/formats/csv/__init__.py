@@ -1,0 +1,1 @@
+"""CSV: dialect, rows and records."""

@@ -1,0 +1,57 @@
+"""Read the rows of CSV texts (RFC 4180, with any line ending and delimiter)."""
+
+import csv
+import re
+from collections.abc import Sequence
+from io import BytesIO, TextIOWrapper
+from itertools import accumulate, islice
+from typing import Final, TypeAlias
+
+import msgspec
+
+from service.reading.batches.diagnostics import FileError
+
+Row: TypeAlias = list[str]
+_LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
+_MAX_CELL: Final = 2**31 - 1  # the maximum of the csv module on every platform; cells cannot exceed the file
+
+
+class Rows(msgspec.Struct, frozen=True, eq=False):
+    """Consecutive rows of a file, including empty ones, and the line on which the first begins."""
+
+    rows: Sequence[Row]
+    line: int
+
+    def lines(self) -> list[int]:
+        """Return the line on which each row begins, and the line after the last row."""
+        return list(accumulate(map(_count_lines, self.rows), initial=self.line))
+
+
+class RowStream:
+    """Reads the rows of a CSV text, from the one that begins at the offset `start` on the line `line`."""
+
+    def __init__(self, text: bytes, delimiter: str, *, start: int = 0, line: int = 1) -> None:
+        csv.field_size_limit(_MAX_CELL)
+        self._bytes, self._line = BytesIO(text), line
+        self._bytes.seek(start)
+        lines = TextIOWrapper(self._bytes, "utf-8", newline="")
+        self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
+
+    @property
+    def done(self) -> int:
+        """The number of bytes read."""
+        return self._bytes.tell()
+
+    def read(self, size: int) -> Rows:
+        """Return the next rows, none at the end. Raises FileError."""
+        rows: list[Row] = []
+        read = Rows(rows, self._line + self._reader.line_num)
+        try:
+            rows.extend(islice(self._reader, size))
+        except csv.Error as error:
+            raise FileError(f"the record that begins here is not valid CSV: {error}", read.lines()[-1]) from None
+        return read
+
+
+def _count_lines(row: Row) -> int:
+    return 1 + len(_LINE_BREAK.findall(",".join(row)))

@@ -1,0 +1,48 @@
+"""Open files of any format as batches of records."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+from service.model.records import Resource
+from service.reading.batches.batch import Batch
+from service.reading.batches.record_file import RecordFile
+from service.reading.formats.csv.csv_reader import Finds, finds_nothing, open_csv
+from service.reading.formats.file_format import GEOJSON, GEOJSON_LINES, JSON, JSON_LINES, OVERPASS, PARQUET, FileFormat
+from service.reading.formats.json.geojson import GeoJsonFile, GeoJsonLinesFile, begins_like_collection
+from service.reading.formats.json.json_file import JsonFile, JsonLinesFile
+from service.reading.formats.json.overpass import OverpassFile, begins_like_elements
+from service.reading.formats.json.typed_reader import has_array, read_json, read_json_lines
+from service.reading.formats.parquet.parquet_file import ParquetFile
+
+TypedReader: TypeAlias = Callable[[bytes, Resource], Iterator[Batch]]
+
+_OPENERS: Final[Mapping[str, Callable[[bytes], RecordFile]]] = {
+    JSON.name: JsonFile,
+    JSON_LINES.name: JsonLinesFile,
+    GEOJSON.name: GeoJsonFile,
+    OVERPASS.name: OverpassFile,
+    GEOJSON_LINES.name: GeoJsonLinesFile,
+    PARQUET.name: ParquetFile,
+}
+# Yield records whose members are the fields, of types that the texts have themselves: it is faster.
+TYPED_READERS: Final[Mapping[str, TypedReader]] = {JSON.name: read_json, JSON_LINES.name: read_json_lines}
+
+
+def open_file(
+    content: bytes, form: FileFormat, *, delimiter: str | None = None, finds: Finds = finds_nothing
+) -> RecordFile:
+    """Return a file as records by column; for CSV, see `open_csv`. Raises FileError."""
+    if form.is_csv:
+        return open_csv(content, delimiter=delimiter, finds=finds)
+    return _OPENERS[form.name](content)
+
+
+def format_of(content: bytes, named: FileFormat, resource: Resource) -> FileFormat:
+    """Return the format of a file with the extension of some format: JSON may be a GeoJSON collection, or of Overpass.
+
+    An object with an array of the resource always was JSON.
+    """
+    if named is not JSON:
+        return named
+    found = GEOJSON if begins_like_collection(content) else OVERPASS if begins_like_elements(content) else JSON
+    return JSON if found is not JSON and has_array(content, resource.name) else found

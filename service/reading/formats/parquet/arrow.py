@@ -1,0 +1,238 @@
+"""Parquet through pyarrow, which has no types: only this and `arrow_cells.py` import it.
+
+Columns are read as Arrow arrays; paths lead to the members of nested ones. Their values become cells.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from msgspec import UNSET, UnsetType
+
+from service.reading.batches.batch import BATCH_SIZE
+from service.reading.batches.diagnostics import FileError
+from service.reading.formats.geometry import LATITUDE, LONGITUDE, check_reference
+from service.reading.formats.json.member_paths import INDEX, heads
+from service.reading.formats.parquet.arrow_cells import Cell, cells_of, is_list, nested_count, size_of, wrong_type
+from service.reading.formats.parquet.wkb import locate
+from service.reading.text.decompression import MAX_RATIO, MAX_SIZE
+from service.texts import truncate
+
+_GEO: Final = b"geo"  # the key of the metadata of GeoParquet
+_GEOMETRY: Final = "geometry"  # the name of the column without them
+_ERRORS: Final = (pa.ArrowException, MemoryError, OSError, ValueError, OverflowError, RecursionError)
+_ENCODINGS: Final = ("WKB", "point")
+MAX_RECORDS: Final = 2**20  # in a file with fewer bytes than records; columns of one value take no space
+_POINTER: Final = 8  # bytes
+TOO_MUCH_MEMORY: Final = "not a Parquet file that can be read: it takes too much memory"
+_TOO_LARGE: Final = f"the file expands to more than 64 MiB and {MAX_RATIO} times its size"
+
+
+class _GeoColumn(msgspec.Struct):
+    encoding: str
+    crs: dict[str, Any] | UnsetType | None = UNSET
+
+
+class _GeoMetadata(msgspec.Struct):
+    primary_column: str
+    columns: dict[str, _GeoColumn]
+
+
+Step: TypeAlias = Callable[[Any], Any]
+
+
+class _Source(msgspec.Struct, frozen=True):
+    """Where the cells of a path are: the column, what to read of it, and the steps to the values in it."""
+
+    column: str
+    selected: str
+    steps: Sequence[Step]
+
+
+class ArrowFile:
+    """An opened Parquet file.
+
+    paths    the path of each column, or member of a nested one, and the column that it begins with
+    records  how many there are, as the file declares
+    """
+
+    def __init__(self, content: bytes) -> None:
+        """Open a file. Raises FileError."""
+        self._most = max(MAX_SIZE, MAX_RATIO * len(content))
+        with _file_errors():
+            self._file = pq.ParquetFile(pa.BufferReader(content))
+            self._schema, metadata = self._file.schema_arrow, self._file.metadata
+            self.records = sum(metadata.row_group(index).num_rows for index in range(metadata.num_row_groups))
+            self.paths = {path: field.name for field in self._schema for path in _paths(field.name, field.type)}
+        if repeated := [name for name, count in Counter(self._schema.names).items() if count > 1]:
+            raise FileError(f"duplicate columns: {', '.join(map(repr, repeated))}")
+        if self.records > max(MAX_RECORDS, len(content)):
+            raise FileError(f"{self.records:,} records are more than the file has bytes")
+        self._geometry = _geometry_column(metadata.metadata or {}, self._schema)
+        if self._geometry is not None:
+            self.paths = {path: column for path, column in self.paths.items() if column != self._geometry}
+            self.paths |= {LATITUDE: self._geometry, LONGITUDE: self._geometry}
+
+    def batches(self, paths: Sequence[str]) -> Iterator[tuple[int, list[list[Cell]]]]:
+        """Yield the next records: how many, and the cells at each path. Raises FileError."""
+        sources = {path: source for path in paths if (source := self._source(path))}
+        selected = list(dict.fromkeys(source.selected for source in sources.values()))
+        size = 0
+        with _file_errors():
+            for batch in self._file.iter_batches(BATCH_SIZE, columns=selected, use_threads=False):
+                columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+                empty: list[Cell] = [None] * batch.num_rows
+                cells = self._locations(columns, sources)
+                for path, source in sources.items():
+                    cells[path] = cells.get(path) or self._cells(_walk(columns[source.column], source.steps))
+                found = [cells.get(path, empty) for path in paths]
+                size += sum(map(size_of, found))
+                self._check_size(size)
+                yield batch.num_rows, found
+
+    def _cells(self, array: Any) -> list[Cell]:
+        self._check_size(_POINTER * nested_count(array))  # before they become objects
+        return cells_of(array)
+
+    def _check_size(self, size: int) -> None:
+        if size > self._most:
+            raise FileError(_TOO_LARGE)
+
+    def _source(self, path: str) -> _Source | None:
+        if self._geometry is not None and path in (LATITUDE, LONGITUDE):
+            return _Source(self._geometry, self._geometry, ())
+        for name in (path, *heads(path)):
+            index = self._schema.get_field_index(name)
+            steps = None if index < 0 else _steps(self._schema.field(index).type, path[len(name) + 1 :])
+            if steps is not None:
+                return _Source(name, ".".join([name, *_member_names(steps)]), steps)
+        return None
+
+    def _locations(self, columns: Mapping[str, Any], sources: Mapping[str, _Source]) -> dict[str, list[Cell]]:
+        """Return the cells of latitude and longitude, if they are read."""
+        if self._geometry is None or sources.keys().isdisjoint((LATITUDE, LONGITUDE)):
+            return {}
+        found = list(map(_location, columns[self._geometry].to_pylist()))
+        return {LATITUDE: [latitude for latitude, _ in found], LONGITUDE: [longitude for _, longitude in found]}
+
+
+class _Member(msgspec.Struct, frozen=True):
+    """The step to a member of a struct."""
+
+    name: str
+
+    def __call__(self, array: Any) -> Any:
+        return pc.struct_field(array, self.name)
+
+
+@contextmanager
+def _file_errors() -> Iterator[None]:
+    """Raise FileError for the errors of pyarrow."""
+    try:
+        yield
+    except _ERRORS as error:
+        why = truncate(str(error).partition("\n")[0].strip() or type(error).__name__)
+        too_large = isinstance(error, MemoryError)
+        raise FileError(TOO_MUCH_MEMORY if too_large else f"not a Parquet file that can be read: {why}") from None
+
+
+def _is_binary(kind: Any) -> bool:
+    return kind in (pa.binary(), pa.large_binary())
+
+
+def _geometry_column(metadata: Mapping[bytes, bytes], schema: Any) -> str | None:
+    """Return the column with geometries that have a place, as points or in WKB. Raises FileError."""
+    if _GEO not in metadata:
+        index = schema.get_field_index(_GEOMETRY)
+        return _GEOMETRY if index >= 0 and _is_binary(schema.field(index).type) else None
+    try:
+        geo = msgspec.json.decode(metadata[_GEO], type=_GeoMetadata)
+        column = geo.columns[geo.primary_column]
+        reference = _reference(column.crs) if isinstance(column.crs, dict) else None
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, RecursionError):  # in msgspec 0.20 no ValueError
+        raise FileError("the metadata of GeoParquet are not valid") from None
+    if reference is not None:
+        check_reference(reference)
+    return geo.primary_column if column.encoding in _ENCODINGS and geo.primary_column in schema.names else None
+
+
+def _reference(crs: Mapping[str, Any]) -> str:
+    """Return what a coordinate reference system is called, from its PROJJSON."""
+    match crs:
+        case {"id": {"authority": authority, "code": code}}:
+            return f"{authority}:{code}"
+    return str(crs.get("name"))
+
+
+def _location(geometry: Any) -> tuple[Cell, Cell]:
+    """Return the latitude and longitude of a geometry, None for null; wrong types if it is not a geometry."""
+    try:
+        match geometry:
+            case bytes():
+                return locate(geometry) or (None, None)
+            case {"x": float(longitude), "y": float(latitude)}:
+                return repr(latitude), repr(longitude)
+            case None | {"x": None}:
+                return None, None
+    except ValueError:
+        pass
+    wrong = wrong_type(geometry)
+    return wrong, wrong
+
+
+def _paths(name: str, kind: Any) -> Iterator[str]:
+    if pa.types.is_struct(kind) and kind.num_fields:
+        for index in range(kind.num_fields):
+            member = kind.field(index)
+            yield from _paths(f"{name}.{member.name}", member.type)
+    elif is_list(kind):
+        yield from _paths(f"{name}.0", kind.value_type)
+    else:
+        yield name
+
+
+def _steps(kind: Any, path: str) -> list[Step] | None:
+    """Return the steps to the values at a path in values of a type, None if there are none."""
+    if not path:
+        return []
+    if pa.types.is_map(kind):
+        return [partial(_look_up, key=path)] if pa.types.is_string(kind.key_type) else None
+    if is_list(kind):
+        index, _, rest = path.partition(".")
+        steps = _steps(kind.value_type, rest) if INDEX.fullmatch(index) else None
+        return None if steps is None else [partial(_element, index=int(index)), *steps]
+    for name in (path, *heads(path)) if pa.types.is_struct(kind) else ():
+        index = kind.get_field_index(name)
+        steps = None if index < 0 else _steps(kind.field(index).type, path[len(name) + 1 :])
+        if steps is not None:
+            return [_Member(name), *steps]
+    return None
+
+
+def _member_names(steps: Sequence[Step]) -> Iterator[str]:
+    """Yield the names of the members of structs, up to the first list."""
+    for step in steps:
+        if not isinstance(step, _Member):
+            return
+        yield step.name
+
+
+def _walk(array: Any, steps: Sequence[Step]) -> Any:
+    for step in steps:
+        array = step(array)
+    return array
+
+
+def _element(array: Any, *, index: int) -> Any:
+    """Return an element of each list, null of shorter ones."""
+    return pc.list_element(pc.list_slice(array, index, index + 1, return_fixed_size_list=True), 0)
+
+
+def _look_up(array: Any, *, key: str) -> Any:
+    return pc.map_lookup(array, pa.scalar(key), "first")

@@ -1,0 +1,69 @@
+"""Check the options of a mapping: encodings, formats of dates, time zones."""
+
+from collections.abc import Iterable
+from encodings.aliases import aliases
+from typing import Final
+from zoneinfo import ZoneInfo, available_timezones
+
+from service.reading.batches.diagnostics import FileError
+from service.reading.formats.csv.dialect import is_delimiter
+from service.reading.mapping.declaration import StoresTable
+from service.reading.text.decoding import parse_encoding
+from service.reading.values.date_formats import RFC_3339, parse_date_format
+from service.suggestion import did_you_mean
+
+_DECIMALS: Final = (".", ",")
+_MAX_FORMATS: Final = 20  # of dates, each of which is tried with each text
+
+
+def check_dialect(table: StoresTable, place: str) -> None:
+    """Raise FileError for an unknown encoding, or for a delimiter or decimal separator that cannot be one."""
+    if table.encoding is not None:
+        _check_encoding(table.encoding, f"{place}.encoding")
+    if table.delimiter is not None and not is_delimiter(table.delimiter):
+        raise FileError(f"{place}.delimiter: expected one character, but no letter, digit or quote")
+    if table.decimal not in _DECIMALS:
+        raise FileError(f'{place}.decimal: expected "." or ","')
+
+
+def parse_date_formats(declared: str | Iterable[str], place: str) -> tuple[str, ...]:
+    """Return the declared formats of dates. Raises FileError if one is not a format."""
+    formats = (declared,) if isinstance(declared, str) else tuple(declared)
+    if len(formats) > _MAX_FORMATS:
+        raise FileError(f"{place}: expected at most {_MAX_FORMATS} formats")
+    for each in formats:
+        try:
+            if each != RFC_3339:
+                parse_date_format(each)
+        except ValueError as error:
+            raise FileError(f"{place}: {each!r}: {error}") from None
+    return formats
+
+
+def find_time_zone(name: str, place: str) -> ZoneInfo:
+    """Return a time zone by its name in the IANA database. Raises FileError if there is none."""
+    try:
+        return ZoneInfo(name)
+    except (OSError, ValueError, KeyError):  # a folder, a path out of the database, an unknown name
+        zones = available_timezones()
+    hint = did_you_mean(name, sorted(zones)) if zones else "; the system has no time zones, install tzdata"
+    raise FileError(f"{place}: no time zone {name!r}{hint}")
+
+
+def _check_encoding(name: str, place: str) -> None:
+    try:
+        parse_encoding(name)
+    except ValueError:
+        hint = did_you_mean(name, sorted(filter(_is_encoding, map(_with_hyphens, {*aliases, *aliases.values()}))))
+        raise FileError(f"{place}: no text encoding {name!r}{hint}") from None
+
+
+def _is_encoding(name: str) -> bool:
+    try:
+        return bool(parse_encoding(name))
+    except ValueError:
+        return False
+
+
+def _with_hyphens(name: str) -> str:
+    return name.replace("_", "-")

@@ -1,0 +1,1 @@
+"""Propose a mapping from the first records of a file."""

@@ -1,0 +1,104 @@
+"""Choose the columns that a mapping is proposed for: by their names, or by the values that they have."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Final
+
+from service.model.records import COMPANIES, STORES
+from service.reading.fields.by_name import column_key
+from service.reading.fields.field_names import end_of_path, suggest_field
+from service.reading.formats.geometry import LATITUDE, LONGITUDE
+from service.reading.proposal.first_records import MAX_COLUMNS, ColumnSample
+from service.reading.values.closed_cells import speaks
+from service.reading.values.closing_names import is_status, means_closed
+from service.reading.values.flag_words import flag_of
+
+_FLAG: Final = "is_open"
+_COORDINATES: Final = ("latitude", "longitude")
+_FIELDS_BY_KEY: Final = {column_key(field.name): field.name for field in STORES.fields}
+_ENOUGH: Final = 3  # fields, with which names are those of a file of stores
+_DEGREES: Final = re.compile(r"[+-]?[0-9]{1,3}[.,]([0-9]+)")
+_PRECISE: Final = 4  # decimals: a number with fewer may be a price, or have separated thousands
+_MAX_LATITUDE: Final = 90
+_MAX_LONGITUDE: Final = 180
+
+
+def recognizes(names: Sequence[str]) -> bool:
+    """Return whether some names are like those of the columns of stores."""
+    return len(columns_by_nearest_name(list(islice(names, MAX_COLUMNS)), paths=False)) >= _ENOUGH
+
+
+def columns_by_nearest_name(names: Sequence[str], *, paths: bool) -> dict[str, str]:
+    """Return the column of each field that has one: of its name, else of the nearest. `paths` if names are paths."""
+    guesses: tuple[Mapping[str, str | None], ...] = (
+        {name: name for name in names if name in _FIELDS_BY_KEY.values()},
+        {name: _FIELDS_BY_KEY.get(column_key(name)) for name in names},
+        {name: suggest_field(name, STORES) for name in names},
+        {name: suggest_field(end_of_path(name), STORES) for name in names if paths and "." in name},
+    )
+    chosen: dict[str, str] = {}
+    for guess in guesses:
+        for name, field in guess.items():
+            if field is not None and field not in chosen and name not in chosen.values():
+                chosen[field] = name
+    geometry = dict(zip(_COORDINATES, (LATITUDE, LONGITUDE), strict=True))
+    return chosen if geometry.items().isdisjoint(chosen.items()) else chosen | geometry  # not halves of two locations
+
+
+def columns_by_values(columns: Sequence[ColumnSample], chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns, of those that are not chosen, whose values are coordinates, or say what is open.
+
+    The latter replaces a column that is chosen by its name alone, such as `Open` with opening hours.
+    """
+    others = [column for column in columns if column.name not in chosen.values() and column.texts]
+    found = _coordinates(list(filter(_has_degrees, others)), [field for field in _COORDINATES if field not in chosen])
+    named = next((column for column in columns if column.name == chosen.get(_FLAG)), None)
+    if named is not None and not (named.texts and _count_unknown(named) == len(named.texts)):
+        return found
+    flags = find_flags(others)
+    return found | ({_FLAG: flags.name} if flags else {})
+
+
+def find_flags(columns: Iterable[ColumnSample]) -> ColumnSample | None:
+    """Return the column that says what is open, if there is one: the one with the fewest unknown words."""
+    return min(filter(_says_what_is_open, columns), key=_count_unknown, default=None)
+
+
+def find_company_name(names: Sequence[str]) -> str | None:
+    """Return the column, of those that are no fields, that names the company, if there is one."""
+    return next((name for name in names if suggest_field(name, STORES) == COMPANIES.identifier), None)
+
+
+def _says_what_is_open(column: ColumnSample) -> bool:
+    """Return whether a column has words for open and closed, or is one of states with words for yes and no."""
+    has_states = bool(column.texts) and is_status(column.name) and not _count_unknown(column)
+    return not means_closed(column.name) and (has_states or speaks(end_of_path(column.name), column.cells))
+
+
+def _count_unknown(column: ColumnSample) -> int:
+    return sum(flag_of(text) is None for text in column.texts)
+
+
+def _has_degrees(column: ColumnSample) -> bool:
+    decimals = [found[1] for text in column.texts if (found := _DEGREES.fullmatch(text))]
+    if len(decimals) < len(column.texts) or _largest(column) > _MAX_LONGITUDE:
+        return False
+    return 2 * sum(len(digits) >= _PRECISE for digits in decimals) >= len(decimals)
+
+
+def _coordinates(columns: Sequence[ColumnSample], missing: Sequence[str]) -> dict[str, str]:
+    """Return the columns of missing coordinates among columns of degrees: latitudes come first, unless they cannot."""
+    fitting = columns[: len(missing)]
+    if len(fitting) < len(missing):
+        return {}
+    if len(fitting) == len(_COORDINATES) and _largest(fitting[0]) > _MAX_LATITUDE:
+        fitting = fitting[::-1]
+    found = dict(zip(missing, fitting, strict=True))
+    if any(_largest(column) > _MAX_LATITUDE for field, column in found.items() if field == _COORDINATES[0]):
+        return {}
+    return {field: column.name for field, column in found.items()}
+
+
+def _largest(column: ColumnSample) -> float:
+    return max(abs(float(text.replace(",", ".", 1))) for text in column.texts)

@@ -1,0 +1,129 @@
+"""Propose a mapping for a file, as the text of mapping.toml: a person checks it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+import msgspec
+
+from service.model.kinds import INSTANT, NUMBER
+from service.model.records import COMPANIES, STORES
+from service.reading.batches.record_file import RecordFile
+from service.reading.mapping.toml_text import array, inline_table, quoted
+from service.reading.proposal.column_choice import find_company_name, recognizes
+from service.reading.proposal.first_records import MAX_COLUMNS, ColumnSample, FirstRecords, read_first_records
+from service.reading.proposal.preset_entries import entries_of_preset, entries_to_add, flag_to_add
+from service.reading.proposal.preset_signatures import find_preset
+from service.reading.proposal.proposed_entries import fill_in, missing_notes, propose_entries
+from service.reading.proposal.proposed_entry import ProposedEntry
+
+_Entries: TypeAlias = Mapping[str, ProposedEntry]
+_MAX_UNUSED: Final = 20  # names that are listed
+_NUMBERS: Final = [field.name for field in STORES.fields if field.kind is NUMBER]
+_INSTANTS: Final = [field.name for field in STORES.fields if field.kind is INSTANT]
+_ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an offset; UTC if it is not declared'
+_ONE_COMPANY: Final = "no column names the company: all stores are of one"
+
+
+def propose_mapping(file: RecordFile, name: str, *, encoding: str = "", derives_companies: bool = True) -> str:
+    """Return a mapping for the stores in an opened file of some name. Raises FileError.
+
+    It declares the encoding, and that the companies are derived from the stores, if they are.
+    """
+    first = read_first_records(file)
+    blocks = [list(_heading(file, name, first))]
+    preset = find_preset(first.columns)
+    if preset is not None:
+        made = entries_of_preset(preset, first)
+        added = entries_to_add(made, first) | flag_to_add(preset, made, first)
+        options = _proposed_options(first, made, encoding)
+        return _join([*blocks, [f"preset = {quoted(preset)}"], _options(options, added), _fields(added)])
+    entries = propose_entries(first, paths=not file.is_table)
+    unused = _unused(first, entries)
+    companies: list[str] = []
+    if derives_companies:
+        companies = ["[companies]", f"from = {quoted(STORES.name)}"]
+        if COMPANIES.identifier not in entries:
+            entries[COMPANIES.identifier] = _one_company(name)
+        elif (column := find_company_name(list(unused))) is not None:
+            companies += ["", "[companies.fields]", f"name = {quoted(column)}"]
+            del unused[column]
+    entries = _complete(entries, unused.values(), first)
+    blocks += [_options(_proposed_options(first, entries, encoding), entries), _fields(entries), companies]
+    return _join([*blocks, list(_not_used(file, list(unused)))])
+
+
+def _heading(file: RecordFile, name: str, first: FirstRecords) -> Iterator[str]:
+    yield f"# Proposed for {quoted(name)} from the names of its columns and its first {first.count:,} records."
+    yield "# Check each line, and what `store-directory check` shows with it. All keys: `store-directory help mapping`."
+    if file.assumed:
+        yield f"# Assumed about the file: {'; '.join(file.assumed)}."
+    if file.is_table and not recognizes(file.names):
+        yield "# Few names of columns are known. They must be in the first row, without a title above them."
+
+
+def _complete(entries: _Entries, unused: Iterable[ColumnSample], first: FirstRecords) -> dict[str, ProposedEntry]:
+    """Return entries in the order of the fields, with those of required fields that have no column or no value."""
+    complete = {}
+    for field in STORES.fields:
+        entry = entries.get(field.name) or (fill_in(field, unused, first) if field.required else None)
+        if entry is None:
+            continue
+        if field.required and entry.columns:
+            entry = msgspec.structs.replace(entry, notes=(*entry.notes, *missing_notes(field, entry, first)))
+        complete[field.name] = entry
+    return complete
+
+
+def _one_company(name: str) -> ProposedEntry:
+    stem = name.partition(".")[0].strip().encode("utf-8", "replace").decode() or COMPANIES.noun
+    return ProposedEntry(inline_table({"constant": quoted(stem)}), comment=_ONE_COMPANY)
+
+
+def _unused(first: FirstRecords, entries: _Entries) -> dict[str, ColumnSample]:
+    used = {name for entry in entries.values() for name in entry.columns}
+    return {name: column for name, column in first.columns.items() if name not in used and column.has_values}
+
+
+def _proposed_options(first: FirstRecords, entries: _Entries, encoding: str) -> dict[str, str]:
+    options = {"encoding": quoted(encoding)} if encoding else {}
+    numbers = [text for field in _NUMBERS for column in _columns(field, first, entries) for text in column.texts]
+    if any("," in text for text in numbers) and not any("." in text for text in numbers):
+        options["decimal"] = quoted(",")
+    found = (text for field in entries for column in _columns(field, first, entries) for text in column.no_value)
+    if no_value := {text.casefold(): text for text in found}:
+        options["no_value"] = array(no_value.values())
+    return options
+
+
+def _columns(field: str, first: FirstRecords, entries: _Entries) -> list[ColumnSample]:
+    return [first.columns[name] for name in entries[field].columns] if field in entries else []
+
+
+def _options(options: Mapping[str, str], entries: _Entries) -> list[str]:
+    lines = [f"{key} = {value}" for key, value in options.items()]
+    if any(field in entries and entries[field].value.startswith("{") for field in _INSTANTS):
+        lines.append(_ZONE)
+    return [f"[{STORES.name}]", *lines] if lines else []
+
+
+def _fields(entries: _Entries) -> list[str]:
+    lines = [line for field, entry in entries.items() for line in _entry_lines(field, entry)]
+    return [f"[{STORES.name}.fields]", *lines] if lines else []
+
+
+def _entry_lines(field: str, entry: ProposedEntry) -> Iterator[str]:
+    yield from (f"# {note}" for note in entry.notes)
+    if entry.value:
+        yield f"{field} = {entry.value}" + (f"  # {entry.comment}" if entry.comment else "")
+
+
+def _not_used(file: RecordFile, unused: Sequence[str]) -> Iterator[str]:
+    if unused:
+        more = f" and {len(unused) - _MAX_UNUSED:,} more" if len(unused) > _MAX_UNUSED else ""
+        yield f"# Not used: {', '.join(map(quoted, unused[:_MAX_UNUSED]))}{more}."
+    if len(file.names) > MAX_COLUMNS:
+        yield f"# Only the first {MAX_COLUMNS:,} columns were read."
+
+
+def _join(blocks: Iterable[Sequence[str]]) -> str:
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"

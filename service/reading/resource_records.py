@@ -1,0 +1,112 @@
+"""Read the records of a stored file, whatever its format, and whether or not a mapping says where its fields are."""
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from functools import partial
+
+import msgspec
+
+from service.model.records import COMPANIES, STORES, Resource
+from service.reading.batches.batch import Batch
+from service.reading.batches.record_file import RecordFile
+from service.reading.derived_companies import NAME_COLUMN, OWNERS, companies_of_owners, distinct_companies
+from service.reading.fields.by_name import columns_by_name
+from service.reading.file_set.data_files import FileSet, StoredFile
+from service.reading.formats.csv.csv_reader import Finds
+from service.reading.formats.file_format import FileFormat
+from service.reading.formats.json.typed_reader import has_array
+from service.reading.formats.openers import TYPED_READERS, format_of, open_file
+from service.reading.mapping.column_names import has_columns
+from service.reading.mapping.declaration import NO_MAPPING, DataMapping, ResourceMapping
+from service.reading.mapping.mapped_records import MappedRecords
+from service.reading.text.decompression import assumed_encoding, count_line_breaks
+
+_IN_COLUMN = f"companies: from {COMPANIES.identifier}, named by {NAME_COLUMN} if there is one"
+_IN_MAPPING = "companies: from the stores, as the mapping declares"
+
+
+class Records(msgspec.Struct, frozen=True, eq=False):
+    """The records of a file.
+
+    batches       in order; they raise FileError
+    assumed       what was assumed about the file, each in a few words
+    unterminated  the line that has no line ending, as in a truncated file; None if there is none
+    """
+
+    batches: Iterator[Batch]
+    assumed: Sequence[str] = ()
+    unterminated: int | None = None
+
+
+def read_records(file: StoredFile, resource: Resource, data: FileSet) -> Records:
+    """Return the records of a resource in a file of a data set. Raises FileError."""
+    held = STORES if data.derives_companies else resource
+    own = data.mapping.of(held)
+    text = file.format.content(file.stored, file.compression, data.encoding or own.encoding)
+    form = format_of(text, file.format, held)
+    opened = _OpenedText(text, form, own, held, data.as_of)
+    if not data.derives_companies or opened.has_companies():
+        records = opened.records(own, resource)
+    elif resource is STORES:
+        records = _without_name(opened.records(own, STORES))
+    else:
+        return _derived_companies(opened, data.mapping)
+    return Records(records.batches, [*_encoding(file), *records.assumed], _unterminated(form, text))
+
+
+def open_records(file: StoredFile, finds: Finds, encoding: str = "") -> RecordFile:
+    """Return the records of a file by column. Raises FileError."""
+    content = file.format.content(file.stored, file.compression, encoding or None)
+    opened = open_file(content, format_of(content, file.format, STORES), finds=finds)
+    opened.assumed = [*_encoding(file), *opened.assumed]
+    return opened
+
+
+class _OpenedText:
+    """A text whose records are read by column, or by the faster reader of its format if there is no mapping."""
+
+    def __init__(self, text: bytes, form: FileFormat, mapping: ResourceMapping, held: Resource, as_of: date) -> None:
+        self._text, self._as_of = text, as_of
+        self._typed = TYPED_READERS.get(form.name) if mapping == NO_MAPPING else None
+        if self._typed is None:
+            finds = partial(has_columns, mapping=mapping, resource=held)
+            self._file = open_file(text, form, delimiter=mapping.delimiter, finds=finds)
+
+    def has_companies(self) -> bool:
+        """Return whether it has an array of companies beside that of the stores."""
+        return self._typed is not None and has_array(self._text, COMPANIES.name)
+
+    def records(self, mapping: ResourceMapping, resource: Resource, *, by_name: bool = True) -> Records:
+        """Return the records of a resource; `by_name` those of fields without an entry, too. Raises FileError."""
+        if self._typed is not None:
+            return Records(self._typed(self._text, resource))
+        mapped = MappedRecords(self._file, mapping, resource, by_name=by_name, as_of=self._as_of)
+        return Records(mapped.batches(), mapped.assumed)
+
+
+def _derived_companies(stores: _OpenedText, mapping: DataMapping) -> Records:
+    """Return the companies of stores."""
+    if mapping.derives_companies:
+        companies = stores.records(mapping.companies, COMPANIES, by_name=False)
+        return Records(distinct_companies(companies.batches), (_IN_MAPPING,))
+    owners = stores.records(mapping.stores.only(COMPANIES.identifier), OWNERS)
+    return Records(distinct_companies(companies_of_owners(owners.batches)), (_IN_COLUMN,))
+
+
+def _without_name(stores: Records) -> Records:
+    """Return records of stores in which the names of companies are used."""
+    return Records(map(_batch_without_name, stores.batches), stores.assumed)
+
+
+def _batch_without_name(batch: Batch) -> Batch:
+    unused = [each for each in batch.unused if not columns_by_name([each.name], OWNERS, [NAME_COLUMN])]
+    return msgspec.structs.replace(batch, unused=unused)
+
+
+def _encoding(file: StoredFile) -> Sequence[str]:
+    found = assumed_encoding(file.stored, file.compression) if file.format.is_text else None
+    return () if found is None else (found,)
+
+
+def _unterminated(form: FileFormat, text: bytes) -> int | None:
+    return 1 + count_line_breaks(text, 0, len(text)) if form.is_unterminated(text) else None

@@ -1,0 +1,1 @@
+"""Stored bytes: read, decompressed and decoded."""

@@ -1,0 +1,1 @@
+"""What texts mean: flags, dates, open and closed."""

@@ -1,0 +1,12 @@
+"""What to do if a URL is that of data files."""
+
+import shlex
+
+from service.reading.file_set.read_options import AS_FOUND, ReadOptions
+
+
+def bake_first(data: str, options: ReadOptions = AS_FOUND) -> str:
+    """Return the command that bakes data files, which are called `data` here."""
+    baked = shlex.quote(f"{data.partition('.')[0]}.baked")
+    command = f"store-directory bake {shlex.quote(data)} {baked}{options}"
+    return f"a URL must be that of a baked file: bake the data first, `{command}`, and give the URL of {baked}"

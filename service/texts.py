@@ -1,0 +1,20 @@
+"""Texts for people: safe to print, of bounded length, with counts."""
+
+from typing import Final
+
+_MAX_TEXT: Final = 200  # characters; enough to find a cell by, and reports stay readable
+
+
+def truncate(text: str) -> str:
+    """Return a text, with an ellipsis after 200 characters."""
+    return text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT] + "…"
+
+
+def printable(text: str) -> str:
+    """Return a text that is safe to print: unprintable characters, such as escape sequences, as Python escapes them."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """Return a number with its noun: `1 store`, `1,000 stores`. The plural, if not given, has an s."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"

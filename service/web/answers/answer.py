@@ -1,0 +1,27 @@
+"""An answer: the status, header fields and body of a response, before it is encoded as HTTP."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from service.model.operation import JSON
+from service.web.headers.header_lines import HeaderLines
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """A body, in pieces, with its media type and status.
+
+    headers  further header fields
+    vary     the value of Vary; not among `headers`, because CORS may add to it
+    """
+
+    pieces: Sequence[bytes | memoryview]
+    media_type: str = JSON
+    status: int = 200
+    headers: HeaderLines = ()
+    vary: str = ""
+
+    @property
+    def length(self) -> int:
+        """The length of the body in bytes."""
+        return sum(map(len, self.pieces))

@@ -1,0 +1,78 @@
+"""A response: an answer encoded as HTTP/1.1, head and body."""
+
+from collections.abc import Iterator, Sequence
+from email.utils import formatdate
+from functools import lru_cache
+from http import HTTPStatus
+from time import time
+from typing import Final, TypeAlias
+
+import msgspec
+from aiohttp import HttpVersion, HttpVersion11, hdrs
+
+from service import __version__
+from service.web.answers.answer import Answer
+from service.web.headers.header_lines import HeaderLines
+
+_SERVER: Final = f"store-directory/{__version__}"
+# A shorter body is copied behind the head: one copy costs less than sending several pieces.
+_SHORT_BYTES: Final = 4 << 10
+# Responses without Content-Type and Content-Length (RFC 9110 sections 8.6, 15.4.5).
+_WITHOUT_CONTENT: Final = (HTTPStatus.NO_CONTENT.value, HTTPStatus.NOT_MODIFIED.value)
+_LINE_END: Final = "\r\n"
+
+Pieces: TypeAlias = Sequence[bytes | memoryview]
+
+
+class Response(msgspec.Struct, frozen=True):
+    """An answer with further header fields.
+
+    closes         whether the server closes the connection after it
+    authenticated  whether the request had a valid key
+    """
+
+    answer: Answer
+    headers: HeaderLines = ()
+    closes: bool = False
+    authenticated: bool = False
+
+    def encode(self, method: str, version: HttpVersion, *, keep_alive: bool) -> Pieces:
+        """Encode the response to a request of a method and version, in pieces: a long body is not copied."""
+        answer, pieces = self.answer, self.answer.pieces
+        length = sum(map(len, pieces))
+        start = _start(answer.status, answer.media_type, int(time()))
+        if answer.status not in _WITHOUT_CONTENT:
+            start = f"{start}{length}"
+        common_case = keep_alive and version is HttpVersion11
+        connection = () if common_case else _connection(version, keep_alive=keep_alive)
+        head = _LINE_END.join((start, *answer.headers, *self.headers, *connection, _LINE_END)).encode("ascii")
+        if method == hdrs.METH_HEAD:
+            return (head,)
+        return (b"".join((head, *pieces)),) if length < _SHORT_BYTES else (head, *pieces)
+
+
+def split(pieces: Pieces, size: int) -> Iterator[memoryview]:
+    """Yield pieces in parts of at most `size` bytes, without a copy."""
+    for piece in pieces:
+        for start in range(0, len(piece), size):
+            yield memoryview(piece)[start : start + size]
+
+
+def _connection(version: HttpVersion, *, keep_alive: bool) -> HeaderLines:
+    """Return the Connection field unless it is the default of the version (RFC 9112 section 9.3)."""
+    if version == HttpVersion11:
+        return () if keep_alive else ("Connection: close",)
+    return ("Connection: keep-alive",) if keep_alive else ()
+
+
+@lru_cache
+def _start(status: int, media_type: str, second: int) -> str:
+    """Return the start of every head with a status and a media type in one second, up to the length of the content."""
+    lines = [
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+        f"Server: {_SERVER}",
+        f"Date: {formatdate(second, usegmt=True)}",
+    ]
+    if status not in _WITHOUT_CONTENT:
+        lines += [f"Content-Type: {media_type}", "Content-Length: "]
+    return _LINE_END.join(lines)

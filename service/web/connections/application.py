@@ -1,0 +1,24 @@
+"""What connections need from the application."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from service.model.errors import RequestError
+from service.web.answers.response import Response
+from service.web.requests.request import Request
+from service.web.telemetry.counters import Counters
+
+
+class Application(Protocol):
+    """Answers requests, and counts events of connections in `traffic`."""
+
+    traffic: Counters
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer a request. Never raises."""
+
+    def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
+        """Answer a request that HTTP parsing rejected."""
+
+    def unknown_method(self, target: str, accept: Sequence[str], client: str | None) -> Response:
+        """Answer a request that HTTP parsing rejected for its method."""

@@ -1,0 +1,58 @@
+"""The operation on maps: the stores in a box, counted by the cells of a grid."""
+
+from http import HTTPStatus
+from typing import Final
+
+from aiohttp import hdrs
+
+from service.engine.clusters import MAX_CELLS
+from service.model.features import ClusterCollection
+from service.model.operation import GEO_JSON, Operation
+from service.model.query import QueryParser
+from service.model.records import STORES
+from service.web.endpoints.resources import DATA_ERRORS, TAG, ServedData
+from service.web.formats.cluster_collection import GeoJsonClusters
+from service.web.pipeline.identity import Identified
+from service.web.pipeline.parsed_parameters import parser
+from service.web.pipeline.plan import Plan
+from service.web.pipeline.routes import Call, ResourceRoute
+from service.web.requests.request_fields import RequestFields
+
+_PATH: Final = "/clusters"
+
+
+def cluster_route(data: ServedData) -> ResourceRoute:
+    """Return the route of the clusters of stores."""
+    query_parser = QueryParser(STORES, of_map=True)
+    parse = parser(_PATH, query_parser, GEO_JSON)
+
+    def plan(call: Call) -> Plan:
+        parsed = parse("", call.query, call.fields.is_strict)
+        dataset, common = data.for_call(call)
+        identified = parsed.identified(dataset.version)
+        clusters = GeoJsonClusters(dataset.stores, parsed.query)
+        if call.fields.is_conditional and not _is_named(identified, call.fields):
+            _ = clusters.found  # an error comes before any condition (RFC 9110 section 13.2.1)
+        return Plan(identified, common, clusters, parsed.ignored)
+
+    operation = Operation(
+        path=_PATH,
+        tag=TAG,
+        operation_id="cluster_stores",
+        summary="Cluster stores",
+        description="Returns the stores in a box that match all conditions, as clusters for a map: those in one cell "
+        "of a Web-Mercator grid are a feature of GeoJSON, with their number and mean position, and a single one also "
+        f"with some of its members. At most {MAX_CELLS:,} cells.",
+        responses={HTTPStatus.OK: (ClusterCollection,)},
+        errors=DATA_ERRORS,
+        parameters=query_parser.parameters,
+        media_type=GEO_JSON,
+        protected=True,
+    )
+    return ResourceRoute(path=_PATH, plan=plan, operation=operation)
+
+
+def _is_named(identified: Identified, fields: RequestFields) -> bool:
+    """Return whether a condition has an entity tag of the answer, which only a client that got a 200 knows."""
+    conditions = [tag for name in (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH) for tag in fields.all.getall(name, ())]
+    return any(identified.tag(coding) in tag for coding in fields.codings for tag in conditions)

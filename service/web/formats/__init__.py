@@ -1,0 +1,1 @@
+"""The formats of bodies: each makes the body of a plan."""

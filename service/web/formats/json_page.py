@@ -1,0 +1,40 @@
+"""JSON: a page of records in its envelope, and a single record."""
+
+import asyncio
+
+from service.engine.page import count_facets, page
+from service.engine.table import Table
+from service.model.envelope import wrap
+from service.web.headers.header_lines import HeaderLines
+from service.web.pipeline.parsed_parameters import ParsedParameters
+from service.web.pipeline.plan import Body, BodyFormat
+
+
+class JsonPage(BodyFormat, frozen=True, eq=False):
+    """One page of a list."""
+
+    table: Table
+    parsed: ParsedParameters
+
+    async def body(self) -> Body:
+        """Select and slice the rows; count each facet in a turn of its own."""
+        query = self.parsed.query
+        if query.facets:
+            for _ in count_facets(self.table, query):
+                await asyncio.sleep(0)
+        found = page(self.table, query)
+        return Body(wrap(self.parsed.frame(found.total_count).opening, found.rows, found.facets), found.total_count)
+
+    def links(self, total_count: int) -> HeaderLines:
+        """Return the links to other pages."""
+        return self.parsed.frame(total_count).links
+
+
+class JsonRecord(BodyFormat, frozen=True, eq=False):
+    """One record."""
+
+    row: memoryview
+
+    async def body(self) -> Body:
+        """Return the row."""
+        return Body((self.row,))

@@ -1,0 +1,171 @@
+"""The service as a function from request to response."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from http import HTTPStatus
+from itertools import count
+from secrets import token_hex
+from time import perf_counter
+from typing import Final
+
+from aiohttp import hdrs
+
+from service.model.errors import InternalServerError, MethodNotAllowed, RequestError, Unauthorized, UnknownPath
+from service.model.operation import PREFERENCE_STATUSES
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.answers.answer import Answer
+from service.web.answers.problems import error_answer
+from service.web.answers.response import Response
+from service.web.headers.content_coding import IDENTITY
+from service.web.headers.cors import PREFLIGHT_VARY, Cors
+from service.web.headers.header_lines import HeaderLines, header_lines
+from service.web.headers.links import HELP_LINES, HELP_PATH
+from service.web.headers.prefer import STRICT_APPLIED
+from service.web.headers.request_id import REQUEST_ID
+from service.web.pipeline.auth import Authenticate
+from service.web.pipeline.encoded_bodies import EncodedBodies, unchanged
+from service.web.pipeline.policy import Policy
+from service.web.pipeline.rate_limiting import make_rate_limits
+from service.web.pipeline.routes import AnswerRoute, Call, Route, Routes
+from service.web.requests.request import Request
+from service.web.requests.request_fields import RequestFields
+from service.web.requests.request_target import without_trailing_slash
+from service.web.telemetry.counters import UNMATCHED
+from service.web.telemetry.observer import Exchange, Observer
+
+_METHODS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
+_MILLISECONDS: Final = 1e3
+_log = logging.getLogger(__name__)
+
+
+class App:
+    """Answers requests.
+
+    Checks in this order: path, method, key, rate, parameters, version, record or number of clusters, conditions.
+    """
+
+    def __init__(
+        self,
+        routes: Iterable[Route],
+        snapshots: SnapshotHolder,
+        authenticate: Authenticate,
+        observer: Observer,
+        policy: Policy,
+    ) -> None:
+        self._routes = Routes(routes)
+        self._has_docs = self._routes.find(HELP_PATH)[0] is not None
+        self._snapshots = snapshots
+        self._authenticate = authenticate
+        self.traffic = observer.traffic
+        self._observer = observer
+        self._rate_limits = make_rate_limits(policy, self.traffic.count)
+        self._run, self._numbers = token_hex(8), count(1)  # unique identifiers of requests that have none
+        self._server_timing = policy.server_timing
+        self._cors = Cors(policy.origins)
+        self._bodies = EncodedBodies(policy.encoded_bytes, self.traffic.count)
+        self._errors_vary = {of_data: policy.vary(hdrs.ACCEPT, of_data=of_data) for of_data in (False, True)}
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer a request. Never raises."""
+        started = perf_counter()
+        fields = request.fields
+        route, segment = self._routes.find(request.path)
+        name, protected = (UNMATCHED, False) if route is None else (route.path, route.protected)
+        exchange = Exchange(fields.request_id or f"{self._run}-{next(self._numbers):x}", name)
+        closes = self._snapshots.draining  # so that clients reconnect to another instance
+        try:
+            answer = await self._answer(request, route, segment, exchange)
+        except RequestError as error:
+            answer, closes = self._error_answer(error, fields, protected=protected), closes or error.closes
+            error.__traceback__ = None  # which would make a cycle
+        except Exception:  # noqa: BLE001 - the client gets a 500 and the log the traceback
+            _log.exception("request %s to %s failed", exchange.request_id, name)
+            answer = self._error_answer(InternalServerError(), fields, protected=protected)
+        seconds = perf_counter() - started
+        self._observer.answered(request, exchange, answer, seconds)
+        cors = self._cors.lines(answer.vary, fields.origin)
+        headers = (f"{REQUEST_ID}: {exchange.request_id}", *cors, *exchange.rate_limit)
+        if self._server_timing:
+            headers += (f"Server-Timing: app;dur={seconds * _MILLISECONDS:.3f}",)
+        if fields.has_preference and protected and answer.status in PREFERENCE_STATUSES and fields.is_strict:
+            headers += STRICT_APPLIED
+        return Response(answer, headers, closes=closes, authenticated=exchange.principal is not None)
+
+    async def _answer(self, request: Request, route: Route | None, segment: str, exchange: Exchange) -> Answer:
+        """Take the steps from a request to its answer. Raises `RequestError`."""
+        fields = request.fields
+        if request.error is not None:
+            raise request.error
+        if route is None:
+            return self._redirect(request.path, request.query)
+        if request.method not in _METHODS:
+            return self._preflight(request)
+        if route.protected:
+            exchange.principal = principal = self._authenticate(fields)
+            if principal.rate is not None:
+                exchange.rate_limit = await self._rate_limits.check(principal.name, principal.rate)
+        if isinstance(route, AnswerRoute):
+            return route.answer(self._is_authenticated(fields))
+        plan = route.plan(Call(segment, request.query, fields))
+        if fields.is_conditional and (tag := await unchanged(plan, fields)) is not None:
+            return plan.not_modified(tag)
+        if fields.codings[0] is IDENTITY:
+            return plan.ok(await plan.format.body())
+        return plan.ok(await self._bodies.body(plan, fields.codings))
+
+    def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
+        """Answer a request that HTTP parsing rejected. Only its Accept fields and its client's address are known."""
+        return self._unparsed(error_answer(error, accept), client)
+
+    def unknown_method(self, target: str, accept: Sequence[str], client: str | None) -> Response:
+        """Answer a request that HTTP parsing rejected for its method, which may be any token (RFC 9110 section 9.1).
+
+        The target begins with a slash and is read as a path, even if it begins with two.
+        """
+        path, _, query = target.partition("#")[0].partition("?")
+        try:
+            known, _ = self._routes.find(path)
+            answer = error_answer(MethodNotAllowed(), accept) if known else self._redirect(path, query)
+        except UnknownPath as error:
+            answer = error_answer(error, accept, links=self._links(error))
+        return self._unparsed(answer, client)
+
+    async def close(self) -> None:
+        """Close the connections to the store of rate limits."""
+        await self._rate_limits.close()
+
+    def _unparsed(self, answer: Answer, client: str | None) -> Response:
+        request_id = f"{self._run}-{next(self._numbers):x}"
+        self._observer.malformed(answer, client=client, request_id=request_id)
+        return Response(answer, (f"{REQUEST_ID}: {request_id}", *self._cors.lines(answer.vary, None)), closes=True)
+
+    def _error_answer(self, error: RequestError, fields: RequestFields, *, protected: bool) -> Answer:
+        vary = self._errors_vary[protected]
+        return error_answer(error, fields.accept, vary=vary, links=self._links(error))
+
+    def _links(self, error: RequestError) -> HeaderLines:
+        """Return the Link field from an error to the documentation, unless it would not help or this app has none."""
+        return HELP_LINES if error.links_help and self._has_docs else ()
+
+    def _redirect(self, path: str, query: str) -> Answer:
+        """Redirect a known path with one trailing slash. Raises `UnknownPath` for any other path."""
+        without_slash = path.removesuffix("/")
+        known, _ = self._routes.find(without_slash)
+        if without_slash == path or known is None:
+            raise UnknownPath
+        location = header_lines({"Location": without_trailing_slash(path, query)})
+        return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)
+
+    def _preflight(self, request: Request) -> Answer:
+        headers = self._cors.preflight(request.fields.all) if request.method == hdrs.METH_OPTIONS else None
+        if headers is None:
+            raise MethodNotAllowed
+        return Answer((), status=HTTPStatus.NO_CONTENT.value, headers=headers, vary=PREFLIGHT_VARY)
+
+    def _is_authenticated(self, fields: RequestFields) -> bool:
+        """Return whether a request to a path that needs no key has a valid one."""
+        try:
+            self._authenticate(fields)
+        except Unauthorized:
+            return False
+        return True

@@ -1,0 +1,67 @@
+"""The identity of an answer: one value, from which entity tags are derived and by which encoded bodies are cached."""
+
+from hashlib import blake2b
+from sys import getsizeof
+from typing import Final
+
+import msgspec
+
+from service.model.operation import JSON
+from service.model.query import Query
+from service.web.headers.content_coding import Coding
+
+# Increment it when a release changes the body of an otherwise equal identity.
+OUTPUT: Final = 2
+
+_TAG_BYTES: Final = 16
+# Memory of an identity's objects without their texts.
+_OVERHEAD_BYTES: Final = 1024
+_ENCODE: Final = msgspec.json.Encoder().encode
+
+
+class Identity(msgspec.Struct, frozen=True, gc=False):
+    """Everything that the body of a 200 depends on, except its content coding: equal identities, equal bodies.
+
+    operation   the path of the operation, as OpenAPI writes it
+    parameters  the normalised query, or the decoded path segment, or "" if the operation takes neither
+    version     of the data, or the digest of a document
+    media_type  of the body
+    output      number of the software's output format
+    """
+
+    operation: str
+    parameters: Query | str = msgspec.field(name="asked")  # the name is part of the digest
+    version: str
+    media_type: str = JSON
+    output: int = OUTPUT
+
+    @property
+    def nbytes(self) -> int:
+        """Its approximate memory in bytes: clients choose how long their parameters are."""
+        given = self.parameters
+        size = getsizeof(given) if isinstance(given, str) else given.criteria.nbytes + getsizeof(given.page_num)
+        return _OVERHEAD_BYTES + size
+
+
+class Identified(msgspec.Struct, eq=False, gc=False):
+    """An identity with its entity tags by content coding, which are digests: each is computed once."""
+
+    identity: Identity
+    tags: dict[str, str] = {}
+
+    def tag(self, coding: Coding) -> str:
+        """Return the entity tag of the answer in a content coding."""
+        tag = self.tags.get(coding.token)
+        if tag is None:
+            tag = self.tags[coding.token] = entity_tag(self.identity, coding)
+        return tag
+
+
+def entity_tag(identity: Identity, coding: Coding) -> str:
+    """Return the opaque tag of an answer in a content coding: a 128-bit digest as 32 hexadecimal digits.
+
+    The tag is strong (RFC 9110 section 8.8.1): one tag, one sequence of bytes. The digest includes the release of the
+    encoding library, because another release may write other bytes.
+    """
+    text = _ENCODE((identity, coding.token, coding.release))
+    return blake2b(text, digest_size=_TAG_BYTES).hexdigest()

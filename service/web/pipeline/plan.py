@@ -1,0 +1,82 @@
+"""The plan of an answer: what a request asks of a resource, with everything that is decided before its body is made."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+
+from service.web.answers.answer import Answer
+from service.web.headers.content_coding import IDENTITY, Coding
+from service.web.headers.header_lines import HeaderLines
+from service.web.pipeline.identity import Identified
+
+_NOT_MODIFIED: Final = HTTPStatus.NOT_MODIFIED.value
+
+
+class Body(msgspec.Struct, frozen=True, gc=False):
+    """A body, in pieces, in a content coding; of a page, also the number of all matching rows."""
+
+    pieces: Sequence[bytes | memoryview]
+    total_count: int = 0
+    coding: Coding = IDENTITY
+
+    @property
+    def length(self) -> int:
+        """The length of the body in bytes."""
+        return sum(map(len, self.pieces))
+
+
+class BodyFormat(msgspec.Struct, frozen=True, eq=False):
+    """Makes the body of one plan from its rows, clusters or document."""
+
+    @abstractmethod
+    async def body(self) -> Body:
+        """Make the body, with turns for other requests if it takes long. Raises `RequestError`."""
+
+    def links(self, total_count: int) -> HeaderLines:  # noqa: ARG002 - only pages have links
+        """Return the Link field, which is not cached with the body: it repeats the raw query string."""
+        return ()
+
+
+class CommonHeaders(msgspec.Struct, frozen=True, kw_only=True):
+    """The header fields that the answers from one data set share.
+
+    headers   fields of a 200 and of a 304
+    vary      value of Vary: the request fields that select the representation
+    modified  when the resource was last modified, in whole seconds since the epoch, or None if unknown
+    """
+
+    headers: HeaderLines
+    vary: str
+    modified: int | None = None
+
+
+class Plan(msgspec.Struct, frozen=True, eq=False):
+    """What will be answered.
+
+    identified   its identity, which determines the body
+    format       makes the body
+    ignored      the field of parameters that were ignored, which is not cached with the body
+    is_document  whether it is a document of the service, not data
+    """
+
+    identified: Identified
+    common: CommonHeaders
+    format: BodyFormat
+    ignored: HeaderLines = ()
+    is_document: bool = False
+
+    def ok(self, body: Body) -> Answer:
+        """Return the 200 with its body."""
+        identified, common = self.identified, self.common
+        tag = identified.tags.get(body.coding.token) or identified.tag(body.coding)
+        links = self.format.links(body.total_count)
+        headers = (f'ETag: "{tag}"', *body.coding.lines, *common.headers, *self.ignored, *links)
+        return Answer(body.pieces, identified.identity.media_type, headers=headers, vary=common.vary)
+
+    def not_modified(self, tag: str) -> Answer:
+        """Return the 304 for a client that has the representation with this tag."""
+        headers = (f'ETag: "{tag}"', *self.common.headers, *self.ignored)
+        return Answer((), status=_NOT_MODIFIED, headers=headers, vary=self.common.vary)

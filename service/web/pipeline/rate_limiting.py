@@ -1,0 +1,55 @@
+"""Request rate limits over HTTP: 429, and the RateLimit fields of draft-ietf-httpapi-ratelimit-headers-10."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+
+from service.access.memory_limiter import MemoryLimiter
+from service.access.rate_limiter import RateLimiter
+from service.access.redis_limiter import RedisLimiter
+from service.access.request_rate import Rate
+from service.access.token_bucket import RateDecision
+from service.model.errors import TooManyRequests
+from service.model.operation import RATE_LIMIT, RATE_LIMIT_POLICY
+from service.web.headers.header_lines import HeaderLines, header_lines
+from service.web.pipeline.policy import Policy
+from service.web.telemetry.events import Event
+
+
+class RateLimits:
+    """Checks requests of keys that have a rate limit."""
+
+    def __init__(self, limiter: RateLimiter, count: Callable[[Event], None], *, send_fields: bool) -> None:
+        """Check by a limiter; `send_fields` adds the RateLimit fields to responses."""
+        self._limiter = limiter
+        self._count = count
+        self._send_fields = send_fields
+
+    async def check(self, name: str, rate: Rate) -> HeaderLines:
+        """Check a request; return the header fields of its response. Raises `TooManyRequests`, which has them."""
+        decision = await self._limiter.take(name, rate)
+        fields = _fields(rate, decision) if self._send_fields else {}
+        if not decision.allowed:
+            self._count(Event.RATE_REFUSED)
+            raise TooManyRequests(decision.seconds, fields)
+        self._count(Event.RATE_ALLOWED)
+        return header_lines(fields)
+
+    async def close(self) -> None:
+        """Close the limiter's connections."""
+        await self._limiter.close()
+
+
+def make_rate_limits(policy: Policy, count: Callable[[Event], None]) -> RateLimits:
+    """Return the rate limits of a policy, which count their decisions."""
+    store = RedisLimiter(policy.rate_store) if policy.rate_store else None
+    limiter = RateLimiter(MemoryLimiter(policy.processes), store, failed=partial(count, Event.RATE_STORE_FAILED))
+    return RateLimits(limiter, count, send_fields=policy.rate_fields)
+
+
+@lru_cache
+def _fields(rate: Rate, decision: RateDecision) -> Mapping[str, str]:
+    """Return the two fields, which are structured fields (RFC 9651)."""
+    return {
+        RATE_LIMIT_POLICY: f'"default";q={rate.requests};w={rate.seconds}',
+        RATE_LIMIT: f'"default";r={decision.remaining};t={decision.seconds}',
+    }

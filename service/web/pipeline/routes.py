@@ -1,0 +1,110 @@
+"""Routes: what answers a path."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeAlias
+from urllib.parse import unquote
+
+import msgspec
+
+from service.model.operation import Operation
+from service.web.answers.answer import Answer
+from service.web.pipeline.plan import Plan
+from service.web.requests.request_fields import RequestFields
+
+_ANY: Final = "{}"
+
+
+class Call(msgspec.Struct, frozen=True):
+    """A request to a route.
+
+    segment  raw value of the route's path parameter: it is not decoded for clients without a key
+    query    raw query string
+    fields   header fields
+    """
+
+    segment: str
+    query: str
+    fields: RequestFields
+
+
+class _Path(msgspec.Struct, frozen=True, kw_only=True):
+    """A path; `operation` describes it in the OpenAPI document, None if it is not in there."""
+
+    path: str
+    operation: Operation | None = None
+
+    @property
+    def protected(self) -> bool:
+        """Whether it needs a key."""
+        return self.operation is not None and self.operation.protected
+
+
+class AnswerRoute(_Path, frozen=True, kw_only=True):
+    """A path that a function answers, which gets whether the request has a valid key."""
+
+    answer: Callable[[bool], Answer]
+
+
+class ResourceRoute(_Path, frozen=True, kw_only=True):
+    """The path of a resource: a function returns the plan of the answer to a call. Raises `RequestError`."""
+
+    plan: Callable[[Call], Plan]
+
+
+Route: TypeAlias = AnswerRoute | ResourceRoute
+
+# A route, or None, and the raw value of its path parameter.
+Match = tuple[Route | None, str]
+
+_MAX_SEGMENTS: Final = 2
+# The characters that one character of a name can take: `%2F`.
+_ESCAPE: Final = 3
+
+
+class Routes:
+    """Finds the route of a path; a path has at most two segments, of which the second may be a parameter.
+
+    Anyone may request any path: no more of it is split or decoded than a name of a route can have.
+    """
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self._routes: Mapping[tuple[str, ...], Route] = {_pattern(route.path): route for route in routes}
+        self._longest = max((_ESCAPE * len(name) for pattern in self._routes for name in pattern), default=0)
+        self._literal: Mapping[str, Match] = {
+            route.path: (route, "") for pattern, route in self._routes.items() if _ANY not in pattern
+        }
+        # Parents of a parameter that have no other children.
+        self._parents: Mapping[str, Route] = {
+            f"/{parent}": self._routes[parent, _ANY]
+            for parent, *children in self._routes
+            if children == [_ANY] and [each for each, *rest in self._routes if rest].count(parent) == 1
+        }
+
+    def find(self, path: str) -> Match:
+        """Return the route of a raw path, and the raw value of its path parameter."""
+        match = self._literal.get(path)
+        if match is not None:
+            return match
+        parent, _, last = path.rpartition("/")
+        route = self._parents.get(parent)
+        if route is not None and last:
+            return route, last
+        return self._match(path.removeprefix("/").split("/", _MAX_SEGMENTS))
+
+    def _match(self, segments: list[str]) -> Match:
+        if len(segments) > _MAX_SEGMENTS:
+            return None, ""
+        names = tuple(map(self._name, segments))
+        route = self._routes.get(names)
+        if route is not None and _ANY not in names:
+            return route, ""
+        last = segments[-1]
+        return (self._routes.get((*names[:-1], _ANY)) if last else None), last
+
+    def _name(self, segment: str) -> str:
+        """Return a segment percent-decoded, so that `%2F` is part of it, unless it is too long for a name."""
+        return unquote(segment) if len(segment) <= self._longest else segment
+
+
+def _pattern(path: str) -> tuple[Any, ...]:
+    return tuple(_ANY if segment.startswith("{") else segment for segment in path.removeprefix("/").split("/"))

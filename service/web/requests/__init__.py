@@ -1,0 +1,1 @@
+"""Requests: target and header fields."""

@@ -1,0 +1,228 @@
+"""A store is closed once its closing date is past, as of the day of the data or of loading."""
+
+import asyncio
+import json
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from service.baking.baked_file import bake, load_baked
+from service.loading.dataset import Loaded, load
+from service.model.records import STORES
+from service.progress import silent
+from service.reading.batches.batch import Cell, Invalid, WrongType
+from service.reading.batches.diagnostics import FileError
+from service.reading.file_set.read_options import ReadOptions
+from service.reading.mapping.mapped_records import MappedRecords
+from service.reading.mapping.mapping_file import parse_mapping
+from service.reading.values.closing_day import utc_today
+from service.sources.baked_file_source import BakedFileSource
+from tests.loading.data_files import rows
+from tests.reading.mapping.record_files import Records, table
+from tests.reading.mapping.test_proposal import RECORD
+
+TODAY = date(2024, 6, 1)
+CLOSES = 'closing_date = "Ends"'
+
+
+def is_open(entry: str, ends: Cell, status: Cell = None, *, options: str = "") -> Cell:
+    """Return the cell of `is_open` of a record."""
+    file = Records([*RECORD, "Ends", "Status"], [{**RECORD, "Ends": ends, "Status": status}])
+    declared = parse_mapping(f"[stores]\n{options}\n[stores.fields]\nis_open = {{ {entry} }}".encode()).stores
+    (batch,) = MappedRecords(file, declared, STORES, as_of=TODAY).batches()
+    assert batch.as_of == (TODAY if isinstance(ends, bool | WrongType) or (ends and ends != "k.A.") else None)
+    return batch.columns["is_open"][0]
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [
+        ("2024-05-31", False),
+        ("2024-05-31T23:59:59-11:00", False),  # its own day counts
+        ("2024-06-01", None),  # open on its last day
+        ("2024-06-01T00:00:00+14:00", None),
+        ("9999-12-31", None),
+        (" 2020-01-01 ", False),
+        ("2023", False),
+        ("2024", None),
+        ("2024-05", False),
+        ("2024-06", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_store_is_closed_after_the_day_of_its_closing_date(ends: Cell, expected: Cell) -> None:
+    assert is_open(CLOSES, ends) is expected
+
+
+@pytest.mark.parametrize(
+    ("status", "ends", "expected"),
+    [
+        ("open", "2024-05-31", False),
+        ("open", "2024-06-01", True),
+        ("open", "", True),
+        ("closed", "", False),
+        ("closed", "2030-01-01", False),
+        ("", "2030-01-01", ""),
+        ("", "2020-01-01", False),
+    ],
+)
+def test_a_past_closing_date_closes_whatever_the_status_says(status: str, ends: str, expected: Cell) -> None:
+    entry = f'from = "Status", values = {{ open = true, closed = false }}, {CLOSES}'
+    assert is_open(entry, ends, status) == expected
+
+
+def test_a_closing_date_may_be_beside_a_constant_or_a_default() -> None:
+    assert is_open(f"constant = true, {CLOSES}", "2020-01-01") is False
+    assert is_open(f"constant = true, {CLOSES}", "") is True
+    assert is_open(f'join = ["Status"], default = false, {CLOSES}', None) is False
+
+
+def test_the_format_is_that_of_the_entry_or_of_the_file() -> None:
+    assert is_open(f'{CLOSES}, date = "dd.mm.yyyy"', "31.05.2024") is False
+    assert is_open(CLOSES, "01.06.2024", options='date = ["dd.mm.yyyy"]') is None
+    assert is_open(f'{CLOSES}, date = ["dd.mm.yyyy", "rfc3339"]', "2023") is False
+    assert is_open(CLOSES, "k.A.", options='no_value = ["k.A."]') is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "ends", "text", "why"),
+    [
+        (CLOSES, "soon", "soon", "expected a closing date such as 2024-05-31"),
+        (CLOSES, "2024-02-30", "2024-02-30", "expected a closing date such as 2024-05-31"),
+        (CLOSES, True, "true", "expected a closing date such as 2024-05-31"),
+        (CLOSES, WrongType("[1]"), "[1]", "expected a closing date such as 2024-05-31"),
+        (
+            f'{CLOSES}, date = "dd.mm.yyyy"',
+            "2023",
+            "2023",
+            "expected a closing date as dd.mm.yyyy, as the mapping declares",
+        ),
+        (f'from = "Status", other = false, {CLOSES}', "soon", "soon", "expected a closing date such as 2024-05-31"),
+    ],
+)
+def test_what_is_no_date_is_an_error_of_the_record(entry: str, ends: Cell, text: str, why: str) -> None:
+    found = is_open(entry, ends)
+    assert isinstance(found, Invalid)
+    assert (found.text, found.issue.code, found.issue.why) == (text, "date", why)
+
+
+def test_texts_that_are_no_dates_may_have_a_meaning() -> None:
+    entry = f"{CLOSES}, values = {{ yes = false, no = true }}"
+    assert [is_open(entry, ends) for ends in ("YES", "no", "2020-01-01")] == [False, None, False]
+    assert is_open(f"{CLOSES}, other = false", "soon") is False
+    assert is_open(f"{CLOSES}, values = {{ true = false }}", True) is False
+
+
+def test_other_needs_no_values() -> None:
+    entry = 'from = "Status", other = false, default = true'
+    assert [is_open(entry, None, status) for status in ("May 2020", "", None)] == [False, True, True]
+
+
+def test_a_missing_column_is_an_error_unless_it_is_optional() -> None:
+    file = table("store_id,company_id,address_1,city,country,Close Date\ns1,c1,1 Elm St,Ada,CA,2020-01-01")
+    declared = parse_mapping(b'[stores.fields]\nis_open = { closing_date = "close_date" }').stores
+    assert MappedRecords(file, declared, STORES).columns[-1] == "Close Date"
+    declared = parse_mapping(b'[stores.fields]\nis_open = { closing_date = "Ends" }').stores
+    with pytest.raises(FileError, match=r"is_open\.closing_date: expected the name of a column"):
+        is_open('closing_date = ""', None)
+    with pytest.raises(FileError, match=r"columns that the file does not have: 'Ends' \(of is_open\)"):
+        MappedRecords(file, declared, STORES)
+    declared = parse_mapping(b'[stores.fields]\nis_open = { closing_date = "Ends", optional = true }').stores
+    (batch,) = MappedRecords(file, declared, STORES).batches()
+    assert batch.columns["is_open"] == [None]
+
+
+def loaded(folder: Path, *, generated_at: str | None = None, ends: str = "2024-05-31") -> Loaded:
+    """Load a folder of one store with a closing date, as on 1 June 2024."""
+    (folder / "stores.csv").write_text(f"store_id,company_id,address_1,city,country,Ends\ns1,c1,x,Ulm,DE,{ends}\n")
+    (folder / "mapping.toml").write_text(f'[stores.fields]\nis_open = {{ {CLOSES} }}\n[companies]\nfrom = "stores"\n')
+    if generated_at:
+        (folder / "manifest.json").write_text(json.dumps({"generated_at": generated_at, "files": listed(folder)}))
+    return load(folder, today=TODAY)
+
+
+def listed(folder: Path) -> dict[str, object]:
+    return {"stores.csv": {"sha256": sha256((folder / "stores.csv").read_bytes()).hexdigest(), "records": 1}}
+
+
+def is_served_as_open(found: Loaded) -> bool:
+    (row,) = rows(found)
+    flag: bool = json.loads(row.rstrip(b","))["is_open"]
+    return flag
+
+
+@pytest.mark.parametrize(
+    ("generated_at", "as_of", "expected"),
+    [
+        (None, "2024-06-01", False),
+        ("2024-05-31T10:00:00Z", "2024-05-31", True),
+        ("2024-05-31T23:00:00-05:00", "2024-06-01", False),  # its day in UTC
+    ],
+)
+def test_the_day_is_that_of_the_data_or_else_of_loading(
+    tmp_path: Path, generated_at: str | None, as_of: str, expected: Cell
+) -> None:
+    found = loaded(tmp_path, generated_at=generated_at)
+    assert is_served_as_open(found) is expected
+    assert found.dataset is not None
+    assert found.dataset.as_of == date.fromisoformat(as_of)
+    assert found.assumed[-1] == f"stores.csv: stores with a closing date before {as_of} are closed"
+
+
+def test_without_closing_dates_there_is_no_day(tmp_path: Path) -> None:
+    found = loaded(tmp_path, ends="")
+    assert is_served_as_open(found)
+    assert found.dataset is not None
+    assert found.dataset.as_of is None
+    assert not [line for line in found.assumed if "closing date" in line]
+
+
+def test_a_date_that_is_none_is_reported_with_its_line(tmp_path: Path) -> None:
+    (error,) = loaded(tmp_path, ends="soon").report.errors
+    assert str(error) == "stores.csv:2: is_open: expected a closing date such as 2024-05-31: 'soon'"
+
+
+def test_today_is_the_day_in_utc() -> None:
+    before = datetime.now(UTC).date()
+    assert before <= utc_today() <= datetime.now(UTC).date()
+
+
+def test_stores_of_all_the_places_close_on_their_day(tmp_path: Path) -> None:
+    place = {"@spider": "a", "brand": "b", "addr:full": "x", "addr:city": "y", "addr:country": "DE"}
+    days = (None, "yes", "2024-05-31", "2024-06-01", "2023", "2025", "2024-05", "unclear")
+    features = [
+        {"type": "Feature", "id": day, "properties": place | ({"end_date": day} if day else {}), "geometry": None}
+        for day in days
+    ]
+    features[0]["id"] = "open"
+    (tmp_path / "a.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    found = load(tmp_path / "a.geojson", options=ReadOptions(mapping="all-the-places"), today=TODAY)
+    assert found.report.errors == found.report.warnings == []
+    stores = [json.loads(row.rstrip(b",")) for row in rows(found)]
+    assert {each["store_id"] for each in stores if each["is_open"]} == {"open", "2024-06-01", "2025"}
+    assert len(stores) == len(days)
+
+
+def test_a_baked_file_keeps_the_day_if_there_are_closing_dates(tmp_path: Path) -> None:
+    for ends, days in (("2024-05-31", ["2024-06-01"]), ("", [])):
+        found = loaded(tmp_path, ends=ends)
+        assert found.dataset is not None
+        bake(found.dataset, tmp_path / "stores.baked")
+        baked = load_baked(tmp_path / "stores.baked")
+        assert (baked.as_of, baked.version) == (found.dataset.as_of, found.dataset.version)
+        assert list(baked.assumed) == [f"stores with a closing date before {day} are closed" for day in days]
+        assert (b"as_of" in (tmp_path / "stores.baked").read_bytes()) == bool(days)
+
+
+def test_the_day_of_a_baked_file_is_logged_when_it_is_fetched(tmp_path: Path) -> None:
+    found = loaded(tmp_path)
+    assert found.dataset is not None
+    bake(found.dataset, tmp_path / "stores.baked")
+    source = BakedFileSource(tmp_path / "stores.baked")
+    fetching = source.fetch(tmp_path / "copy", known="", check=lambda _: None, progress=silent)
+    fetched = asyncio.run(fetching)
+    assert fetched is not None
+    assert fetched.assumed == ("stores with a closing date before 2024-06-01 are closed",)

@@ -1,0 +1,32 @@
+"""The process that compiles data files."""
+
+from pathlib import Path
+from subprocess import PIPE, Popen
+
+from service.own_module import module_command
+from service.reading.file_set.data_signature import data_signature
+from service.reading.file_set.read_options import AS_FOUND, ReadOptions
+from service.safeguards import InvalidRecords
+from service.sources import compiler_process
+from tests.directory import company, store, write_directory
+from tests.program import SECONDS
+
+
+def test_every_option_crosses_to_the_process_by_its_name() -> None:
+    options = ReadOptions(**{name: f"{name}=é\udc80 x" for name in ReadOptions.__struct_fields__})
+    assert ReadOptions.of_arguments(options.arguments()) == options
+    assert ReadOptions.of_arguments(()) == AS_FOUND
+
+
+def test_a_compiler_that_outlives_its_parent_ends_without_a_traceback(tmp_path: Path) -> None:
+    folder = write_directory(tmp_path / "data", [store("s1")], [company()])
+    fingerprint = data_signature(folder).fingerprint
+    arguments = (str(folder), str(tmp_path / "baked"), InvalidRecords.REFUSE.value, fingerprint)
+    command = module_command(compiler_process.__name__, *arguments)
+    with Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()  # which nobody reads; its input stays open
+        assert process.wait(SECONDS) == 1
+        assert process.stderr.read() == b""

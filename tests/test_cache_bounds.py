@@ -1,0 +1,208 @@
+"""Every cache of a serving process has a bound in bytes, and the documentation has the sum of them."""
+
+import functools
+import gc
+import importlib
+import pkgutil
+import re
+import tracemalloc
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+import service
+from service.access.request_rate import Rate
+from service.access.token_bucket import RateDecision
+from service.engine import locations, text_index
+from service.engine.bounded_cache import BoundedCache
+from service.engine.page import page
+from service.model.errors import UnprocessableContent
+from service.model.place import Position
+from service.model.query import QueryParser
+from service.model.records import STORES
+from service.settings import Settings
+from service.web.answers import problems, response
+from service.web.headers import content_coding, cors
+from service.web.headers.content_coding import CODINGS, IDENTITY
+from service.web.pipeline import encoded_bodies, parsed_parameters, rate_limiting
+from service.web.requests.request_target import query_pairs
+from service.web.telemetry import access_log
+from tests.baking.made_up import loaded, make
+
+TEXT = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text()
+MIB = 1 << 20
+ROWS = re.findall(r"^\| ([^|]*\.py`\)[^|]*)\|.*\| (\d+) MiB[^|]*\|$", TEXT, re.MULTILINE)
+# Caches of what the program itself declares, each once: their keys do not come from clients.
+OF_CONSTANTS = {
+    "service.loading.countries",
+    "service.model.openapi",
+    "service.model.records",
+    "service.reading.fields.field_names",
+}
+OF_CONSTANTS |= {"service.sampling.seeded_random", "service.web.endpoints.documents"}
+# Those of an application: header lines of origins, and of the last two data sets.
+OF_OBJECTS = {"service.web.headers.cors", "service.web.endpoints.resources"}
+FIELDS = [str(number).zfill(10) for number in range(97)]  # as many fields of one name as are read, and as long
+
+
+def modules() -> Iterable[ModuleType]:
+    for each in pkgutil.walk_packages(service.__path__, "service."):
+        if not each.name.endswith(("__main__", ".process", ".compiler_process")):
+            yield importlib.import_module(each.name)
+
+
+def path_of(module: str) -> str:
+    return module.removeprefix("service.").replace(".", "/") + ".py"
+
+
+def growth(fill: Callable[[], object]) -> int:
+    """Return the memory in bytes that a call leaves behind."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        fill()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+
+def test_the_bounds_in_the_table_are_those_of_the_sum() -> None:
+    (total,) = re.findall(r"^Together at most (\d+) MiB in a process", TEXT, re.MULTILINE)
+    assert sum(int(most) for _, most in ROWS) == int(total)
+
+
+def test_every_cache_is_in_the_table() -> None:
+    named = "".join(paths for paths, _ in ROWS)
+    for module in modules():
+        source = Path(str(module.__file__)).read_text()
+        if "lru_cache" in source or re.search(r"BoundedCache\[.*\]\(", source):
+            assert path_of(module.__name__) in named, module.__name__
+        elif "@cache\n" in source or "@cache " in source:
+            assert module.__name__ in OF_CONSTANTS, module.__name__
+
+
+LARGEST: Mapping[Any, Callable[[int], tuple[Any, ...]]] = {
+    locations._vector: lambda number: (Position(number / 7, number / 3),),  # noqa: SLF001
+    problems._wants_problem: lambda number: (*FIELDS, str(number)),  # noqa: SLF001
+    problems._lines: lambda number: (("Retry-After", str(number)), ("RateLimit", "x" * 100)),  # noqa: SLF001
+    rate_limiting._fields: lambda number: (Rate(number + 1, 60, 5), RateDecision(True, 10**9, number)),
+    content_coding.acceptable: lambda number: (*FIELDS, str(number)),
+    response._start: lambda number: (200, "application/vnd.oai.openapi+json;version=3.1", number),  # noqa: SLF001
+    access_log._second: lambda number: (number,),  # noqa: SLF001
+    cors.Cors(frozenset({"*"})).lines: lambda number: (
+        "Accept, Accept-Encoding, x-api-key",
+        f"{number}é{'x' * 8000}\udc80",
+    ),
+}
+
+
+def bound_of(module: str) -> int:
+    return sum(int(most) * MIB for paths, most in ROWS if f"`{path_of(module)}`" in paths)
+
+
+@pytest.mark.parametrize("cached", LARGEST, ids=lambda cached: cached.__wrapped__.__qualname__)
+def test_a_cache_with_a_number_of_entries_is_bounded(cached: Any) -> None:
+    cached.cache_clear()
+    entries, arguments = cached.cache_parameters()["maxsize"], LARGEST[cached]
+    assert growth(lambda: [cached(*arguments(number)) for number in range(entries)][:0]) <= bound_of(
+        cached.__wrapped__.__module__
+    )
+    assert cached.cache_info().currsize == entries
+    cached.cache_clear()
+
+
+def test_no_other_cache_has_a_number_of_entries() -> None:
+    list(modules())
+    found = [each for each in gc.get_objects() if isinstance(each, functools._lru_cache_wrapper)]  # noqa: SLF001
+    ours = {each.__wrapped__.__module__ for each in found if each.__wrapped__.__module__.startswith("service.")}
+    assert ours <= OF_CONSTANTS | OF_OBJECTS | {each.__wrapped__.__module__ for each in LARGEST}
+
+
+SQUARES = "".join(map(chr, range(0x3300, 0x3318)))  # each becomes several words
+QUERIES = {
+    "a value": "city=town{0}&limit=50",
+    "many values": "page_num={0}&" + "&".join(f"city={letter}" for letter in "abcdefghijklmnopqrstuvwxyz"),
+    "many filters": "page_num={0}&city=a&country=b&province=c&postal_code=d&store_id=e&is_open=1&latitude=1&near=1,2",
+    "many terms": "page_num={0}&q=" + quote(SQUARES),
+    "long texts": "page_num={0}&city=" + quote("\ufdfa" * 24),
+    "long links": "page_num={0}&x=" + "'\"<>[]^`{{|}}" * 20,
+    "a box": "bbox=1,-1,2,{0}e-4&near=1,{0}e-4&radius=1",
+    "nothing": "limit=1&page_num={0}",
+}
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
+def test_parsed_parameters_take_no_more_than_what_they_are_counted_as(query: str) -> None:
+    parse, counted = parsed_parameters.parser("/stores", QueryParser(STORES)), 0
+
+    def fill() -> None:
+        nonlocal counted
+        for number in range(1, 301):
+            parsed = parse("", query.format(number)[:256], False)
+            identified = parsed.identified("0123456789abcdef")
+            tags = [identified.tag(coding) for coding in (*CODINGS, IDENTITY)]
+            assert len(set(tags)) == len(tags)
+            parsed.frame(1_000_000 + number)
+            counted += parsed.nbytes
+
+    # The index of the cache doubles from time to time.
+    assert growth(fill) <= counted + 300 * 256 + (64 << 10)
+
+
+def test_errors_are_as_if_they_had_not_been() -> None:
+    parse = parsed_parameters.parser("/stores", QueryParser(STORES))
+
+    def fill() -> None:
+        for number in range(300):
+            with pytest.raises(UnprocessableContent):
+                parse("", f"{number}=&" + "&".join(f"x{name}=" for name in range(40)), True)
+
+    assert growth(fill) < (64 << 10)
+
+
+def test_what_requests_leave_in_a_table_is_bounded(tmp_path: Path) -> None:
+    dataset = loaded(make((40, 12, 5, 4)).write(tmp_path / "data"))
+    table, parser = dataset.stores, QueryParser(STORES)
+    caches = [each for each in vars(table).values() if isinstance(each, BoundedCache)]
+    assert len(caches) == 5
+    assert 2 * sum(cache.max_bytes for cache in caches) == bound_of("service.engine.table")
+    for cache in caches:
+        cache.max_bytes = 128 << 10
+
+    def fill() -> None:
+        for number in range(400):
+            for query in (
+                f"city=x{number}&facets=city",
+                f"near=1,{number}e-3&radius=9e6",
+                f"country=CA&city=y{number}",
+            ):
+                page(table, parser.parse(query_pairs(query), strict=True))
+
+    fill()  # what is made once
+    assert growth(fill) <= len(caches) * (128 << 10) + (64 << 10)
+
+
+def test_other_bounded_caches_have_the_bounds_of_the_table() -> None:
+    assert bound_of("service.web.pipeline.parsed_parameters") == 5 * parsed_parameters._CACHE_BYTES  # noqa: SLF001
+    assert bound_of("service.engine.text_index") == 2 * text_index._CACHE_BYTES  # noqa: SLF001
+    settings = Settings(data=".")
+    assert (settings.encoded_cache << 20) + encoded_bodies._DOCUMENT_BYTES == bound_of(  # noqa: SLF001
+        "service.web.pipeline.encoded_bodies"
+    )
+
+
+def test_what_is_cached_of_a_request_is_nothing_to_the_garbage_collector() -> None:
+    parse = parsed_parameters.parser("/stores", QueryParser(STORES))
+    gc.collect()
+    before = len(gc.get_objects())
+    for number in range(200):
+        parsed = parse("", f"city=x{number}&country=a&country=b&q=c+d&fields=name,city&page_num=2", False)
+        parsed.identified("0123456789abcdef").tag(IDENTITY)
+        parsed.frame(1_000 + number)
+    gc.collect()
+    assert len(gc.get_objects()) - before < 20

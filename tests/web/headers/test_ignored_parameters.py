@@ -1,0 +1,174 @@
+"""X-Ignored-Parameters: the unknown parameters of a request, which have no effect."""
+
+import re
+from itertools import product
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote
+
+import pytest
+from hypothesis import example, given, strategies as st
+
+from service.web.headers.ignored_parameters import ignored_parameter_lines
+from tests.directory import company, store, write_directory
+from tests.fastapi_model.queries import queries
+from tests.web.live import Client
+from tests.web.negotiation import CODINGS
+from tests.web.reply import ask
+
+FIELD = "X-Ignored-Parameters"
+# tchar of RFC 9110 section 5.6.2 without the percent sign, which begins an escape.
+_NAME = r"(?:[!#$&'*+.^_`|~0-9A-Za-z-]|%[0-9A-F]{2})+"
+_LIST = re.compile(rf"{_NAME}(?:, {_NAME}){{0,7}}")
+MAP = "bbox=-180,-90,180,90&zoom=3"
+OPERATIONS = (
+    *("/stores", "/companies", "/stores/s1", "/companies/acme", f"/clusters?{MAP}"),
+    *("/stores?limit=1", "/companies?page_num=2&domain="),
+)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Write lists long enough to be compressed."""
+    stores = [store(f"s{number}") for number in range(50)]
+    return write_directory(tmp_path / "data", stores, [company(), *(company(f"c{number}") for number in range(50))])
+
+
+async def ignored(client: Client, target: str, *fields: str, method: str = "GET") -> list[str]:
+    """Return the values of the field in the response to a request."""
+    return (await ask(client, target, *fields, method=method)).headers.getall(FIELD, [])
+
+
+@pytest.mark.parametrize(
+    ("target", "names"),
+    [
+        ("/stores?page=2", "page"),
+        ("/stores?z=1&city=Toronto&a=1&z=2&", "z, a"),
+        ("/stores?City=x&limit=5&limit[]=5", "City, limit%5B%5D"),
+        ("/stores?zoom=3", "zoom"),
+        ("/stores?x", "x"),
+        ("/companies?near=0,0&city=Toronto&q=a", "near, city"),
+        ("/companies/acme?company_id=acme&limit=1", "company_id, limit"),
+        ("/stores/s1?fields=name", "fields"),
+        (f"/clusters?{MAP}&near=0,0&limit=5&city=x", "near, limit"),
+        ("/stores?%70%61%67%65=2&page=3", "page"),
+        ("/stores?a+b=1&a%2Bb=1&a%25b=1&%C3%96=1&%FF=1", "a%20b, a+b, a%25b, %C3%96, %EF%BF%BD"),
+        ("/stores?!#", "!"),
+        ("/stores?a,b=1&a%22b=1&a;b=1&a%3Db=1", "a%2Cb, a%22b, a%3Bb, a%3Db"),
+        ("/stores?!$'*-.^_`|~=1", "!$'*-.^_`|~"),
+        ("/stores?=x&page=2", "page"),
+        ("/stores?a=1&b=1&c=1&d=1&e=1&f=1&g=1&h=1&i=1", "a, b, c, d, e, f, g, h"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_unknown_parameters_are_named_once_each_in_the_order_of_the_query(
+    client: Client, target: str, names: str, method: str
+) -> None:
+    for conditions, status in (((), 200), (("If-None-Match: *",), 304)):
+        answer = await ask(client, target, *conditions, method=method)
+        assert (answer.status, answer.headers.getall(FIELD)) == (status, [names])
+
+
+@pytest.mark.parametrize("target", OPERATIONS)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_known_parameters_are_not_named_even_if_they_are_empty(client: Client, target: str, method: str) -> None:
+    for conditions in ((), ("If-None-Match: *",)):
+        assert await ignored(client, target, *conditions, method=method) == []
+    if "?" in target:
+        assert await ignored(client, f"{target}&company_id=&parent_company_id=null&q=", method=method) == []
+
+
+@pytest.mark.parametrize("target", ["/stores?=x", "/stores?=", "/stores?&&", "/stores/s1?=x"])
+async def test_a_parameter_without_a_name_is_not_named(client: Client, target: str) -> None:
+    assert await ignored(client, target) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "fields", "status"),
+    [
+        ("/stores?x=1&limit=0", (), 422),
+        ("/stores?x=1", ("Prefer: handling=strict",), 422),
+        ("/stores/nowhere?x=1", (), 404),
+        ("/nope?x=1", (), 404),
+        ("/stores?x=1", ("X-Dataset-Version: x",), 412),
+        ("/stores?x=1", ('If-Match: "x"',), 412),
+        ("/stores/?x=1", (), 307),
+        ("/openapi.json?x=1", (), 200),
+        ("/docs?x=1", ("If-None-Match: *",), 304),
+        ("/health?x=1", (), 200),
+        ("/ready?x=1", (), 200),
+        ("/metrics?x=1", (), 200),
+    ],
+)
+async def test_errors_and_responses_without_data_name_none(
+    client: Client, target: str, fields: tuple[str, ...], status: int
+) -> None:
+    answer = await ask(client, target, *fields)
+    assert (answer.status, FIELD in answer.headers) == (status, False)
+    assert (await ask(client, "/stores?x=1", key="")).headers.getall(FIELD, []) == []
+
+
+async def test_strict_handling_ignores_nothing(client: Client) -> None:
+    for _ in range(2):
+        assert await ignored(client, "/stores?x=1") == ["x"]
+        assert await ignored(client, "/stores?x=1", "Prefer: handling=strict") == []
+        assert await ignored(client, "/stores?limit=1", "Prefer: handling=strict") == []
+
+
+@pytest.mark.parametrize("target", ["/stores", "/companies", "/stores/s1", f"/clusters?{MAP}"])
+@pytest.mark.parametrize("accepted", ["identity", *CODINGS])
+async def test_names_are_those_of_the_request_even_if_an_equivalent_one_is_cached(
+    client: Client, target: str, accepted: str
+) -> None:
+    coding = f"Accept-Encoding: {accepted}"
+    separator = "&" if "?" in target else "?"
+    tag = (await ask(client, target, coding)).etag
+    noise = {"": [], f"{separator}a=1": ["a"], f"{separator}b=1&a=1": ["b, a"], f"{separator}x={'y' * 300}": ["x"]}
+    for (query, names), conditions in product([*noise.items()] * 2, ((), (f"If-None-Match: {tag}",))):
+        answer = await ask(client, target + query, coding, *conditions)
+        assert (answer.status, answer.headers.getall(FIELD, [])) == (304 if conditions else 200, names)
+        assert answer.etag == tag
+
+
+@given(query=queries())
+@example(query=b"a%0D%0ASet-Cookie:%20x=1&b%00=1&%0a=1&c%7F=1&%C2%85=1&%E2%80%A8=1")
+async def test_no_name_can_inject_a_header(client: Client, query: bytes) -> None:
+    text = query.decode("ascii")
+    for path in ("/stores", "/companies/acme"):
+        answer = await ask(client, f"{path}?{text}")
+        bare = await ask(client, f"{path}?{text}" if answer.status != 200 else path)
+        assert {*answer.headers} - {FIELD, "Link"} == {*bare.headers} - {FIELD, "Link"}
+        for value in answer.headers.getall(FIELD, []):
+            assert _LIST.fullmatch(value)
+            assert len(value) <= 256
+            assert {unquote(name) for name in value.split(", ")} <= {
+                name for name, _ in parse_qsl(text, keep_blank_values=True)
+            }
+
+
+@given(names=st.lists(st.text(), unique=True))
+def test_names_that_fit_can_be_decoded(names: list[str]) -> None:
+    lines = ignored_parameter_lines(name.encode("utf-8", "replace").decode() for name in names)
+    found = [unquote(name) for line in lines for name in line.removeprefix(f"{FIELD}: ").split(", ")]
+    fitting = [name for name in dict.fromkeys(name.encode("utf-8", "replace").decode() for name in names) if name]
+    assert len(found) <= 8
+    assert found == [name for name in fitting if name in found]
+    if sum(3 * len(name.encode()) + 2 for name in fitting) <= 256:
+        assert found == fitting[:8]
+
+
+@pytest.mark.parametrize(
+    ("names", "value"),
+    [
+        (["a" * 256], "a" * 256),
+        (["a" * 257], None),
+        (["a" * 257, "page"], "page"),
+        (["a" * 250, "b" * 4], f"{'a' * 250}, bbbb"),
+        (["a" * 250, "b" * 5, "c"], f"{'a' * 250}, c"),
+        (["a" * 255, "b"], "a" * 255),
+        (["é" * 42], "%C3%A9" * 42),
+        (["é" * 43], None),
+        ([*["x" * 300] * 20, *"abcdefghij"], "a, b, c, d, e, f, g, h"),
+    ],
+)
+def test_names_that_do_not_fit_into_256_bytes_are_left_out(names: list[str], value: str | None) -> None:
+    assert ignored_parameter_lines(names) == (() if value is None else (f"{FIELD}: {value}",))
