@@ -13,14 +13,13 @@ from fuzz.alphabets import CHUNKS, CONDITIONS, FIELDS, FORWARDED, HEADS, ORIGINS
 from fuzz.input_shapes import Alphabet, characters
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.connections.limits import MAX_FIELD_BYTES
-from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.pipeline.app import App
 from service.web.site import make_site
 from service.web.telemetry.access_log import AccessLogEntry, encode_lines
 from tests.directory import write_directory
 from tests.loaded import serve
 from tests.web.connections.harness import Wire
-from tests.web.live import COMPANIES, KEY, POLICY, STORES, authentication
+from tests.web.live import COMPANIES, DEFAULTS, KEY, STORES, authentication
 
 _END: Final = b"\r\n\r\n"
 _GET: Final = b"GET /stores HTTP/1.1\r\nHost: t\r\nx-api-key: %b\r\n" % KEY.encode()
@@ -43,7 +42,7 @@ def _app() -> App:
     snapshots = SnapshotHolder()
     with TemporaryDirectory() as folder:
         asyncio.run(serve(snapshots, write_directory(Path(folder) / "data", STORES, COMPANIES)))
-    trusting = msgspec.structs.replace(POLICY, trusted_proxies=parse_trusted_proxies(["192.0.2.0/24"]))
+    trusting = msgspec.structs.replace(DEFAULTS, trusted_proxy=("192.0.2.0/24",))
     return make_site(snapshots, authentication([KEY]), trusting, log=_Discarding()).public
 
 

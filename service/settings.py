@@ -11,15 +11,16 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from service.reading.file_set.read_options import ReadOptions
+from service.read_options import ReadOptions
 from service.safeguards import InvalidRecords, Safeguards
 from service.setting import Help, Setting
-from service.web.connections.limits import Limits
 
 HIGHEST_PORT: Final = 65535
+# Open connections of one process, unless its descriptor limit is lower.
+MAX_CONNECTIONS: Final = 10_000
 _YEAR_SECONDS: Final = 366 * 86_400
 
-_MAX_CONNECTIONS: Final = f"{Limits().connections}, or fewer if the descriptor limit is lower"
+_MAX_CONNECTIONS: Final = f"{MAX_CONNECTIONS}, or fewer if the descriptor limit is lower"
 
 Text: TypeAlias = Annotated[str, msgspec.Meta(min_length=1)]
 Texts: TypeAlias = tuple[str, ...]

@@ -78,7 +78,7 @@ from service.web.telemetry.counters import Counters
 from tests.baking.made_up import baked_file
 from tests.directory import store, write_directory
 from tests.program import run_here
-from tests.web.live import POLICY
+from tests.web.live import DEFAULTS
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (
@@ -171,7 +171,7 @@ def first_texts(folder: Path, *names: str) -> set[str]:
 
 
 def test_every_operation_is_in_the_interface_with_whether_it_needs_a_key() -> None:
-    document = orjson.loads(make_site(SnapshotHolder(), no_authentication, POLICY).openapi)
+    document = orjson.loads(make_site(SnapshotHolder(), no_authentication, DEFAULTS).openapi)
     documented = {codes(row["Request"])[0].removeprefix("GET "): row["Key"] for row in rows(INTERFACE, "Request")}
     for path, operations in document["paths"].items():
         assert documented[path] == ("needed" if operations["get"]["security"] else "")

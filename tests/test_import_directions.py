@@ -21,8 +21,8 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             __main__
             commands
             server
-            settings
             web
+            settings
             snapshot
             sources
             baking loading sampling
@@ -31,7 +31,7 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             data_set
             access engine
             model
-            files own_module progress setting suggestion texts
+            files own_module progress read_options setting suggestion texts
         """,
         "service.reading": """
             resource_records

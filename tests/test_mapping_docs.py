@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from service.loading.dataset import load
+from service.read_options import ReadOptions
 from service.reading.batches.batch import BATCH_SIZE
-from service.reading.file_set.read_options import ReadOptions
 from service.reading.formats.json.json_file import SAMPLE
 from service.reading.mapping.declaration import CompaniesTable, FieldTable, FileTable, JoinTable, StoresTable
 from service.reading.mapping.mapping_file import PRESETS, parse_mapping

@@ -19,18 +19,11 @@ from service.web.endpoints.resources import ServedData, record_routes
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, api_key_authentication
 from service.web.pipeline.parsed_parameters import Parse, ParsedParameters, parser
-from service.web.pipeline.policy import Policy
 from service.web.pipeline.routes import Call, ResourceRoute, Routes
 from service.web.requests.request_fields import RequestFields
 from service.web.site import make_site
 
 _MAX_TARGETS: Final = 400
-_POLICY: Final = Policy(
-    cache_control=Settings().cache_control,
-    origins=frozenset(),
-    needs_key=True,
-    encoded_bytes=Settings().encoded_cache << 20,
-)
 _COMPANY: Final = f"{COMPANY_PATH}{{company_id}}"
 _READERS: Final = {_COMPANY: QueryParser(), f"/{STORES.name}": QueryParser(STORES)}
 
@@ -97,8 +90,8 @@ def make_pipeline(dataset: Dataset, requests: Sequence[Request]) -> Pipeline:
     return Pipeline(
         targets=targets,
         dataset=dataset,
-        app=make_site(holder, authenticate, _POLICY).public,
-        routes=Routes(record_routes(ServedData(holder, _POLICY))),
+        app=make_site(holder, authenticate, Settings()).public,
+        routes=Routes(record_routes(ServedData(holder, Settings()))),
         authenticate=authenticate,
         parse=targets[0].new_parser(),
     )

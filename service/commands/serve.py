@@ -12,7 +12,6 @@ import msgspec
 import uvloop
 
 from service.access.api_key import new_key
-from service.access.key_file_follower import KeyFileFollower
 from service.access.keyring import Keyring
 from service.access.principal import static_principals
 from service.commands.authentication import check_keys, resolve_authentication, warn_about_keys, warn_of_open_address
@@ -45,8 +44,6 @@ from service.sources.folder_source import FolderSource
 from service.sources.source import Source
 from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.headers.origins import parse_origin
-from service.web.pipeline.auth import api_key_authentication, no_authentication
-from service.web.pipeline.policy import Policy
 
 _config: Final = click.Option(
     ["--config"],
@@ -81,19 +78,18 @@ def serve(context: click.Context, /, **values: Any) -> None:
     _check(settings)
     with setting_errors("max_connections", TooFewDescriptors):
         settings = msgspec.structs.replace(settings, max_connections=raise_descriptor_limit(settings.max_connections))
-    policy = _policy(settings)
     start_log(as_json=settings.log_format == "json")
     warn_of_unknown_variables(context)
     warn_about_keys(settings)
     try:
         cache = cache_folder(settings.cache)
         with _access_log(settings), run_workspace(cache) as work:
-            _serve(settings, policy, cache, work)
+            _serve(settings, cache, work)
     except (CannotListen, NoCache) as error:
         raise click.ClickException(str(error)) from error
 
 
-def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> None:
+def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
     data = settings.data or str(bundled_folder("datasets"))
     with setting_errors("data"):
         source = choose_source(
@@ -109,7 +105,6 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         warn_of_open_address(public)
     made_key = None if settings.no_auth or settings.api_key or settings.key_file else new_key()
     keyring = Keyring(static_principals((made_key,) if made_key else settings.api_key))
-    follower = KeyFileFollower(Path(settings.key_file), work.key_backup, keyring) if settings.key_file else None
     announcement = StartupMessage(
         public=public,
         admin=admin,
@@ -121,9 +116,7 @@ def _serve(settings: Settings, policy: Policy, cache: Path, work: Workspace) -> 
         settings=settings,
         source=source,
         workspace=work,
-        authenticate=no_authentication if settings.no_auth else api_key_authentication(keyring),
-        follower=follower,
-        policy=msgspec.structs.replace(policy, key_file_ok=follower.is_valid) if follower is not None else policy,
+        keyring=keyring,
         announcement=announcement,
     )
     try:
@@ -188,6 +181,11 @@ def _check(settings: Settings) -> None:
     with setting_errors("rate_store"):
         if settings.rate_store:
             _check_rate_store(settings.rate_store)
+    with setting_errors("cors_origin"):
+        for origin in settings.cors_origin:
+            parse_origin(origin)
+    with setting_errors("trusted_proxy"):
+        parse_trusted_proxies(settings.trusted_proxy)
     with setting_errors("cache_control"):
         if not settings.cache_control.isascii() or not settings.cache_control.isprintable():
             raise ValueError("a header field may contain printable ASCII only")
@@ -200,21 +198,3 @@ def _check_rate_store(url: str) -> None:
         RedisLimiter(url)
     except ImportError as error:
         raise ValueError("this needs the package redis: pip install 'redis>=7,<8'") from error
-
-
-def _policy(settings: Settings) -> Policy:
-    with setting_errors("cors_origin"):
-        origins = frozenset(map(parse_origin, settings.cors_origin))
-    with setting_errors("trusted_proxy"):
-        trusted_proxies = parse_trusted_proxies(settings.trusted_proxy)
-    return Policy(
-        cache_control=settings.cache_control,
-        origins=origins,
-        needs_key=not settings.no_auth,
-        encoded_bytes=settings.encoded_cache << 20,
-        server_timing=settings.server_timing,
-        rate_fields=settings.rate_limit_fields,
-        rate_store=settings.rate_store,
-        processes=settings.processes,
-        trusted_proxies=trusted_proxies,
-    )

@@ -17,9 +17,9 @@ from service.engine.table import Table
 from service.loading.compiler import Compiler
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
+from service.read_options import AS_FOUND, ReadOptions
 from service.reading.batches.diagnostics import Code, Diagnostic, FileError
 from service.reading.file_set.data_files import FileSet, StoredFile, read_data_set
-from service.reading.file_set.read_options import AS_FOUND, ReadOptions
 from service.reading.resource_records import read_records
 from service.texts import printable
 

@@ -7,11 +7,13 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from service.access.key_file_follower import KeyFileFollower
+from service.access.keyring import Keyring
 from service.progress import Progress
 from service.server.access_log_file import access_log
 from service.server.listener import Listener
@@ -25,9 +27,11 @@ from service.snapshot.worker_slots import WorkerSlot
 from service.snapshot.workspace import Workspace
 from service.sources.source import Source
 from service.web.connections.limits import Limits
-from service.web.pipeline.auth import Authenticate
-from service.web.pipeline.policy import Policy
+from service.web.pipeline.auth import api_key_authentication, no_authentication
 from service.web.telemetry.access_log import AccessLogWriter, encode_lines
+
+if TYPE_CHECKING:
+    from service.web.site import Site
 
 # New objects after which the garbage collector looks at them, for about a millisecond, while no request is served.
 # Those of a cached request are never part of a cycle: it forgets them the first time.
@@ -43,9 +47,7 @@ class ServeSetup(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     source: Source
     workspace: Workspace
-    authenticate: Authenticate
-    follower: KeyFileFollower | None
-    policy: Policy
+    keyring: Keyring
     announcement: StartupMessage
 
 
@@ -88,13 +90,14 @@ async def run(
         following = asyncio.create_task(follow_publications(holder, plan.workspace, publisher))
         following.add_done_callback(lambda _: shutdown.immediate.set())
         others = [asyncio.create_task(each) for each in (_beat(heartbeat), _check_rate_store(plan))]
-        if plan.follower is not None:
-            await plan.follower.start()
-            others.append(asyncio.create_task(plan.follower.run()))
+        follower = _key_file_follower(plan)
+        if follower is not None:
+            await follower.start()
+            others.append(asyncio.create_task(follower.run()))
         try:
             await _wait_for_first(publisher.leads_empty, holder.has_data, shutdown.graceful, shutdown.immediate)
             if not shutdown.begun:
-                async with _listening(plan, holder, public, admin, log):
+                async with _listening(plan, await _site(plan, holder, follower, log), public, admin):
                     await _wait_for_first(holder.has_data, shutdown.graceful, shutdown.immediate)
                     bars.close()
                     if holder.current is not None:
@@ -104,6 +107,11 @@ async def run(
                 task.cancel()
             with suppress(asyncio.CancelledError):
                 await following
+
+
+def _key_file_follower(plan: ServeSetup) -> KeyFileFollower | None:
+    path = plan.settings.key_file
+    return KeyFileFollower(Path(path), plan.workspace.key_backup, plan.keyring) if path else None
 
 
 def _publisher(plan: ServeSetup, holder: SnapshotHolder, progress: Progress) -> Publisher:
@@ -126,15 +134,22 @@ def _publisher(plan: ServeSetup, holder: SnapshotHolder, progress: Progress) -> 
     return publisher
 
 
-@asynccontextmanager
-async def _listening(
-    plan: ServeSetup, holder: SnapshotHolder, public: Listener, admin: Listener, log: AccessLogWriter | None
-) -> AsyncIterator[None]:
-    """Accept connections until the block ends."""
+async def _site(
+    plan: ServeSetup, holder: SnapshotHolder, follower: KeyFileFollower | None, log: AccessLogWriter | None
+) -> "Site":
     await asyncio.to_thread(import_web)  # 0.2 s, while the data is fetched
-    from service.web.site import make_site, open_site  # noqa: PLC0415 - see above
+    from service.web.site import make_site  # noqa: PLC0415 - see above
 
-    site = make_site(holder, plan.authenticate, plan.policy, separate_admin=bool(admin.sockets), log=log)
+    authenticate = no_authentication if plan.settings.no_auth else api_key_authentication(plan.keyring)
+    key_file_ok = None if follower is None else follower.is_valid
+    return make_site(holder, authenticate, plan.settings, log=log, key_file_ok=key_file_ok)
+
+
+@asynccontextmanager
+async def _listening(plan: ServeSetup, site: "Site", public: Listener, admin: Listener) -> AsyncIterator[None]:
+    """Accept connections until the block ends."""
+    from service.web.site import open_site  # noqa: PLC0415 - see above
+
     connections = plan.settings.max_connections
     limits = Limits() if connections is None else Limits(connections=connections)
     close = await open_site(site, limits, public=public.sockets, admin=admin.sockets)

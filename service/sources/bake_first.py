@@ -2,7 +2,7 @@
 
 import shlex
 
-from service.reading.file_set.read_options import AS_FOUND, ReadOptions
+from service.read_options import AS_FOUND, ReadOptions
 
 
 def bake_first(data: str, options: ReadOptions = AS_FOUND) -> str:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from service.baking.layout import BEGINNING, looks_baked
+from service.read_options import AS_FOUND, ReadOptions
 from service.reading.file_set.data_signature import is_file
 from service.reading.file_set.file_names import holds_data
-from service.reading.file_set.read_options import AS_FOUND, ReadOptions
 from service.safeguards import InvalidRecords
 from service.sources.bake_first import bake_first
 from service.sources.baked_file_source import BakedFileSource

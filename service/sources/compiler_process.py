@@ -17,7 +17,7 @@ from service.data_set import Rejected
 from service.loading.acceptance import accept
 from service.loading.dataset import load
 from service.loading.summary import notes
-from service.reading.file_set.read_options import ReadOptions
+from service.read_options import ReadOptions
 from service.safeguards import InvalidRecords
 from service.sources.compiler_messages import Compiled, Failed, Message, Outcome, Step
 

@@ -13,8 +13,8 @@ import msgspec
 from service.data_set import Rejected, Rejection
 from service.own_module import module_command
 from service.progress import Progress
+from service.read_options import AS_FOUND, ReadOptions
 from service.reading.file_set.data_signature import data_signature
-from service.reading.file_set.read_options import AS_FOUND, ReadOptions
 from service.safeguards import InvalidRecords
 from service.sources.compiler_messages import Compiled, Failed, Message, Outcome, Step
 from service.sources.local_source import LocalSource

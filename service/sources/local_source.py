@@ -10,8 +10,8 @@ from typing import Final
 
 from service.data_set import Rejected
 from service.progress import Progress
+from service.read_options import AS_FOUND, ReadOptions
 from service.reading.file_set.data_signature import DataSignature, is_file, watched_folders
-from service.reading.file_set.read_options import AS_FOUND, ReadOptions
 from service.sources.source import Check, Fetched
 
 # File systems' clocks may be wrong. Files that seem older than this are stable without a wait.

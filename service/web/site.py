@@ -9,6 +9,7 @@ import msgspec
 from aiohttp import web
 
 from service.model.openapi import openapi_document
+from service.settings import Settings
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.connections.limits import ADMIN_CONNECTIONS, Limits
 from service.web.connections.server import limit_unacknowledged, runner
@@ -17,9 +18,9 @@ from service.web.endpoints.documents import document_routes
 from service.web.endpoints.metrics import METRICS_PATH, metrics_route
 from service.web.endpoints.probes import probe_routes
 from service.web.endpoints.resources import ServedData, record_routes
+from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, no_authentication
-from service.web.pipeline.policy import Policy
 from service.web.telemetry.access_log import AccessLogWriter
 from service.web.telemetry.counters import UNMATCHED, Counters
 from service.web.telemetry.key_counters import KeyCounters
@@ -40,34 +41,35 @@ class Site(msgspec.Struct, frozen=True):
 def make_site(
     snapshots: SnapshotHolder,
     authenticate: Authenticate,
-    policy: Policy,
+    settings: Settings,
     *,
-    separate_admin: bool = False,
     log: AccessLogWriter | None = None,
+    key_file_ok: Callable[[], bool] | None = None,
 ) -> Site:
-    """Return the applications. With `separate_admin`, probes and metrics are on the admin listener only.
+    """Return the applications. With an admin listener, probes and metrics are there only.
 
-    No path of the admin listener needs a key. The access log has the public requests.
+    No path of the admin listener needs a key. The access log has the public requests. `key_file_ok` returns whether
+    this process could read the key file.
     """
-    data, probes = ServedData(snapshots, policy), probe_routes(snapshots)
+    data, probes = ServedData(snapshots, settings), probe_routes(snapshots)
     records = (*record_routes(data), cluster_route(data))
-    documented = records if separate_admin else (*records, *probes)
+    documented = records if settings.admin else (*records, *probes)
     openapi = openapi_document([route.operation for route in documented if route.operation is not None])
     public = (*records, *document_routes(openapi))
     paths = [route.path for route in (*public, *probes)]
-    slot = snapshots.slot
+    slot, trusted = snapshots.slot, parse_trusted_proxies(settings.trusted_proxy)
     traffic = Counters([*paths, METRICS_PATH, UNMATCHED], slot)
-    if not separate_admin:
-        private = (*probes, metrics_route(snapshots, traffic, key_file_ok=policy.key_file_ok))
-        observer = Observer(traffic, log=log, trusted_proxies=policy.trusted_proxies)
-        return Site(App((*public, *private), snapshots, authenticate, observer, policy), None, openapi)
+    if not settings.admin:
+        private = (*probes, metrics_route(snapshots, traffic, key_file_ok=key_file_ok))
+        observer = Observer(traffic, log=log, trusted_proxies=trusted)
+        return Site(App((*public, *private), snapshots, authenticate, observer, settings), None, openapi)
     after = slice(traffic.length, None)
     key_counters = KeyCounters(slot.counts[after], lambda: [counts[after] for counts in slot.all_counts()])
-    private = (*probes, metrics_route(snapshots, traffic, key_counters, key_file_ok=policy.key_file_ok))
-    admin_policy = msgspec.structs.replace(policy, origins=frozenset())
-    admin = App(private, snapshots, no_authentication, Observer(traffic), admin_policy)
-    observer = Observer(traffic, key_counters=key_counters, log=log, trusted_proxies=policy.trusted_proxies)
-    return Site(App(public, snapshots, authenticate, observer, policy), admin, openapi)
+    private = (*probes, metrics_route(snapshots, traffic, key_counters, key_file_ok=key_file_ok))
+    without_cors = msgspec.structs.replace(settings, cors_origin=())
+    admin = App(private, snapshots, no_authentication, Observer(traffic), without_cors)
+    observer = Observer(traffic, key_counters=key_counters, log=log, trusted_proxies=trusted)
+    return Site(App(public, snapshots, authenticate, observer, settings), admin, openapi)
 
 
 async def open_site(

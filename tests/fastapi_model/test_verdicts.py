@@ -17,7 +17,7 @@ from tests.baking.made_up import make
 from tests.fastapi_model.asking import Asker, ask_model
 from tests.fastapi_model.queries import anything, of_maps, queries, values
 from tests.loaded import serve
-from tests.web.live import KEY, POLICY, ServiceServer, authentication
+from tests.web.live import DEFAULTS, KEY, ServiceServer, authentication
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -54,7 +54,7 @@ def model() -> "FastAPI":
 async def asker(tmp_path: Path, aiohttp_client: AiohttpClient) -> AsyncIterator[Asker]:
     holder = SnapshotHolder()
     await serve(holder, MADE.write(tmp_path / "data"))
-    asking = Asker(await aiohttp_client(ServiceServer(make_site(holder, authentication([KEY]), POLICY).public)))
+    asking = Asker(await aiohttp_client(ServiceServer(make_site(holder, authentication([KEY]), DEFAULTS).public)))
     yield asking
     await asking.close()
 

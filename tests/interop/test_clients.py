@@ -14,7 +14,7 @@ from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.directory import store, write_directory
 from tests.program import Running, serving
-from tests.web.live import POLICY
+from tests.web.live import DEFAULTS, WITH_ADMIN
 
 TOOLS = Path(__file__).parents[2] / ".interop"
 CLIENTS = Path(__file__).parent / "clients"
@@ -51,9 +51,9 @@ def run(tmp_path: Path) -> Run:
     return run_tool
 
 
-@pytest.fixture(params=[False, True], ids=["one listener", "probes on another"])
+@pytest.fixture(params=[DEFAULTS, WITH_ADMIN], ids=["one listener", "probes on another"])
 def document(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    site = make_site(SnapshotHolder(), no_authentication, POLICY, separate_admin=request.param)
+    site = make_site(SnapshotHolder(), no_authentication, request.param)
     (tmp_path / "openapi.json").write_bytes(site.openapi)
     return tmp_path / "openapi.json"
 

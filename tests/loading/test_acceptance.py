@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from service.data_set import Rejected, Totals
 from service.loading.acceptance import accept
 from service.loading.dataset import Loaded, load
-from service.reading.file_set.read_options import ReadOptions
+from service.read_options import ReadOptions
 from service.safeguards import InvalidRecords, Safeguards
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_files, load_stores, store
 

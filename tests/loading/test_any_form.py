@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from hypothesis import given, strategies as st
 
 from service.loading.dataset import load
-from service.reading.file_set.read_options import ReadOptions
+from service.read_options import ReadOptions
 from tests.loading.data_files import STORE_FIELDS, Record, as_json, as_lines, load_files, packed, store
 from tests.zip_archives import zipped
 

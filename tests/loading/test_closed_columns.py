@@ -11,9 +11,9 @@ import pytest
 
 from service.loading.dataset import Loaded, load
 from service.loading.summary import notes
+from service.read_options import ReadOptions
 from service.reading.batches.batch import BATCH_SIZE
 from service.reading.fields.field_names import MAX_UNUSED
-from service.reading.file_set.read_options import ReadOptions
 from tests.loading.data_files import Record, as_csv, as_json, as_lines, company, store
 
 TODAY = date(2024, 6, 1)

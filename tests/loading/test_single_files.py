@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from service.loading.dataset import Loaded, load
-from service.reading.file_set.read_options import ReadOptions
+from service.read_options import ReadOptions
 from tests.loading.data_files import (
     COMPANIES_FILE,
     STORE_FIELDS,

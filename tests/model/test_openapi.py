@@ -14,17 +14,18 @@ from service.model.parameters import MAX_LIMIT, map_parameters_of, parameters_of
 from service.model.place import Box
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
+from service.settings import Settings
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
-from tests.web.live import POLICY
+from tests.web.live import DEFAULTS, WITH_ADMIN
 
 PROTECTED = ["/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/clusters"]
 
 
 @pytest.fixture(scope="module")
 def document() -> Any:
-    return orjson.loads(make_site(SnapshotHolder(), no_authentication, POLICY).openapi)
+    return orjson.loads(make_site(SnapshotHolder(), no_authentication, DEFAULTS).openapi)
 
 
 def operation(document: Any, path: str) -> Any:
@@ -56,9 +57,9 @@ def test_the_document_names_the_project_its_licence_and_its_own_server(document:
     assert document["servers"] == [{"url": "/"}]
 
 
-@pytest.mark.parametrize(("separate_admin", "names"), [(False, ["directory", "probes"]), (True, ["directory"])])
-def test_every_tag_of_an_operation_is_declared_with_a_description(*, separate_admin: bool, names: list[str]) -> None:
-    site = make_site(SnapshotHolder(), no_authentication, POLICY, separate_admin=separate_admin)
+@pytest.mark.parametrize(("settings", "names"), [(DEFAULTS, ["directory", "probes"]), (WITH_ADMIN, ["directory"])])
+def test_every_tag_of_an_operation_is_declared_with_a_description(settings: Settings, names: list[str]) -> None:
+    site = make_site(SnapshotHolder(), no_authentication, settings)
     document = orjson.loads(site.openapi)
     assert [tag["name"] for tag in document["tags"]] == names
     assert all(tag["description"] for tag in document["tags"])

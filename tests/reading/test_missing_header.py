@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from service.loading.dataset import load
+from service.read_options import ReadOptions
 from service.reading.batches.diagnostics import FileError
-from service.reading.file_set.read_options import ReadOptions
 from service.reading.formats.csv.csv_reader import open_csv
 from service.reading.formats.csv.missing_header import find_data
 from service.reading.proposal.column_choice import recognizes

@@ -8,8 +8,8 @@ import pytest
 
 from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES
+from service.read_options import ReadOptions
 from service.reading.batches.batch import Cell, WrongType
-from service.reading.file_set.read_options import ReadOptions
 from service.reading.formats.file_format import FORMATS
 from service.reading.formats.json.overpass import OverpassFile
 from service.reading.formats.openers import format_of, open_file

@@ -13,10 +13,9 @@ SERVE = """
 import sys
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
-from service.web.pipeline.policy import Policy
+from service.settings import Settings
 from service.web.site import make_site
-policy = Policy(cache_control="no-cache", origins=frozenset(), needs_key=False, encoded_bytes=0)
-make_site(SnapshotHolder(), no_authentication, policy)
+make_site(SnapshotHolder(), no_authentication, Settings(no_auth=True))
 print(*sys.modules)
 """
 

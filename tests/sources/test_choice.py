@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from service.reading.file_set.read_options import ReadOptions
+from service.read_options import ReadOptions
 from service.safeguards import InvalidRecords
 from service.sources.baked_file_source import BakedFileSource
 from service.sources.choice import choose_source

@@ -4,8 +4,8 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 
 from service.own_module import module_command
+from service.read_options import AS_FOUND, ReadOptions
 from service.reading.file_set.data_signature import data_signature
-from service.reading.file_set.read_options import AS_FOUND, ReadOptions
 from service.safeguards import InvalidRecords
 from service.sources import compiler_process
 from tests.directory import company, store, write_directory

@@ -12,7 +12,7 @@ from service.baking.baked_file import load_baked
 from service.data_set import Rejected
 from service.loading.dataset import load
 from service.progress import silent
-from service.reading.file_set.read_options import ReadOptions
+from service.read_options import ReadOptions
 from service.safeguards import InvalidRecords, Safeguards
 from service.sources.folder_source import FolderSource
 from service.sources.source import Check, Fetched, Unavailable

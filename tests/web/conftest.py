@@ -13,9 +13,9 @@ from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.directory import write_directory
 from tests.loaded import Data, accepted, serve
-from tests.web.live import COMPANIES, KEY, POLICY, STORES, Client, ServiceServer, authentication
+from tests.web.live import COMPANIES, DEFAULTS, KEY, STORES, Client, ServiceServer, authentication
 
-# Returns a client of a service with changes to `POLICY`; serves `data` unless a snapshot is served.
+# Returns a client of a service with changes to `DEFAULTS`; serves `data` unless a snapshot is served.
 SiteClient = Callable[..., Awaitable[Client]]
 
 
@@ -38,7 +38,7 @@ def snapshots() -> SnapshotHolder:
 @pytest.fixture
 async def loading_client(snapshots: SnapshotHolder, aiohttp_client: AiohttpClient) -> Client:
     """Return a client of a service that is still loading."""
-    return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public))
+    return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), DEFAULTS).public))
 
 
 @pytest.fixture
@@ -51,10 +51,10 @@ async def client(snapshots: SnapshotHolder, data: Data, loading_client: Client) 
 @pytest.fixture
 def site_client(snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient) -> SiteClient:
     async def make(**changes: Any) -> Client:
-        policy = msgspec.structs.replace(POLICY, **changes)
+        settings = msgspec.structs.replace(DEFAULTS, **changes)
         if snapshots.current is None:
             await serve(snapshots, data)
-        site = make_site(snapshots, authentication([KEY]) if policy.needs_key else no_authentication, policy)
+        site = make_site(snapshots, authentication([KEY]) if not settings.no_auth else no_authentication, settings)
         return await aiohttp_client(ServiceServer(site.public))
 
     return make

@@ -16,7 +16,6 @@ from service.web.connections.limits import Limits
 from service.web.connections.server import runner
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, api_key_authentication
-from service.web.pipeline.policy import Policy
 from service.web.requests.request_fields import RequestFields
 from tests.directory import company, store
 from tests.program import SECONDS
@@ -35,8 +34,10 @@ COMPANIES = (
     company("a/b c", name="Slash"),
 )
 
-# The default policy.
-POLICY = Policy(cache_control=Settings().cache_control, origins=frozenset(), needs_key=True, encoded_bytes=1 << 20)
+# The default settings, with a small cache.
+DEFAULTS = Settings(encoded_cache=1)
+# With an admin listener; the tests bind its sockets themselves.
+WITH_ADMIN = Settings(encoded_cache=1, admin="127.0.0.1:0")
 
 Client = TestClient[Any, Any]
 

@@ -13,7 +13,7 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.loaded import Data, serve
 from tests.web.connections.harness import Wire
-from tests.web.live import HEADERS, KEY, POLICY, authentication
+from tests.web.live import DEFAULTS, HEADERS, KEY, authentication
 
 SERVICE = str(Path(service.__file__).parent)
 # At most; 70 is the limit for any of them.
@@ -65,7 +65,7 @@ async def calls(snapshots: SnapshotHolder, target: str, *fields: str) -> Calls:
 
     It is sent again and the fewest calls count: the first response of a second takes one more, for its Date.
     """
-    wire = Wire(make_site(snapshots, authentication([KEY]), POLICY).public)
+    wire = Wire(make_site(snapshots, authentication([KEY]), DEFAULTS).public)
     lines = (
         f"GET {target} HTTP/1.1",
         "Host: t",

@@ -10,7 +10,7 @@ from service.model.operation import KEY_HEADER
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
-from tests.web.live import HEADERS, POLICY, Client, ServiceServer
+from tests.web.live import DEFAULTS, HEADERS, Client, ServiceServer
 
 
 class BrokenHolder(SnapshotHolder):
@@ -27,7 +27,7 @@ class BrokenHolder(SnapshotHolder):
 
 @pytest.fixture
 async def broken_client(aiohttp_client: AiohttpClient) -> Client:
-    return await aiohttp_client(ServiceServer(make_site(BrokenHolder(), no_authentication, POLICY).public))
+    return await aiohttp_client(ServiceServer(make_site(BrokenHolder(), no_authentication, DEFAULTS).public))
 
 
 async def test_an_internal_error_has_details_only_in_the_log(

@@ -20,7 +20,7 @@ from service.web.requests.request_fields import RequestFields
 from service.web.site import make_site
 from tests.access.fake_redis import Fake, deciding, silent
 from tests.loaded import Data, serve
-from tests.web.live import POLICY, Client, ServiceServer
+from tests.web.live import DEFAULTS, Client, ServiceServer
 from tests.web.reply import Reply, RequestSpec, ask, ask_all, request
 
 RATES = {
@@ -51,7 +51,7 @@ async def rated(snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpCl
 
         async def make(**changes: Any) -> Client:
             await serve(snapshots, data)
-            site = make_site(snapshots, authenticate, msgspec.structs.replace(POLICY, **changes))
+            site = make_site(snapshots, authenticate, msgspec.structs.replace(DEFAULTS, **changes))
             opened.push_async_callback(site.public.close)
             return await aiohttp_client(ServiceServer(site.public))
 
@@ -115,7 +115,7 @@ async def test_the_rate_is_checked_before_parameters_conditions_and_the_data(rat
 
 
 async def test_requests_without_authentication_do_not_count(rated: RatedClient) -> None:
-    client = await rated(origins=frozenset("*"))
+    client = await rated(cors_origin=("*",))
     preflight = ("Origin: https://a.example", "Access-Control-Request-Method: GET")
     uncounted = [
         (RequestSpec("/stores", preflight, method="OPTIONS", key="slow"), 204),
@@ -133,7 +133,7 @@ async def test_requests_without_authentication_do_not_count(rated: RatedClient) 
 
 
 async def test_a_key_without_a_rate_and_other_keys_are_not_limited(rated: RatedClient) -> None:
-    client = await rated(rate_fields=True)
+    client = await rated(rate_limit_fields=True)
     await statuses(client, *[RequestSpec("/stores", key="slow")] * 4)
     for _ in range(20):
         answer = await ask(client, "/stores", key="free")
@@ -163,7 +163,7 @@ def quota(answer: Reply) -> tuple[int, int]:
 
 
 async def test_with_rate_fields_every_authenticated_response_has_the_remaining_requests(rated: RatedClient) -> None:
-    client = await rated(rate_fields=True)
+    client = await rated(rate_limit_fields=True)
     specs = [
         (RequestSpec("/stores", key="wide"), 200),
         (RequestSpec("/stores", ("If-None-Match: *",), key="wide"), 304),
@@ -180,14 +180,14 @@ async def test_with_rate_fields_every_authenticated_response_has_the_remaining_r
 
 
 async def test_the_rate_fields_of_a_429_agree_with_retry_after(rated: RatedClient) -> None:
-    client = await rated(rate_fields=True)
+    client = await rated(rate_limit_fields=True)
     *_, refused = [await ask(client, "/stores", key="slow") for _ in range(4)]
     assert (refused.status, quota(refused)) == (429, (0, int(refused.headers["Retry-After"])))
 
 
 async def test_requests_during_loading_count(snapshots: SnapshotHolder, aiohttp_client: AiohttpClient) -> None:
-    policy = msgspec.structs.replace(POLICY, rate_fields=True)
-    client: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authenticate, policy).public))
+    settings = msgspec.structs.replace(DEFAULTS, rate_limit_fields=True)
+    client: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authenticate, settings).public))
     answers = [await ask(client, "/stores", key="slow") for _ in range(4)]
     assert [answer.status for answer in answers] == [503, 503, 503, 429]
     assert quota(answers[0])[0] == 2
@@ -207,7 +207,7 @@ async def counted(client: Client) -> dict[str, int]:
 
 async def test_an_unresponsive_rate_store_refuses_no_request(rated: RatedClient) -> None:
     async with Fake(silent).serving() as fake:
-        client = await rated(rate_store=fake.url, processes=2, rate_fields=True)
+        client = await rated(rate_store=fake.url, workers=2, rate_limit_fields=True)
         answers = [await ask(client, "/stores", key="wide") for _ in range(5)]
         assert [answer.status for answer in answers] == [200] * 5
         assert [quota(answer)[0] for answer in answers] == [49, 48, 47, 46, 45]

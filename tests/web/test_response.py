@@ -15,7 +15,7 @@ from service.web.site import make_site
 from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.program import SECONDS
-from tests.web.live import COMPANIES, HEADERS, KEY, POLICY, Client, ServiceServer, authentication, exchange
+from tests.web.live import COMPANIES, DEFAULTS, HEADERS, KEY, Client, ServiceServer, authentication, exchange
 
 
 def request(line: str, *fields: str) -> bytes:
@@ -79,7 +79,7 @@ async def test_the_current_response_arrives_complete_when_the_server_closes(
 ) -> None:
     write_directory(folder, [store(f"s{n}", name="long " * 1000) for n in range(1000)], COMPANIES)
     await serve(snapshots, folder)
-    server = ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public, shutdown_seconds=SECONDS)
+    server = ServiceServer(make_site(snapshots, authentication([KEY]), DEFAULTS).public, shutdown_seconds=SECONDS)
     client: Client = await aiohttp_client(server)
     expected = await (await client.get("/stores", headers=HEADERS)).read()
     reader, writer = await asyncio.open_connection(client.host, client.port, limit=2)

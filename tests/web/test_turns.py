@@ -6,7 +6,7 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.loaded import Data, serve
 from tests.web.connections.harness import Wire
-from tests.web.live import HEADERS, KEY, POLICY, authentication
+from tests.web.live import DEFAULTS, HEADERS, KEY, authentication
 
 
 def request(target: str) -> bytes:
@@ -22,7 +22,7 @@ def deliver(wire: Wire, target: str) -> None:
 
 async def test_others_are_answered_between_the_facets_of_a_request(snapshots: SnapshotHolder, data: Data) -> None:
     await serve(snapshots, data)
-    app = make_site(snapshots, authentication([KEY]), POLICY).public
+    app = make_site(snapshots, authentication([KEY]), DEFAULTS).public
     slow, fast = Wire(app), Wire(app)
     for wire in (slow, fast):
         await wire.send(request("/stores"))

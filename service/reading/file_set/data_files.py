@@ -8,13 +8,13 @@ from typing import Final
 import msgspec
 
 from service.model.records import COMPANIES, STORES, Resource
+from service.read_options import AS_FOUND, ReadOptions
 from service.reading.batches.diagnostics import Diagnostic, FileError
 from service.reading.file_set.container import Container, open_container
 from service.reading.file_set.data_signature import data_signature
 from service.reading.file_set.file_names import MANIFEST, MAPPING, DataFileName, data_files
 from service.reading.file_set.manifest import Listing, Manifest, parse_manifest
 from service.reading.file_set.misnamed_files import suggest_file_name, suggest_other_files
-from service.reading.file_set.read_options import AS_FOUND, ReadOptions
 from service.reading.formats.file_format import FORMATS, FileFormat
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapping_file import load_mapping, parse_mapping

@@ -10,8 +10,8 @@ import msgspec
 
 from service.files.status import Signature
 from service.model.records import COMPANIES, STORES
+from service.read_options import AS_FOUND, ReadOptions
 from service.reading.file_set.file_names import MANIFEST, MAPPING, is_archive, parse_name
-from service.reading.file_set.read_options import AS_FOUND, ReadOptions
 
 # Seconds without changes before files are read. A manifest or checksums prove that files are complete.
 _QUIET_SECONDS_VERIFIABLE: Final = 0.05

@@ -4,6 +4,8 @@ from typing import Final
 
 import msgspec
 
+from service.settings import MAX_CONNECTIONS
+
 MAX_FIELD_BYTES: Final = 8190
 MAX_FIELDS: Final = 100
 # Different from the limit for a header field: the parser's error identifies the exceeded limit only by its value.
@@ -46,4 +48,4 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     write_seconds: float = 15
     discard_seconds: float = 1
     check_seconds: float = 1
-    connections: int = 10_000
+    connections: int = MAX_CONNECTIONS

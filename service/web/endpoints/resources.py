@@ -24,13 +24,14 @@ from service.model.errors import (
 from service.model.operation import VERSION_HEADER, Operation
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
+from service.settings import Settings
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.formats.json_page import JsonPage, JsonRecord
 from service.web.headers.conditional import http_date
 from service.web.headers.header_lines import header_lines
+from service.web.headers.vary import vary_of_data
 from service.web.pipeline.parsed_parameters import parser
 from service.web.pipeline.plan import CommonHeaders, Plan
-from service.web.pipeline.policy import Policy
 from service.web.pipeline.routes import Call, ResourceRoute
 
 TAG: Final = "directory"
@@ -42,10 +43,10 @@ _GENERATIONS: Final = 2
 class ServedData:
     """The served data, with the header fields that its responses share."""
 
-    def __init__(self, snapshots: SnapshotHolder, policy: Policy) -> None:
+    def __init__(self, snapshots: SnapshotHolder, settings: Settings) -> None:
         self._snapshots = snapshots
-        self._cache_control = policy.cache_control
-        self._vary = policy.vary(hdrs.ACCEPT_ENCODING, of_data=True)
+        self._cache_control = settings.cache_control
+        self._vary = vary_of_data(hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
         self._common = lru_cache(_GENERATIONS)(self._make_common)
 
     def for_call(self, call: Call) -> tuple[Dataset, CommonHeaders]:

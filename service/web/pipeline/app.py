@@ -12,6 +12,7 @@ from aiohttp import hdrs
 
 from service.model.errors import InternalServerError, MethodNotAllowed, RequestError, Unauthorized, UnknownPath
 from service.model.operation import PREFERENCE_STATUSES
+from service.settings import Settings
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answers.answer import Answer
 from service.web.answers.problems import error_answer
@@ -20,11 +21,12 @@ from service.web.headers.content_coding import IDENTITY
 from service.web.headers.cors import PREFLIGHT_VARY, Cors
 from service.web.headers.header_lines import HeaderLines, header_lines
 from service.web.headers.links import HELP_LINES, HELP_PATH
+from service.web.headers.origins import parse_origin
 from service.web.headers.prefer import STRICT_APPLIED
 from service.web.headers.request_id import REQUEST_ID
+from service.web.headers.vary import vary_of_data
 from service.web.pipeline.auth import Authenticate
 from service.web.pipeline.encoded_bodies import EncodedBodies, unchanged
-from service.web.pipeline.policy import Policy
 from service.web.pipeline.rate_limiting import make_rate_limits
 from service.web.pipeline.routes import AnswerRoute, Call, Route, Routes
 from service.web.requests.request import Request
@@ -50,7 +52,7 @@ class App:
         snapshots: SnapshotHolder,
         authenticate: Authenticate,
         observer: Observer,
-        policy: Policy,
+        settings: Settings,
     ) -> None:
         self._routes = Routes(routes)
         self._has_docs = self._routes.find(HELP_PATH)[0] is not None
@@ -58,12 +60,12 @@ class App:
         self._authenticate = authenticate
         self.traffic = observer.traffic
         self._observer = observer
-        self._rate_limits = make_rate_limits(policy, self.traffic.count)
+        self._rate_limits = make_rate_limits(settings, self.traffic.count)
         self._run, self._numbers = token_hex(8), count(1)  # unique identifiers of requests that have none
-        self._server_timing = policy.server_timing
-        self._cors = Cors(policy.origins)
-        self._bodies = EncodedBodies(policy.encoded_bytes, self.traffic.count)
-        self._errors_vary = {of_data: policy.vary(hdrs.ACCEPT, of_data=of_data) for of_data in (False, True)}
+        self._server_timing = settings.server_timing
+        self._cors = Cors(frozenset(map(parse_origin, settings.cors_origin)))
+        self._bodies = EncodedBodies(settings.encoded_cache << 20, self.traffic.count)
+        self._errors_vary = (hdrs.ACCEPT, vary_of_data(hdrs.ACCEPT, needs_key=not settings.no_auth))
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request. Never raises."""

@@ -10,8 +10,8 @@ from service.access.request_rate import Rate
 from service.access.token_bucket import RateDecision
 from service.model.errors import TooManyRequests
 from service.model.operation import RATE_LIMIT, RATE_LIMIT_POLICY
+from service.settings import Settings
 from service.web.headers.header_lines import HeaderLines, header_lines
-from service.web.pipeline.policy import Policy
 from service.web.telemetry.events import Event
 
 
@@ -39,11 +39,11 @@ class RateLimits:
         await self._limiter.close()
 
 
-def make_rate_limits(policy: Policy, count: Callable[[Event], None]) -> RateLimits:
-    """Return the rate limits of a policy, which count their decisions."""
-    store = RedisLimiter(policy.rate_store) if policy.rate_store else None
-    limiter = RateLimiter(MemoryLimiter(policy.processes), store, failed=partial(count, Event.RATE_STORE_FAILED))
-    return RateLimits(limiter, count, send_fields=policy.rate_fields)
+def make_rate_limits(settings: Settings, count: Callable[[Event], None]) -> RateLimits:
+    """Return the rate limits of a service, which count their decisions."""
+    store = RedisLimiter(settings.rate_store) if settings.rate_store else None
+    limiter = RateLimiter(MemoryLimiter(settings.processes), store, failed=partial(count, Event.RATE_STORE_FAILED))
+    return RateLimits(limiter, count, send_fields=settings.rate_limit_fields)
 
 
 @lru_cache

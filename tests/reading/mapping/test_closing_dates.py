@@ -12,9 +12,9 @@ from service.baking.baked_file import bake, load_baked
 from service.loading.dataset import Loaded, load
 from service.model.records import STORES
 from service.progress import silent
+from service.read_options import ReadOptions
 from service.reading.batches.batch import Cell, Invalid, WrongType
 from service.reading.batches.diagnostics import FileError
-from service.reading.file_set.read_options import ReadOptions
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.values.closing_day import utc_today

@@ -21,7 +21,7 @@ from service.web.requests.request import Request
 from service.web.telemetry.counters import UNMATCHED, Counters
 from service.web.telemetry.events import Event
 from service.web.telemetry.observer import Observer
-from tests.web.live import POLICY
+from tests.web.live import DEFAULTS
 
 LIMITS = Limits()
 GET = b"GET /health HTTP/1.1\r\nHost: t\r\n\r\n"
@@ -38,7 +38,7 @@ class GatedApp(App):
     def __init__(self) -> None:
         snapshots = SnapshotHolder()
         observer = Observer(Counters(["/health", "/ready", UNMATCHED], snapshots.slot))
-        super().__init__(probe_routes(snapshots), snapshots, no_authentication, observer, POLICY)
+        super().__init__(probe_routes(snapshots), snapshots, no_authentication, observer, DEFAULTS)
         self.gate = asyncio.Event()
         self.gate.set()
 

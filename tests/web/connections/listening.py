@@ -12,7 +12,7 @@ from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site, open_site
 from service.web.telemetry.events import Event
 from tests.program import SECONDS
-from tests.web.live import POLICY
+from tests.web.live import DEFAULTS
 
 LIMITS = Limits(
     head_seconds=0.4, idle_seconds=0.8, write_seconds=0.4, discard_seconds=0.4, check_seconds=0.05, connections=8
@@ -36,7 +36,7 @@ async def listening(
     else:
         bound = socket.create_server(("127.0.0.1", 0))
     address = bound.getsockname()
-    close = await open_site(make_site(snapshots, no_authentication, POLICY), limits, public=[bound], admin=[])
+    close = await open_site(make_site(snapshots, no_authentication, DEFAULTS), limits, public=[bound], admin=[])
 
     async def dial() -> Wire:
         if path is not None:
@@ -53,7 +53,7 @@ async def listening(
 
 def counted(snapshots: SnapshotHolder, event: Event) -> int:
     """Return how often an event was counted."""
-    site = make_site(SnapshotHolder(snapshots.slot), no_authentication, POLICY)
+    site = make_site(SnapshotHolder(snapshots.slot), no_authentication, DEFAULTS)
     (family,) = [each for each in site.public.traffic.collect() if each.name == f"store_directory_{event.counter}"]
     return next(int(each.value) for each in family.samples if each.labels.get("result", "") == event.result)
 

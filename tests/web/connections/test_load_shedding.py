@@ -11,7 +11,7 @@ from service.web.site import make_site, open_site
 from service.web.telemetry.events import Event
 from tests.program import SECONDS
 from tests.web.connections.listening import CLOSE, GET, LIMITS, counted, listening, until_closed
-from tests.web.live import POLICY
+from tests.web.live import WITH_ADMIN
 
 
 async def test_connections_over_the_limit_get_503_until_others_close(caplog: pytest.LogCaptureFixture) -> None:
@@ -43,7 +43,7 @@ async def test_connections_over_the_limit_get_503_until_others_close(caplog: pyt
 
 
 async def test_the_admin_listener_is_reachable_while_the_public_one_is_full() -> None:
-    site = make_site(SnapshotHolder(), no_authentication, POLICY, separate_admin=True)
+    site = make_site(SnapshotHolder(), no_authentication, WITH_ADMIN)
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
     ports = [each.getsockname()[1] for each in sockets]
     close = await open_site(site, LIMITS, public=sockets[:1], admin=sockets[1:])

@@ -11,7 +11,7 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.web.connections.limits import Limits
 from service.web.site import make_site
 from tests.web.connections.malformed import FAMILIES, SECRET, Case
-from tests.web.live import KEY, POLICY, Client, ServiceServer, authentication, exchange
+from tests.web.live import DEFAULTS, KEY, Client, ServiceServer, authentication, exchange
 
 # Some cases are incomplete; short timeouts keep the test fast.
 IMPATIENT = Limits(head_seconds=0.2, discard_seconds=0.1, check_seconds=0.02)
@@ -19,7 +19,7 @@ IMPATIENT = Limits(head_seconds=0.2, discard_seconds=0.1, check_seconds=0.02)
 
 @pytest.fixture
 async def impatient(snapshots: SnapshotHolder, aiohttp_client: AiohttpClient) -> Client:
-    return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public, IMPATIENT))
+    return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), DEFAULTS).public, IMPATIENT))
 
 
 def defects(case: Case, answer: bytes) -> list[str]:

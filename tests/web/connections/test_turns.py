@@ -16,7 +16,7 @@ from service.web.pipeline.app import App
 from service.web.requests.request import Request
 from service.web.site import make_site
 from tests.web.connections.harness import Wire, settle
-from tests.web.live import KEY, POLICY, authentication
+from tests.web.live import DEFAULTS, KEY, authentication
 
 REFUSED = b"GET /stores HTTP/1.1\r\nHost: t\r\n\r\n"
 KEYED = REFUSED[:-2] + b"x-api-key: " + KEY.encode() + b"\r\n\r\n"
@@ -110,7 +110,7 @@ class RecordingApp(App):
     """The application, which notes what it answers, in its order."""
 
     def __init__(self) -> None:
-        self.__dict__.update(make_site(SnapshotHolder(), authentication([KEY]), POLICY).public.__dict__)
+        self.__dict__.update(make_site(SnapshotHolder(), authentication([KEY]), DEFAULTS).public.__dict__)
         self.answered: list[bool] = []
 
     async def __call__(self, request: Request) -> Response:

@@ -12,12 +12,11 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.web.connections.heads import HeadReader
 from service.web.connections.limits import MAX_BODY_BYTES, MAX_BODY_PARTS, MAX_LINE_END_BYTES, RECEIVE_BYTES
 from service.web.connections.turns import Turns
-from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.pipeline.app import App
 from service.web.site import make_site
 from service.web.telemetry.access_log import AccessLogEntry, encode_lines
 from tests.web.connections.harness import GET, Wire
-from tests.web.live import KEY, POLICY, authentication
+from tests.web.live import DEFAULTS, KEY, authentication
 
 POST = b"POST /health HTTP/1.1\r\nHost: t\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -32,12 +31,12 @@ def ask(target: bytes, *fields: bytes, method: bytes = b"GET") -> bytes:
 
 def site() -> App:
     """Return an application that needs a key and reads as much of a request as it ever does."""
-    policy = msgspec.structs.replace(
-        POLICY,
-        trusted_proxies=parse_trusted_proxies(["192.0.2.1", "127.0.0.0/8"]),
-        origins=frozenset({"https://shop.example"}),
+    settings = msgspec.structs.replace(
+        DEFAULTS,
+        trusted_proxy=("192.0.2.1", "127.0.0.0/8"),
+        cors_origin=("https://shop.example",),
     )
-    return make_site(SnapshotHolder(), authentication([KEY]), policy, log=Dropped()).public
+    return make_site(SnapshotHolder(), authentication([KEY]), settings, log=Dropped()).public
 
 
 class Dropped:

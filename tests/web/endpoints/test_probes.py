@@ -11,7 +11,7 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.snapshot.worker_slots import WorkerSlots
 from service.web.site import make_site
 from tests.loaded import Data, serve
-from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer, authentication
+from tests.web.live import DEFAULTS, HEADERS, KEY, WITH_ADMIN, Client, ServiceServer, authentication
 
 COUNTS = ["status", "version", "stores", "companies", "skipped"]
 MORE = ["loaded_at", "last_reload", "generation", "generated_at", "age_seconds", "confirmed_at"]
@@ -99,7 +99,7 @@ async def test_ready_is_503_until_every_worker_has_had_data_once(data: Data, aio
     complete = [False, True, False]
     snapshots = SnapshotHolder(complete=lambda: complete.pop(0))
     await serve(snapshots, data)
-    client: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY).public))
+    client: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), DEFAULTS).public))
     assert [(await client.get("/ready")).status for _ in range(4)] == [503, 200, 200, 200]
     assert (await client.get("/stores", headers=HEADERS)).status == 200
 
@@ -121,7 +121,7 @@ async def test_the_admin_listener_has_probes_and_metrics_without_a_key(
     snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(snapshots, data)
-    site = make_site(snapshots, authentication([KEY]), POLICY, separate_admin=True)
+    site = make_site(snapshots, authentication([KEY]), WITH_ADMIN)
     assert site.admin is not None
     public: Client = await aiohttp_client(ServiceServer(site.public))
     admin: Client = await aiohttp_client(ServiceServer(site.admin))
@@ -168,5 +168,5 @@ async def test_only_a_single_worker_has_process_metrics(
 ) -> None:
     assert "process_open_fds" in await samples(client)
     one_of_two = SnapshotHolder(WorkerSlots(tmp_path).claim())
-    worker: Client = await aiohttp_client(ServiceServer(make_site(one_of_two, authentication([KEY]), POLICY).public))
+    worker: Client = await aiohttp_client(ServiceServer(make_site(one_of_two, authentication([KEY]), DEFAULTS).public))
     assert not any(name.startswith("process_") for name in await samples(worker))

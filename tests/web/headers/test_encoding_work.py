@@ -131,7 +131,7 @@ async def test_a_body_encoded_during_a_reload_is_of_the_previous_data(
 
 
 async def test_a_cached_body_is_not_encoded_again(site_client: SiteClient, codec: Codec) -> None:
-    client = await site_client(encoded_bytes=32 * MIB)
+    client = await site_client(encoded_cache=32)
     first = await pages(client)
     before = codec.bodies
     assert before == len(first)
@@ -147,7 +147,7 @@ async def test_a_body_encoded_on_the_event_loop_is_cached_too(client: Client, co
 
 
 async def test_the_cache_counts_the_memory_of_its_keys(site_client: SiteClient, codec: Codec) -> None:
-    client = await site_client(encoded_bytes=MIB)
+    client = await site_client(encoded_cache=1)
     city, field = "x" * 7000, "Accept-Encoding: gzip, identity;q=0"
     for number in range(200):  # of small answers, with 1.4 MB of query strings
         await ask(client, f"/stores?limit=1&city={city}{number}&city=Toronto", field)
@@ -159,7 +159,7 @@ async def test_the_cache_counts_the_memory_of_its_keys(site_client: SiteClient, 
 
 
 async def test_without_a_cache_a_body_is_encoded_each_time(site_client: SiteClient, codec: Codec) -> None:
-    client = await site_client(encoded_bytes=0)
+    client = await site_client(encoded_cache=0)
     first, again = await pages(client), await pages(client)
     assert [answer.body for answer in first] == [answer.body for answer in again]
     assert codec.bodies == 2 * len(first)
@@ -169,13 +169,13 @@ async def test_without_a_cache_a_body_is_encoded_each_time(site_client: SiteClie
 async def test_a_document_is_encoded_once_whatever_the_cache_size(
     site_client: SiteClient, codec: Codec, path: str
 ) -> None:
-    client = await site_client(encoded_bytes=0)
+    client = await site_client(encoded_cache=0)
     replies = [await ask(client, path, f"Accept-Encoding: {accepted}") for accepted in 3 * CODINGS]
     assert len({reply.body for reply in replies}) == codec.bodies == len(CODINGS)
 
 
 async def test_the_cache_does_not_exceed_its_limit(site_client: SiteClient, codec: Codec) -> None:
-    client = await site_client(encoded_bytes=MIB)
+    client = await site_client(encoded_cache=1)
     first = await pages(client)
     assert sum(len(answer.body) for answer in first) > MIB
     cached = 0
@@ -187,7 +187,7 @@ async def test_the_cache_does_not_exceed_its_limit(site_client: SiteClient, code
 
 
 async def test_the_last_body_is_cached(site_client: SiteClient, codec: Codec) -> None:
-    client = await site_client(encoded_bytes=MIB)
+    client = await site_client(encoded_cache=1)
     await pages(client)
     before = codec.bodies
     await ask(client, "/stores?limit=50&page_num=20", "Accept-Encoding: zstd")
@@ -195,7 +195,7 @@ async def test_the_last_body_is_cached(site_client: SiteClient, codec: Codec) ->
 
 
 async def test_a_body_larger_than_the_cache_is_served(site_client: SiteClient) -> None:
-    client = await site_client(encoded_bytes=MIB)
+    client = await site_client(encoded_cache=1)
     for _ in range(2):
         answer = await ask(client, "/stores", "Accept-Encoding: gzip")
         assert len(answer.body) > MIB

@@ -7,7 +7,7 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.loaded import Data, serve
 from tests.web.conftest import SiteClient
-from tests.web.live import KEY, POLICY, Client, ServiceServer, authentication
+from tests.web.live import KEY, WITH_ADMIN, Client, ServiceServer, authentication
 from tests.web.reply import RequestSpec, ask, ask_all, request
 
 HELP = '</docs>; rel="help"'
@@ -56,7 +56,7 @@ async def test_the_admin_listener_has_no_help_link(
     snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(snapshots, data)
-    site = make_site(snapshots, authentication([KEY]), POLICY, separate_admin=True)
+    site = make_site(snapshots, authentication([KEY]), WITH_ADMIN)
     assert site.admin is not None
     admin: Client = await aiohttp_client(ServiceServer(site.admin))
     public: Client = await aiohttp_client(ServiceServer(site.public))
@@ -66,7 +66,7 @@ async def test_the_admin_listener_has_no_help_link(
 
 
 async def test_allowed_origins_may_read_it(site_client: SiteClient) -> None:
-    client = await site_client(origins=frozenset({"https://shop.example"}))
+    client = await site_client(cors_origin=("https://shop.example",))
     reply = await ask(client, "/stores", "Origin: https://shop.example", key="")
     assert reply.headers["Link"] == HELP
     assert "link" in reply.listed("Access-Control-Expose-Headers")

@@ -18,12 +18,11 @@ from pytest_aiohttp import AiohttpClient
 from service.access.api_key import new_key
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.connections.server import runner
-from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.site import make_site
 from service.web.telemetry.access_log import AccessLogEntry, encode_lines, loggable_path, timestamp
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
-from tests.web.live import HEADERS, KEY, POLICY, Client, ServiceServer, ask, authentication, exchange
+from tests.web.live import DEFAULTS, HEADERS, KEY, Client, ServiceServer, ask, authentication, exchange
 
 FIELDS = (
     "time", "method", "route", "path", "status", "bytes", "duration", "key", "request_id", "trace_id", "client",
@@ -56,7 +55,7 @@ def lines() -> Lines:
 async def logged(snapshots: SnapshotHolder, data: Any, aiohttp_client: AiohttpClient, lines: Lines) -> Client:
     """Return a client of a service with an access log."""
     await serve(snapshots, data)
-    return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), POLICY, log=lines).public))
+    return await aiohttp_client(ServiceServer(make_site(snapshots, authentication([KEY]), DEFAULTS, log=lines).public))
 
 
 async def test_a_request_is_one_line_with_all_members(logged: Client, lines: Lines) -> None:
@@ -142,8 +141,8 @@ async def test_a_client_on_a_unix_socket_is_logged_as_unix_whatever_its_name(
 ) -> None:
     await serve(snapshots, folder)
     monkeypatch.chdir(folder)  # the path of a socket must be short
-    policy = msgspec.structs.replace(POLICY, trusted_proxies=parse_trusted_proxies(["10.0.0.0/8"]))
-    server = runner(make_site(snapshots, authentication([KEY]), policy, log=lines).public)
+    settings = msgspec.structs.replace(DEFAULTS, trusted_proxy=("10.0.0.0/8",))
+    server = runner(make_site(snapshots, authentication([KEY]), settings, log=lines).public)
     await server.setup()
     with socket.socket(socket.AF_UNIX) as sock:
         await UnixSite(server, "socket").start()

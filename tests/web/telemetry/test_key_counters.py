@@ -11,7 +11,7 @@ from service.snapshot.worker_slots import SLOT_BYTES, WorkerSlots, single_slot
 from service.web.site import make_site
 from service.web.telemetry.key_counters import KeyCounters
 from tests.loaded import Data, serve
-from tests.web.live import POLICY, Client, ServiceServer, authentication
+from tests.web.live import DEFAULTS, WITH_ADMIN, Client, ServiceServer, authentication
 
 _NAME = "store_directory_key_requests_total"
 
@@ -70,7 +70,7 @@ def test_any_name_gives_valid_metrics(name: str) -> None:
 
 
 def test_all_counts_fit_into_a_slot() -> None:
-    site = make_site(SnapshotHolder(), authentication(["one"]), POLICY, separate_admin=True)
+    site = make_site(SnapshotHolder(), authentication(["one"]), WITH_ADMIN)
     lengths = site.public.traffic.length * 8 + (511 + 1) * 18 * 8
     assert lengths < SLOT_BYTES
 
@@ -79,7 +79,7 @@ async def test_only_the_admin_listener_has_counters_by_key(
     snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
 ) -> None:
     await serve(snapshots, data)
-    site = make_site(snapshots, authentication(["one", "two"]), POLICY, separate_admin=True)
+    site = make_site(snapshots, authentication(["one", "two"]), WITH_ADMIN)
     assert site.admin is not None
     public: Client = await aiohttp_client(ServiceServer(site.public))
     admin: Client = await aiohttp_client(ServiceServer(site.admin))
@@ -89,6 +89,6 @@ async def test_only_the_admin_listener_has_counters_by_key(
     async with admin.get("/metrics") as response:
         lines = [line for line in (await response.text()).splitlines() if line.startswith(_NAME)]
     assert lines == [f'{_NAME}{{key="key 2",result="answered"}} 2.0']
-    alone: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authentication(["one"]), POLICY).public))
+    alone: Client = await aiohttp_client(ServiceServer(make_site(snapshots, authentication(["one"]), DEFAULTS).public))
     async with alone.get("/metrics") as response:
         assert _NAME not in await response.text()

@@ -1,4 +1,4 @@
-"""The policy of a service."""
+"""Settings that change answers."""
 
 import pytest
 
@@ -18,7 +18,7 @@ async def test_cache_control_applies_to_responses_with_data_only(site_client: Si
 
 
 async def test_without_keys_vary_does_not_name_the_key(site_client: SiteClient) -> None:
-    client = await site_client(needs_key=False)
+    client = await site_client(no_auth=True)
     for target in ("/stores", "/companies/acme"):
         assert (await ask(client, target, key="")).listed("Vary") == {"accept-encoding", "prefer", "x-dataset-version"}
 
