@@ -8,6 +8,8 @@ from tests.composition.target import Target
 
 _PAGES: Final = re.compile(rb'"num_pages":([0-9]+),"page_num":([0-9]+),')
 _ENVELOPE: Final = 500
+# The longest link, without its page number, of which a page has more than one.
+_LONGEST: Final = 1000
 # From an error to the documentation.
 HELP: Final = '</docs>; rel="help"'
 
@@ -21,4 +23,6 @@ def links(target: Target, page: bytes) -> str | None:
     kept = "".join(f"{pair}&" for pair in target.pairs if unquote_plus(pair.partition("=")[0]) != "page_num")
     pages = {"next": number + 1, "prev": min(number - 1, count), "first": 1, "last": count}
     shown = [name for name in pages if (name != "next" or number < count) and (name != "prev" or number > 1)]
-    return ", ".join(f'<?{kept}page_num={pages[name]}>; rel="{name}"' for name in shown)
+    if len(f"?{kept}page_num=") > _LONGEST:
+        shown = [name for name in shown if name == "next"]
+    return ", ".join(f'<?{kept}page_num={pages[name]}>; rel="{name}"' for name in shown) or None
