@@ -95,10 +95,21 @@ async def test_a_request_takes_at_most_its_budget_of_calls(
     assert counted.count <= BUDGETS[request_parts]
 
 
-async def test_a_company_takes_at_most_14_files(snapshots: SnapshotHolder, data: Data) -> None:
+@pytest.mark.parametrize(
+    ("target", "files"),
+    [
+        ("/companies/acme", 14),
+        ("/stores?city=ottawa&limit=50", 19),
+        ("/stores?city=ottawa&near=43.65,-79.38&limit=50", 22),
+        ("/clusters?bbox=-180,-90,180,90&zoom=3", 24),
+    ],
+)
+async def test_a_repeated_request_enters_at_most_so_many_modules(
+    snapshots: SnapshotHolder, data: Data, target: str, files: int
+) -> None:
     await serve(snapshots, data)
-    counted = await calls(snapshots, "/companies/acme")
-    assert len(counted.files) <= 14, sorted(counted.files)
+    counted = await calls(snapshots, target)
+    assert len(counted.files) <= files, sorted(counted.files)
 
 
 async def test_a_kept_compressed_page_takes_fewer_calls_than_a_new_one(snapshots: SnapshotHolder, data: Data) -> None:
