@@ -11,19 +11,19 @@ import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from tests.composition.checker import Checker, Violation
+from tests.composition.configurations import KEY, PLAIN_KEY, Configuration
 from tests.composition.editions import Edition
 from tests.composition.expected import SOME
-from tests.composition.judgement import Case, judge
+from tests.composition.expected_replies import Case, expected_reply
 from tests.composition.questions import Question
 from tests.composition.request import REQUEST_ID, Request, Sent
 from tests.composition.target import PathKind, Target
-from tests.composition.terms import KEY, PLAIN_KEY, Terms
 from tests.fastapi_model.asking import Answered
 from tests.web.reply import Reply
 
 STORES: Final = "/stores"
 COMPANIES: Final = "/companies"
-TERMS: Final = Terms(name="forged", workers=1, baked=True, origin="https://shop.example", rate_fields=True)
+CONFIG: Final = Configuration(name="forged", workers=1, baked=True, origin="https://shop.example", rate_fields=True)
 ENCODERS: Final = {"identity": bytes, "br": brotli.compress}
 
 
@@ -61,11 +61,11 @@ class Forger:
     def send(self, request: Request) -> Sent:
         """Return the next request as it is sent."""
         self._number += 1
-        return Sent(self._number, TERMS.name, request)
+        return Sent(self._number, CONFIG.name, request)
 
     def right(self, sent: Sent, edition: Edition) -> Reply:
         """Return the right reply from a data set."""
-        wanted = judge(Case(sent.request, edition, TERMS, self.checker.ledger))
+        wanted = expected_reply(Case(sent.request, edition, CONFIG, self.checker.ledger))
         fields = {name: "x" if value is SOME else value for name, value in wanted.fields.items() if value is not None}
         fields |= {REQUEST_ID: sent.identifier, "Vary": ", ".join(sorted(wanted.vary))}
         body = b""
@@ -88,7 +88,7 @@ class Forger:
 
     def check(self, sent: Sent, reply: Reply, *editions: Edition) -> None:
         """Check a reply while any of some data sets may be served."""
-        self.checker.check(sent, reply, editions, TERMS)
+        self.checker.check(sent, reply, editions, CONFIG)
 
 
 def _headers(fields: Mapping[str, str]) -> CIMultiDictProxy[str]:
