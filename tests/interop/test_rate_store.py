@@ -16,7 +16,7 @@ from service.access.rate_limiter import RateLimiter
 from service.access.redis_limiter import TIMEOUT_SECONDS, RedisFailed, RedisLimiter
 from service.access.request_rate import Rate
 from tests.access.asking import asked, limited
-from tests.interop.asker import RATE
+from tests.interop.rate_store_client import RATE
 from tests.interop.redis_server import PASSWORD, Server, redis_server
 from tests.program import SECONDS
 
@@ -47,7 +47,7 @@ def limiting(
 
 
 def test_several_processes_together_accept_the_burst_and_no_more(server: Server) -> None:
-    command = [sys.executable, "-m", "tests.interop.asker", server.url, "160"]
+    command = [sys.executable, "-m", "tests.interop.rate_store_client", server.url, "160"]
     processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     passed = [int(process.communicate(timeout=SECONDS)[0]) for process in processes]
     assert sum(passed) == RATE.burst
