@@ -14,7 +14,7 @@ from service.baking.baked_file import bake
 from service.model.records import COMPANIES, STORES
 from tests.baking.made_up import Made, loaded, make
 from tests.engine.oracle import Record
-from tests.fastapi_model.asking import Answered, ask_model
+from tests.fastapi_model.raw_client import RawAnswer, send_to_model
 from tests.web.dated import date
 
 # A page of all of them is over 32 KiB: the service encodes it in a thread.
@@ -24,7 +24,7 @@ _VARIETY: Final = 16
 _KEPT: Final = ("store_id", "company_id")
 
 # Answers a path, a query string, and whether unknown parameters are rejected.
-Plain = Callable[[str, str, bool], Answered]
+Plain = Callable[[str, str, bool], RawAnswer]
 
 
 class Edition(msgspec.Struct, frozen=True, eq=False):
@@ -82,8 +82,8 @@ def _model(made: Made) -> Plain:
 
     model = application(made)
 
-    def answer(path: str, query: str, strict: bool) -> Answered:  # noqa: FBT001 - a cache has positions
-        return asyncio.run(ask_model(model, path, query.encode(), strict=strict))
+    def answer(path: str, query: str, strict: bool) -> RawAnswer:  # noqa: FBT001 - a cache has positions
+        return asyncio.run(send_to_model(model, path, query.encode(), strict=strict))
 
     return cache(answer)
 

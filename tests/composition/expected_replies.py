@@ -16,8 +16,8 @@ from tests.composition.questions import RESOURCES
 from tests.composition.random_requests import ACCEPTS, PREFERENCES
 from tests.composition.request import Request
 from tests.composition.target import PathKind
-from tests.fastapi_model.asking import Answered
 from tests.fastapi_model.ignored import ignored
+from tests.fastapi_model.raw_client import RawAnswer
 from tests.web.negotiation import acceptable, negotiated
 
 _VARY: Final = frozenset({"accept-encoding", "prefer", "x-dataset-version", "x-api-key"})
@@ -50,7 +50,7 @@ class Case(msgspec.Struct, frozen=True):
         return ACCEPTS.get(self.request.field("Accept"), False)
 
     @property
-    def plain(self) -> Answered:
+    def plain(self) -> RawAnswer:
         """The answer of the oracle; to the canonical query unless the one that is written may be rejected."""
         target = self.request.target
         as_written = target.invalid or (target.noisy and self.strict)

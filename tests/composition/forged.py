@@ -18,7 +18,7 @@ from tests.composition.expected_replies import Case, expected_reply
 from tests.composition.questions import Question
 from tests.composition.request import REQUEST_ID, Request, Sent
 from tests.composition.target import PathKind, Target
-from tests.fastapi_model.asking import Answered
+from tests.fastapi_model.raw_client import RawAnswer
 from tests.web.reply import Reply
 
 STORES: Final = "/stores"
@@ -30,13 +30,13 @@ ENCODERS: Final = {"identity": bytes, "br": brotli.compress}
 def edition(version: str, modified: int | None) -> Edition:
     """Return a data set in which every question has an answer of its own, of over 1,024 bytes."""
 
-    def plain(path: str, query: str, strict: bool) -> Answered:  # noqa: FBT001 - the signature of `Plain`
+    def plain(path: str, query: str, strict: bool) -> RawAnswer:  # noqa: FBT001 - the signature of `Plain`
         if path.endswith("/nobody"):
-            return Answered(404, b'{"detail":"Company not found"}')
+            return RawAnswer(404, b'{"detail":"Company not found"}')
         if strict and "unknown" in query:
-            return Answered(422, b'{"detail":[{"loc":["query","unknown"],"msg":"No","type":"extra_forbidden"}]}')
+            return RawAnswer(422, b'{"detail":[{"loc":["query","unknown"],"msg":"No","type":"extra_forbidden"}]}')
         page = {"limit": 7, "num_pages": 2, "page_num": 1, "data": [path, query, version, "x" * 2000]}
-        return Answered(200, orjson.dumps(page))
+        return RawAnswer(200, orjson.dumps(page))
 
     return Edition(version, modified, Path(), Path(), plain, {"company_id": ("acme",)})
 

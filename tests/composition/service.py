@@ -14,8 +14,8 @@ from tests.composition.pipeline import Pipeline
 from tests.composition.rate_budget import RateBudget
 from tests.composition.request import Sent
 from tests.program import Running
-from tests.run.asking import one_of_each_worker
 from tests.run.generations import swap_link
+from tests.run.load_clients import connections_to_all_workers
 from tests.web.reply import Reply
 
 
@@ -34,7 +34,9 @@ class Service:
         self._places: dict[Pipeline, int] = {}
         self._reached = 0
         self.counters, self.budget = CoverageCounters(), RateBudget(config.workers)
-        self.persistent = [self.connect()] if config.workers == 1 else one_of_each_worker(running, self._connected)
+        self.persistent = (
+            [self.connect()] if config.workers == 1 else connections_to_all_workers(running, self._connected)
+        )
 
     def __str__(self) -> str:
         """Return what it should serve by now and what it logged last, for a message."""

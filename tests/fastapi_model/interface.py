@@ -16,7 +16,6 @@ from service.model.operation import IGNORED_HEADER
 from tests.baking.made_up import Made
 from tests.engine import oracle
 from tests.engine.oracle import Collection, Pairs, Record
-from tests.fastapi_model.asking import STRICT
 from tests.fastapi_model.ignored import ignored
 from tests.fastapi_model.questions import (
     ClustersQuestion,
@@ -30,6 +29,7 @@ from tests.fastapi_model.questions import (
     StrictStoresQuestion,
     wanted,
 )
+from tests.fastapi_model.raw_client import STRICT
 from tests.loading.oracle import answered_date
 
 

@@ -22,7 +22,7 @@ WEIGHT = 500
 
 
 class SetUp(Protocol):
-    """Runs a service, with options, and a cache in front of it, with changes of its file, until the test is over."""
+    """Runs a service, with options, and a cache in front of it, with changes of its file, until the test ends."""
 
     def __call__(
         self, *options: str, keys: Sequence[str] = KEYS, changes: Sequence[tuple[str, str]] = ()

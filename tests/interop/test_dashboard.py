@@ -63,7 +63,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory
         command = [found("prometheus", package="prometheus"), *options, f"--web.listen-address={HOST}:{port}"]
         address = f"http://{HOST}:{port}"
         with running(command, folder / "prometheus.log", ready=lambda: is_ready(address)):
-            while not put(address, LOADED):  # it begins to fetch some seconds after its start
+            while not put(address, LOADED):  # it begins to scrape some seconds after its start
                 for target in ("/stores", "/stores?city=toronto", "/companies", "/stores?limit=0", "/nowhere"):
                     fetch(service.address, target, FIRST, ("Accept-Encoding", "gzip"))
             yield address

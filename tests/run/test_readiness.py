@@ -17,8 +17,8 @@ from service.baking.baked_file import bake
 from tests.baking.made_up import loaded
 from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, eventually, kill, sockets, started
-from tests.run.asking import other_end
 from tests.run.conftest import Serve
+from tests.run.load_clients import other_end
 from tests.run.test_workers import kill_worker
 
 STORES = 30_000
