@@ -75,7 +75,7 @@ from service.web.requests.request_target import query_pairs
 from service.web.site import make_site
 from service.web.telemetry.access_log import AccessLogEntry
 from service.web.telemetry.counters import Counters
-from tests.baking.made_up import baked_file
+from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.program import run_here
 from tests.web.live import POLICY

@@ -14,10 +14,10 @@ from service.engine.table import Table
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.sampling.sample_data_set import write_sample
-from tests.baking.made_up import Made, baked_file, contents, data_sets, loaded, write_manifest
+from tests.baking.random_data_sets import RandomDataSet, baked_file, contents, data_sets, loaded, write_manifest
 from tests.directory import company, store, write_directory
-from tests.engine.made_up import COLLECTIONS, queries
 from tests.engine.oracle import Pairs
+from tests.engine.random_records import COLLECTIONS, queries
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -56,7 +56,9 @@ def asked(table: Table, resource: Resource, asking: Sequence[Pairs]) -> list[obj
 
 
 @given(st.data(), data_sets())
-def test_a_baked_data_set_has_the_arrays_and_query_results_of_its_files(data: st.DataObject, made: Made) -> None:
+def test_a_baked_data_set_has_the_arrays_and_query_results_of_its_files(
+    data: st.DataObject, made: RandomDataSet
+) -> None:
     with TemporaryDirectory() as scratch:
         folder = made.write(Path(scratch, "data"))
         dataset = loaded(folder)

@@ -22,7 +22,7 @@ from service.model.features import ClusterCollection
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES
 from service.web.requests.request_target import query_pairs
-from tests.baking.made_up import loaded, make
+from tests.baking.random_data_sets import loaded, random_data_set
 from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory
 
@@ -34,7 +34,7 @@ TEXTS = st.lists(st.binary(max_size=20) | st.text("\0ab", max_size=20).map(str.e
 def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
     """Return the arrays of a valid file, each with several items."""
     folder = tmp_path_factory.mktemp("valid")
-    dataset = loaded(make(SIZES).write(folder / "files"))
+    dataset = loaded(random_data_set(SIZES).write(folder / "files"))
     bake(dataset, folder / "valid.baked")
     return dict(map_file(folder / "valid.baked").arrays)
 
@@ -43,7 +43,7 @@ def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
 def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Return a function that writes a valid file with some arrays and texts replaced, and correct checksums."""
     folder = tmp_path_factory.mktemp("forged")
-    dataset = loaded(make(SIZES).write(folder / "files"))
+    dataset = loaded(random_data_set(SIZES).write(folder / "files"))
     bake(dataset, folder / "valid.baked")
     content = map_file(folder / "valid.baked")
 

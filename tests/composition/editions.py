@@ -12,7 +12,7 @@ import msgspec
 
 from service.baking.baked_file import bake
 from service.model.records import COMPANIES, STORES
-from tests.baking.made_up import Made, loaded, make
+from tests.baking.random_data_sets import RandomDataSet, loaded, random_data_set
 from tests.engine.oracle import Record
 from tests.fastapi_model.raw_client import RawAnswer, send_to_model
 from tests.web.dated import date
@@ -57,9 +57,9 @@ def write_editions(folder: Path, seed: int) -> Sequence[Edition]:
     The second has the identifiers of the first with other values, so that its pages have the same counts. The third is
     smaller. They are not dated.
     """
-    first = make((_STORES, _COMPANIES, _VARIETY, seed))
-    small = make((_STORES // 4, _COMPANIES // 4, _VARIETY, seed + 1))
-    rotated = Made({name: _rotated(records) for name, records in first.records.items()}, None)
+    first = random_data_set((_STORES, _COMPANIES, _VARIETY, seed))
+    small = random_data_set((_STORES // 4, _COMPANIES // 4, _VARIETY, seed + 1))
+    rotated = RandomDataSet({name: _rotated(records) for name, records in first.records.items()}, None)
     return (
         _written(folder / "first", first),
         _written(folder / "rotated", rotated),
@@ -76,7 +76,7 @@ def _rotated(records: Sequence[Record]) -> list[Record]:
     ]
 
 
-def _model(made: Made) -> Plain:
+def _model(made: RandomDataSet) -> Plain:
     """Return the model of the interface over some records, with a cache of its own answers."""
     from tests.fastapi_model.interface import application  # noqa: PLC0415 - imported by the process that runs it alone
 
@@ -88,7 +88,7 @@ def _model(made: Made) -> Plain:
     return cache(answer)
 
 
-def _written(folder: Path, made: Made) -> Edition:
+def _written(folder: Path, made: RandomDataSet) -> Edition:
     identifiers = {
         resource.identifier: [str(record[resource.identifier]) for record in made.records[resource.name]]
         for resource in (STORES, COMPANIES)

@@ -11,8 +11,8 @@ import msgspec
 
 from tests.composition.random_draws import RandomDraws
 from tests.engine import oracle
-from tests.engine.made_up import VALUES
 from tests.engine.oracle import Collection, Form
+from tests.engine.random_records import VALUES
 
 Pair = tuple[str, str]
 # The first spelling of a value -> all its spellings.

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from starlette.middleware.base import RequestResponseEndpoint
 
 from service.model.operation import IGNORED_HEADER
-from tests.baking.made_up import Made
+from tests.baking.random_data_sets import RandomDataSet
 from tests.engine import oracle
 from tests.engine.oracle import Collection, Pairs, Record
 from tests.fastapi_model.ignored import ignored
@@ -179,7 +179,7 @@ def _company(record: Record) -> Company:
     return Company.model_validate(record)
 
 
-def application(made: Made) -> FastAPI:
+def application(made: RandomDataSet) -> FastAPI:
     """Return the model of a service that serves a data set. Strict requests have the path prefix `STRICT`."""
     model = FastAPI()
     model.add_exception_handler(RequestValidationError, _refusal)

@@ -13,7 +13,7 @@ from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
-from tests.baking.made_up import make
+from tests.baking.random_data_sets import random_data_set
 from tests.fastapi_model.queries import anything, of_maps, queries, values
 from tests.fastapi_model.raw_client import RawClient, send_to_model
 from tests.loaded import serve
@@ -22,9 +22,9 @@ from tests.web.live import KEY, POLICY, ServiceServer, authentication
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-MADE: Final = make((60, 12, 16, 2026))
+DATA_SET: Final = random_data_set((60, 12, 16, 2026))
 IDENTIFIERS: Final = {
-    path: [str(record[key]) for record in MADE.records[path]]
+    path: [str(record[key]) for record in DATA_SET.records[path]]
     for path, key in (("stores", "store_id"), ("companies", "company_id"))
 }
 # How many questions are asked of the lists, and a part of them of the rest; `make fuzz` asks more.
@@ -47,13 +47,13 @@ def records() -> st.SearchStrategy[str]:
 def model() -> "FastAPI":
     from tests.fastapi_model.interface import application  # noqa: PLC0415 - imported by the process that runs these tests alone
 
-    return application(MADE)
+    return application(DATA_SET)
 
 
 @pytest.fixture
 async def client(tmp_path: Path, aiohttp_client: AiohttpClient) -> AsyncIterator[RawClient]:
     holder = SnapshotHolder()
-    await serve(holder, MADE.write(tmp_path / "data"))
+    await serve(holder, DATA_SET.write(tmp_path / "data"))
     raw_client = RawClient(await aiohttp_client(ServiceServer(make_site(holder, authentication([KEY]), POLICY).public)))
     yield raw_client
     await raw_client.close()

@@ -9,7 +9,7 @@ import msgspec
 import orjson
 
 from service.baking.baked_file import bake
-from tests.baking.made_up import loaded
+from tests.baking.random_data_sets import loaded
 from tests.directory import company, store
 
 STORES: Final = "stores.json"

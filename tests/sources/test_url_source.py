@@ -14,7 +14,7 @@ from service.baking.baked_file import bake
 from service.data_set import Rejected
 from service.sources.source import Fetched, Source, Unavailable
 from service.sources.url_source import UrlSource
-from tests.baking.made_up import loaded, small_file
+from tests.baking.random_data_sets import loaded, small_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS
 from tests.sampling.test_sample import small_disk
