@@ -92,7 +92,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
         return self.sort_order == SORT_ORDERS[1]
 
     @property
-    def normalised(self) -> "Query":
+    def normalized(self) -> "Query":
         """The canonical form of equivalent queries: the order of values in a filter has no meaning."""
         if all(len(each.keys) == 1 for each in self.filters):
             return self
