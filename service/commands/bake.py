@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from service.baking.baked_file import bake as write_baked, load_baked
+from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import DamagedFile
 from service.baking.validation import check_identifiers, check_projection
 from service.commands.command_errors import data_set_error

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import orjson
 from hypothesis import strategies as st
 
-from service.baking.baked_file import bake
+from service.baking.baked_file import write_baked
 from service.data_set import Dataset
 from service.engine.string_array import StringArray
 from service.engine.table import Table
@@ -92,7 +92,7 @@ def loaded(folder: Path) -> Dataset:
 
 def baked_file(folder: Path, file: Path) -> Path:
     """Bake a folder into a file, and return the file."""
-    bake(loaded(folder), file)
+    write_baked(loaded(folder), file)
     return file
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.baking.baked_file import bake, load_baked
+from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import Array, DamagedFile, map_file, write_file
 from service.baking.validation import check_column, check_identifiers, check_projection, is_sorted
 from service.engine.column import Column
@@ -35,7 +35,7 @@ def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
     """Return the arrays of a valid file, each with several items."""
     folder = tmp_path_factory.mktemp("valid")
     dataset = loaded(random_data_set(SIZES).write(folder / "files"))
-    bake(dataset, folder / "valid.baked")
+    write_baked(dataset, folder / "valid.baked")
     return dict(map_file(folder / "valid.baked").arrays)
 
 
@@ -44,7 +44,7 @@ def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Return a function that writes a valid file with some arrays and texts replaced, and correct checksums."""
     folder = tmp_path_factory.mktemp("forged")
     dataset = loaded(random_data_set(SIZES).write(folder / "files"))
-    bake(dataset, folder / "valid.baked")
+    write_baked(dataset, folder / "valid.baked")
     content = map_file(folder / "valid.baked")
 
     def forge(changed: dict[str, Array] | None = None, **texts: str) -> Path:
@@ -111,7 +111,7 @@ def test_codes_too_narrow_for_the_number_of_values_are_refused(tmp_path: Path) -
     stores = [store(f"s{number}", name=f"name {number}") for number in range(300)]
     write_directory(tmp_path / "files", stores)
     dataset = loaded(tmp_path / "files")
-    bake(dataset, tmp_path / "valid.baked")
+    write_baked(dataset, tmp_path / "valid.baked")
     content = map_file(tmp_path / "valid.baked")
     codes = content.arrays["stores/name/codes"]
     assert codes.max() > np.iinfo(np.uint8).max

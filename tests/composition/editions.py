@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from service.baking.baked_file import bake
+from service.baking.baked_file import write_baked
 from service.model.records import COMPANIES, STORES
 from tests.baking.random_data_sets import RandomDataSet, loaded, random_data_set
 from tests.engine.oracle import Record
@@ -100,7 +100,7 @@ def _baked(files: Path) -> dict[str, Any]:
     """Compile files into a baked file beside them; return what follows from them."""
     dataset = loaded(files)
     baked = files.with_name("set.baked")
-    bake(dataset, baked)
+    write_baked(dataset, baked)
     when = dataset.generated_at
     modified = None if when is None else int(when.timestamp())
     return {

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from aiohttp import ClientTimeout
 
-from service.baking.baked_file import bake
+from service.baking.baked_file import write_baked
 from service.data_set import Rejected
 from service.sources.source import Fetched, Source, Unavailable
 from service.sources.url_source import UrlSource
@@ -352,7 +352,7 @@ async def test_a_damaged_file_is_rejected_and_not_fetched_again_until_it_changes
 def foreign(tmp_path: Path) -> bytes:
     """Return a file baked by a Python without a character that this one has."""
     data = write_directory(tmp_path / "foreign", [store("s1", name="\U0001f600")])
-    bake(loaded(data), tmp_path / "foreign.baked", tables=unicodedata.ucd_3_2_0)
+    write_baked(loaded(data), tmp_path / "foreign.baked", tables=unicodedata.ucd_3_2_0)
     return (tmp_path / "foreign.baked").read_bytes()
 
 
