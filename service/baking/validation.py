@@ -51,7 +51,7 @@ def check_table(resource: Resource, table: Table) -> None:
     with ThreadPoolExecutor(CHECKING_THREADS) as pool:
         rows = pool.submit(_check_rows, resource, table.rows)
         text = pool.submit(_check_text_index, f"{name}/text", table.text)
-        columns = pool.map(check_column, names, table.columns.values())
+        columns = pool.map(validate_column, names, table.columns.values())
         rows.result()
         if table.locations is not None:
             check_locations(f"{name}/locations", table.locations)
@@ -61,7 +61,7 @@ def check_table(resource: Resource, table: Table) -> None:
     _check_numbering(name, table)
 
 
-def check_identifiers(resource: Resource, table: Table) -> None:
+def validate_identifiers(resource: Resource, table: Table) -> None:
     """Check that each row has the identifier in its column. Raises `DamagedFile`."""
     decode, key = msgspec.json.Decoder(resource.record).decode, table.columns[resource.identifier]
     for number, row in enumerate(table.rows):
@@ -70,7 +70,7 @@ def check_identifiers(resource: Resource, table: Table) -> None:
             raise DamagedFile(f"row {number} of {resource.name} has another identifier than its column")
 
 
-def check_projection(resource: Resource, table: Table) -> None:
+def validate_projection(resource: Resource, table: Table) -> None:
     """Check that the Z-order is that of the locations, if there are any. Raises `DamagedFile`."""
     if (locations := table.locations) is None:
         return
@@ -142,7 +142,7 @@ def _check_offsets(name: str, strings: StringArray) -> None:
         raise DamagedFile(f"the offsets of {name} are not ascending")
 
 
-def check_column(name: str, column: Column) -> None:
+def validate_column(name: str, column: Column) -> None:
     """Check the codes, order, starts and values of a column. Raises `DamagedFile`."""
     _check_order(name, column)
     if column.values is not None:
@@ -205,7 +205,7 @@ def check_locations(name: str, locations: Locations) -> None:
 def check_z_order(name: str, locations: Locations) -> None:
     """Check that the Z-order has every row once, and what counting by cells relies on. Raises `DamagedFile`.
 
-    That codes and coordinates are those of the locations is checked by `check_projection` only: of 1,000,000 rows it
+    That codes and coordinates are those of the locations is checked by `validate_projection` only: of 1,000,000 rows it
     takes 250 ms, this takes 10. If they are not, counts are wrong, but nothing fails.
     """
     z_order = locations.z_order

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import Array, DamagedFile, map_file, write_file
-from service.baking.validation import check_column, check_identifiers, check_projection, is_sorted
+from service.baking.validation import is_sorted, validate_column, validate_identifiers, validate_projection
 from service.engine.column import Column
 from service.engine.map_clusters import map_clusters
 from service.engine.page import page
@@ -73,7 +73,7 @@ def accepts(codes: Sequence[int], order: Sequence[int], starts: Sequence[int]) -
     """Return whether a column of these arrays is valid."""
     column = Column(np.array(codes, np.uint8), np.array(order, np.int32), np.array(starts, np.int32), None)
     try:
-        check_column("made/up", column)
+        validate_column("made/up", column)
     except DamagedFile:
         return False
     return True
@@ -358,7 +358,7 @@ def test_verify_finds_a_row_whose_record_has_another_identifier(
 ) -> None:
     dataset = load_baked(forged(with_rows(arrays, ROW + b",")))
     with pytest.raises(DamagedFile, match=f"^row {len(dataset.stores) - 1} of stores has another identifier"):
-        check_identifiers(STORES, dataset.stores)
+        validate_identifiers(STORES, dataset.stores)
 
 
 def other_z_orders(arrays: dict[str, Array]) -> Iterator[tuple[str, dict[str, Array]]]:
@@ -383,13 +383,13 @@ def test_verify_finds_a_z_order_that_is_not_that_of_the_locations(
     for part, changed in other_z_orders(arrays):
         dataset = load_baked(forged({f"stores/z_order/{name}": array for name, array in changed.items()}))
         with pytest.raises(DamagedFile, match=rf"^stores/z_order/{part} is not that of the locations$"):
-            check_projection(STORES, dataset.stores)
+            validate_projection(STORES, dataset.stores)
 
 
 def test_verify_accepts_the_z_order_of_the_locations(forged: Callable[..., Path]) -> None:
     dataset = load_baked(forged())
-    check_projection(STORES, dataset.stores)
-    check_projection(COMPANIES, dataset.companies)
+    validate_projection(STORES, dataset.stores)
+    validate_projection(COMPANIES, dataset.companies)
 
 
 @given(TEXTS)
