@@ -20,8 +20,8 @@ from service.access.token_bucket import RateDecision
 from service.engine import locations, text_index
 from service.engine.bounded_cache import BoundedCache
 from service.engine.page import page
+from service.model.coordinates import Position
 from service.model.errors import UnprocessableContent
-from service.model.place import Position
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.settings import Settings

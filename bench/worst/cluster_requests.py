@@ -14,7 +14,7 @@ from bench.worst.random_locations import random_box, random_words
 from bench.worst.random_requests import random_filters
 from bench.worst.values import Params, Values
 from service.engine.clusters import MAX_CELLS
-from service.model.place import MAX_ZOOM
+from service.model.coordinates import MAX_ZOOM
 
 _WITH_WORDS: Final = 0.2
 # Nearly the world: its edges cut cells.

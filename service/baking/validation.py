@@ -18,7 +18,7 @@ from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.text_index import TextIndex
 from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Zooms, ZOrder, build_z_order
-from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM
+from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM
 from service.model.records import Resource
 from service.texts import printable, truncate
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from service.engine.column import Rows
 from service.engine.sphere import Floats
-from service.model.place import MAX_LATITUDE, Box, Position
+from service.model.coordinates import MAX_LATITUDE, Box, Position
 
 Cells = NDArray[np.uint32]
 Places = NDArray[np.intp]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.sphere import Floats, polynomial, sine_cosine
-from service.model.place import MAX_ZOOM
+from service.model.coordinates import MAX_ZOOM
 
 Cells = NDArray[np.uint64]
 Codes = NDArray[np.uint64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from service.engine.column import Rows
 from service.engine.mercator import Codes, codes_of
 from service.engine.sphere import Floats
-from service.model.place import MAX_ZOOM
+from service.model.coordinates import MAX_ZOOM
 
 Fixed = NDArray[np.int32]
 Zooms = NDArray[np.uint8]

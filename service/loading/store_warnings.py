@@ -14,8 +14,8 @@ from service.engine.sphere import Floats
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.loading.countries import Country, countries_by_name
+from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, Box
 from service.model.kinds import key_number
-from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, Box
 from service.reading.batches.diagnostics import Code, Diagnostic
 from service.texts import counted, truncate
 

@@ -7,10 +7,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from service.model.coordinates import Box, Circle, Position
 from service.model.errors import UnprocessableContent, ValidationError
 from service.model.parameter import InvalidValue, Parameter, is_given
 from service.model.parameters import MAX_LIMIT, SORT_ORDERS, map_parameters_of, parameters_of
-from service.model.place import Box, Circle, Position
 from service.model.records import CREATED_AT, DISTANCE, Resource
 from service.model.words import Term
 

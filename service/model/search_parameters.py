@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from service.model.coordinates import parse_box, parse_point
 from service.model.parameter import InvalidValue, Parameter, once_if_given
-from service.model.place import parse_box, parse_point
 from service.model.records import COMPANIES, Resource
 from service.model.words import MAX_CHARACTERS, MAX_WORDS, Term, parse_terms
 

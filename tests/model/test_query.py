@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
+from service.model.coordinates import Box, Circle, Position
 from service.model.errors import UnprocessableContent
 from service.model.kinds import IDENTIFIER, WORDS
-from service.model.place import Box, Circle, Position
 from service.model.query import ALL_ROWS, Criteria, Filter, Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.model.words import Term
