@@ -73,7 +73,7 @@ def _without_location(stores: Table) -> Iterator[_Finding]:
     for column in columns.values():
         neither = neither[column.codes[neither] >= _decimals(column)]
     if max(_MANY, _LARGE * total) <= len(neither) < total:
-        yield _Finding("unlocated", None, neither, total, "no location", ": maps and searches by place omit them")
+        yield _Finding("unlocated", None, neither, total, "no location", ": maps and searches by location omit them")
     for field, other in (_COORDINATES, _COORDINATES[::-1]):
         missing = columns[field].order[columns[field].non_null_count :]
         rows = missing[columns[other].codes[missing] < _decimals(columns[other])]

@@ -31,10 +31,10 @@ def parameters_of(resource: Resource, *, near: bool = True) -> tuple[Parameter, 
 
     `near` is whether a request has that parameter, if the resource has it: then others accept `distance`.
     """
-    filters, place = map(filter_parameter, resource.filters), (NEAR, RADIUS, BBOX) if resource.coordinates else ()
+    filters, located = map(filter_parameter, resource.filters), (NEAR, RADIUS, BBOX) if resource.coordinates else ()
     return (
         *filters,
-        *place,
+        *located,
         words_parameter(resource),
         LIMIT,
         PAGE_NUM,

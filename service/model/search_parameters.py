@@ -1,4 +1,4 @@
-"""The query parameters that search by place and by words.
+"""The query parameters that search by location and by words.
 
 Errors are those of pydantic 2 for floats, and for validators that raise `ValueError`.
 """

@@ -124,7 +124,7 @@ def test_a_wildcard_is_described_without_a_url_and_its_url_is_local(
 ) -> None:
     with At(host) as bound:
         listener = Listener((bound,))
-        assert (listener.place, listener.url, listener.is_local) == (place, url, is_local)
+        assert (listener.address, listener.url, listener.is_local) == (place, url, is_local)
 
 
 def test_a_listener_is_local_only_if_all_its_addresses_are() -> None:

@@ -50,9 +50,11 @@ class Diagnostic(msgspec.Struct, frozen=True):
         The record is named in formats whose records may be on a single line, or on none.
         """
         file = printable(self.file)
-        place = file if self.line is None else f"{file}:{self.line}"
+        location = file if self.line is None else f"{file}:{self.line}"
         record = f"record {self.record}" if self.record is not None and _format(self.file) in _NUMBERED else None
-        return ": ".join(part for part in (place, record, self._shown_field(), self.why, self._shown_value()) if part)
+        return ": ".join(
+            part for part in (location, record, self._shown_field(), self.why, self._shown_value()) if part
+        )
 
     def _shown_field(self) -> str | None:
         """Return the name of the field or column, quoted if it is empty or not printable."""
