@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from service.baking.layout import CHECKING_THREADS, DamagedFile
 from service.engine.column import Column, Rows
-from service.engine.grid import cells_of
+from service.engine.grid import grid_cells
 from service.engine.locations import DIMENSIONS, Locations
-from service.engine.mercator import AXIS, Codes
+from service.engine.mercator import AXIS, MortonCodes
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.text_index import TextIndex
@@ -190,7 +190,7 @@ def check_locations(name: str, locations: Locations) -> None:
     latitudes, longitudes = locations.latitudes, locations.longitudes
     if not ((abs(latitudes) <= MAX_LATITUDE) & (abs(longitudes) <= MAX_LONGITUDE)).all():
         raise DamagedFile(f"the coordinates of {name} are out of range")
-    if not np.array_equal(locations.cells, cells_of(latitudes, longitudes)):
+    if not np.array_equal(locations.cells, grid_cells(latitudes, longitudes)):
         raise DamagedFile(f"the cells of {name} are not those of its coordinates")
     cells, rows, others = locations.cells, order[:count], order[count:]
     sorted_by_cell = (cells[1:] > cells[:-1]) | ((cells[1:] == cells[:-1]) & (rows[1:] > rows[:-1]))
@@ -227,7 +227,7 @@ def _are_within(units: Fixed, degrees: int) -> bool:
     return len(units) == 0 or -limit <= int(units.min()) <= int(units.max()) <= limit
 
 
-def _are_zooms(zooms: Zooms, codes: Codes) -> bool:
+def _are_zooms(zooms: Zooms, codes: MortonCodes) -> bool:
     """Return whether each zoom but the first is the least at which the code before is in another cell."""
     least, differing = zooms[1:], codes[1:] ^ codes[:-1]
     below = differing < _CODE_BOUNDS.take(least, mode="clip")
