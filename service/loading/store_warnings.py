@@ -16,7 +16,7 @@ from service.engine.table import Table
 from service.loading.countries import Country, countries_by_name
 from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, Box
 from service.model.kinds import key_number
-from service.reading.batches.diagnostics import Code, Diagnostic
+from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode
 from service.texts import counted, truncate
 
 _COORDINATES: Final = ("latitude", "longitude")
@@ -32,7 +32,7 @@ _EXTENSION: Final = 5  # characters after the first part of a code such as 02108
 class _Finding(msgspec.Struct, frozen=True, eq=False):
     """Some `rows` out of `total`, what they have in common, and how the sentence ends."""
 
-    code: Code
+    code: DiagnosticCode
     field: str | None
     rows: Rows
     total: int

@@ -17,7 +17,7 @@ RecordWarning: TypeAlias = Literal[
 ]
 StoresWarning: TypeAlias = Literal["unlocated", "location", "outside", "postal", "spelling"]  # about all stores
 WarningCode: TypeAlias = Literal[FileWarning, RecordWarning, StoresWarning]
-Code: TypeAlias = ErrorCode | WarningCode
+DiagnosticCode: TypeAlias = ErrorCode | WarningCode
 
 _NUMBERED: Final = ("json", "geojson", "parquet", "geoparquet")  # formats that are not one record per line
 _PLAIN: Final = ("csv", "tsv", "tab", "txt")  # formats without types
@@ -29,14 +29,14 @@ _MAX_WHY: Final = 2_000  # characters of the reason why a file cannot be used
 class Issue(msgspec.Struct, frozen=True):
     """What is wrong with a cell or a record, without its location: a code and the reason, in one clause."""
 
-    code: Code
+    code: DiagnosticCode
     why: str
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
     """An error or warning with its location. `line` and `record` count from 1; null if unknown or not applicable."""
 
-    code: Code
+    code: DiagnosticCode
     file: str
     line: int | None
     record: int | None
