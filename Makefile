@@ -41,7 +41,7 @@ mutation: bench/data/mutation/installed ## mutate the engine and check that a te
 soak: $(VENV)/installed ## run an hour of mixed load and reloads: MINUTES=60, ARGS='--workers 1'
 	$(BIN)/python -m bench.soak --minutes $(MINUTES) $(ARGS)
 
-fuzz: $(VENV)/fuzzing ## fuzz requests, mixed requests and files; ARGS='--seconds 600 csv json' for longer, or some targets
+fuzz: $(VENV)/fuzzing ## fuzz requests, random combinations of features and files; ARGS='--seconds 600 csv json' for longer, or some targets
 	$(BIN)/python -m fuzz $(ARGS)
 
 # Strict: a package that cannot be looked up is a failure, not one without faults.

@@ -1,7 +1,7 @@
 """Fuzz everything that reads untrusted bytes: `python -m fuzz`.
 
 First, hypothesis sends the service requests of any kind, and each response is compared with that of its model. Then
-running services get mixed requests. Then the CPU time of each reader is measured on inputs of n, 2n and 4n bytes. Then
+running services get random requests. Then the CPU time of each reader is measured on inputs of n, 2n and 4n bytes. Then
 atheris fuzzes each target; its corpus and findings are in `fuzz/found`, where the next run continues.
 """
 

@@ -1,4 +1,4 @@
-"""Campaigns: hypothesis against the model, mixed requests, the complexity of readers, or atheris on one target."""
+"""Campaigns: hypothesis against the model, random requests, the complexity of readers, or atheris on one target."""
 
 import os
 import re
@@ -16,8 +16,8 @@ import msgspec
 from fuzz.complexity import Reader, measure
 from fuzz.cpu_time import cpu_time
 from fuzz.targets import Target
-from tests.composition.play import play
-from tests.composition.tally import Tally
+from tests.composition.coverage_counters import CoverageCounters
+from tests.composition.session import run_session
 
 _MAX_RUN_SECONDS: Final = 10
 _MAX_MIB: Final = 1_024
@@ -51,20 +51,20 @@ def compare_with_model(cases: int) -> Campaign:
 
 
 def compose(*, seed: int, seconds: int | None) -> Campaign:
-    """Send a million mixed requests to services, restarted for each seed from the first, or stop after a time."""
+    """Send a million random requests to services, restarted for each seed from the first, or stop after a time."""
     started = monotonic()
     deadline = inf if seconds is None else started + seconds
-    mixed, finding = Tally(), ""
-    while not finding and mixed["requests"] < _MIXED_REQUESTS and monotonic() < deadline:
+    counts, finding = CoverageCounters(), ""
+    while not finding and counts["requests"] < _MIXED_REQUESTS and monotonic() < deadline:
         with TemporaryDirectory() as folder:
             try:
-                mixed.update(play(Path(folder), seed, _REQUESTS_OF_A_SEED, deadline=deadline))
+                counts.update(run_session(Path(folder), seed, _REQUESTS_OF_A_SEED, deadline=deadline))
             except AssertionError as error:
                 finding = "\n".join((str(error), *error.__notes__, ""))
         seed += 1
-    if not finding and (lacking := mixed.lacking()):
-        finding = f"too few of each: {lacking}\n"
-    return Campaign("composition", mixed["requests"], monotonic() - started, finding=finding, figures=f"{mixed}\n")
+    if not finding and (missing := counts.missing()):
+        finding = f"too few of each: {missing}\n"
+    return Campaign("composition", counts["requests"], monotonic() - started, finding=finding, figures=f"{counts}\n")
 
 
 def measure_complexity(readers: Mapping[str, Reader], *, seconds: float) -> Campaign:

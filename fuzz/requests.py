@@ -68,7 +68,7 @@ def _check(parsed: ParsedParameters) -> None:
     frame = parsed.frame(_ROWS)
     assert all(link.isascii() and link.isprintable() for link in frame.links)
     assert json.loads(frame.opening + b"]}", parse_int=str)["total_count"] == str(_ROWS)
-    assert parsed.query.normalised.normalised == parsed.query.normalised
+    assert parsed.query.normalized.normalized == parsed.query.normalized
     assert len(parsed.identified("v").tag(IDENTITY)) == _TAG_DIGITS
 
 

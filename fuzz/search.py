@@ -3,8 +3,8 @@
 import math
 from contextlib import suppress
 
+from service.model.coordinates import parse_box, parse_point
 from service.model.errors import UnprocessableContent
-from service.model.place import parse_box, parse_point
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.model.words import MAX_CHARACTERS, MAX_WORDS, parse_terms, words

@@ -5,9 +5,9 @@ from contextlib import suppress
 from typing import Final
 
 from service.loading.compiler import Compiler
+from service.model.coordinates import parse_box, parse_point
 from service.model.errors import RequestError, UnprocessableContent
 from service.model.kinds import POSTAL, WORDS, number_key, parse_flag, parse_instant
-from service.model.place import parse_box, parse_point
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.model.words import parse_terms, words

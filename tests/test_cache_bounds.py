@@ -20,8 +20,8 @@ from service.access.token_bucket import RateDecision
 from service.engine import locations, text_index
 from service.engine.bounded_cache import BoundedCache
 from service.engine.page import page
+from service.model.coordinates import Position
 from service.model.errors import UnprocessableContent
-from service.model.place import Position
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.settings import Settings
@@ -31,7 +31,7 @@ from service.web.headers.content_coding import CODINGS, IDENTITY
 from service.web.pipeline import encoded_bodies, parsed_parameters, rate_limiting
 from service.web.requests.request_target import query_pairs
 from service.web.telemetry import access_log
-from tests.baking.made_up import loaded, make
+from tests.baking.random_data_sets import loaded, random_data_set
 
 TEXT = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text()
 MIB = 1 << 20
@@ -166,7 +166,7 @@ def test_errors_are_as_if_they_had_not_been() -> None:
 
 
 def test_what_requests_leave_in_a_table_is_bounded(tmp_path: Path) -> None:
-    dataset = loaded(make((40, 12, 5, 4)).write(tmp_path / "data"))
+    dataset = loaded(random_data_set((40, 12, 5, 4)).write(tmp_path / "data"))
     table, parser = dataset.stores, QueryParser(STORES)
     caches = [each for each in vars(table).values() if isinstance(each, BoundedCache)]
     assert len(caches) == 5

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.baking.made_up import baked_file
+from tests.baking.random_data_sets import baked_file
 from tests.directory import company, store, write_directory
 from tests.program import serving
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.loading.countries import Country, countries_by_name
-from service.model.place import Box
+from service.model.coordinates import Box
 from tools import countries
 
 Ring = list[tuple[float, float]]

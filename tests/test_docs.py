@@ -29,13 +29,13 @@ from service.loading.countries import countries_by_name
 from service.loading.dataset import Report, load
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
 from service.model import kinds
+from service.model.coordinates import MAX_ZOOM
 from service.model.envelope import Facet, PaginatedResponse
 from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
 from service.model.features import ClusterCollection, ClusterProperties
 from service.model.kinds import FALSE, TRUE
 from service.model.operation import IGNORED_HEADER, MAX_IGNORED
 from service.model.parameters import MAX_DIGITS, map_parameters_of, parameters_of
-from service.model.place import MAX_ZOOM
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Company, Resource
 from service.reading.batches.diagnostics import Diagnostic, ErrorCode, WarningCode
@@ -75,7 +75,7 @@ from service.web.requests.request_target import query_pairs
 from service.web.site import make_site
 from service.web.telemetry.access_log import AccessLogEntry
 from service.web.telemetry.counters import Counters
-from tests.baking.made_up import baked_file
+from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.program import run_here
 from tests.web.live import DEFAULTS

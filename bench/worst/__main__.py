@@ -14,12 +14,12 @@ import click
 from bench.markdown import save
 from bench.wire.machine import surroundings
 from bench.wire.sample import Sample, make_baked
-from bench.worst.chance import by_chance
+from bench.worst.adversarial_locations import adversarial_location_requests
+from bench.worst.adversarial_requests import adversarial_requests
+from bench.worst.cluster_requests import adversarial_cluster_requests, random_cluster_requests
 from bench.worst.collections import fill_caches
 from bench.worst.directory import Directory
-from bench.worst.malice import by_malice
-from bench.worst.maps import maps_by_chance, maps_by_malice
-from bench.worst.remote import by_remoteness
+from bench.worst.random_requests import random_requests
 from bench.worst.report import Held, Report, markdown, parts, shares
 from bench.worst.values import draw_values
 
@@ -36,27 +36,32 @@ _SHOWN: Final = 10
 @click.option(
     "--requests", default=4000, show_default=True, help="Number of random requests for stores, and for clusters."
 )
-@click.option("--malice/--no-malice", default=True, show_default=True, help="Add adversarial requests.")
+@click.option("--adversarial/--no-adversarial", default=True, show_default=True, help="Add adversarial requests.")
 @click.option("--seed", default=1, show_default=True)
-def main(*, data: Path | None, stores: int, requests: int, malice: bool, seed: int) -> None:
+def main(*, data: Path | None, stores: int, requests: int, adversarial: bool, seed: int) -> None:
     """Print the slowest requests; exit with 1 if one exceeds the bound. A run at full size updates README.md."""
     directory = Directory(data or make_baked(Sample.of(stores, seed=seed)))
-    report = _report(directory, requests, seed=seed, malice=malice)
+    report = _report(directory, requests, seed=seed, adversarial=adversarial)
     print(markdown(report))
-    if len(directory) == _STORES and malice:
+    if len(directory) == _STORES and adversarial:
         save("worst", results=report, tables=markdown(report))
     sys.exit(not report.within_bound)
 
 
-def _report(directory: Directory, requests: int, *, seed: int, malice: bool) -> Report:
+def _report(directory: Directory, requests: int, *, seed: int, adversarial: bool) -> Report:
     random = Random(seed)
     values = draw_values(directory, random)
-    drawn = (islice(each, requests) for each in (by_chance(directory, values, random), maps_by_chance(values, random)))
-    adverse = (by_malice(values, random), by_remoteness(values, random), maps_by_malice(directory, values, random))
-    asked = dict.fromkeys(chain(*drawn, *(adverse if malice else ())))
-    tries = [[directory.cold_seconds(target) for target in asked] for _ in range(_PASSES)]
-    seconds = {target: min(taken) for target, *taken in zip(asked, *tries, strict=True)}
-    slowest_alike = {parts(target): target for target in sorted(asked, key=seconds.__getitem__)}.values()
+    endless = (random_requests(directory, values, random), random_cluster_requests(values, random))
+    hostile = (
+        adversarial_requests(values, random),
+        adversarial_location_requests(values, random),
+        adversarial_cluster_requests(directory, values, random),
+    )
+    drawn = (islice(each, requests) for each in endless)
+    targets = dict.fromkeys(chain(*drawn, *(hostile if adversarial else ())))
+    tries = [[directory.cold_seconds(target) for target in targets] for _ in range(_PASSES)]
+    seconds = {target: min(taken) for target, *taken in zip(targets, *tries, strict=True)}
+    slowest_alike = {parts(target): target for target in sorted(targets, key=seconds.__getitem__)}.values()
     slowest = sorted(slowest_alike, key=seconds.__getitem__, reverse=True)[:_SHOWN]
     return Report(
         stores=len(directory),
@@ -64,7 +69,7 @@ def _report(directory: Directory, requests: int, *, seed: int, malice: bool) -> 
         surroundings=surroundings(),
         requests=len(seconds),
         within=shares(seconds.values()),
-        filling=fill_caches(directory, asked),
+        filling=fill_caches(directory, targets),
         slowest=[_held(directory, target, seconds[target]) for target in slowest],
         bound=_BOUND_SECONDS,
     )

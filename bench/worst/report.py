@@ -81,7 +81,7 @@ def markdown(report: Report) -> str:
         )
         for each in report.slowest
     )
-    return "\n".join((head, spread, collections, table(("cold", "asked again", "stores that match", "request"), rows)))
+    return "\n".join((head, spread, collections, table(("cold", "warm", "stores that match", "request"), rows)))
 
 
 def parts(target: str) -> frozenset[tuple[str, int]]:

@@ -62,7 +62,7 @@ class _Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     as_of: date | None = None
 
 
-def bake(dataset: Dataset, path: Path, *, durable: bool = True, tables: UnicodeTables = unicodedata) -> None:
+def write_baked(dataset: Dataset, path: Path, *, durable: bool = True, tables: UnicodeTables = unicodedata) -> None:
     """Write a data set, whose keys were folded with `tables`, to one file: the same data gives the same bytes.
 
     Raises OSError and leaves no file behind.

@@ -22,10 +22,10 @@ def copy_file(source: Path, to: Path) -> Checksums:
     with source.open("rb") as file:
         layout = read_layout(file)
         with to.open("wb", buffering=0) as copy, ThreadPoolExecutor(CHECKING_THREADS) as pool:
-            _allocate(copy, max(end for _, end in layout.places.values()))
+            _allocate(copy, max(end for _, end in layout.ranges.values()))
             _write(copy, memoryview(layout.header), 0)
-            largest_first = sorted(layout.places.items(), key=lambda item: item[1][0] - item[1][1])
-            checksums = pool.map(partial(_copy_array, file, copy), (place for _, place in largest_first))
+            largest_first = sorted(layout.ranges.items(), key=lambda item: item[1][0] - item[1][1])
+            checksums = pool.map(partial(_copy_array, file, copy), (byte_range for _, byte_range in largest_first))
             return dict(zip((name for name, _ in largest_first), checksums, strict=True))
 
 
@@ -35,10 +35,10 @@ def _allocate(file: BinaryIO, size: int) -> None:
         os.posix_fallocate(file.fileno(), 0, size)
 
 
-def _copy_array(file: BinaryIO, to: BinaryIO, place: tuple[int, int]) -> int:
+def _copy_array(file: BinaryIO, to: BinaryIO, byte_range: tuple[int, int]) -> int:
     """Copy the bytes of an array; return their checksum."""
     buffer, checksum = memoryview(bytearray(_CHUNK)), 0
-    for at, end in _chunks(*place):
+    for at, end in _chunks(*byte_range):
         size = os.preadv(file.fileno(), [buffer[: end - at]], at)
         if size < end - at:
             raise DamagedFile("the file is truncated")  # meanwhile

@@ -70,11 +70,11 @@ class FileLayout(msgspec.Struct, frozen=True):
     """Where the bytes of a file are.
 
     header  the bytes before the arrays
-    places  array -> its start and end in the file; together all bytes after the header
+    ranges  array -> its start and end in the file; together all bytes after the header
     """
 
     header: bytes
-    places: dict[str, tuple[int, int]]
+    ranges: dict[str, tuple[int, int]]
 
 
 class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -148,8 +148,8 @@ def read_layout(file: BinaryIO) -> FileLayout:
     start = _header_end(beginning)
     _, entries = _read_header(beginning[_LENGTH_BYTES:start])
     _check_entries(entries, length - start)
-    places = {name: (start + entry.data_offsets[0], start + entry.data_offsets[1]) for name, entry in entries.items()}
-    return FileLayout(beginning[:start], places)
+    ranges = {name: (start + entry.data_offsets[0], start + entry.data_offsets[1]) for name, entry in entries.items()}
+    return FileLayout(beginning[:start], ranges)
 
 
 def _header_end(beginning: bytes | bytearray | memoryview) -> int:

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from service.baking.layout import CHECKING_THREADS, DamagedFile
 from service.engine.column import Column, Rows
-from service.engine.grid import cells_of
+from service.engine.grid import grid_cells
 from service.engine.locations import DIMENSIONS, Locations
-from service.engine.mercator import AXIS, Codes
+from service.engine.mercator import AXIS, MortonCodes
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.text_index import TextIndex
 from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Zooms, ZOrder, build_z_order
-from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM
+from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM
 from service.model.records import Resource
 from service.texts import printable, truncate
 
@@ -51,7 +51,7 @@ def check_table(resource: Resource, table: Table) -> None:
     with ThreadPoolExecutor(CHECKING_THREADS) as pool:
         rows = pool.submit(_check_rows, resource, table.rows)
         text = pool.submit(_check_text_index, f"{name}/text", table.text)
-        columns = pool.map(check_column, names, table.columns.values())
+        columns = pool.map(validate_column, names, table.columns.values())
         rows.result()
         if table.locations is not None:
             check_locations(f"{name}/locations", table.locations)
@@ -61,7 +61,7 @@ def check_table(resource: Resource, table: Table) -> None:
     _check_numbering(name, table)
 
 
-def check_identifiers(resource: Resource, table: Table) -> None:
+def validate_identifiers(resource: Resource, table: Table) -> None:
     """Check that each row has the identifier in its column. Raises `DamagedFile`."""
     decode, key = msgspec.json.Decoder(resource.record).decode, table.columns[resource.identifier]
     for number, row in enumerate(table.rows):
@@ -70,7 +70,7 @@ def check_identifiers(resource: Resource, table: Table) -> None:
             raise DamagedFile(f"row {number} of {resource.name} has another identifier than its column")
 
 
-def check_projection(resource: Resource, table: Table) -> None:
+def validate_projection(resource: Resource, table: Table) -> None:
     """Check that the Z-order is that of the locations, if there are any. Raises `DamagedFile`."""
     if (locations := table.locations) is None:
         return
@@ -142,7 +142,7 @@ def _check_offsets(name: str, strings: StringArray) -> None:
         raise DamagedFile(f"the offsets of {name} are not ascending")
 
 
-def check_column(name: str, column: Column) -> None:
+def validate_column(name: str, column: Column) -> None:
     """Check the codes, order, starts and values of a column. Raises `DamagedFile`."""
     _check_order(name, column)
     if column.values is not None:
@@ -190,7 +190,7 @@ def check_locations(name: str, locations: Locations) -> None:
     latitudes, longitudes = locations.latitudes, locations.longitudes
     if not ((abs(latitudes) <= MAX_LATITUDE) & (abs(longitudes) <= MAX_LONGITUDE)).all():
         raise DamagedFile(f"the coordinates of {name} are out of range")
-    if not np.array_equal(locations.cells, cells_of(latitudes, longitudes)):
+    if not np.array_equal(locations.cells, grid_cells(latitudes, longitudes)):
         raise DamagedFile(f"the cells of {name} are not those of its coordinates")
     cells, rows, others = locations.cells, order[:count], order[count:]
     sorted_by_cell = (cells[1:] > cells[:-1]) | ((cells[1:] == cells[:-1]) & (rows[1:] > rows[:-1]))
@@ -205,7 +205,7 @@ def check_locations(name: str, locations: Locations) -> None:
 def check_z_order(name: str, locations: Locations) -> None:
     """Check that the Z-order has every row once, and what counting by cells relies on. Raises `DamagedFile`.
 
-    That codes and coordinates are those of the locations is checked by `check_projection` only: of 1,000,000 rows it
+    That codes and coordinates are those of the locations is checked by `validate_projection` only: of 1,000,000 rows it
     takes 250 ms, this takes 10. If they are not, counts are wrong, but nothing fails.
     """
     z_order = locations.z_order
@@ -227,7 +227,7 @@ def _are_within(units: Fixed, degrees: int) -> bool:
     return len(units) == 0 or -limit <= int(units.min()) <= int(units.max()) <= limit
 
 
-def _are_zooms(zooms: Zooms, codes: Codes) -> bool:
+def _are_zooms(zooms: Zooms, codes: MortonCodes) -> bool:
     """Return whether each zoom but the first is the least at which the code before is in another cell."""
     least, differing = zooms[1:], codes[1:] ^ codes[:-1]
     below = differing < _CODE_BOUNDS.take(least, mode="clip")

@@ -67,4 +67,4 @@ def warn_about_keys(settings: Settings) -> None:
 def warn_of_open_address(public: Listener) -> None:
     """Log a warning if the service needs no key on an address that other machines can reach."""
     if not public.is_local:
-        _log.warning("--no-auth: any client that can reach %s can read the data without a key", public.place)
+        _log.warning("--no-auth: any client that can reach %s can read the data without a key", public.address)

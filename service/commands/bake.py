@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from service.baking.baked_file import bake as write_baked, load_baked
+from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import DamagedFile
-from service.baking.validation import check_identifiers, check_projection
+from service.baking.validation import validate_identifiers, validate_projection
 from service.commands.command_errors import data_set_error
 from service.commands.data_argument import DATA, check_read_options
 from service.commands.options import SettingOption
@@ -59,8 +59,8 @@ def verify(file: Path) -> None:
     try:
         dataset = load_baked(file)
         for resource, table in ((STORES, dataset.stores), (COMPANIES, dataset.companies)):
-            check_identifiers(resource, table)
-            check_projection(resource, table)
+            validate_identifiers(resource, table)
+            validate_projection(resource, table)
     except Rejected as rejected:
         raise click.ClickException(str(rejected)) from rejected
     except DamagedFile as damage:

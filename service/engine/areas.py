@@ -13,7 +13,7 @@ from service.engine.cover import Cover, cover_box, cover_circle
 from service.engine.grid import NO_SPANS, spans
 from service.engine.locations import Locations, are_within
 from service.engine.sphere import box_around, squared_chord
-from service.model.place import Box, Circle
+from service.model.coordinates import Box, Circle
 
 Mask: TypeAlias = NDArray[np.bool_]
 # Returns the items of an array at some places.

@@ -13,10 +13,10 @@ from service.engine.bitmap import Bitmap, count, count_between, is_set, pack, po
 from service.engine.column import Rows
 from service.engine.grid import Places, Spans
 from service.engine.locations import Locations
-from service.engine.mercator import AXIS, AXIS_BITS, Codes, columns, interleave, lines, separate
+from service.engine.mercator import AXIS, AXIS_BITS, MortonCodes, columns, interleave, lines, separate
 from service.engine.sphere import Floats
 from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Totals, Zooms, ZOrder, fixed, totals, zooms_of
-from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM, Box
+from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM, Box
 
 MAX_CELLS: Final = 4000
 NO_ROW: Final = -1
@@ -52,10 +52,10 @@ class Clusters(msgspec.Struct, frozen=True, eq=False):
         return len(self.counts)
 
 
-class _Cells(msgspec.Struct, frozen=True, eq=False):
+class _OccupiedCells(msgspec.Struct, frozen=True, eq=False):
     """Cells that have rows: the code of one of these, their count, the row if it is only one, sums of coordinates."""
 
-    codes: Codes
+    codes: MortonCodes
     counts: _Integers
     rows: NDArray[np.integer]
     latitudes: _Integers
@@ -66,7 +66,7 @@ class _Points(msgspec.Struct, frozen=True, eq=False):
     """Located rows along the Z-order curve, all or some, and their coordinates in units."""
 
     rows: Rows
-    codes: Codes
+    codes: MortonCodes
     latitudes: Fixed
     longitudes: Fixed
 
@@ -196,13 +196,13 @@ def _cluster_many(locations: Locations, mask: Mask | None, box: Box, zoom: int) 
     return _arranged(locations, _cells_of_chosen(points, zooms, chosen, zoom), zoom)
 
 
-def _cells_of_few(points: _Points, zoom: int) -> _Cells:
+def _cells_of_few(points: _Points, zoom: int) -> _OccupiedCells:
     """Return the cells of points, of which nothing is computed yet."""
     found = totals(points.latitudes), totals(points.longitudes)
     return _cells_of_all(points, found, zooms_of(points.codes), zoom)
 
 
-def _cells_of_all(points: _Points, before: tuple[Totals, Totals], zooms: Zooms, zoom: int) -> _Cells:
+def _cells_of_all(points: _Points, before: tuple[Totals, Totals], zooms: Zooms, zoom: int) -> _OccupiedCells:
     """Return the cells of points, which differ at some zooms from those before, given totals of their coordinates."""
     changes = zooms <= zoom
     if np.count_nonzero(changes) > MAX_CELLS:
@@ -210,10 +210,10 @@ def _cells_of_all(points: _Points, before: tuple[Totals, Totals], zooms: Zooms, 
     starts = changes.nonzero()[0]
     bounds = np.append(starts, len(zooms))
     latitudes, longitudes = np.diff(before[0].take(bounds)), np.diff(before[1].take(bounds))
-    return _Cells(points.codes[starts], np.diff(bounds), points.rows[starts], latitudes, longitudes)
+    return _OccupiedCells(points.codes[starts], np.diff(bounds), points.rows[starts], latitudes, longitudes)
 
 
-def _cells_of_chosen(points: _Points, zooms: Zooms, chosen: Mask, zoom: int) -> _Cells:
+def _cells_of_chosen(points: _Points, zooms: Zooms, chosen: Mask, zoom: int) -> _OccupiedCells:
     """Do the same for only some of the points, with arrays as long as those of all."""
     bitmap = pack(chosen)
     bits = _number(bitmap)
@@ -225,7 +225,7 @@ def _cells_of_chosen(points: _Points, zooms: Zooms, chosen: Mask, zoom: int) -> 
     starts = np.append(0, lasts[:-1] + 1)[: len(lasts)]
     counts = count_between(bitmap, np.append(starts, len(chosen)))
     sums = (_sums(each * chosen, starts) for each in (points.rows, points.latitudes, points.longitudes))
-    return _Cells(points.codes[lasts], counts, *sums)
+    return _OccupiedCells(points.codes[lasts], counts, *sums)
 
 
 def _sums(numbers: NDArray[np.int32], starts: Places) -> _Integers:
@@ -253,7 +253,7 @@ def _too_many(cells: Callable[[int], int], zoom: int) -> TooManyCells:
     return TooManyCells(bisect_right(range(zoom), MAX_CELLS, key=cells) - 1)
 
 
-def _arranged(locations: Locations, cells: _Cells, zoom: int) -> Clusters:
+def _arranged(locations: Locations, cells: _OccupiedCells, zoom: int) -> Clusters:
     """Return clusters in order. Means are of integers, rounded, and the position of a single row is its own."""
     x, y = separate(cells.codes >> np.uint64(2 * (MAX_ZOOM - zoom)))
     single = cells.counts == 1

@@ -9,7 +9,7 @@ import numpy as np
 from service.engine.grid import (
     BAND_HEIGHT,
     Bands,
-    Cells,
+    GridCells,
     Spans,
     bands_between,
     join,
@@ -18,7 +18,7 @@ from service.engine.grid import (
     spans,
 )
 from service.engine.sphere import EARTH_RADIUS, Floats, box_around
-from service.model.place import MAX_LONGITUDE, Box, Circle
+from service.model.coordinates import MAX_LONGITUDE, Box, Circle
 
 _MARGIN: Final = 1e-5  # degrees; far above the rounding errors of this module
 # No point of a band is farther from the one in its middle, on the same meridian.
@@ -33,7 +33,7 @@ class Cover(msgspec.Struct, frozen=True, eq=False):
     border: Spans
 
 
-def cover_box(cells: Cells, box: Box) -> Cover:
+def cover_box(cells: GridCells, box: Box) -> Cover:
     """Return the places of a box. Its border is the cells that its edges are in."""
     west, south, east, north = box
     bands = bands_between(south, north)[1:-1]
@@ -50,7 +50,7 @@ def _each(bands: Bands, longitude: float) -> Floats:
     return np.full(len(bands), float(longitude))
 
 
-def cover_circle(cells: Cells, circle: Circle) -> Cover:
+def cover_circle(cells: GridCells, circle: Circle) -> Cover:
     """Return the places of a circle.
 
     In each band, a point is inside if the one in the middle of the band, on the same meridian, is nearer to the centre
@@ -73,7 +73,7 @@ def _half_widths(latitude: float, bands: Bands, angle: float) -> Floats:
     return widths
 
 
-def _around(cells: Cells, bands: Bands, longitude: float, widths: Floats, *, strictly: bool) -> Spans:
+def _around(cells: GridCells, bands: Bands, longitude: float, widths: Floats, *, strictly: bool) -> Spans:
     """Return the places in each band that are at most so many degrees to the west and to the east."""
     turn, is_whole = 2 * MAX_LONGITUDE, widths >= MAX_LONGITUDE
     west = np.where(is_whole, -MAX_LONGITUDE, longitude - widths)

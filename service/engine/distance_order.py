@@ -12,7 +12,7 @@ from service.engine.grid import BAND_HEIGHT, Places, Spans, cell_of, spans
 from service.engine.locations import Locations, squared_chords
 from service.engine.selection import ListedRows, RowBitmap, Selection
 from service.engine.sphere import EARTH_RADIUS, Floats, box_around, rounded_metres, squared_chord
-from service.model.place import Position
+from service.model.coordinates import Position
 
 _DEGREE: Final = math.radians(EARTH_RADIUS)  # metres
 _BAND_METRES: Final = _DEGREE * BAND_HEIGHT

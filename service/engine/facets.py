@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from service.engine.bitmap import unpack
 from service.engine.column import Column
-from service.engine.projection import decode
+from service.engine.projection import decode_rows
 from service.engine.select import are_many, find, intersection
 from service.engine.selection import RowBitmap, RowList
 from service.engine.table import Table
@@ -111,7 +111,7 @@ def _runs(codes: NDArray[np.unsignedinteger], end: int) -> tuple[_Numbers, _Numb
 def _facet(table: Table, name: str, codes: _Numbers | None, counts: _Numbers, *, total: int) -> Facet:
     column, shown = table.columns[name], _most_frequent(counts)
     first = column.order[column.starts[shown if codes is None else codes[shown]]]
-    spelled = (msgspec.json.decode(getattr(row, name)) for row in decode(table.json(first), (name,)))
+    spelled = (msgspec.json.decode(getattr(row, name)) for row in decode_rows(table.json(first), (name,)))
     values = [FacetValue(value, count) for value, count in zip(spelled, counts[shown].tolist(), strict=True)]
     missing = total - int(counts.sum())
     if missing:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from service.engine.column import Rows
 from service.engine.sphere import Floats
-from service.model.place import MAX_LATITUDE, Box, Position
+from service.model.coordinates import MAX_LATITUDE, Box, Position
 
-Cells = NDArray[np.uint32]
+GridCells = NDArray[np.uint32]
 Places = NDArray[np.intp]
 Bands = NDArray[np.uint32]
 _Item = TypeVar("_Item", bound=np.generic)
@@ -28,13 +28,13 @@ _ROW_BITS: Final = np.uint64(32)
 _ROW_MASK: Final = np.uint64((1 << 32) - 1)
 
 
-def cells_of(latitudes: Floats, longitudes: Floats) -> Cells:
+def grid_cells(latitudes: Floats, longitudes: Floats) -> GridCells:
     """Return the cell of each point."""
     bands = np.minimum((latitudes + 90) * _BANDS_PER_DEGREE, _BANDS - 1).astype(np.uint32)
     return bands << np.uint32(_COLUMN_BITS) | _columns(longitudes)
 
 
-def _columns(longitudes: Floats) -> Cells:
+def _columns(longitudes: Floats) -> GridCells:
     return np.minimum((longitudes + 180) * _COLUMNS_PER_DEGREE, _COLUMNS - 1).astype(np.uint32)
 
 
@@ -43,7 +43,7 @@ def cell_of(point: Position) -> int:
     return _band(point[0]) << _COLUMN_BITS | _column(point[1])
 
 
-def sort_by_cell(cells: Cells, rows: Rows) -> tuple[Cells, Rows]:
+def sort_by_cell(cells: GridCells, rows: Rows) -> tuple[GridCells, Rows]:
     """Return cells ascending, ties by row, and the row of each; sorting one integer of both is faster than argsort."""
     joined = np.sort(cells.astype(np.uint64) << _ROW_BITS | rows.astype(np.uint64))
     return (joined >> _ROW_BITS).astype(np.uint32), (joined & _ROW_MASK).astype(np.int32)
@@ -131,7 +131,7 @@ def middles(bands: Bands) -> Floats:
     return latitudes
 
 
-def places_between(cells: Cells, bands: Bands, west: Floats, east: Floats, *, strictly: bool) -> Spans:
+def places_between(cells: GridCells, bands: Bands, west: Floats, east: Floats, *, strictly: bool) -> Spans:
     """Return the places in each band from one longitude to another, and of the rest of the columns that these are in.
 
     `strictly` leaves these columns out.
@@ -143,7 +143,7 @@ def places_between(cells: Cells, bands: Bands, west: Floats, east: Floats, *, st
     return _filled(cells.searchsorted(starts), cells.searchsorted(stops, "right"))
 
 
-def spans(cells: Cells, box: Box) -> Spans:
+def spans(cells: GridCells, box: Box) -> Spans:
     """Return the places, in ascending cells, of all points in a box; at its edges of a few others."""
     west, south, east, north = box
     if west <= east:
@@ -154,7 +154,7 @@ def spans(cells: Cells, box: Box) -> Spans:
     return join(one, other)
 
 
-def _band_spans(cells: Cells, box: Box) -> Spans:
+def _band_spans(cells: GridCells, box: Box) -> Spans:
     west, south, east, north = box
     bands = np.arange(_band(south), _band(north) + 1, dtype=np.uint32) << np.uint32(_COLUMN_BITS)
     columns = np.array(

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.column import Column, Rows
-from service.engine.grid import Cells, Places, cells_of, sort_by_cell
+from service.engine.grid import GridCells, Places, grid_cells, sort_by_cell
 from service.engine.sphere import Floats, rounded_metres, unit_vector
 from service.engine.string_array import StringArray
 from service.engine.z_order import ZOrder, build_z_order
+from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, Position
 from service.model.kinds import key_number, number_key
-from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, Position
 
 DIMENSIONS: Final = 3
 _MANY: Final = 10_000  # vectors
@@ -38,7 +38,7 @@ class Locations(msgspec.Struct, frozen=True, eq=False):
     z_order: ZOrder
     order: Rows
     places: Rows
-    cells: Cells
+    cells: GridCells
     latitudes: Floats
     longitudes: Floats
     vectors: Floats
@@ -115,7 +115,7 @@ def build_locations(latitude: Column, longitude: Column) -> Locations:
     located = ~(np.isnan(latitudes) | np.isnan(longitudes))
     rows, others = (np.flatnonzero(each).astype(np.int32) for each in (located, ~located))
     z_order = build_z_order(rows, others, latitudes[rows], longitudes[rows])
-    cells, rows = sort_by_cell(cells_of(latitudes[rows], longitudes[rows]), rows)
+    cells, rows = sort_by_cell(grid_cells(latitudes[rows], longitudes[rows]), rows)
     order = np.concatenate((rows, others))
     places = np.empty_like(order)
     places[order] = np.arange(len(order), dtype=np.int32)

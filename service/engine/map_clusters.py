@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from service.engine.clusters import Clusters, cluster_all, cluster_bitmap, cluster_rows
-from service.engine.projection import decode
+from service.engine.projection import decode_rows
 from service.engine.select import find
 from service.engine.selection import RowList
 from service.engine.table import Table
@@ -31,7 +31,7 @@ def _properties(table: Table, clusters: Clusters) -> list[bytes]:
     """Return the properties of each cluster, as `wrap_clusters` wants them."""
     properties = _encoded(clusters.counts.tolist())
     single = (clusters.counts == 1).nonzero()[0]
-    stores = decode(table.json(clusters.rows[single]), STORE_MEMBERS)
+    stores = decode_rows(table.json(clusters.rows[single]), STORE_MEMBERS)
     for place, store in zip(single.tolist(), _encoded(stores), strict=True):
         properties[place] = b"1," + store[1:-1]
     return properties

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.sphere import Floats, polynomial, sine_cosine
-from service.model.place import MAX_ZOOM
+from service.model.coordinates import MAX_ZOOM
 
-Cells = NDArray[np.uint64]
-Codes = NDArray[np.uint64]
+CellNumbers = NDArray[np.uint64]
+MortonCodes = NDArray[np.uint64]
 
 # The number of cells an axis at zoom 0 is 4, at the finest 2 ** 24.
 AXIS_BITS: Final = MAX_ZOOM + 2
@@ -35,7 +35,7 @@ _CHUNK: Final = 1 << 14  # points computed at once: they fit the processor's cac
 _ONE: Final = np.uint64(1)
 
 
-def columns(longitudes: Floats) -> Cells:
+def columns(longitudes: Floats) -> CellNumbers:
     """Return the columns of longitudes in the finest grid, from west to east; 180 is in the last.
 
     Borders are doubles. The first sum may be rounded up to one, never down from one.
@@ -45,7 +45,7 @@ def columns(longitudes: Floats) -> Cells:
     return found.astype(np.uint64)
 
 
-def lines(latitudes: Floats) -> Cells:
+def lines(latitudes: Floats) -> CellNumbers:
     """Return the rows of latitudes in the finest grid, from north to south.
 
     Of arithmetic alone, like sine and cosine: near a border, the logarithms of libraries differ between processors.
@@ -56,7 +56,7 @@ def lines(latitudes: Floats) -> Cells:
     return ((0.5 - heights / math.tau) * AXIS).astype(np.uint64)
 
 
-def codes_of(latitudes: Floats, longitudes: Floats) -> Codes:
+def morton_codes(latitudes: Floats, longitudes: Floats) -> MortonCodes:
     """Return the Morton codes of points: those of their cells in the finest grid."""
     codes = np.empty(len(latitudes), np.uint64)
     for begin in range(0, len(codes), _CHUNK):
@@ -65,12 +65,12 @@ def codes_of(latitudes: Floats, longitudes: Floats) -> Codes:
     return codes
 
 
-def interleave(x: Cells, y: Cells) -> Codes:
+def interleave(x: CellNumbers, y: CellNumbers) -> MortonCodes:
     """Return the Morton codes of cells: the bits of both numbers in turn."""
     return _spread(x) | _spread(y) << _ONE
 
 
-def separate(codes: Codes) -> tuple[Cells, Cells]:
+def separate(codes: MortonCodes) -> tuple[CellNumbers, CellNumbers]:
     """Return the column and the row of the cells of Morton codes."""
     return _gather(codes), _gather(codes >> _ONE)
 
@@ -85,14 +85,14 @@ def _logarithm(numbers: Floats) -> Floats:
     return logarithms
 
 
-def _spread(numbers: Cells) -> Codes:
+def _spread(numbers: CellNumbers) -> MortonCodes:
     """Put a zero bit above each bit."""
     for distance, mask in _STEPS:
         numbers = (numbers | numbers << distance) & mask
     return numbers
 
 
-def _gather(codes: Codes) -> Cells:
+def _gather(codes: MortonCodes) -> CellNumbers:
     """Take out every second bit."""
     codes = codes & _STEPS[-1][1]
     masks = [mask for _, mask in _STEPS[-2::-1]] + [np.uint64(AXIS - 1)]

@@ -18,12 +18,12 @@ _decoders: Final[dict[tuple[str, ...], Callable[[bytes], list[Any]]]] = {}
 def project(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[bytes]:
     """Return rows with some members only, as one chunk; `rows` concatenate to a list body, as does the result."""
     if names in _decoders or len(_decoders) < _MAX_DECODERS:
-        return [_ENCODE(decode(rows, names))[1:-1]]
+        return [_ENCODE(decode_rows(rows, names))[1:-1]]
     records = _DECODE(b"".join((b"[", *rows, b"]")))
     return [_ENCODE([{name: record[name] for name in names if name in record} for record in records])[1:-1]]
 
 
-def decode(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:
+def decode_rows(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:
     """Return rows as structs of some members, each as encoded."""
     decoder = _decoders.get(names)
     if decoder is None:

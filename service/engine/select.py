@@ -13,7 +13,7 @@ from service.engine.distance_order import DistanceOrder, NearestRows, order_rows
 from service.engine.selection import ListedRows, MarkedRows, RowBitmap, RowList, Selection
 from service.engine.table import Table
 from service.engine.text_index import TermMatch
-from service.model.place import Position
+from service.model.coordinates import Position
 from service.model.query import ALL_ROWS, Criteria
 from service.model.records import DISTANCE
 

@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from service.model.place import Box, Position
+from service.model.coordinates import Box, Position
 
 Floats = NDArray[np.float64]
 _Degrees = TypeVar("_Degrees", float, Floats)

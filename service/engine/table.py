@@ -14,8 +14,8 @@ from service.engine.selection import ListedRows, RowBitmap, RowList, Selection
 from service.engine.string_array import StringArray
 from service.engine.text_index import TextIndex
 from service.engine.z_order import Z_ORDER
+from service.model.coordinates import Position
 from service.model.envelope import Facet
-from service.model.place import Position
 from service.model.query import Criteria
 from service.model.records import DISTANCE
 

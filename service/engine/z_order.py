@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.column import Rows
-from service.engine.mercator import Codes, codes_of
+from service.engine.mercator import MortonCodes, morton_codes
 from service.engine.sphere import Floats
-from service.model.place import MAX_ZOOM
+from service.model.coordinates import MAX_ZOOM
 
 Fixed = NDArray[np.int32]
 Zooms = NDArray[np.uint8]
@@ -35,7 +35,7 @@ class ZOrder(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     order: Rows
     places: Rows
-    codes: Codes
+    codes: MortonCodes
     zooms: Zooms
     latitudes: Fixed
     longitudes: Fixed
@@ -63,7 +63,7 @@ def totals(units: Fixed) -> Totals:
     return found
 
 
-def zooms_of(codes: Codes) -> Zooms:
+def zooms_of(codes: MortonCodes) -> Zooms:
     """Return for each of some ascending codes the least zoom at which the one before is in another cell."""
     # The exponent of a number as a floating-point one is its length in bits, and of a code, two bits are a zoom.
     _, lengths = np.frexp((codes[1:] ^ codes[:-1]).astype(np.float64))
@@ -74,7 +74,7 @@ def zooms_of(codes: Codes) -> Zooms:
 
 def build_z_order(rows: Rows, others: Rows, latitudes: Floats, longitudes: Floats) -> ZOrder:
     """Return the order of located rows, ascending, at some coordinates, and of others, ascending."""
-    codes = codes_of(latitudes, longitudes)
+    codes = morton_codes(latitudes, longitudes)
     along = np.argsort(codes, kind="stable")
     order = np.concatenate((rows[along], others))
     places = np.empty_like(order)

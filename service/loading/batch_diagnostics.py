@@ -7,7 +7,7 @@ from typing import Final
 
 from service.loading.checks import CheckedColumn
 from service.reading.batches.batch import Batch, Cell, Invalid, WrongType
-from service.reading.batches.diagnostics import Code, Diagnostic, Issue, Location
+from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode, Issue, Location
 
 MAX_LISTED: Final = 10_000  # errors or warnings of one code in one field of a file; a few megabytes
 _WHOLE_RECORD: Final = -1  # diagnostics of a whole record come before those of its fields
@@ -21,17 +21,17 @@ class DiagnosticCounts:
 
     def __init__(self, file: str, kind: str) -> None:
         self._file, self._kind = file, kind
-        self._counts: Counter[tuple[Code, str | None]] = Counter()
+        self._counts: Counter[tuple[DiagnosticCode, str | None]] = Counter()
 
-    def count(self, code: Code, field: str | None) -> bool:
+    def count(self, code: DiagnosticCode, field: str | None) -> bool:
         """Count an error or a warning; return whether to list it."""
         self._counts[code, field] += 1
         return self._counts[code, field] <= MAX_LISTED
 
     @property
-    def by_code(self) -> Counter[Code]:
+    def by_code(self) -> Counter[DiagnosticCode]:
         """The number of each code."""
-        totals: Counter[Code] = Counter()
+        totals: Counter[DiagnosticCode] = Counter()
         for (code, _), count in self._counts.items():
             totals[code] += count
         return totals

@@ -9,8 +9,8 @@ from importlib.resources import files
 
 import msgspec
 
+from service.model.coordinates import Box
 from service.model.kinds import fold
-from service.model.place import Box
 
 
 class Country(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@ from service.loading.compiler import Compiler
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
 from service.read_options import AS_FOUND, ReadOptions
-from service.reading.batches.diagnostics import Code, Diagnostic, FileError
+from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode, FileError
 from service.reading.file_set.data_files import FileSet, StoredFile, read_data_set
 from service.reading.resource_records import read_records
 from service.texts import printable
@@ -46,8 +46,8 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
 
     dataset: Dataset | None
     report: Report
-    error_counts: Mapping[Code, int] = {}
-    warning_counts: Mapping[Code, int] = {}
+    error_counts: Mapping[DiagnosticCode, int] = {}
+    warning_counts: Mapping[DiagnosticCode, int] = {}
     assumed: Sequence[str] = ()
     path: Path = Path()
     options: ReadOptions = AS_FOUND
@@ -99,10 +99,10 @@ def _load(files: FileSet, progress: Progress) -> Loaded:
     read = [compiler for compiler in (companies, stores) if compiler]
     errors = [error for compiler in read for error in compiler.errors]
     warnings = [warning for compiler in read for warning in compiler.warnings]
-    of_files = Counter[Code]({"file": len(files.errors)})
+    of_files = Counter[DiagnosticCode]({"file": len(files.errors)})
     counts = (
         sum((compiler.error_counts.by_code for compiler in read), of_files),
-        sum((compiler.warning_counts.by_code for compiler in read), Counter[Code]()),
+        sum((compiler.warning_counts.by_code for compiler in read), Counter[DiagnosticCode]()),
     )
     skipped, repeated = sum(compiler.skipped for compiler in read), sum(compiler.repeated for compiler in read)
     if tables is None or stores is None:

@@ -14,9 +14,9 @@ from service.engine.sphere import Floats
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.loading.countries import Country, countries_by_name
+from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, Box
 from service.model.kinds import key_number
-from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, Box
-from service.reading.batches.diagnostics import Code, Diagnostic
+from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode
 from service.texts import counted, truncate
 
 _COORDINATES: Final = ("latitude", "longitude")
@@ -32,7 +32,7 @@ _EXTENSION: Final = 5  # characters after the first part of a code such as 02108
 class _Finding(msgspec.Struct, frozen=True, eq=False):
     """Some `rows` out of `total`, what they have in common, and how the sentence ends."""
 
-    code: Code
+    code: DiagnosticCode
     field: str | None
     rows: Rows
     total: int
@@ -73,7 +73,7 @@ def _without_location(stores: Table) -> Iterator[_Finding]:
     for column in columns.values():
         neither = neither[column.codes[neither] >= _decimals(column)]
     if max(_MANY, _LARGE * total) <= len(neither) < total:
-        yield _Finding("unlocated", None, neither, total, "no location", ": maps and searches by place omit them")
+        yield _Finding("unlocated", None, neither, total, "no location", ": maps and searches by location omit them")
     for field, other in (_COORDINATES, _COORDINATES[::-1]):
         missing = columns[field].order[columns[field].non_null_count :]
         rows = missing[columns[other].codes[missing] < _decimals(columns[other])]

@@ -9,7 +9,7 @@ import msgspec
 
 from service.loading.acceptance import check_command
 from service.loading.dataset import Loaded
-from service.reading.batches.diagnostics import Code, Diagnostic
+from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode
 from service.texts import counted
 
 _CODE: Final = attrgetter("code")
@@ -19,7 +19,7 @@ class Group(msgspec.Struct, frozen=True):
     """The errors or the warnings (`kind`) of one code: their number, and those in the report, at least one."""
 
     kind: str
-    code: Code
+    code: DiagnosticCode
     count: int
     listed: Sequence[Diagnostic]
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from service.model.coordinates import MAX_ZOOM
 from service.model.kinds import FLAG, Kind, parse_flag
 from service.model.parameter import InvalidValue, Parameter, is_given, once, once_if_given
-from service.model.place import MAX_ZOOM
 from service.model.records import CREATED_AT, DISTANCE, Field, Resource
 from service.model.search_parameters import BBOX, NEAR, RADIUS, words_parameter
 
@@ -31,10 +31,10 @@ def parameters_of(resource: Resource, *, near: bool = True) -> tuple[Parameter, 
 
     `near` is whether a request has that parameter, if the resource has it: then others accept `distance`.
     """
-    filters, place = map(filter_parameter, resource.filters), (NEAR, RADIUS, BBOX) if resource.coordinates else ()
+    filters, located = map(filter_parameter, resource.filters), (NEAR, RADIUS, BBOX) if resource.coordinates else ()
     return (
         *filters,
-        *place,
+        *located,
         words_parameter(resource),
         LIMIT,
         PAGE_NUM,

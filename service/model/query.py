@@ -7,10 +7,10 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from service.model.coordinates import Box, Circle, Position
 from service.model.errors import UnprocessableContent, ValidationError
 from service.model.parameter import InvalidValue, Parameter, is_given
 from service.model.parameters import MAX_LIMIT, SORT_ORDERS, map_parameters_of, parameters_of
-from service.model.place import Box, Circle, Position
 from service.model.records import CREATED_AT, DISTANCE, Resource
 from service.model.words import Term
 
@@ -92,7 +92,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
         return self.sort_order == SORT_ORDERS[1]
 
     @property
-    def normalised(self) -> "Query":
+    def normalized(self) -> "Query":
         """The canonical form of equivalent queries: the order of values in a filter has no meaning."""
         if all(len(each.keys) == 1 for each in self.filters):
             return self

@@ -1,4 +1,4 @@
-"""The query parameters that search by place and by words.
+"""The query parameters that search by location and by words.
 
 Errors are those of pydantic 2 for floats, and for validators that raise `ValueError`.
 """
@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from service.model.coordinates import parse_box, parse_point
 from service.model.parameter import InvalidValue, Parameter, once_if_given
-from service.model.place import parse_box, parse_point
 from service.model.records import COMPANIES, Resource
 from service.model.words import MAX_CHARACTERS, MAX_WORDS, Term, parse_terms
 

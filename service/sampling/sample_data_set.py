@@ -1,4 +1,4 @@
-"""Write a sample: a made-up data set."""
+"""Write a sample: a synthetic data set."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -34,7 +34,7 @@ def write_sample(  # noqa: PLR0913 - three numbers identify the content
     file_format: SampleFormat = SampleFormat.JSON,
     progress: Progress = silent,
 ) -> None:
-    """Write a made-up data set: the same numbers give the same bytes, on every machine and Python version.
+    """Write a synthetic data set: the same numbers give the same bytes, on every machine and Python version.
 
     Companies are held in memory, stores are streamed. The folder is created if it is missing. Both files get their
     names when both are complete, and neither after an error or interrupt. Raises ValueError for invalid numbers,

@@ -32,7 +32,7 @@ class Listener(msgspec.Struct, frozen=True):
         return f"http://{_join_address(reachable, port)}"
 
     @property
-    def place(self) -> str:
+    def address(self) -> str:
         """Description of the first address: its URL, or "all addresses" for a wildcard."""
         host, port = self.sockets[0].getsockname()[:2] if self.sockets else ("", 0)
         if host not in _WILDCARDS:

@@ -29,9 +29,9 @@ class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
 
     def listening(self) -> None:
         """Print the addresses."""
-        self._print(f"Listening on {self.public.place}")
+        self._print(f"Listening on {self.public.address}")
         if self.admin.sockets:
-            self._print(f"Probes and metrics on {self.admin.place}")
+            self._print(f"Probes and metrics on {self.admin.address}")
 
     def ready(self, current: Snapshot) -> None:
         """Print that the service is ready, and a command to try."""

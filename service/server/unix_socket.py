@@ -34,7 +34,7 @@ class UnixListener(Listener, frozen=True):
         return f"{UNIX_SCHEME}{self.file}"
 
     @property
-    def place(self) -> str:
+    def address(self) -> str:
         """The same as `url`."""
         return self.url
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from service.baking.baked_file import bake
+from service.baking.baked_file import write_baked
 from service.data_set import Rejected
 from service.loading.acceptance import accept
 from service.loading.dataset import load
@@ -39,7 +39,7 @@ def compile_files(path: Path, to: Path, *, invalid: InvalidRecords, fingerprint:
     try:
         loaded = load(path, options=options, fingerprint=fingerprint, progress=lambda *step: send(Step(*step)))
         dataset = accept(loaded, invalid)
-        bake(dataset, to, durable=False)
+        write_baked(dataset, to, durable=False)
     except Rejected as rejected:
         return rejected.rejection
     except OSError as error:

@@ -20,11 +20,11 @@ from service.access.key_entries import (
 )
 from service.access.principal import Principal
 from service.access.request_rate import Rate
-from tests.access.made_up_keys import DAY, NOW, entry
+from tests.access.example_keys import DAY, NOW, entry
 
 VALID = encode_keys([entry(), entry(name="other", rate="5/min", burst=9, expires_at=NOW, revoked_at=NOW)])
 # Errors never quote this value.
-SECRET = "hunter2-hunter2"  # noqa: S105 - a made-up one
+SECRET = "hunter2-hunter2"  # noqa: S105 - an example
 
 moments = st.datetimes(timezones=st.just(UTC))
 names = st.sampled_from(["shop", "7", "a.b_c@d-E"])

@@ -17,7 +17,7 @@ import pytest
 
 from service.access.key_entries import KeyFileError, add_key, encode_keys, read_keys
 from service.access.key_file import change_keys, is_open_to_others, read_content, read_signature
-from tests.access.made_up_keys import entry
+from tests.access.example_keys import entry
 from tests.killed import killable
 from tests.program import SECONDS
 
@@ -29,7 +29,7 @@ from functools import partial
 from pathlib import Path
 from service.access.key_file import change_keys
 from service.access.key_entries import add_key
-from tests.access.made_up_keys import entry
+from tests.access.example_keys import entry
 for number in range(int(sys.argv[3])):
     change_keys(Path(sys.argv[2]), partial(add_key, entry=entry(name=f"{sys.argv[1]}-{number}")))
 """

@@ -18,7 +18,7 @@ from service.access.keyring import Keyring
 from service.access.principal import Principal, static_principals
 from service.model.errors import Unauthorized
 from service.web.pipeline.auth import api_key_authentication
-from tests.access.made_up_keys import entry
+from tests.access.example_keys import entry
 from tests.program import SECONDS
 from tests.run.generations import put, swap_link
 from tests.web.live import with_keys

@@ -11,8 +11,8 @@ from service.access.rate_limiter import RateLimiter
 from service.access.redis_limiter import MAX_CONCURRENT, RedisLimiter
 from service.access.request_rate import Rate
 from service.access.token_bucket import RateDecision
-from tests.access.asking import asked, limited
 from tests.access.fake_redis import Behaviour, Fake, closing, deciding, hanging, responding, silent
+from tests.access.redis_rate_limiter import redis_rate_limiter, take_concurrently
 
 RATE = Rate(1, 3600, 4)
 SECONDS = 0.05
@@ -41,12 +41,12 @@ each_behaviour = pytest.mark.parametrize("behaviour", list(BEHAVIOURS.values()),
 def limiting(
     url: str, failures: list[None], *, processes: int = 2, probe: float = 3600, seconds: float = SECONDS
 ) -> AbstractAsyncContextManager[RateLimiter]:
-    return limited(RedisLimiter(url, timeout_seconds=seconds), failures, probe=probe, processes=processes)
+    return redis_rate_limiter(RedisLimiter(url, timeout_seconds=seconds), failures, probe=probe, processes=processes)
 
 
 async def test_without_a_store_no_decision_is_awaited() -> None:
     limiter = RateLimiter(MemoryLimiter())
-    (decision,) = await asked(limiter, "a", RATE, 1)
+    (decision,) = await take_concurrently(limiter, "a", RATE, 1)
     assert decision.done()
     await limiter.close()
 
@@ -71,7 +71,7 @@ async def test_while_the_store_refuses_connections_each_process_enforces_its_sha
     failures: list[None] = []
     async with limiting(f"redis://127.0.0.1:{unused_tcp_port}", failures) as limiter:
         assert [(await limiter.take("a", RATE)).allowed for _ in range(3)] == [True, True, False]
-        (decision,) = await asked(limiter, "a", RATE, 1)
+        (decision,) = await take_concurrently(limiter, "a", RATE, 1)
         assert decision.done()
         assert len(failures) == 4
 
@@ -91,10 +91,10 @@ async def test_after_a_failure_one_request_per_interval_probes_the_store() -> No
     failures: list[None] = []
     async with Fake(silent).serving() as fake, limiting(fake.url, failures, probe=PROBE_SECONDS) as limiter:
         await limiter.take("a", RATE)
-        assert all(each.done() for each in await asked(limiter, "a", RATE, 50))
+        assert all(each.done() for each in await take_concurrently(limiter, "a", RATE, 50))
         before = fake.connections
         await asyncio.sleep(PROBE_SECONDS)
-        probe, *others = await asked(limiter, "a", RATE, 50)
+        probe, *others = await take_concurrently(limiter, "a", RATE, 50)
         assert not probe.done()
         assert all(each.done() for each in others)
         await probe
@@ -131,21 +131,21 @@ async def test_a_busy_store_has_not_failed_and_requests_queued_too_long_are_deci
     async with Fake(hanging(until)).serving() as fake:
         store = RedisLimiter(fake.url, timeout_seconds=60)
         limiter = RateLimiter(MemoryLimiter(2), store, failed=lambda: failures.append(None), queue_seconds=SECONDS)
-        asking = [each for n in range(MAX_CONCURRENT) for each in await asked(limiter, f"{n}", RATE, 1)]
+        attempts = [each for n in range(MAX_CONCURRENT) for each in await take_concurrently(limiter, f"{n}", RATE, 1)]
         assert (await limiter.take("a", RATE)).remaining == RATE.burst // 2 - 1
         assert len(failures) == 1
-        (last,) = await asked(limiter, "b", RATE, 1)
+        (last,) = await take_concurrently(limiter, "b", RATE, 1)
         assert not last.done()  # further requests still ask the store
         until.set()
-        await asyncio.gather(*asking, last)
+        await asyncio.gather(*attempts, last)
         await limiter.close()
 
 
 async def test_a_key_over_its_rate_does_not_ask_the_store() -> None:
     failures: list[None] = []
     async with Fake(silent).serving() as fake, limiting(fake.url, failures) as limiter:
-        asking = await asked(limiter, "a", RATE, RATE.burst)
-        refused = await asked(limiter, "a", RATE, 50)
+        attempts = await take_concurrently(limiter, "a", RATE, RATE.burst)
+        refused = await take_concurrently(limiter, "a", RATE, 50)
         assert all(each.done() and not each.result().allowed for each in refused)
-        await asyncio.gather(*asking)
+        await asyncio.gather(*attempts)
         assert len(failures) == RATE.burst

@@ -7,17 +7,17 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, strategies as st
 
-from service.baking.baked_file import bake, load_baked
+from service.baking.baked_file import load_baked, write_baked
 from service.data_set import Totals
 from service.engine.page import page
 from service.engine.table import Table
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.sampling.sample_data_set import write_sample
-from tests.baking.made_up import Made, baked_file, contents, data_sets, loaded, write_manifest
+from tests.baking.random_data_sets import RandomDataSet, baked_file, contents, data_sets, loaded, write_manifest
 from tests.directory import company, store, write_directory
-from tests.engine.made_up import COLLECTIONS, queries
 from tests.engine.oracle import Pairs
+from tests.engine.random_records import COLLECTIONS, queries
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -56,7 +56,9 @@ def asked(table: Table, resource: Resource, asking: Sequence[Pairs]) -> list[obj
 
 
 @given(st.data(), data_sets())
-def test_a_baked_data_set_has_the_arrays_and_query_results_of_its_files(data: st.DataObject, made: Made) -> None:
+def test_a_baked_data_set_has_the_arrays_and_query_results_of_its_files(
+    data: st.DataObject, made: RandomDataSet
+) -> None:
     with TemporaryDirectory() as scratch:
         folder = made.write(Path(scratch, "data"))
         dataset = loaded(folder)
@@ -88,7 +90,7 @@ def test_a_baked_data_set_baked_again_gives_the_same_bytes(tmp_path: Path) -> No
     folder = write_directory(tmp_path / "data", STORE_RECORDS, COMPANY_RECORDS)
     write_manifest(folder, "2024-05-31T10:00:00.5+02:00", {"stores": 3, "companies": 3})
     file = baked_file(folder, tmp_path / "set.baked")
-    bake(load_baked(file), tmp_path / "again.baked")
+    write_baked(load_baked(file), tmp_path / "again.baked")
     assert (tmp_path / "again.baked").read_bytes() == file.read_bytes()
 
 
@@ -101,7 +103,7 @@ def test_the_same_data_gives_the_same_bytes_from_every_format(tmp_path: Path, fo
     }
     found = load_files(tmp_path / "given", given_as)
     assert found.dataset is not None
-    bake(found.dataset, tmp_path / "given.baked")
+    write_baked(found.dataset, tmp_path / "given.baked")
     plain = write_directory(tmp_path / "plain", STORE_RECORDS, COMPANY_RECORDS)
     assert (tmp_path / "given.baked").read_bytes() == baked_file(plain, tmp_path / "plain.baked").read_bytes()
 
@@ -110,5 +112,5 @@ def test_the_counts_of_skipped_records_are_baked(tmp_path: Path) -> None:
     stores = [store("s1"), store("s1"), store("s2", city=None)]
     found = load_files(tmp_path / "data", {"stores.json": as_json(stores), "companies.json": as_json([company()])})
     assert found.dataset is not None
-    bake(found.dataset, tmp_path / "set.baked")
+    write_baked(found.dataset, tmp_path / "set.baked")
     assert load_baked(tmp_path / "set.baked").totals == Totals(stores=1, companies=1, skipped=1, repeated=1)

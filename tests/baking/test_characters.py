@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.baking.baked_file import bake, read_baked
+from service.baking.baked_file import read_baked, write_baked
 from service.baking.characters import Characters, UnicodeMismatch, UnicodeTables
 from service.baking.layout import DamagedFile, map_file, write_file
-from tests.baking.made_up import contents, loaded
+from tests.baking.random_data_sets import contents, loaded
 from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory
 
@@ -36,7 +36,7 @@ def baked(tmp_path: Path) -> Baker:
 
     def make(name: str, tables: UnicodeTables) -> Path:
         dataset = loaded(write_directory(tmp_path / "data", [store("s1", name=name, city="Ada")]))
-        bake(dataset, tmp_path / "set.baked", tables=tables)
+        write_baked(dataset, tmp_path / "set.baked", tables=tables)
         return tmp_path / "set.baked"
 
     return make

@@ -10,7 +10,7 @@ import pytest
 
 from service.baking.baked_file import load_baked
 from service.data_set import Rejected
-from tests.baking.made_up import small_file
+from tests.baking.random_data_sets import small_file
 
 
 @pytest.fixture

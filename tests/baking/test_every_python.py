@@ -16,7 +16,7 @@ from service.loading.dataset import load
 from service.model.kinds import fold
 from service.model.query import QueryParser
 from service.model.records import STORES
-from tests.baking.made_up import baked_file, loaded
+from tests.baking.random_data_sets import baked_file, loaded
 from tests.baking.scripts import PLACES, write_scripts
 
 # They follow from the format of the file: a change of the format changes `FORMAT` and these.

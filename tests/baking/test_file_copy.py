@@ -13,7 +13,7 @@ from service.baking import file_copy
 from service.baking.baked_file import read_baked
 from service.baking.file_copy import copy_file
 from service.baking.layout import Array, DamagedFile, map_file, write_file
-from tests.baking.made_up import small_file
+from tests.baking.random_data_sets import small_file
 from tests.baking.test_damage import rewritten
 from tests.sampling.test_sample import small_disk
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from service.baking.layout import Array, BakedContent, map_file, write_file
-from tests.baking.made_up import small_file
+from tests.baking.random_data_sets import small_file
 from tests.baking.test_damage import refusal
 
 DTYPES = [np.dtype(name) for name in ("u2", "u4", "i4", "f8")]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.baking.baked_file import bake, load_baked
+from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import Array, DamagedFile, map_file, write_file
-from service.baking.validation import check_column, check_identifiers, check_projection, is_sorted
+from service.baking.validation import is_sorted, validate_column, validate_identifiers, validate_projection
 from service.engine.column import Column
 from service.engine.map_clusters import map_clusters
 from service.engine.page import page
@@ -22,7 +22,7 @@ from service.model.features import ClusterCollection
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES
 from service.web.requests.request_target import query_pairs
-from tests.baking.made_up import loaded, make
+from tests.baking.random_data_sets import loaded, random_data_set
 from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory
 
@@ -34,8 +34,8 @@ TEXTS = st.lists(st.binary(max_size=20) | st.text("\0ab", max_size=20).map(str.e
 def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
     """Return the arrays of a valid file, each with several items."""
     folder = tmp_path_factory.mktemp("valid")
-    dataset = loaded(make(SIZES).write(folder / "files"))
-    bake(dataset, folder / "valid.baked")
+    dataset = loaded(random_data_set(SIZES).write(folder / "files"))
+    write_baked(dataset, folder / "valid.baked")
     return dict(map_file(folder / "valid.baked").arrays)
 
 
@@ -43,8 +43,8 @@ def arrays(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
 def forged(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Return a function that writes a valid file with some arrays and texts replaced, and correct checksums."""
     folder = tmp_path_factory.mktemp("forged")
-    dataset = loaded(make(SIZES).write(folder / "files"))
-    bake(dataset, folder / "valid.baked")
+    dataset = loaded(random_data_set(SIZES).write(folder / "files"))
+    write_baked(dataset, folder / "valid.baked")
     content = map_file(folder / "valid.baked")
 
     def forge(changed: dict[str, Array] | None = None, **texts: str) -> Path:
@@ -73,7 +73,7 @@ def accepts(codes: Sequence[int], order: Sequence[int], starts: Sequence[int]) -
     """Return whether a column of these arrays is valid."""
     column = Column(np.array(codes, np.uint8), np.array(order, np.int32), np.array(starts, np.int32), None)
     try:
-        check_column("made/up", column)
+        validate_column("made/up", column)
     except DamagedFile:
         return False
     return True
@@ -111,7 +111,7 @@ def test_codes_too_narrow_for_the_number_of_values_are_refused(tmp_path: Path) -
     stores = [store(f"s{number}", name=f"name {number}") for number in range(300)]
     write_directory(tmp_path / "files", stores)
     dataset = loaded(tmp_path / "files")
-    bake(dataset, tmp_path / "valid.baked")
+    write_baked(dataset, tmp_path / "valid.baked")
     content = map_file(tmp_path / "valid.baked")
     codes = content.arrays["stores/name/codes"]
     assert codes.max() > np.iinfo(np.uint8).max
@@ -358,7 +358,7 @@ def test_verify_finds_a_row_whose_record_has_another_identifier(
 ) -> None:
     dataset = load_baked(forged(with_rows(arrays, ROW + b",")))
     with pytest.raises(DamagedFile, match=f"^row {len(dataset.stores) - 1} of stores has another identifier"):
-        check_identifiers(STORES, dataset.stores)
+        validate_identifiers(STORES, dataset.stores)
 
 
 def other_z_orders(arrays: dict[str, Array]) -> Iterator[tuple[str, dict[str, Array]]]:
@@ -383,13 +383,13 @@ def test_verify_finds_a_z_order_that_is_not_that_of_the_locations(
     for part, changed in other_z_orders(arrays):
         dataset = load_baked(forged({f"stores/z_order/{name}": array for name, array in changed.items()}))
         with pytest.raises(DamagedFile, match=rf"^stores/z_order/{part} is not that of the locations$"):
-            check_projection(STORES, dataset.stores)
+            validate_projection(STORES, dataset.stores)
 
 
 def test_verify_accepts_the_z_order_of_the_locations(forged: Callable[..., Path]) -> None:
     dataset = load_baked(forged())
-    check_projection(STORES, dataset.stores)
-    check_projection(COMPANIES, dataset.companies)
+    validate_projection(STORES, dataset.stores)
+    validate_projection(COMPANIES, dataset.companies)
 
 
 @given(TEXTS)

@@ -21,7 +21,7 @@ import pytest
 
 from service.setting import Group
 from service.settings import SETTINGS
-from tests.baking.made_up import baked_file
+from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, environment, run, serving, started, usage
 from tests.run.generations import Generation

@@ -5,12 +5,12 @@ from typing import Final
 
 import orjson
 
+from tests.composition.configurations import LOW_RATE_KEY, Configuration
 from tests.composition.editions import Edition
 from tests.composition.expected import SOME, Expected
-from tests.composition.judgement import Case, judge
+from tests.composition.expected_replies import Case, expected_reply
 from tests.composition.ledger import Contradiction, Ledger
 from tests.composition.request import REQUEST_ID, Sent
-from tests.composition.terms import LOW_RATE_KEY, Terms
 from tests.web.reply import Reply
 
 _UNDUE: Final = {
@@ -35,7 +35,7 @@ class Checker:
     def __init__(self) -> None:
         self.ledger = Ledger()
 
-    def check(self, sent: Sent, reply: Reply, editions: Sequence[Edition], terms: Terms) -> Edition:
+    def check(self, sent: Sent, reply: Reply, editions: Sequence[Edition], config: Configuration) -> Edition:
         """Return the data set that a reply is from, the first one that fits. Raises `Violation`.
 
         `editions` are those that may be served, in the order of publication.
@@ -47,7 +47,7 @@ class Checker:
         for edition in editions:
             if version in (None, edition.version):
                 try:
-                    self._check(sent, reply, edition, terms)
+                    self._check(sent, reply, edition, config)
                 except Violation as violation:
                     violations.append(violation)
                 else:
@@ -56,9 +56,9 @@ class Checker:
             raise self._violation("version", f"version {version} is not to be served any more, or not yet", sent, reply)
         raise violations[-1]
 
-    def _check(self, sent: Sent, reply: Reply, edition: Edition, terms: Terms) -> None:
+    def _check(self, sent: Sent, reply: Reply, edition: Edition, config: Configuration) -> None:
         limited = reply.status == 429 and sent.request.field("x-api-key") == LOW_RATE_KEY
-        wanted = judge(Case(sent.request, edition, terms, self.ledger, limited))
+        wanted = expected_reply(Case(sent.request, edition, config, self.ledger, limited))
         if reply.status != wanted.status:
             promise, why = _UNDUE.get(reply.status, ("status", "wrong status"))
             raise self._violation(promise, f"{why}: {reply.status}, expected {wanted.status}", sent, reply)

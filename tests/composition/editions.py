@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import msgspec
 
-from service.baking.baked_file import bake
+from service.baking.baked_file import write_baked
 from service.model.records import COMPANIES, STORES
-from tests.baking.made_up import Made, loaded, make
+from tests.baking.random_data_sets import RandomDataSet, loaded, random_data_set
 from tests.engine.oracle import Record
-from tests.fastapi_model.asking import Answered, ask_model
+from tests.fastapi_model.raw_client import RawAnswer, send_to_model
 from tests.web.dated import date
 
 # A page of all of them is over 32 KiB: the service encodes it in a thread.
@@ -24,7 +24,7 @@ _VARIETY: Final = 16
 _KEPT: Final = ("store_id", "company_id")
 
 # Answers a path, a query string, and whether unknown parameters are rejected.
-Plain = Callable[[str, str, bool], Answered]
+Plain = Callable[[str, str, bool], RawAnswer]
 
 
 class Edition(msgspec.Struct, frozen=True, eq=False):
@@ -57,9 +57,9 @@ def write_editions(folder: Path, seed: int) -> Sequence[Edition]:
     The second has the identifiers of the first with other values, so that its pages have the same counts. The third is
     smaller. They are not dated.
     """
-    first = make((_STORES, _COMPANIES, _VARIETY, seed))
-    small = make((_STORES // 4, _COMPANIES // 4, _VARIETY, seed + 1))
-    rotated = Made({name: _rotated(records) for name, records in first.records.items()}, None)
+    first = random_data_set((_STORES, _COMPANIES, _VARIETY, seed))
+    small = random_data_set((_STORES // 4, _COMPANIES // 4, _VARIETY, seed + 1))
+    rotated = RandomDataSet({name: _rotated(records) for name, records in first.records.items()}, None)
     return (
         _written(folder / "first", first),
         _written(folder / "rotated", rotated),
@@ -76,19 +76,19 @@ def _rotated(records: Sequence[Record]) -> list[Record]:
     ]
 
 
-def _model(made: Made) -> Plain:
+def _model(made: RandomDataSet) -> Plain:
     """Return the model of the interface over some records, with a cache of its own answers."""
     from tests.fastapi_model.interface import application  # noqa: PLC0415 - imported by the process that runs it alone
 
     model = application(made)
 
-    def answer(path: str, query: str, strict: bool) -> Answered:  # noqa: FBT001 - a cache has positions
-        return asyncio.run(ask_model(model, path, query.encode(), strict=strict))
+    def answer(path: str, query: str, strict: bool) -> RawAnswer:  # noqa: FBT001 - a cache has positions
+        return asyncio.run(send_to_model(model, path, query.encode(), strict=strict))
 
     return cache(answer)
 
 
-def _written(folder: Path, made: Made) -> Edition:
+def _written(folder: Path, made: RandomDataSet) -> Edition:
     identifiers = {
         resource.identifier: [str(record[resource.identifier]) for record in made.records[resource.name]]
         for resource in (STORES, COMPANIES)
@@ -100,7 +100,7 @@ def _baked(files: Path) -> dict[str, Any]:
     """Compile files into a baked file beside them; return what follows from them."""
     dataset = loaded(files)
     baked = files.with_name("set.baked")
-    bake(dataset, baked)
+    write_baked(dataset, baked)
     when = dataset.generated_at
     modified = None if when is None else int(when.timestamp())
     return {

@@ -8,7 +8,7 @@ import msgspec
 import orjson
 
 from tests.composition.ledger import Variant
-from tests.fastapi_model.asking import Answered
+from tests.fastapi_model.raw_client import RawAnswer
 
 # Any text but the empty one.
 SOME: Final = "(some text)"
@@ -40,7 +40,7 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def error(
-    status: int, *, problem: bool, plain: Answered | None = None, fields: Mapping[str, str | None] = NO_CONTENT
+    status: int, *, problem: bool, plain: RawAnswer | None = None, fields: Mapping[str, str | None] = NO_CONTENT
 ) -> Expected:
     """Return an error with further fields, as problem details or not, with the detail of the oracle or any."""
     form = {"Cache-Control": "no-store", "Content-Type": PROBLEM if problem else JSON}

@@ -11,32 +11,32 @@ import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from tests.composition.checker import Checker, Violation
+from tests.composition.configurations import KEY, PLAIN_KEY, Configuration
 from tests.composition.editions import Edition
 from tests.composition.expected import SOME
-from tests.composition.judgement import Case, judge
+from tests.composition.expected_replies import Case, expected_reply
 from tests.composition.questions import Question
 from tests.composition.request import REQUEST_ID, Request, Sent
 from tests.composition.target import PathKind, Target
-from tests.composition.terms import KEY, PLAIN_KEY, Terms
-from tests.fastapi_model.asking import Answered
+from tests.fastapi_model.raw_client import RawAnswer
 from tests.web.reply import Reply
 
 STORES: Final = "/stores"
 COMPANIES: Final = "/companies"
-TERMS: Final = Terms(name="forged", workers=1, baked=True, origin="https://shop.example", rate_fields=True)
+CONFIG: Final = Configuration(name="forged", workers=1, baked=True, origin="https://shop.example", rate_fields=True)
 ENCODERS: Final = {"identity": bytes, "br": brotli.compress}
 
 
 def edition(version: str, modified: int | None) -> Edition:
     """Return a data set in which every question has an answer of its own, of over 1,024 bytes."""
 
-    def plain(path: str, query: str, strict: bool) -> Answered:  # noqa: FBT001 - the signature of `Plain`
+    def plain(path: str, query: str, strict: bool) -> RawAnswer:  # noqa: FBT001 - the signature of `Plain`
         if path.endswith("/nobody"):
-            return Answered(404, b'{"detail":"Company not found"}')
+            return RawAnswer(404, b'{"detail":"Company not found"}')
         if strict and "unknown" in query:
-            return Answered(422, b'{"detail":[{"loc":["query","unknown"],"msg":"No","type":"extra_forbidden"}]}')
+            return RawAnswer(422, b'{"detail":[{"loc":["query","unknown"],"msg":"No","type":"extra_forbidden"}]}')
         page = {"limit": 7, "num_pages": 2, "page_num": 1, "data": [path, query, version, "x" * 2000]}
-        return Answered(200, orjson.dumps(page))
+        return RawAnswer(200, orjson.dumps(page))
 
     return Edition(version, modified, Path(), Path(), plain, {"company_id": ("acme",)})
 
@@ -61,11 +61,11 @@ class Forger:
     def send(self, request: Request) -> Sent:
         """Return the next request as it is sent."""
         self._number += 1
-        return Sent(self._number, TERMS.name, request)
+        return Sent(self._number, CONFIG.name, request)
 
     def right(self, sent: Sent, edition: Edition) -> Reply:
         """Return the right reply from a data set."""
-        wanted = judge(Case(sent.request, edition, TERMS, self.checker.ledger))
+        wanted = expected_reply(Case(sent.request, edition, CONFIG, self.checker.ledger))
         fields = {name: "x" if value is SOME else value for name, value in wanted.fields.items() if value is not None}
         fields |= {REQUEST_ID: sent.identifier, "Vary": ", ".join(sorted(wanted.vary))}
         body = b""
@@ -88,7 +88,7 @@ class Forger:
 
     def check(self, sent: Sent, reply: Reply, *editions: Edition) -> None:
         """Check a reply while any of some data sets may be served."""
-        self.checker.check(sent, reply, editions, TERMS)
+        self.checker.check(sent, reply, editions, CONFIG)
 
 
 def _headers(fields: Mapping[str, str]) -> CIMultiDictProxy[str]:

@@ -10,7 +10,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from tests.composition.request import Sent
 from tests.program import SECONDS
-from tests.run.asking import other_end
+from tests.run.load_clients import other_end
 from tests.web.reply import Reply
 
 _START: Final = re.compile(rb"HTTP/1\.1 ([1-5][0-9]{2}) [^\r\n]*\r\n")

@@ -9,10 +9,10 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from tests.composition.chance import Chance
+from tests.composition.random_draws import RandomDraws
 from tests.engine import oracle
-from tests.engine.made_up import VALUES
 from tests.engine.oracle import Collection, Form
+from tests.engine.random_records import VALUES
 
 Pair = tuple[str, str]
 # The first spelling of a value -> all its spellings.
@@ -133,10 +133,10 @@ class Questions:
     like  pairs -> the questions of all resources with these pairs: caches must not confuse them
     """
 
-    def __init__(self, chance: Chance, identifiers: Identifiers, *, lists: int) -> None:
+    def __init__(self, draws: RandomDraws, identifiers: Identifiers, *, lists: int) -> None:
         """Draw `lists` queries for lists, and one question for each identifier."""
         drawn: set[Question] = set()
-        for pairs in ((), *(_pairs(chance, identifiers) for _ in range(lists))):
+        for pairs in ((), *(_pairs(draws, identifiers) for _ in range(lists))):
             drawn |= {Question(resource, resource, pairs) for resource in RESOURCES if _takes(resource, pairs)}
         drawn |= {_record(field, each) for field, known in identifiers.items() for each in known}
         self.all = sorted(drawn, key=lambda question: (question.path, question.pairs))
@@ -150,20 +150,20 @@ def _record(field: str, identifier: str) -> Question:
     return Question(path, path.replace(f"{{{field}}}", quote(identifier, safe="")))
 
 
-def _pairs(chance: Chance, identifiers: Identifiers) -> tuple[Pair, ...]:
+def _pairs(draws: RandomDraws, identifiers: Identifiers) -> tuple[Pair, ...]:
     """Return the pairs of a query for a list or a map, sorted, without defaults."""
-    resource = chance.one([resource for resource, taken in RESOURCES.items() if taken])
+    resource = draws.one([resource for resource, taken in RESOURCES.items() if taken])
     parameters, required = RESOURCES[resource], _REQUIRED.get(resource, ())
     filters = [name for name in parameters if name not in ONCE]
     pairs = set()
-    for _ in range(chance.weighted(_FILTERS)):
-        name = chance.one(filters)
+    for _ in range(draws.weighted(_FILTERS)):
+        name = draws.one(filters)
         values = identifiers.get(name) or list(parameters[name])
-        pairs |= {(name, chance.one(values)) for _ in range(chance.weighted({1: 2, 2: 1}))}
+        pairs |= {(name, draws.one(values)) for _ in range(draws.weighted({1: 2, 2: 1}))}
     for name in ONCE:
         if name in parameters:
-            value = chance.one(list(parameters[name])[name in required :])
-            if chance.happens(_SEARCHED if name in _SEARCH else _PAGED) or name in required:
+            value = draws.one(list(parameters[name])[name in required :])
+            if draws.happens(_SEARCHED if name in _SEARCH else _PAGED) or name in required:
                 pairs.add((name, value))
     return tuple(sorted(_valid(pairs, parameters)))
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import msgspec
 
-from tests.composition.allowance import Allowance
 from tests.composition.checker import Checker
+from tests.composition.configurations import Configuration
+from tests.composition.coverage_counters import CoverageCounters
 from tests.composition.editions import Edition
 from tests.composition.pipeline import Pipeline
+from tests.composition.rate_budget import RateBudget
 from tests.composition.request import Sent
-from tests.composition.tally import Tally
-from tests.composition.terms import Terms
 from tests.program import Running
-from tests.run.asking import one_of_each_worker
 from tests.run.generations import swap_link
+from tests.run.load_clients import connections_to_all_workers
 from tests.web.reply import Reply
 
 
@@ -28,19 +28,21 @@ class Service:
     _reached    the index that every worker has reached
     """
 
-    def __init__(self, terms: Terms, running: Running, link: Path, edition: Edition, checker: Checker) -> None:
-        self.terms, self._running, self._link, self._checker = terms, running, link, checker
+    def __init__(self, config: Configuration, running: Running, link: Path, edition: Edition, checker: Checker) -> None:
+        self.config, self._running, self._link, self._checker = config, running, link, checker
         self._published, self.loaded, self.latest = [edition], edition, edition.generated_at
         self._places: dict[Pipeline, int] = {}
         self._reached = 0
-        self.tally, self.allowance = Tally(), Allowance(terms.workers)
-        self.persistent = [self.connect()] if terms.workers == 1 else one_of_each_worker(running, self._connected)
+        self.counters, self.budget = CoverageCounters(), RateBudget(config.workers)
+        self.persistent = (
+            [self.connect()] if config.workers == 1 else connections_to_all_workers(running, self._connected)
+        )
 
     def __str__(self) -> str:
         """Return what it should serve by now and what it logged last, for a message."""
         last = self._published[-1]
         logged = "\n".join(self._running.logged()[-3:])
-        return f"{self.terms.name}, version {last.version}, modified {last.modified}; its log ends with\n{logged}"
+        return f"{self.config.name}, version {last.version}, modified {last.modified}; its log ends with\n{logged}"
 
     def connect(self) -> Pipeline:
         """Open another connection, to any of the workers."""
@@ -62,18 +64,18 @@ class Service:
         """Read and check the reply to the next request on a connection. Raises `Violation`."""
         reply = connection.receive(sent)
         place = self._places[connection]
-        edition = self._checker.check(sent, reply, self._published[place:], self.terms)
+        edition = self._checker.check(sent, reply, self._published[place:], self.config)
         self._places[connection] = place = self._published.index(edition, place)
-        self.allowance.note(sent, reply)
-        self.tally.note(sent, reply, old=place < len(self._published) - 1)
+        self.budget.note(sent, reply)
+        self.counters.note(sent, reply, old=place < len(self._published) - 1)
         return reply
 
     def reload(self, edition: Edition) -> None:
         """Replace the data by another data set and trigger a reload; do not wait for it."""
         self._publish(edition)
-        swap_link(self._link, edition.baked if self.terms.baked else edition.folder)
+        swap_link(self._link, edition.baked if self.config.baked else edition.folder)
         self._running.process.send_signal(signal.SIGHUP)
-        self.tally["reloads"] += 1
+        self.counters["reloads"] += 1
 
     def _publish(self, edition: Edition) -> None:
         """Append a data set if replies tell it from the last; it has a Last-Modified if that cannot mislead."""

@@ -7,8 +7,8 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 import msgspec
 
-from tests.composition.chance import Chance
 from tests.composition.questions import ONCE, RESOURCES, Pair, Question, default, spellings
+from tests.composition.random_draws import RandomDraws
 
 # Unknown names and empty filters; `Prefer: handling=strict` rejects the former.
 NOISE: Final[Sequence[Pair]] = (
@@ -93,26 +93,26 @@ class Target(msgspec.Struct, frozen=True):
         return f"{self.path}?{self.query}" if self.pairs else self.path
 
 
-def write(chance: Chance, question: Question) -> Target:
+def write(draws: RandomDraws, question: Question) -> Target:
     """Return a question in a random spelling."""
-    path = chance.weighted({each: each.weight for each in PATHS})
-    pairs = [(name, spelling) for name, value in question.pairs for spelling in _spelled(chance, question, name, value)]
+    path = draws.weighted({each: each.weight for each in PATHS})
+    pairs = [(name, spelling) for name, value in question.pairs for spelling in _spelled(draws, question, name, value)]
     asked = {name for name, _ in pairs}
     for name, values in RESOURCES[question.resource].items():
-        if chance.happens(_EXPLICIT) and name not in asked and name in ONCE:
+        if draws.happens(_EXPLICIT) and name not in asked and name in ONCE:
             implied = default(name, RESOURCES[question.resource], has_point="near" in asked)
-            pairs.append((name, chance.one(values[implied])))
-    noisy, invalid = chance.happens(_NOISY), chance.happens(_INVALID)
-    pairs += [chance.one(NOISE) for _ in range(chance.weighted(_NOISES) * noisy)] + [chance.one(INVALID)] * invalid
-    written = (f"{chance.one(_WAYS)(name)}={chance.one(_WAYS)(value)}" for name, value in chance.shuffled(pairs))
+            pairs.append((name, draws.one(values[implied])))
+    noisy, invalid = draws.happens(_NOISY), draws.happens(_INVALID)
+    pairs += [draws.one(NOISE) for _ in range(draws.weighted(_NOISES) * noisy)] + [draws.one(INVALID)] * invalid
+    written = (f"{draws.one(_WAYS)(name)}={draws.one(_WAYS)(value)}" for name, value in draws.shuffled(pairs))
     return Target(question, path.kind, path.write(question.path), tuple(written), noisy, invalid)
 
 
-def _spelled(chance: Chance, question: Question, name: str, value: str) -> Sequence[str]:
+def _spelled(draws: RandomDraws, question: Question, name: str, value: str) -> Sequence[str]:
     """Return a spelling of a value, or two of a filter value: that means the same."""
     found = spellings(question.resource, name, value)
-    twice = chance.happens(_TWICE) and name not in ONCE
-    return [chance.one(found) for _ in range(1 + twice)]
+    twice = draws.happens(_TWICE) and name not in ONCE
+    return [draws.one(found) for _ in range(1 + twice)]
 
 
 def _quoted_in_lower_case(text: str) -> str:

@@ -4,12 +4,12 @@ from itertools import product
 
 import pytest
 
-from tests.composition.allowance import Allowance
 from tests.composition.checker import Violation
+from tests.composition.configurations import BURST, HIGH_RATE_KEY, LOW_RATE_KEY
+from tests.composition.coverage_counters import CoverageCounters
 from tests.composition.forged import COMPANIES, NEW, OLD, STORES, Forger, altered, asked, rejected
+from tests.composition.rate_budget import RateBudget
 from tests.composition.request import REQUEST_ID, Request
-from tests.composition.tally import Tally
-from tests.composition.terms import BURST, HIGH_RATE_KEY, LOW_RATE_KEY
 
 REQUESTS = [
     asked(STORES),
@@ -82,24 +82,24 @@ def test_data_that_is_not_served_any_more_is_rejected() -> None:
 
 
 def test_the_low_rate_key_gets_its_burst_and_no_more() -> None:
-    forger, allowance = Forger(), Allowance(workers=1)
+    forger, budget = Forger(), RateBudget(workers=1)
     sent = forger.send(asked(STORES, x_api_key=LOW_RATE_KEY))
     right = forger.right(sent, NEW)
-    allowance.note(sent, altered(right, {}, status=429))
+    budget.note(sent, altered(right, {}, status=429))
     with pytest.raises(AssertionError, match="rate: "):
-        allowance.check()
+        budget.check()
     for _ in range(BURST):
-        allowance.note(sent, right)
-    allowance.check()
+        budget.note(sent, right)
+    budget.check()
     with pytest.raises(AssertionError, match="rate: "):
-        allowance.note(sent, right)
+        budget.note(sent, right)
 
 
 def test_a_run_without_some_kind_of_reply_fails() -> None:
-    tally, forger = Tally(), Forger()
+    counters, forger = CoverageCounters(), Forger()
     sent = forger.send(asked(STORES))
     for _ in range(1000):
-        tally.note(sent, forger.right(sent, NEW), old=False)
-    assert tally["status 200"] == 1000
-    assert {"reloads", "304 by tag", "coding gzip", "status 429"} <= tally.lacking().keys()
-    assert "status 200" not in tally.lacking()
+        counters.note(sent, forger.right(sent, NEW), old=False)
+    assert counters["status 200"] == 1000
+    assert {"reloads", "304 by tag", "coding gzip", "status 429"} <= counters.missing().keys()
+    assert "status 200" not in counters.missing()

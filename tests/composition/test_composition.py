@@ -1,14 +1,14 @@
-"""Features are tested together: whatever is mixed into a request, its answer is right, in one process and in two."""
+"""Features are tested together: any combination in a request gets the right reply, with one worker and with two."""
 
 from pathlib import Path
 from typing import Final
 
-from tests.composition.play import play
+from tests.composition.session import run_session
 
 SEED: Final = 2026
 REQUESTS: Final = 4_000
 
 
-def test_a_mixed_sequence_of_requests_is_answered_as_each_would_be_alone(tmp_path: Path) -> None:
-    mixed = play(tmp_path, SEED, REQUESTS)
-    assert mixed.lacking() == {}, mixed
+def test_random_requests_get_the_replies_of_the_oracle(tmp_path: Path) -> None:
+    counts = run_session(tmp_path, SEED, REQUESTS)
+    assert counts.missing() == {}, counts

@@ -15,7 +15,7 @@ from service.engine.bitmap import pack
 from service.engine.clusters import NO_ROW, Clusters, TooManyCells, cluster_all, cluster_bitmap, cluster_rows
 from service.engine.locations import Locations
 from service.engine.mercator import lines
-from service.model.place import Box, Position
+from service.model.coordinates import Box, Position
 from tests.engine.test_locations import SPECIAL, located, locations, made
 
 Way = Callable[[Locations, list[int], Box, int], Clusters]

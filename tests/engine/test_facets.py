@@ -7,8 +7,8 @@ import pytest
 
 from service.engine.table import Table
 from service.model.records import COMPANIES
-from tests.engine.made_up import ask, build
 from tests.engine.oracle import COMPANIES as COLLECTION, Pairs, Record, answer
+from tests.engine.random_records import ask, build
 
 COUNT = 3000
 

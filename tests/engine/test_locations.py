@@ -20,8 +20,8 @@ from service.engine.distance_order import DistanceOrder, order_rows
 from service.engine.locations import Locations, are_within, build_locations, squared_chords
 from service.engine.selection import RowBitmap, Selection
 from service.engine.sphere import box_around, squared_chord
+from service.model.coordinates import Box, Circle, Position
 from service.model.kinds import number_key
-from service.model.place import Box, Circle, Position
 from tests.engine.great_circle import HALF_CIRCUMFERENCE, distance
 
 Texts = tuple[str | None, str | None]

@@ -9,8 +9,8 @@ import pytest
 from service.engine.map_clusters import map_clusters
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES
-from tests.engine.made_up import OWNERS, build
 from tests.engine.oracle import Pairs, clusters, flag
+from tests.engine.random_records import OWNERS, build
 from tests.engine.test_places import served
 
 PARSER = QueryParser(STORES, of_map=True)

@@ -8,8 +8,8 @@ from hypothesis import given, strategies as st
 
 from service.engine.table import Table
 from service.model.records import COMPANIES, STORES, Resource
-from tests.engine.made_up import COLLECTIONS, OWNERS, ask, build, queries, records
 from tests.engine.oracle import Pairs, answer, backwards
+from tests.engine.random_records import COLLECTIONS, OWNERS, ask, build, queries, records
 
 LISTS = pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=lambda resource: resource.name)
 TABLES = {"count": st.integers(0, 40), "variety": st.integers(1, 12), "seed": st.integers(0, 2**32)}

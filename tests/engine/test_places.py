@@ -13,8 +13,8 @@ from service.engine.page import page
 from service.engine.table import Table
 from service.model.query import QueryParser
 from service.model.records import STORES
-from tests.engine.made_up import OWNERS, ask, build
 from tests.engine.oracle import STORES as COLLECTION, Pairs, Record, answer
+from tests.engine.random_records import OWNERS, ask, build
 from tests.engine.test_locations import made
 from tests.engine.test_page import walk
 

@@ -15,8 +15,8 @@ from service.engine.table_builder import TableBuilder
 from service.engine.text_index_builder import TextIndexBuilder
 from service.model.query import ALL_ROWS, Criteria, Filter
 from service.model.records import COMPANIES
-from tests.engine.made_up import build, records
 from tests.engine.oracle import COMPANIES as COLLECTION, answer
+from tests.engine.random_records import build, records
 
 COMPANY = {"name": "Acme", "domain": None, "parent_company_id": None, "created_at": None}
 

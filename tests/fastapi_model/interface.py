@@ -13,10 +13,9 @@ from pydantic import BaseModel
 from starlette.middleware.base import RequestResponseEndpoint
 
 from service.model.operation import IGNORED_HEADER
-from tests.baking.made_up import Made
+from tests.baking.random_data_sets import RandomDataSet
 from tests.engine import oracle
 from tests.engine.oracle import Collection, Pairs, Record
-from tests.fastapi_model.asking import STRICT
 from tests.fastapi_model.ignored import ignored
 from tests.fastapi_model.questions import (
     ClustersQuestion,
@@ -30,6 +29,7 @@ from tests.fastapi_model.questions import (
     StrictStoresQuestion,
     wanted,
 )
+from tests.fastapi_model.raw_client import STRICT
 from tests.loading.oracle import answered_date
 
 
@@ -179,7 +179,7 @@ def _company(record: Record) -> Company:
     return Company.model_validate(record)
 
 
-def application(made: Made) -> FastAPI:
+def application(made: RandomDataSet) -> FastAPI:
     """Return the model of a service that serves a data set. Strict requests have the path prefix `STRICT`."""
     model = FastAPI()
     model.add_exception_handler(RequestValidationError, _refusal)

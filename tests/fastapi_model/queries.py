@@ -7,7 +7,7 @@ from urllib.parse import quote, quote_plus
 from hypothesis import strategies as st
 
 from tests.engine import oracle
-from tests.engine.made_up import VALUES
+from tests.engine.random_records import VALUES
 
 Pair = tuple[str, str]
 

@@ -13,18 +13,18 @@ from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
-from tests.baking.made_up import make
-from tests.fastapi_model.asking import Asker, ask_model
+from tests.baking.random_data_sets import random_data_set
 from tests.fastapi_model.queries import anything, of_maps, queries, values
+from tests.fastapi_model.raw_client import RawClient, send_to_model
 from tests.loaded import serve
 from tests.web.live import DEFAULTS, KEY, ServiceServer, authentication
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-MADE: Final = make((60, 12, 16, 2026))
+DATA_SET: Final = random_data_set((60, 12, 16, 2026))
 IDENTIFIERS: Final = {
-    path: [str(record[key]) for record in MADE.records[path]]
+    path: [str(record[key]) for record in DATA_SET.records[path]]
     for path, key in (("stores", "store_id"), ("companies", "company_id"))
 }
 # How many questions are asked of the lists, and a part of them of the rest; `make fuzz` asks more.
@@ -47,46 +47,48 @@ def records() -> st.SearchStrategy[str]:
 def model() -> "FastAPI":
     from tests.fastapi_model.interface import application  # noqa: PLC0415 - imported by the process that runs these tests alone
 
-    return application(MADE)
+    return application(DATA_SET)
 
 
 @pytest.fixture
-async def asker(tmp_path: Path, aiohttp_client: AiohttpClient) -> AsyncIterator[Asker]:
+async def client(tmp_path: Path, aiohttp_client: AiohttpClient) -> AsyncIterator[RawClient]:
     holder = SnapshotHolder()
-    await serve(holder, MADE.write(tmp_path / "data"))
-    asking = Asker(await aiohttp_client(ServiceServer(make_site(holder, authentication([KEY]), DEFAULTS).public)))
-    yield asking
-    await asking.close()
+    await serve(holder, DATA_SET.write(tmp_path / "data"))
+    raw_client = RawClient(
+        await aiohttp_client(ServiceServer(make_site(holder, authentication([KEY]), DEFAULTS).public))
+    )
+    yield raw_client
+    await raw_client.close()
 
 
 @drawn()
 @given(path=st.sampled_from(["/stores", "/stores", "/companies"]), query=queries(), strict=st.booleans())
 async def test_a_list_equals_that_of_the_model_byte_for_byte(
-    asker: Asker, model: "FastAPI", path: str, query: bytes, *, strict: bool
+    client: RawClient, model: "FastAPI", path: str, query: bytes, *, strict: bool
 ) -> None:
-    answered = await asker.ask(path, query, strict=strict)
-    assert answered == await ask_model(model, path, query, strict=strict)
-    assert answered.status in (200, 422)
+    answer = await client.send(path, query, strict=strict)
+    assert answer == await send_to_model(model, path, query, strict=strict)
+    assert answer.status in (200, 422)
 
 
 @drawn(share=2)
 @given(query=st.one_of(of_maps(), of_maps(), queries()), strict=st.booleans())
 async def test_clusters_equal_those_of_the_model_byte_for_byte(
-    asker: Asker, model: "FastAPI", query: bytes, *, strict: bool
+    client: RawClient, model: "FastAPI", query: bytes, *, strict: bool
 ) -> None:
-    answered = await asker.ask("/clusters", query, strict=strict)
-    assert answered == await ask_model(model, "/clusters", query, strict=strict)
-    assert answered.status in (200, 422)
+    answer = await client.send("/clusters", query, strict=strict)
+    assert answer == await send_to_model(model, "/clusters", query, strict=strict)
+    assert answer.status in (200, 422)
 
 
 @drawn(share=3)
 @given(path=records(), query=queries(), strict=st.booleans())
 async def test_a_record_equals_that_of_the_model_byte_for_byte(
-    asker: Asker, model: "FastAPI", path: str, query: bytes, *, strict: bool
+    client: RawClient, model: "FastAPI", path: str, query: bytes, *, strict: bool
 ) -> None:
-    answered = await asker.ask(path, query[:2_000], strict=strict)
-    assert answered == await ask_model(model, path, query[:2_000], strict=strict)
-    assert answered.status in (200, 404, 422)
+    answer = await client.send(path, query[:2_000], strict=strict)
+    assert answer == await send_to_model(model, path, query[:2_000], strict=strict)
+    assert answer.status in (200, 404, 422)
 
 
 @drawn(share=3)
@@ -95,12 +97,14 @@ async def test_a_record_equals_that_of_the_model_byte_for_byte(
     query=anything(),
     strict=st.booleans(),
 )
-async def test_no_bytes_in_a_query_cause_a_server_error(asker: Asker, path: str, query: bytes, *, strict: bool) -> None:
-    answered = await asker.ask(path, query, strict=strict)
-    answer = json.loads(answered.body, parse_int=str)
-    assert answered.status in (200, 400, 404, 422)
-    if answered.status == 422:
-        assert all(set(item) == {"loc", "msg", "type"} and item["loc"][0] == "query" for item in answer["detail"])
-        assert answer["detail"]
-    elif answered.status != 200:
-        assert set(answer) == {"detail"}
+async def test_no_bytes_in_a_query_cause_a_server_error(
+    client: RawClient, path: str, query: bytes, *, strict: bool
+) -> None:
+    answer = await client.send(path, query, strict=strict)
+    body = json.loads(answer.body, parse_int=str)
+    assert answer.status in (200, 400, 404, 422)
+    if answer.status == 422:
+        assert all(set(item) == {"loc", "msg", "type"} and item["loc"][0] == "query" for item in body["detail"])
+        assert body["detail"]
+    elif answer.status != 200:
+        assert set(body) == {"detail"}

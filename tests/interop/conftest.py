@@ -8,8 +8,8 @@ from typing import Protocol
 
 import pytest
 
-from tests.interop.asking import FIRST, SECOND, Stand
-from tests.interop.fronts import NGINX, VARNISH, Kind
+from tests.interop.cache_client import FIRST, SECOND, CachedService
+from tests.interop.caching_proxies import NGINX, VARNISH, CacheKind
 from tests.program import eventually, serving
 from tests.run.generations import Generation
 
@@ -22,9 +22,11 @@ WEIGHT = 500
 
 
 class SetUp(Protocol):
-    """Runs a service, with options, and a cache in front of it, with changes of its file, until the test is over."""
+    """Runs a service, with options, and a cache in front of it, with changes of its file, until the test ends."""
 
-    def __call__(self, *options: str, keys: Sequence[str] = KEYS, changes: Sequence[tuple[str, str]] = ()) -> Stand: ...
+    def __call__(
+        self, *options: str, keys: Sequence[str] = KEYS, changes: Sequence[tuple[str, str]] = ()
+    ) -> CachedService: ...
 
 
 def write(folder: Path, number: int) -> Path:
@@ -38,20 +40,20 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=[NGINX, VARNISH], ids=lambda kind: kind.name)
-def kind(request: pytest.FixtureRequest) -> Kind:
-    found: Kind = request.param
+def kind(request: pytest.FixtureRequest) -> CacheKind:
+    found: CacheKind = request.param
     return found
 
 
 @pytest.fixture
-def set_up(kind: Kind, data: Path, tmp_path: Path, unused_tcp_port_factory: Callable[[], int]) -> Iterator[SetUp]:
+def set_up(kind: CacheKind, data: Path, tmp_path: Path, unused_tcp_port_factory: Callable[[], int]) -> Iterator[SetUp]:
     with ExitStack() as runs:
 
-        def start(*options: str, keys: Sequence[str] = KEYS, changes: Sequence[tuple[str, str]] = ()) -> Stand:
+        def start(*options: str, keys: Sequence[str] = KEYS, changes: Sequence[tuple[str, str]] = ()) -> CachedService:
             cache = ("--cache", tmp_path / "cache")
             service = runs.enter_context(serving("--data", data, *cache, *keys, *options, log=tmp_path / "service.log"))
-            front = kind.serving(service.address, tmp_path / kind.name, unused_tcp_port_factory(), *changes)
-            return Stand(service, runs.enter_context(front))
+            proxy = kind.serving(service.address, tmp_path / kind.name, unused_tcp_port_factory(), *changes)
+            return CachedService(service, runs.enter_context(proxy))
 
         yield start
 
@@ -63,9 +65,9 @@ def no_longer_fresh() -> None:
 
 
 @contextmanager
-def withdrawn(stand: Stand, data: Path) -> Iterator[None]:
+def withdrawn(cached: CachedService, data: Path) -> Iterator[None]:
     """Restart the service at its address, without the first key."""
-    assert stand.service.end() == 0
-    port = stand.service.address.rpartition(":")[2]
+    assert cached.service.end() == 0
+    port = cached.service.address.rpartition(":")[2]
     with serving("--data", data, "--port", port, "--api-key", SECOND[1], *BRIEF):
         yield

@@ -1,4 +1,4 @@
-"""Proxies with TLS before the service, by the very files of examples/proxy; port and socket in them are others."""
+"""TLS proxies in front of the service: the files of examples/proxy, with another port and socket."""
 
 import ssl
 import subprocess
@@ -10,8 +10,8 @@ from typing import Final
 
 import msgspec
 
-from tests.interop.asking import Field, Reply, exchange
-from tests.interop.fronts import HOST, listens, nginx_options
+from tests.interop.cache_client import Field, Reply, exchange
+from tests.interop.caching_proxies import HOST, listens, nginx_options
 from tests.interop.software import found, running
 from tests.program import SECONDS
 
@@ -26,8 +26,8 @@ class Proxy(msgspec.Struct, frozen=True):
     port: int
     certificate: Path
 
-    def ask(self, target: str, *fields: Field, method: str = "GET") -> Reply:
-        """Ask once, on a connection of its own, with these header fields."""
+    def fetch(self, target: str, *fields: Field, method: str = "GET") -> Reply:
+        """Send one request on a new connection, with these header fields."""
         context = ssl.create_default_context(cafile=str(self.certificate))
         with closing(HTTPSConnection(HOST, self.port, timeout=SECONDS, context=context)) as connection:
             connection.putrequest(method, target)
@@ -35,7 +35,7 @@ class Proxy(msgspec.Struct, frozen=True):
 
 
 class ProxyKind(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind of proxy; `options` start its program in a folder, `down` is what it answers when the service is gone."""
+    """A kind of proxy; `options` start its program in a folder, `down` is its status if the service is down."""
 
     name: str
     file: str

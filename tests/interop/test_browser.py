@@ -9,8 +9,8 @@ from typing import Final, Protocol
 import orjson
 import pytest
 
-from tests.interop.asking import FIRST, SECOND, reached
 from tests.interop.browser import Asked, Seen, Site, browse
+from tests.interop.cache_client import FIRST, SECOND, received
 from tests.interop.conftest import FRESH, KEYS, SetUp
 from tests.program import Running, kill, serving, started
 
@@ -55,7 +55,7 @@ def serve(data: Path, tmp_path: Path) -> Iterator[Serve]:
 def test_a_page_of_an_allowed_origin_reads_data_and_headers(site: Site, serve: Serve, visit: Visit) -> None:
     service = serve("--cors-origin", site.origin)
     (seen,) = visit(Asked(f"{service.address}/stores?limit=1&page=2", WITH_FIRST))
-    assert reached(service) == {204: 1, 200: 1}
+    assert received(service) == {204: 1, 200: 1}
     assert seen.status == 200
     assert orjson.loads(seen.body)["total_count"] == service.ready()["stores"]
     assert 'rel="next"' in seen.headers["link"]
@@ -76,7 +76,7 @@ def test_a_page_of_another_origin_reads_nothing(serve: Serve, visit: Visit) -> N
     service = serve("--cors-origin", "https://shop.example")
     seen = visit(Asked(f"{service.address}/stores", WITH_FIRST), Asked(f"{service.address}/health"))
     assert [each.error for each in seen] == ["TypeError", "TypeError"]
-    assert reached(service) == {405: 1}
+    assert received(service) == {405: 1}
 
 
 def test_a_page_reads_error_bodies(site: Site, serve: Serve, visit: Visit) -> None:
@@ -109,7 +109,7 @@ def test_the_browser_revalidates_its_copy_with_a_304(site: Site, serve: Serve, v
     service = serve("--cors-origin", site.origin)
     asked = Asked(f"{service.address}/stores", WITH_FIRST)
     first, again = visit(asked, asked)
-    assert reached(service) == {204: 1, 200: 1, 304: 1}
+    assert received(service) == {204: 1, 200: 1, 304: 1}
     assert (first.status, again.status) == (200, 200)
     assert first.body == again.body
     assert first.headers["etag"] == again.headers["etag"]
@@ -124,7 +124,7 @@ def test_the_browser_revalidates_dated_data_only_if_it_has_to(
     service = serve("--cache-control", said, "--cors-origin", "*")
     asked = Asked(f"{service.address}/stores", WITH_FIRST)
     first, again = visit(asked, asked)
-    assert reached(service) == {204: 1, **answers}
+    assert received(service) == {204: 1, **answers}
     assert "last-modified" in first.headers
     assert first.body == again.body
 
@@ -135,16 +135,16 @@ def test_the_browser_does_not_reuse_a_response_for_another_key(serve: Serve, vis
     seen = visit(*(Asked(f"{service.address}/stores", key) for key in keys))
     assert [each.status for each in seen] == [200, 200, 200, 401, 401]
     # Of the second key it asks whether what it has is right for that one, too.
-    assert reached(service) == {204: 1, 200: 1, 304: 1, 401: 2}
+    assert received(service) == {204: 1, 200: 1, 304: 1, 401: 2}
 
 
 def test_through_a_cache_a_page_reads_the_same_with_one_request_to_the_service(
     site: Site, set_up: SetUp, visit: Visit
 ) -> None:
-    stand = set_up(*FRESH, "--cors-origin", site.origin)
-    asked = Asked(f"{stand.front.address}/stores?limit=1", WITH_FIRST)
+    cached = set_up(*FRESH, "--cors-origin", site.origin)
+    asked = Asked(f"{cached.proxy.address}/stores?limit=1", WITH_FIRST)
     first, again = visit(asked, asked)
-    assert stand.reached() == {204: 1, 200: 1}
+    assert cached.received() == {204: 1, 200: 1}
     assert (first.status, again.status) == (200, 200)
-    assert first.body == again.body == stand.ask_service("/stores?limit=1", FIRST).body.decode()
+    assert first.body == again.body == cached.fetch_uncached("/stores?limit=1", FIRST).body.decode()
     assert all({"link", "etag", "x-dataset-version"} <= each.headers.keys() for each in (first, again))

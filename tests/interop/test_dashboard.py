@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from service.access.key_file import change_keys
-from tests.interop.asking import FIRST, ask
-from tests.interop.fronts import HOST
+from tests.interop.cache_client import FIRST, fetch
+from tests.interop.caching_proxies import HOST
 from tests.interop.software import found, running
 from tests.program import SECONDS, eventually, serving
 
@@ -63,9 +63,9 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory
         command = [found("prometheus", package="prometheus"), *options, f"--web.listen-address={HOST}:{port}"]
         address = f"http://{HOST}:{port}"
         with running(command, folder / "prometheus.log", ready=lambda: is_ready(address)):
-            while not put(address, LOADED):  # it begins to ask some seconds after its start
+            while not put(address, LOADED):  # it begins to scrape some seconds after its start
                 for target in ("/stores", "/stores?city=toronto", "/companies", "/stores?limit=0", "/nowhere"):
-                    ask(service.address, target, FIRST, ("Accept-Encoding", "gzip"))
+                    fetch(service.address, target, FIRST, ("Accept-Encoding", "gzip"))
             yield address
 
 

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from aiohttp.test_utils import unused_port
 
+from tests.interop.caching_proxies import HOST, listens
 from tests.interop.framing import CASES, answers
-from tests.interop.fronts import HOST, listens
 from tests.interop.software import found, running
 from tests.program import Running, serving
 
@@ -61,7 +61,7 @@ LAXER: Final = {
 }
 
 
-class Stand(msgspec.Struct, frozen=True):
+class Servers(msgspec.Struct, frozen=True):
     """nginx by itself, nginx in front of the service, and the service."""
 
     nginx: str
@@ -74,7 +74,7 @@ class Stand(msgspec.Struct, frozen=True):
 
 
 @pytest.fixture(scope="module")
-def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     folder = tmp_path_factory.mktemp("framing")
     with serving("--no-auth", "--cache", folder / "cache", log=folder / "service.log") as service:
         ports = [unused_port() for _ in range(2)]
@@ -85,7 +85,7 @@ def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
         command = [found("nginx", package="nginx"), "-e", "stderr", "-p", str(folder), "-c", "nginx.conf"]
         with running(command, folder / "nginx.log", ready=lambda: all(map(listens, ports))):
             nginx, proxy = (f"http://{HOST}:{port}" for port in ports)
-            yield Stand(nginx, proxy, service)
+            yield Servers(nginx, proxy, service)
 
 
 def refused(statuses: list[int]) -> bool:
@@ -93,10 +93,10 @@ def refused(statuses: list[int]) -> bool:
     return statuses in ([], [400], [413], [414], [431], [501], [505])
 
 
-def test_the_service_rejects_what_nginx_and_it_frame_differently(stand: Stand) -> None:
+def test_the_service_rejects_what_nginx_and_it_frame_differently(servers: Servers) -> None:
     found: dict[str, dict[str, object]] = {"stricter": {}, "laxer": {}, "other": {}}
     for name, case in CASES.items():
-        theirs, ours = (answers(address, case)[1] for address in (stand.nginx, stand.service.address))
+        theirs, ours = (answers(address, case)[1] for address in (servers.nginx, servers.service.address))
         if ours == theirs or (refused(ours) and refused(theirs)):
             continue
         closer = refused(ours) or ours == theirs[: len(ours)]
@@ -107,12 +107,12 @@ def test_the_service_rejects_what_nginx_and_it_frame_differently(stand: Stand) -
     assert found["stricter"].keys() == STRICTER.keys(), found["stricter"]
 
 
-def test_nginx_forwards_as_many_requests_as_the_service_sees(stand: Stand) -> None:
+def test_nginx_forwards_as_many_requests_as_the_service_sees(servers: Servers) -> None:
     other = {}
     for name, case in CASES.items():
-        before = stand.requests()
-        received, _ = answers(stand.proxy, case)
-        meant, arrived = len(re.findall(rb"\r\nx-upstream: \d", received)), stand.requests() - before
+        before = servers.requests()
+        received, _ = answers(servers.proxy, case)
+        meant, arrived = len(re.findall(rb"\r\nx-upstream: \d", received)), servers.requests() - before
         if meant != arrived:
             other[name] = (meant, arrived)
     assert other == {}

@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from service.web.connections.limits import Limits
-from tests.interop.asking import FIRST
+from tests.interop.cache_client import FIRST
 from tests.interop.proxies import EXAMPLES, PORT, PROXIES, Proxy, ProxyKind
 from tests.interop.software import found
 from tests.interop.upstream import Upstream
@@ -49,24 +49,24 @@ def proxy(
 ) -> Iterator[Proxy]:
     assert service.process.poll() is None
     with kind.serving(path, tmp_path / "proxy", unused_tcp_port_factory()) as running:
-        eventually(lambda: running.ask("/health").status == 200)
+        eventually(lambda: running.fetch("/health").status == 200)
         yield running
 
 
 def test_answers_over_tls_are_those_of_the_service(proxy: Proxy, path: Path) -> None:
     for target in ("/stores?limit=2", "/companies/%61cme", "/companies/a%2Fb", "//stores", "/stores?city=a%20b&city=+"):
-        direct, reply = ask_socket(path, target, dict([FIRST])), proxy.ask(target, FIRST)
+        direct, reply = ask_socket(path, target, dict([FIRST])), proxy.fetch(target, FIRST)
         assert (reply.status, reply.body) == (direct.status, direct.body)
-    assert proxy.ask("/stores").status == 401
-    assert proxy.ask("/stores/?limit=2").headers["location"] == "/stores?limit=2"
-    long = proxy.ask(f"/stores?limit=1&page_num=2&padding={'x' * 900}", FIRST)
+    assert proxy.fetch("/stores").status == 401
+    assert proxy.fetch("/stores/?limit=2").headers["location"] == "/stores?limit=2"
+    long = proxy.fetch(f"/stores?limit=1&page_num=2&padding={'x' * 900}", FIRST)
     assert long.headers["link"].count("rel=") == 4
 
 
 def test_the_log_has_the_address_of_the_client_its_identifier_and_its_trace(proxy: Proxy, tmp_path: Path) -> None:
     fields = (FIRST, ("X-Request-Id", "the-one"), ("traceparent", TRACE_PARENT), *SPOOFED)
-    assert proxy.ask("/stores?limit=1", *fields).headers["x-request-id"] == "the-one"
-    made = proxy.ask("/stores?limit=1", FIRST, ("X-Request-Id", "<script>")).headers["x-request-id"]
+    assert proxy.fetch("/stores?limit=1", *fields).headers["x-request-id"] == "the-one"
+    made = proxy.fetch("/stores?limit=1", FIRST, ("X-Request-Id", "<script>")).headers["x-request-id"]
     assert re.fullmatch("[0-9a-f-]{32,36}", made)
     log = tmp_path / "access.log"
     lines = eventually(lambda: [line for line in map(orjson.loads, log.read_bytes().splitlines()) if line["key"]][1:])
@@ -76,10 +76,10 @@ def test_the_log_has_the_address_of_the_client_its_identifier_and_its_trace(prox
 
 
 def test_connections_to_the_service_are_reused_for_all_clients(proxy: Proxy, service: Running, kind: ProxyKind) -> None:
-    proxy.ask("/stores?limit=1", FIRST)
+    proxy.fetch("/stores?limit=1", FIRST)
     before = sockets(service.process.pid)
     for _ in range(50):
-        assert proxy.ask("/stores?limit=1", FIRST).status == 200
+        assert proxy.fetch("/stores?limit=1", FIRST).status == 200
     new = sockets(service.process.pid) - before
     assert len(new) <= (0 if kind.name == "nginx" else 1)  # HAProxy has one for its health checks
 
@@ -88,17 +88,17 @@ def test_a_stopped_service_is_reported_and_found_again(
     proxy: Proxy, service: Running, kind: ProxyKind, data: Path, path: Path
 ) -> None:
     assert service.end() == 0
-    assert eventually(lambda: proxy.ask("/health").status) == kind.down
+    assert eventually(lambda: proxy.fetch("/health").status) == kind.down
     with serving("--data", data, "--no-auth", "--uds", path):
-        eventually(lambda: proxy.ask("/stores").status == 200)
+        eventually(lambda: proxy.fetch("/stores").status == 200)
 
 
 def test_a_connection_that_closes_on_reuse_fails_no_request(
     kind: ProxyKind, path: Path, tmp_path: Path, unused_tcp_port: int
 ) -> None:
     with Upstream(path).serving() as upstream, kind.serving(path, tmp_path / "proxy", unused_tcp_port) as proxy:
-        eventually(lambda: proxy.ask("/stores").status == 200)
-        assert [proxy.ask("/stores").status for _ in range(20)] == [200] * 20
+        eventually(lambda: proxy.fetch("/stores").status == 200)
+        assert [proxy.fetch("/stores").status for _ in range(20)] == [200] * 20
         assert upstream.ended >= 5
 
 
@@ -106,8 +106,8 @@ def test_only_the_proxy_sets_the_client_address(
     kind: ProxyKind, path: Path, tmp_path: Path, unused_tcp_port: int
 ) -> None:
     with Upstream(path).serving() as upstream, kind.serving(path, tmp_path / "proxy", unused_tcp_port) as proxy:
-        eventually(lambda: proxy.ask("/health").status == 200)
-        proxy.ask("/stores", *SPOOFED)
+        eventually(lambda: proxy.fetch("/health").status == 200)
+        proxy.fetch("/stores", *SPOOFED)
         head = upstream.heads[-1].lower()
     assert re.findall("^x-forwarded-for: *(.*)\r$", head, re.MULTILINE) == ["127.0.0.1"]
     assert "6.6.6.6" not in head

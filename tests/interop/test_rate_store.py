@@ -15,8 +15,8 @@ import pytest
 from service.access.rate_limiter import RateLimiter
 from service.access.redis_limiter import TIMEOUT_SECONDS, RedisFailed, RedisLimiter
 from service.access.request_rate import Rate
-from tests.access.asking import asked, limited
-from tests.interop.asker import RATE
+from tests.access.redis_rate_limiter import redis_rate_limiter, take_concurrently
+from tests.interop.rate_store_client import RATE
 from tests.interop.redis_server import PASSWORD, Server, redis_server
 from tests.program import SECONDS
 
@@ -43,20 +43,20 @@ def limiting(
     server: Server, *, failures: list[None] | None = None, seconds: float = SECONDS
 ) -> AbstractAsyncContextManager[RateLimiter]:
     noted = [] if failures is None else failures
-    return limited(RedisLimiter(server.url, timeout_seconds=seconds), noted, probe=PAUSE)
+    return redis_rate_limiter(RedisLimiter(server.url, timeout_seconds=seconds), noted, probe=PAUSE)
 
 
 def test_several_processes_together_accept_the_burst_and_no_more(server: Server) -> None:
-    command = [sys.executable, "-m", "tests.interop.asker", server.url, "160"]
+    command = [sys.executable, "-m", "tests.interop.rate_store_client", server.url, "160"]
     processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    passed = [int(process.communicate(timeout=SECONDS)[0]) for process in processes]
-    assert sum(passed) == RATE.burst
+    allowed = [int(process.communicate(timeout=SECONDS)[0]) for process in processes]
+    assert sum(allowed) == RATE.burst
 
 
 async def test_many_requests_of_one_key_get_its_burst_and_do_not_disable_the_store(server: Server) -> None:
     failures: list[None] = []
     async with limiting(server, failures=failures) as limiter:
-        tasks = await asked(limiter, "a", Rate(10, 3600, 10), 20)
+        tasks = await take_concurrently(limiter, "a", Rate(10, 3600, 10), 20)
         more = [await limiter.take("a", Rate(10, 3600, 10)) for _ in range(1000)]
         assert sum(each.allowed for each in [*more, *await asyncio.gather(*tasks)]) == 10
         assert (await limiter.take("b", RATE)).remaining == RATE.burst - 1
@@ -74,11 +74,11 @@ async def test_many_keys_at_once_are_all_decided_by_the_store(server: Server) ->
 async def test_a_blocked_event_loop_does_not_count_as_a_failed_store(server: Server) -> None:
     failures: list[None] = []
     async with limiting(server, failures=failures) as limiter:
-        asking = asyncio.ensure_future(limiter.take("a", RATE))
-        while not asking.done():
+        attempt = asyncio.ensure_future(limiter.take("a", RATE))
+        while not attempt.done():
             asyncio.get_running_loop().call_soon(sleep, 2 * TIMEOUT_SECONDS)
             await asyncio.sleep(0)
-        assert (await asking).remaining == RATE.burst - 1
+        assert (await attempt).remaining == RATE.burst - 1
     assert failures == []
 
 
@@ -86,13 +86,13 @@ async def test_two_instances_together_accept_the_rate(server: Server) -> None:
     rate = Rate(50, 1, 10)
     async with limiting(server) as first, limiting(server) as second:
         begins = monotonic()
-        asked = passed = 0
+        attempts = allowed = 0
         while monotonic() < begins + 1:
             for limiter in (first, second):
-                passed += (await limiter.take("a", rate)).allowed
-                asked += 1
+                allowed += (await limiter.take("a", rate)).allowed
+                attempts += 1
         spent = monotonic() - begins
-    assert min(asked, 0.8 * (10 + 50 * spent)) <= passed <= 10 + 50 * spent + 1
+    assert min(attempts, 0.8 * (10 + 50 * spent)) <= allowed <= 10 + 50 * spent + 1
 
 
 async def test_a_request_passes_after_the_reported_time(server: Server) -> None:

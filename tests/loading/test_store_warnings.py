@@ -38,7 +38,7 @@ def exchanged(fields: Mapping[str, object]) -> Mapping[str, object]:
 def test_many_stores_without_a_location_have_a_warning(tmp_path: Path) -> None:
     (warning,) = shown(tmp_path, KIEL, *[{}] * 10, BONN)
     assert warning == (
-        "unlocated stores.csv: no location in 10 of 12 stores, such as 's10': maps and searches by place omit them"
+        "unlocated stores.csv: no location in 10 of 12 stores, such as 's10': maps and searches by location omit them"
     )
     assert len(shown(tmp_path, *[{}] * 10, *[KIEL] * 90)) == 1
 

@@ -7,11 +7,11 @@ import orjson
 import pytest
 from msgspec import UNSET
 
+from service.model.coordinates import Box
 from service.model.errors import RequestError
 from service.model.features import STORE_MEMBERS
 from service.model.operation import ALWAYS
 from service.model.parameters import MAX_LIMIT, map_parameters_of, parameters_of
-from service.model.place import Box
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.settings import Settings

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
+from service.model.coordinates import Box, Circle, Position
 from service.model.errors import UnprocessableContent
 from service.model.kinds import IDENTIFIER, WORDS
-from service.model.place import Box, Circle, Position
 from service.model.query import ALL_ROWS, Criteria, Filter, Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.model.words import Term
@@ -256,7 +256,7 @@ def test_every_parameter_of_a_query_is_a_condition_or_has_no_part_in_which_rows_
     ids=str,
 )
 def test_equivalent_places_and_words_are_one_query(spellings: list[Pairs]) -> None:
-    first, *others = [parse(pairs).normalised for pairs in spellings]
+    first, *others = [parse(pairs).normalized for pairs in spellings]
     assert all(msgspec.json.encode(other) == msgspec.json.encode(first) for other in others)
     assert all(other == first for other in others)
 

@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 import orjson
 
-from service.baking.baked_file import bake
-from tests.baking.made_up import loaded
+from service.baking.baked_file import write_baked
+from tests.baking.random_data_sets import loaded
 from tests.directory import company, store
 
 STORES: Final = "stores.json"
@@ -65,7 +65,7 @@ class Generation(msgspec.Struct, frozen=True):
     def bake(self, folder: Path) -> Path:
         """Bake it into a file in a folder; return the file."""
         file = folder / f"{self.number}.baked"
-        bake(loaded(self.write(folder / f"{self.number}")), file)
+        write_baked(loaded(self.write(folder / f"{self.number}")), file)
         return file
 
 

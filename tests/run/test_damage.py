@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 
 from tests.program import Running, eventually
-from tests.run.asking import all_see, clients, some_of
 from tests.run.conftest import Serve
 from tests.run.generations import COMPANIES, STORES, Generation, swap_link
+from tests.run.load_clients import all_see, running_clients, two_clients
 
 Damage = Callable[[Path], object]
 Repair = Callable[[Generation], object]
@@ -70,7 +70,7 @@ def wait_for_polls(cache: Path, count: int) -> None:
 
 def check_survives(service: Running, cache: Path, damages: Mapping[str, Damage], data: Path, repair: Repair) -> None:
     """Damage the data in one way after the other, and repair it each time, under requests."""
-    with clients(*some_of(service)) as asking:
+    with running_clients(*two_clients(service)) as clients:
         for number, (name, damage) in enumerate(damages.items(), 2):
             damage(data)
             eventually(lambda: not service.ready()["last_reload"]["ok"])
@@ -80,9 +80,9 @@ def check_survives(service: Running, cache: Path, damages: Mapping[str, Damage],
             assert ready["last_reload"]["error"], name
             assert service.metrics()["store_directory_reload_success"] == 0, name
             assert len(failures(service)) == number - 1, name
-            assert all(client.seen == number - 1 for client in asking), name
+            assert all(client.seen == number - 1 for client in clients), name
             repair(Generation(number))
-            eventually(partial(all_see, asking, number))
+            eventually(partial(all_see, clients, number))
             assert eventually(lambda: service.ready()["last_reload"]["ok"])
             assert service.metrics()["store_directory_reload_success"] == 1, name
 
@@ -108,11 +108,11 @@ def test_a_baked_file_written_slowly_in_place_is_served_once_it_is_complete(serv
     Generation(1).bake(tmp_path).replace(file)
     content = Generation(2).bake(tmp_path).read_bytes()
     service = serve(file)
-    with clients(*some_of(service)) as asking:
+    with running_clients(*two_clients(service)) as clients:
         with file.open("wb", buffering=0) as stored:
             for part in range(3):
                 stored.write(content[part * len(content) // 4 : (part + 1) * len(content) // 4])
                 eventually(lambda: not service.ready()["last_reload"]["ok"])
-            assert all(client.seen == 1 for client in asking)
+            assert all(client.seen == 1 for client in clients)
             stored.write(content[3 * len(content) // 4 :])
-        eventually(partial(all_see, asking, 2))
+        eventually(partial(all_see, clients, 2))

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.program import SECONDS, Running, eventually, serving
-from tests.run.asking import Client, of_each_worker
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
+from tests.run.load_clients import Client, clients_of_all_workers
 
 DRAINING = b'{"status":"draining"'
 # A response of some megabytes.
@@ -42,7 +42,7 @@ def drained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     folder = tmp_path_factory.mktemp("drained")
     options = ("--cache", folder / "cache", "--no-auth", "--drain", "600", "--workers", str(request.param))
     with serving("--data", LONG.bake(folder), *options, log=folder / "log") as service:
-        whole, kept = service.get(TARGET).body, of_each_worker(service)
+        whole, kept = service.get(TARGET).body, clients_of_all_workers(service)
         with slow_reader(service) as client:
             connections = terminate(service, kept), terminate(service, [])
             is_whole = rest(client) == whole

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.program import Running, eventually
-from tests.run.asking import all_see, clients, some_of
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
+from tests.run.load_clients import all_see, running_clients, two_clients
 
 DISK_SPACE = 500_000
 LARGE = 200_000
@@ -42,7 +42,7 @@ def test_data_that_does_not_fit_keeps_the_previous_data_served_and_is_logged_onc
     data = Data(tmp_path / "source", baked=baked)
     data.write(Generation(1))
     service = serve(data.path, "--poll", "0.1")
-    with clients(*some_of(service)) as asking:
+    with running_clients(*two_clients(service)) as clients:
         limit(service, DISK_SPACE)
         data.write(Generation(2, weight=LARGE))
         eventually(lambda: not service.ready()["last_reload"]["ok"])
@@ -55,7 +55,7 @@ def test_data_that_does_not_fit_keeps_the_previous_data_served_and_is_logged_onc
         assert sum("File too large; the previous data is still served" in line for line in service.logged()) == 1
         eventually(lambda: len(list(cache.glob("runs/*/*.baked"))) == 1)  # no file of the attempt remains
         data.write(Generation(3))
-        eventually(partial(all_see, asking, 3))
+        eventually(partial(all_see, clients, 3))
         assert eventually(lambda: service.ready()["last_reload"]["ok"])
 
 
@@ -63,9 +63,9 @@ def test_once_there_is_space_the_unchanged_data_is_served(serve: Serve, tmp_path
     data = Data(tmp_path / "source", baked=True)
     data.write(Generation(1))
     service = serve(data.path)
-    with clients(*some_of(service)) as asking:
+    with running_clients(*two_clients(service)) as clients:
         limit(service, DISK_SPACE)
         data.write(Generation(2, weight=LARGE))
         eventually(lambda: not service.ready()["last_reload"]["ok"])
         limit(service, resource.RLIM_INFINITY)
-        eventually(partial(all_see, asking, 2))
+        eventually(partial(all_see, clients, 2))

@@ -12,7 +12,7 @@ import pytest
 from service.access.api_key import new_key
 from service.access.key_entries import add_key, revoke_key
 from service.access.key_file import change_keys
-from tests.access.made_up_keys import entry
+from tests.access.example_keys import entry
 from tests.program import Running, eventually, has_ended, serving
 from tests.run.generations import Generation, put
 

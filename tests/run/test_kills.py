@@ -9,9 +9,9 @@ from typing import Final
 
 from tests.killed import killable
 from tests.program import children, compilers, eventually, has_ended, kill, serving, started, usage
-from tests.run.asking import clients, some_of
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
+from tests.run.load_clients import running_clients, two_clients
 
 HEAVY = 300_000
 
@@ -50,9 +50,9 @@ def test_a_start_after_runs_killed_during_their_start_is_clean(cache: Path, tmp_
             "listening",
             "ready",
         ]
-        with clients(*some_of(service)) as asking:
-            eventually(lambda: all(client.answers > 10 for client in asking))
-            assert {client.seen for client in asking} == {1}
+        with running_clients(*two_clients(service)) as clients:
+            eventually(lambda: all(client.answers > 10 for client in clients))
+            assert {client.seen for client in clients} == {1}
 
 
 def test_the_compiler_of_a_killed_service_ends_and_the_next_run_serves_the_new_data(
@@ -67,21 +67,21 @@ def test_the_compiler_of_a_killed_service_ends_and_the_next_run_serves_the_new_d
         eventually(lambda: has_ended(compiler))
     with serving(*options) as service:
         assert len(list((cache / "runs").iterdir())) == 1
-        with clients(*some_of(service)) as asking:
-            eventually(lambda: all(client.seen == 2 for client in asking))
+        with running_clients(*two_clients(service)) as clients:
+            eventually(lambda: all(client.seen == 2 for client in clients))
 
 
 def test_a_killed_compiler_is_reported_and_started_again(serve: Serve, tmp_path: Path) -> None:
     folder = Generation(1).write(tmp_path / "data")
     service = serve(folder)
-    with clients(*some_of(service)) as asking:
+    with running_clients(*two_clients(service)) as clients:
         Generation(2).write(folder)
         (compiler,) = eventually(lambda: compilers(service.process.pid))
         os.kill(compiler, signal.SIGKILL)
         eventually(lambda: not service.ready()["last_reload"]["ok"])
         assert service.ready()["last_reload"]["error"].endswith("the compiler was killed by SIGKILL")
-        assert all(client.seen == 1 for client in asking)
-        eventually(lambda: all(client.seen == 2 for client in asking))
+        assert all(client.seen == 1 for client in clients)
+        eventually(lambda: all(client.seen == 2 for client in clients))
 
 
 def bake(folder: str) -> None:

@@ -13,12 +13,12 @@ from threading import Event, Thread
 
 import pytest
 
-from service.baking.baked_file import bake
-from tests.baking.made_up import loaded
+from service.baking.baked_file import write_baked
+from tests.baking.random_data_sets import loaded
 from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, eventually, kill, sockets, started
-from tests.run.asking import other_end
 from tests.run.conftest import Serve
+from tests.run.load_clients import other_end
 from tests.run.test_workers import kill_worker
 
 STORES = 30_000
@@ -33,7 +33,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a baked file large enough that loading it takes noticeable time."""
     folder = tmp_path_factory.mktemp("large")
     file = folder / "set.baked"
-    bake(loaded(write_directory(folder / "files", (store(f"s{number}") for number in range(STORES)))), file)
+    write_baked(loaded(write_directory(folder / "files", (store(f"s{number}") for number in range(STORES)))), file)
     return file
 
 

@@ -5,25 +5,25 @@ from functools import partial
 from pathlib import Path
 
 from tests.program import eventually
-from tests.run.asking import all_see, clients, of_each_worker, some_of
 from tests.run.conftest import Serve
 from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put, swap_link
+from tests.run.load_clients import all_see, clients_of_all_workers, running_clients, two_clients
 
 
 def test_a_baked_file_replaced_20_times_is_never_served_mixed(serve: Serve, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     Generation(1).bake(tmp_path).replace(file)
     following = [Generation(number).bake(tmp_path) for number in range(2, 22)]
-    with clients(*some_of(serve(file))) as asking:
+    with running_clients(*two_clients(serve(file))) as clients:
         for number, baked in enumerate(following, 2):
             baked.replace(file)
-            eventually(partial(all_see, asking, number))
+            eventually(partial(all_see, clients, number))
 
 
 def test_files_with_a_manifest_rewritten_in_place_are_never_served_mixed(serve: Serve, tmp_path: Path) -> None:
     folder = Generation(1).write(tmp_path / "data")
     service = serve(folder)
-    with clients(*some_of(service)) as asking:
+    with running_clients(*two_clients(service)) as clients:
         for number in range(2, 5):
             for name, content in Generation(number).files().items():
                 with (folder / name).open("wb", buffering=0) as file:
@@ -31,7 +31,7 @@ def test_files_with_a_manifest_rewritten_in_place_are_never_served_mixed(serve: 
                     file.write(content[len(content) // 2 :])
                 if number == 3 and name != MANIFEST:  # long enough that the service reads the files in this state
                     eventually(lambda: not service.ready()["last_reload"]["ok"])
-            eventually(partial(all_see, asking, number))
+            eventually(partial(all_see, clients, number))
 
 
 def test_a_mounted_volume_whose_link_is_swapped_is_never_served_mixed(serve: Serve, tmp_path: Path) -> None:
@@ -40,24 +40,24 @@ def test_a_mounted_volume_whose_link_is_swapped_is_never_served_mixed(serve: Ser
     (mount / "..data").symlink_to("..1")
     for name in ORDER:
         (mount / name).symlink_to(Path("..data", name))
-    with clients(*some_of(serve(mount))) as asking:
+    with running_clients(*two_clients(serve(mount))) as clients:
         for number in range(2, 5):
             Generation(number).write(mount / f"..{number}")
             swap_link(mount / "..data", Path(f"..{number}"))
             shutil.rmtree(mount / f"..{number - 1}")
-            eventually(partial(all_see, asking, number))
+            eventually(partial(all_see, clients, number))
 
 
 def test_files_without_a_manifest_renamed_one_after_the_other_are_never_served_mixed(
     serve: Serve, tmp_path: Path
 ) -> None:
     folder = Generation(1).write(tmp_path / "data", manifest=False)
-    with clients(*some_of(serve(folder))) as asking:
+    with running_clients(*two_clients(serve(folder))) as clients:
         for number in (2, 3):
             files = Generation(number).files(manifest=False)
             put(files[STORES], folder / STORES)  # the debounce covers short pauses between the files
             put(files[COMPANIES], folder / COMPANIES)
-            eventually(partial(all_see, asking, number))
+            eventually(partial(all_see, clients, number))
 
 
 def test_all_workers_swap_to_the_new_data_and_none_swaps_back(serve: Serve, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_all_workers_swap_to_the_new_data_and_none_swaps_back(serve: Serve, tmp_
     Generation(1).bake(tmp_path).replace(file)
     following = [Generation(number).bake(tmp_path) for number in range(2, 7)]
     service = serve(file, "--workers", "2")
-    with clients(*of_each_worker(service)) as asking:
+    with running_clients(*clients_of_all_workers(service)) as clients:
         for number, baked in enumerate(following, 2):
             baked.replace(file)
-            eventually(partial(all_see, asking, number))
+            eventually(partial(all_see, clients, number))

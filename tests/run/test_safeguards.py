@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from tests.baking.made_up import baked_file
+from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.program import Running, eventually, run
 from tests.run.conftest import Serve

@@ -16,7 +16,7 @@ import pytest
 
 from service.server.listener import CannotListen
 from service.server.unix_socket import bind_unix
-from tests.baking.made_up import baked_file
+from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, eventually, has_ended, run, serving
 from tests.unix_socket import ask_socket

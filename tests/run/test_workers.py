@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.program import Running, compilers, eventually, has_ended, kill, serving, started
-from tests.run.asking import of_each_worker
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
+from tests.run.load_clients import clients_of_all_workers
 
 TWO = ("--workers", "2")
 ANSWERED = 'store_directory_http_requests_total{method="GET",route="/stores",status="200"}'
@@ -32,10 +32,10 @@ def kill_worker(service: Running, worker: int) -> None:
 
 def generations(service: Running) -> list[int]:
     """Return the generation that each worker serves."""
-    asking = of_each_worker(service)
-    for client in asking:
+    clients = clients_of_all_workers(service)
+    for client in clients:
         client.close()
-    return [client.seen for client in asking]
+    return [client.seen for client in clients]
 
 
 def is_served(service: Running, generation: int) -> bool:
@@ -107,7 +107,7 @@ def test_no_worker_serves_old_data_after_workers_die_during_a_reload(pair: Pair)
 def test_metrics_cover_all_workers_including_dead_ones(pair: Pair) -> None:
     service = pair.service
     before = service.metrics().get(ANSWERED, 0)
-    for client in of_each_worker(service):
+    for client in clients_of_all_workers(service):
         with closing(client):
             for _ in range(20):
                 client.ask("/stores")

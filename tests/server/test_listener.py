@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from service.server.listener import CannotListen, Listener, bind, remedy
-from tests.baking.made_up import baked_file
+from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.program import run, started
 
@@ -124,7 +124,7 @@ def test_a_wildcard_is_described_without_a_url_and_its_url_is_local(
 ) -> None:
     with At(host) as bound:
         listener = Listener((bound,))
-        assert (listener.place, listener.url, listener.is_local) == (place, url, is_local)
+        assert (listener.address, listener.url, listener.is_local) == (place, url, is_local)
 
 
 def test_a_listener_is_local_only_if_all_its_addresses_are() -> None:

@@ -3,7 +3,7 @@
 import http.client
 from pathlib import Path
 
-from tests.baking.made_up import baked_file
+from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS, eventually, serving
 

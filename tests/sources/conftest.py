@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.baking.made_up import baked_file
+from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.sources.origin import Origin, serving
 

@@ -16,7 +16,7 @@ from service.read_options import ReadOptions
 from service.safeguards import InvalidRecords, Safeguards
 from service.sources.folder_source import FolderSource
 from service.sources.source import Check, Fetched, Unavailable
-from tests.baking.made_up import contents
+from tests.baking.random_data_sets import contents
 from tests.directory import store
 from tests.program import SECONDS, compilers, has_ended
 from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put

@@ -15,7 +15,7 @@ import pytest
 from service.data_set import Rejected
 from service.safeguards import Safeguards
 from service.sources.last_good_copy import CopyEntry, LastGoodCopy
-from tests.baking.made_up import baked_file
+from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.killed import killable
 from tests.sampling.test_sample import small_disk

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 from aiohttp import ClientTimeout
 
-from service.baking.baked_file import bake
+from service.baking.baked_file import write_baked
 from service.data_set import Rejected
 from service.sources.source import Fetched, Source, Unavailable
 from service.sources.url_source import UrlSource
-from tests.baking.made_up import loaded, small_file
+from tests.baking.random_data_sets import loaded, small_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS
 from tests.sampling.test_sample import small_disk
@@ -352,7 +352,7 @@ async def test_a_damaged_file_is_rejected_and_not_fetched_again_until_it_changes
 def foreign(tmp_path: Path) -> bytes:
     """Return a file baked by a Python without a character that this one has."""
     data = write_directory(tmp_path / "foreign", [store("s1", name="\U0001f600")])
-    bake(loaded(data), tmp_path / "foreign.baked", tables=unicodedata.ucd_3_2_0)
+    write_baked(loaded(data), tmp_path / "foreign.baked", tables=unicodedata.ucd_3_2_0)
     return (tmp_path / "foreign.baked").read_bytes()
 
 

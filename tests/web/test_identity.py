@@ -5,7 +5,7 @@ from itertools import combinations
 import msgspec
 import pytest
 
-from service.model.place import Box, Position
+from service.model.coordinates import Box, Position
 from service.model.query import Filter, Query
 from service.model.words import Term
 from service.web.headers.content_coding import CODINGS, IDENTITY

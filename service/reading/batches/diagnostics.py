@@ -17,7 +17,7 @@ RecordWarning: TypeAlias = Literal[
 ]
 StoresWarning: TypeAlias = Literal["unlocated", "location", "outside", "postal", "spelling"]  # about all stores
 WarningCode: TypeAlias = Literal[FileWarning, RecordWarning, StoresWarning]
-Code: TypeAlias = ErrorCode | WarningCode
+DiagnosticCode: TypeAlias = ErrorCode | WarningCode
 
 _NUMBERED: Final = ("json", "geojson", "parquet", "geoparquet")  # formats that are not one record per line
 _PLAIN: Final = ("csv", "tsv", "tab", "txt")  # formats without types
@@ -29,14 +29,14 @@ _MAX_WHY: Final = 2_000  # characters of the reason why a file cannot be used
 class Issue(msgspec.Struct, frozen=True):
     """What is wrong with a cell or a record, without its location: a code and the reason, in one clause."""
 
-    code: Code
+    code: DiagnosticCode
     why: str
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
     """An error or warning with its location. `line` and `record` count from 1; null if unknown or not applicable."""
 
-    code: Code
+    code: DiagnosticCode
     file: str
     line: int | None
     record: int | None
@@ -50,9 +50,11 @@ class Diagnostic(msgspec.Struct, frozen=True):
         The record is named in formats whose records may be on a single line, or on none.
         """
         file = printable(self.file)
-        place = file if self.line is None else f"{file}:{self.line}"
+        location = file if self.line is None else f"{file}:{self.line}"
         record = f"record {self.record}" if self.record is not None and _format(self.file) in _NUMBERED else None
-        return ": ".join(part for part in (place, record, self._shown_field(), self.why, self._shown_value()) if part)
+        return ": ".join(
+            part for part in (location, record, self._shown_field(), self.why, self._shown_value()) if part
+        )
 
     def _shown_field(self) -> str | None:
         """Return the name of the field or column, quoted if it is empty or not printable."""

@@ -118,21 +118,21 @@ def _parse_tables(tables: Mapping[str, Any]) -> DataMapping:
 
 
 def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
-    place, known = resource.name, {field.name: field for field in resource.fields}
-    check_dialect(table, place)
+    key_path, known = resource.name, {field.name: field for field in resource.fields}
+    check_dialect(table, key_path)
     for name in table.fields:
         if name not in known:
             near = suggest_field(name, resource)
             hint = f"; did you mean {near}?" if near else did_you_mean(name, known)
-            raise FileError(f"{place}.fields.{name}: not a field{hint}")
+            raise FileError(f"{key_path}.fields.{name}: not a field{hint}")
     entries = table.fields.items()
     return ResourceMapping(
-        fields={name: parse_entry(entry, known[name], f"{place}.fields.{name}") for name, entry in entries},
+        fields={name: parse_entry(entry, known[name], f"{key_path}.fields.{name}") for name, entry in entries},
         encoding=table.encoding,
         delimiter=table.delimiter,
         decimal=table.decimal,
-        dates=parse_date_formats(table.date, f"{place}.date"),
-        time_zone=None if table.time_zone is None else find_time_zone(table.time_zone, f"{place}.time_zone"),
+        dates=parse_date_formats(table.date, f"{key_path}.date"),
+        time_zone=None if table.time_zone is None else find_time_zone(table.time_zone, f"{key_path}.time_zone"),
         no_value=frozenset(text.strip(" ").casefold() for text in table.no_value),
     )
 

@@ -16,46 +16,46 @@ _DECIMALS: Final = (".", ",")
 _MAX_FORMATS: Final = 20  # of dates, each of which is tried with each text
 
 
-def check_dialect(table: StoresTable, place: str) -> None:
+def check_dialect(table: StoresTable, key_path: str) -> None:
     """Raise FileError for an unknown encoding, or for a delimiter or decimal separator that cannot be one."""
     if table.encoding is not None:
-        _check_encoding(table.encoding, f"{place}.encoding")
+        _check_encoding(table.encoding, f"{key_path}.encoding")
     if table.delimiter is not None and not is_delimiter(table.delimiter):
-        raise FileError(f"{place}.delimiter: expected one character, but no letter, digit or quote")
+        raise FileError(f"{key_path}.delimiter: expected one character, but no letter, digit or quote")
     if table.decimal not in _DECIMALS:
-        raise FileError(f'{place}.decimal: expected "." or ","')
+        raise FileError(f'{key_path}.decimal: expected "." or ","')
 
 
-def parse_date_formats(declared: str | Iterable[str], place: str) -> tuple[str, ...]:
+def parse_date_formats(declared: str | Iterable[str], key_path: str) -> tuple[str, ...]:
     """Return the declared formats of dates. Raises FileError if one is not a format."""
     formats = (declared,) if isinstance(declared, str) else tuple(declared)
     if len(formats) > _MAX_FORMATS:
-        raise FileError(f"{place}: expected at most {_MAX_FORMATS} formats")
+        raise FileError(f"{key_path}: expected at most {_MAX_FORMATS} formats")
     for each in formats:
         try:
             if each != RFC_3339:
                 parse_date_format(each)
         except ValueError as error:
-            raise FileError(f"{place}: {each!r}: {error}") from None
+            raise FileError(f"{key_path}: {each!r}: {error}") from None
     return formats
 
 
-def find_time_zone(name: str, place: str) -> ZoneInfo:
+def find_time_zone(name: str, key_path: str) -> ZoneInfo:
     """Return a time zone by its name in the IANA database. Raises FileError if there is none."""
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, KeyError):  # a folder, a path out of the database, an unknown name
         zones = available_timezones()
     hint = did_you_mean(name, sorted(zones)) if zones else "; the system has no time zones, install tzdata"
-    raise FileError(f"{place}: no time zone {name!r}{hint}")
+    raise FileError(f"{key_path}: no time zone {name!r}{hint}")
 
 
-def _check_encoding(name: str, place: str) -> None:
+def _check_encoding(name: str, key_path: str) -> None:
     try:
         parse_encoding(name)
     except ValueError:
         hint = did_you_mean(name, sorted(filter(_is_encoding, map(_with_hyphens, {*aliases, *aliases.values()}))))
-        raise FileError(f"{place}: no text encoding {name!r}{hint}") from None
+        raise FileError(f"{key_path}: no text encoding {name!r}{hint}") from None
 
 
 def _is_encoding(name: str) -> bool:

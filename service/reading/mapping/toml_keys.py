@@ -11,14 +11,14 @@ from service.suggestion import did_you_mean
 _Table = TypeVar("_Table", bound=msgspec.Struct)
 
 
-def read_table(value: object, table: type[_Table], place: str) -> _Table:
+def read_table(value: object, table: type[_Table], key_path: str) -> _Table:
     """Return a table of TOML as its struct. Raises FileError with the key that is unknown, or has a wrong type."""
-    _check_keys(value, keys_of(table), place)
+    _check_keys(value, keys_of(table), key_path)
     try:
         return msgspec.convert(value, table)
     except msgspec.ValidationError as error:
         why, _, path = str(error).partition(" - at `$")
-        raise FileError(f"{join_keys(place, path.strip('`.'))}: {_in_toml(why)}") from None
+        raise FileError(f"{join_keys(key_path, path.strip('`.'))}: {_in_toml(why)}") from None
 
 
 def keys_of(table: type[msgspec.Struct]) -> list[str]:
@@ -31,11 +31,11 @@ def join_keys(*keys: str) -> str:
     return ".".join(filter(None, keys)).replace(".[", "[")
 
 
-def _check_keys(value: object, keys: Sequence[str], place: str) -> None:
+def _check_keys(value: object, keys: Sequence[str], key_path: str) -> None:
     for key in value if isinstance(value, Mapping) else ():
         if key not in keys:
             known = did_you_mean(key, keys) or f"; the keys are {', '.join(keys)}"
-            raise FileError(f"{join_keys(place, key)}: unknown key{known}")
+            raise FileError(f"{join_keys(key_path, key)}: unknown key{known}")
 
 
 def _in_toml(why: str) -> str:

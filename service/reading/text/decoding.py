@@ -49,8 +49,8 @@ def has_utf_16_mark(text: bytes) -> bool:
     return text.startswith(_UTF_16_MARKS) and not text.startswith(_UTF_32_MARKS)
 
 
-def decode(text: bytes, encoding: str) -> bytes:
-    """Return a text in UTF-8, without a byte order mark. Raises UnicodeError."""
+def transcode(text: bytes, encoding: str) -> bytes:
+    """Return a text transcoded to UTF-8, without a byte order mark. Raises UnicodeError."""
     decoder = codecs.getincrementaldecoder(encoding)()
     decoded, view = BytesIO(), memoryview(text)
     for start in range(0, max(len(text), 1), _CHUNK):

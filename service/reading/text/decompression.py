@@ -10,12 +10,12 @@ from typing import IO, Any, Final
 
 from service.reading.batches.diagnostics import FileError
 from service.reading.text.decoding import (
-    decode,
     describe_encoding,
     encoding_to_decode,
     has_utf_16_mark,
     looks_like_unmarked_utf_16,
     text_before_error,
+    transcode,
 )
 
 if sys.version_info >= (3, 14):
@@ -56,7 +56,7 @@ def decode_text(stored: bytes, encoding: str | None = None) -> bytes:
     except ValueError as error:
         raise FileError(str(error)) from None
     if source is not None:
-        return _decode(stored, source)
+        return _transcode(stored, source)
     _check_utf8(stored)
     return stored.removeprefix(codecs.BOM_UTF8)
 
@@ -100,9 +100,9 @@ def check_size(decompressed: int, *, stored: int) -> None:
         raise FileError(f"the compressed file expands to more than 64 MiB and {MAX_RATIO} times its size")
 
 
-def _decode(text: bytes, encoding: str) -> bytes:
+def _transcode(text: bytes, encoding: str) -> bytes:
     try:
-        return decode(text, encoding)
+        return transcode(text, encoding)
     except UnicodeError:
         before, why = text_before_error(text, encoding)
     encoded = before.encode("utf-8", "replace")

@@ -23,7 +23,7 @@ class Identity(msgspec.Struct, frozen=True, gc=False):
     """Everything that the body of a 200 depends on, except its content coding: equal identities, equal bodies.
 
     operation   the path of the operation, as OpenAPI writes it
-    parameters  the normalised query, or the decoded path segment, or "" if the operation takes neither
+    parameters  the normalized query, or the decoded path segment, or "" if the operation takes neither
     version     of the data, or the digest of a document
     media_type  of the body
     output      number of the software's output format

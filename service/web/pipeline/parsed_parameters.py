@@ -62,7 +62,7 @@ class ParsedParameters(msgspec.Struct, eq=False, gc=False):
         """Return the identity of the answer from the data of a version."""
         identified = self._identified
         if identified is None or identified.identity.version != version:
-            parameters = self.segment or self.query.normalised
+            parameters = self.segment or self.query.normalized
             identified = self._identified = Identified(Identity(self.operation, parameters, version, self.media_type))
         return identified
 

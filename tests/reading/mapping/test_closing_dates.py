@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service.baking.baked_file import bake, load_baked
+from service.baking.baked_file import load_baked, write_baked
 from service.loading.dataset import Loaded, load
 from service.model.records import STORES
 from service.progress import silent
@@ -210,7 +210,7 @@ def test_a_baked_file_keeps_the_day_if_there_are_closing_dates(tmp_path: Path) -
     for ends, days in (("2024-05-31", ["2024-06-01"]), ("", [])):
         found = loaded(tmp_path, ends=ends)
         assert found.dataset is not None
-        bake(found.dataset, tmp_path / "stores.baked")
+        write_baked(found.dataset, tmp_path / "stores.baked")
         baked = load_baked(tmp_path / "stores.baked")
         assert (baked.as_of, baked.version) == (found.dataset.as_of, found.dataset.version)
         assert list(baked.assumed) == [f"stores with a closing date before {day} are closed" for day in days]
@@ -220,7 +220,7 @@ def test_a_baked_file_keeps_the_day_if_there_are_closing_dates(tmp_path: Path) -
 def test_the_day_of_a_baked_file_is_logged_when_it_is_fetched(tmp_path: Path) -> None:
     found = loaded(tmp_path)
     assert found.dataset is not None
-    bake(found.dataset, tmp_path / "stores.baked")
+    write_baked(found.dataset, tmp_path / "stores.baked")
     source = BakedFileSource(tmp_path / "stores.baked")
     fetching = source.fetch(tmp_path / "copy", known="", check=lambda _: None, progress=silent)
     fetched = asyncio.run(fetching)

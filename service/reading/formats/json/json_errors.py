@@ -28,10 +28,10 @@ def describe_json_error(error: Exception, text: bytes, name: str = "") -> str:
         return "the JSON is nested too deeply"
     if not text.strip():
         return "not valid JSON: the file is empty"
-    place = _describe(_path(text, _valid_end(text, error_offset(error))), name)
+    location = _describe(_path(text, _valid_end(text, error_offset(error))), name)
     if error_offset(error) is None:
-        return f"not valid JSON: truncated, or a lone surrogate{place}"
-    return f"not valid JSON: {str(error).removeprefix('JSON is malformed: ')}{place}"
+        return f"not valid JSON: truncated, or a lone surrogate{location}"
+    return f"not valid JSON: {str(error).removeprefix('JSON is malformed: ')}{location}"
 
 
 def _valid_end(text: bytes, offset: int | None) -> int:

@@ -147,7 +147,7 @@ def _is_binary(kind: Any) -> bool:
 
 
 def _geometry_column(metadata: Mapping[bytes, bytes], schema: Any) -> str | None:
-    """Return the column with geometries that have a place, as points or in WKB. Raises FileError."""
+    """Return the column with geometries that have a location, as points or in WKB. Raises FileError."""
     if _GEO not in metadata:
         index = schema.get_field_index(_GEOMETRY)
         return _GEOMETRY if index >= 0 and _is_binary(schema.field(index).type) else None

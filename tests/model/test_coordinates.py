@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from service.model.place import Box, Position, parse_box, parse_point
+from service.model.coordinates import Box, Position, parse_box, parse_point
 
 LATITUDES, LONGITUDES = st.floats(-90, 90), st.floats(-180, 180)
 

@@ -1,4 +1,4 @@
-"""The right reply to a request from one data set: the order of judgement, and what each header field changes."""
+"""The expected reply to a request, given the data set: the order of checks, and what each header field changes."""
 
 from collections.abc import Callable, Sequence
 from email.utils import formatdate
@@ -7,17 +7,17 @@ from typing import Final
 import msgspec
 
 from tests.composition.conditions import decide
+from tests.composition.configurations import FILED, KEY, PLAIN_KEY, Configuration
 from tests.composition.editions import Edition
 from tests.composition.expected import JSON, MEDIA_TYPES, NO_CONTENT, SOME, Expected, error
 from tests.composition.ledger import Ledger, Variant
 from tests.composition.links import HELP, links
-from tests.composition.mix import ACCEPTS, PREFERENCES
 from tests.composition.questions import RESOURCES
+from tests.composition.random_requests import ACCEPTS, PREFERENCES
 from tests.composition.request import Request
 from tests.composition.target import PathKind
-from tests.composition.terms import FILED, KEY, PLAIN_KEY, Terms
-from tests.fastapi_model.asking import Answered
 from tests.fastapi_model.ignored import ignored
+from tests.fastapi_model.raw_client import RawAnswer
 from tests.web.negotiation import acceptable, negotiated
 
 _VARY: Final = frozenset({"accept-encoding", "prefer", "x-dataset-version", "x-api-key"})
@@ -30,7 +30,7 @@ class Case(msgspec.Struct, frozen=True):
 
     request: Request
     edition: Edition
-    terms: Terms
+    config: Configuration
     ledger: Ledger
     limited: bool = False
 
@@ -50,7 +50,7 @@ class Case(msgspec.Struct, frozen=True):
         return ACCEPTS.get(self.request.field("Accept"), False)
 
     @property
-    def plain(self) -> Answered:
+    def plain(self) -> RawAnswer:
         """The answer of the oracle; to the canonical query unless the one that is written may be rejected."""
         target = self.request.target
         as_written = target.invalid or (target.noisy and self.strict)
@@ -59,11 +59,11 @@ class Case(msgspec.Struct, frozen=True):
         )
 
 
-def judge(case: Case) -> Expected:
+def expected_reply(case: Case) -> Expected:
     """Return the reply of the first step that gives one, with the fields that all replies have."""
     answer = next(found for step in ORDER if (found := step(case)) is not None)
-    origin = case.terms.allowed_origin(case.request.field("Origin"))
-    rated = case.terms.rate_fields and case.answered and "rate" in FILED.get(case.request.field(KEY), {})
+    origin = case.config.allowed_origin(case.request.field("Origin"))
+    rated = case.config.rate_fields and case.answered and "rate" in FILED.get(case.request.field(KEY), {})
     strict = case.strict and case.request.target.kind is PathKind.RESOURCE and answer.status in (200, 404, 422)
     common = {
         "Access-Control-Allow-Origin": origin,
@@ -72,7 +72,7 @@ def judge(case: Case) -> Expected:
         "Preference-Applied": "handling=strict" if strict else None,
         _IGNORED: None,
     }
-    vary = answer.vary | (set() if case.terms.origin == "*" else {"origin"})
+    vary = answer.vary | (set() if case.config.origin == "*" else {"origin"})
     return msgspec.structs.replace(answer, fields={**common, **answer.fields}, vary=vary)
 
 
@@ -89,7 +89,7 @@ def _path(case: Case) -> Expected | None:
 def _preflight(case: Case) -> Expected | None:
     request, origin = case.request, case.request.field("Origin")
     asks = request.method == "OPTIONS" and origin and request.field("Access-Control-Request-Method")
-    if not asks or not case.terms.allowed_origin(origin):
+    if not asks or not case.config.allowed_origin(origin):
         return None
     return Expected(status=204, fields={**NO_CONTENT, "Access-Control-Allow-Methods": SOME, "Allow": None})
 
@@ -150,7 +150,7 @@ def _variant(case: Case) -> Expected:
     return Expected(status=200, fields=fields, vary=_VARY, plain=body, tagged=tagged)
 
 
-# The order of judgement; the last step always gives a reply.
+# The order of checks; the last one always returns a reply.
 ORDER: Final[Sequence[Callable[[Case], Expected | None]]] = (
     *(_path, _preflight, _method, _key, _rate, _parameters, _version, _record),
     _variant,

@@ -1,4 +1,4 @@
-"""Made-up data sets for baking, written as files, and what is compared of them."""
+"""Random data sets for baking, written as files, and what is compared of them."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -8,14 +8,14 @@ from typing import NamedTuple
 import orjson
 from hypothesis import strategies as st
 
-from service.baking.baked_file import bake
+from service.baking.baked_file import write_baked
 from service.data_set import Dataset
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES, Resource
 from tests.directory import company, store, write_directory
-from tests.engine import made_up
+from tests.engine import random_records
 from tests.engine.oracle import Record, flag
 
 # One of each with a value in every field, so that no array is empty.
@@ -36,7 +36,7 @@ COMPANY = company(domain="acme.example", parent_company_id="acme", created_at="2
 GENERATED_AT = ["2024-05-31", "2024-05-31T10:00:00.5+02:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"]
 
 
-class Made(NamedTuple):
+class RandomDataSet(NamedTuple):
     """Valid records by resource, and the time in the manifest."""
 
     records: dict[str, list[Record]]
@@ -59,13 +59,13 @@ def write_manifest(folder: Path, generated_at: str, counts: dict[str, int]) -> N
     (folder / "manifest.json").write_bytes(orjson.dumps({"generated_at": generated_at, "files": listed}))
 
 
-def data_sets() -> st.SearchStrategy[Made]:
+def data_sets() -> st.SearchStrategy[RandomDataSet]:
     """Return valid data sets, empty ones too, with few values in many spellings, many of them missing."""
     sizes = st.tuples(st.integers(0, 40), st.integers(0, 12), st.integers(1, 12), st.integers(0, 2**32))
-    return st.builds(make, sizes, st.none() | st.sampled_from(GENERATED_AT))
+    return st.builds(random_data_set, sizes, st.none() | st.sampled_from(GENERATED_AT))
 
 
-def make(sizes: tuple[int, int, int, int], generated_at: str | None = None) -> Made:
+def random_data_set(sizes: tuple[int, int, int, int], generated_at: str | None = None) -> RandomDataSet:
     """Return a valid data set: the numbers of stores and companies, the values per field, and a seed."""
     stores, companies, variety, seed = sizes
     firms = _records(COMPANIES, count=companies, variety=variety, seed=seed)
@@ -73,11 +73,11 @@ def make(sizes: tuple[int, int, int, int], generated_at: str | None = None) -> M
     owned: list[Record] = [
         {**each, "company_id": firms[place % len(firms)]["company_id"]} for place, each in enumerate(made)
     ]
-    return Made({STORES.name: owned, COMPANIES.name: firms}, generated_at)
+    return RandomDataSet({STORES.name: owned, COMPANIES.name: firms}, generated_at)
 
 
 def _records(resource: Resource, *, count: int, variety: int, seed: int) -> list[Record]:
-    made = made_up.records(made_up.COLLECTIONS[resource.name], count=count, variety=variety, seed=seed)
+    made = random_records.records(random_records.COLLECTIONS[resource.name], count=count, variety=variety, seed=seed)
     needed = {field.name for field in resource.fields if field.required}
     return [{name: "-" if text is None and name in needed else text for name, text in each.items()} for each in made]
 
@@ -92,7 +92,7 @@ def loaded(folder: Path) -> Dataset:
 
 def baked_file(folder: Path, file: Path) -> Path:
     """Bake a folder into a file, and return the file."""
-    bake(loaded(folder), file)
+    write_baked(loaded(folder), file)
     return file
 
 

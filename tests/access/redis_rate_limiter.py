@@ -1,4 +1,4 @@
-"""Helpers for a limiter whose rate store is a Redis, real or fake."""
+"""A rate limiter with a Redis, real or fake, as its rate store."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from service.access.token_bucket import RateDecision
 
 
 @asynccontextmanager
-async def limited(
+async def redis_rate_limiter(
     store: RedisLimiter, failures: list[None], *, probe: float, processes: int = 2
 ) -> AsyncIterator[RateLimiter]:
     """Yield a limiter with this store; each failure of the store adds one to `failures`."""
@@ -23,8 +23,10 @@ async def limited(
         await limiter.close()
 
 
-async def asked(limiter: RateLimiter, name: str, rate: Rate, times: int) -> list[asyncio.Task[RateDecision]]:
-    """Ask several times at once; the requests that need no store are decided already."""
+async def take_concurrently(
+    limiter: RateLimiter, name: str, rate: Rate, times: int
+) -> list[asyncio.Task[RateDecision]]:
+    """Take concurrently, this many times; decisions that need no store are made before this returns."""
     tasks = [asyncio.create_task(limiter.take(name, rate)) for _ in range(times)]
     await asyncio.sleep(0)
     return tasks

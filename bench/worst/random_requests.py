@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from bench.wire.shapes import STORES_PATH
 from bench.worst.directory import Directory
-from bench.worst.locator import locator_params, sort_keys
+from bench.worst.random_locations import random_location_params, sort_keys
 from bench.worst.values import FILTERS, Params, Values
 from service.model.parameters import SORT_ORDERS
 
@@ -17,10 +17,10 @@ _SEVERAL: Final = 30
 _COMMONEST: Final = 3
 
 
-def by_chance(directory: Directory, values: Values, random: Random) -> Iterator[str]:
+def random_requests(directory: Directory, values: Values, random: Random) -> Iterator[str]:
     """Yield targets endlessly."""
     while True:
-        params = [*random_filters(values, random), *locator_params(values, random)]
+        params = [*random_filters(values, random), *random_location_params(values, random)]
         params += _order(sort_keys(params), random)
         limit = random.choice(_LIMITS)
         pages = -(-directory.count(f"{STORES_PATH}?{urlencode(params)}") // limit)

@@ -1,4 +1,4 @@
-"""A run: mixed requests are sent to services while their data is replaced again and again."""
+"""A test session: send random requests to services while their data is replaced again and again."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -11,17 +11,17 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
-from tests.composition.chance import Chance
 from tests.composition.checker import Checker
+from tests.composition.configurations import KEY, PLAIN_KEY, SERVICES, write_keys
+from tests.composition.coverage_counters import CoverageCounters
 from tests.composition.editions import Edition, write_editions
-from tests.composition.mix import Context, draw
 from tests.composition.pipeline import Pipeline
 from tests.composition.questions import RECORDS, Question, Questions
+from tests.composition.random_draws import RandomDraws
+from tests.composition.random_requests import Context, random_request
 from tests.composition.request import Request, Sent
 from tests.composition.service import Service
-from tests.composition.tally import Tally
 from tests.composition.target import PathKind, Target
-from tests.composition.terms import KEY, PLAIN_KEY, SERVICES, write_keys
 from tests.program import eventually, serving
 
 _LISTS: Final = 25
@@ -39,15 +39,15 @@ _PROBE: Final = Request(
 )
 
 
-def play(folder: Path, seed: int, requests: int, *, deadline: float = inf) -> Tally:
+def run_session(folder: Path, seed: int, requests: int, *, deadline: float = inf) -> CoverageCounters:
     """Start the services and send at least `requests` requests, until `deadline` at most (in `monotonic` seconds).
 
-    Returns what was mixed. Raises `Violation` or another `AssertionError`, with the seed in a note.
+    Returns the coverage counters. Raises `Violation` or another `AssertionError`, with the seed in a note.
     """
     try:
         editions = write_editions(folder / "data", seed)
         with _services(folder, editions, checker := Checker()) as services:
-            return _Player(folder / "dated", seed, services, editions, checker).play(requests, deadline)
+            return _Session(folder / "dated", seed, services, editions, checker).run(requests, deadline)
     except AssertionError as error:
         error.add_note(f"seed {seed}; to repeat it: make fuzz ARGS='--seed {seed} composition'")
         raise
@@ -58,29 +58,29 @@ def _services(folder: Path, editions: Sequence[Edition], checker: Checker) -> It
     keys = write_keys(folder / "keys.json")
     with ExitStack() as stack:
         services = []
-        for terms in SERVICES:
-            link = folder / f"data of {terms.name}"
-            link.symlink_to(editions[0].baked if terms.baked else editions[0].folder)
-            arguments = terms.arguments(link, keys)
-            running = stack.enter_context(serving(*arguments, "--cache", folder / "cache", log=folder / terms.name))
-            services.append(Service(terms, running, link, editions[0], checker))
+        for config in SERVICES:
+            link = folder / f"data of {config.name}"
+            link.symlink_to(editions[0].baked if config.baked else editions[0].folder)
+            arguments = config.arguments(link, keys)
+            running = stack.enter_context(serving(*arguments, "--cache", folder / "cache", log=folder / config.name))
+            services.append(Service(config, running, link, editions[0], checker))
             stack.callback(services[-1].close)
         yield services
 
 
-class _Player:
+class _Session:
     def __init__(
         self, folder: Path, seed: int, services: Sequence[Service], editions: Sequence[Edition], checker: Checker
     ) -> None:
         self._folder, self._numbers = folder, count()
-        self._chance, self._services, self._editions = Chance(seed), services, editions
-        questions = Questions(self._chance, {field: self._known(field) for field in RECORDS}, lists=_LISTS)
+        self._draws, self._services, self._editions = RandomDraws(seed), services, editions
+        questions = Questions(self._draws, {field: self._known(field) for field in RECORDS}, lists=_LISTS)
         self._dates: list[int] = []
         self._seen = Context(questions, editions, self._dates, checker.ledger)
         self._sent = 0
 
-    def play(self, requests: int, deadline: float) -> Tally:
-        """Send waves until there are enough requests, reloading each service in turn; return what was mixed."""
+    def run(self, requests: int, deadline: float) -> CoverageCounters:
+        """Send waves until there are enough requests, reloading each service in turn; return the coverage counters."""
         reloads = cycle([(service, self._data_sets()) for service in self._services])
         while self._sent < requests and monotonic() < deadline:
             service, data_sets = next(reloads)
@@ -89,22 +89,22 @@ class _Player:
             for _ in range(_WAVES_PER_RELOAD):
                 self._wave()
         for service in self._services:
-            service.allowance.check()
-        return Tally(sum((service.tally for service in self._services), Counter()))
+            service.budget.check()
+        return CoverageCounters(sum((service.counters for service in self._services), Counter()))
 
     def _known(self, field: str) -> Sequence[str]:
         """Return an identifier of each data set, and one of none."""
-        drawn = [self._chance.one(edition.identifiers[field]) for edition in self._editions]
+        drawn = [self._draws.one(edition.identifiers[field]) for edition in self._editions]
         return [*dict.fromkeys(drawn), "nobody"]
 
     def _data_sets(self) -> Iterator[Edition]:
         """Yield the data sets that a service loads: all of them in random order, then again."""
         while True:
-            yield from self._chance.shuffled(self._editions)
+            yield from self._draws.shuffled(self._editions)
 
     def _dated(self, service: Service, edition: Edition) -> Edition:
         """Return a data set with a time that is new, that of data before, earlier, or none; or what is served again."""
-        apart = self._chance.weighted(_APART)
+        apart = self._draws.weighted(_APART)
         if apart == inf:
             return service.loaded
         when = None if isnan(apart) else (service.latest or _START) + timedelta(seconds=apart)
@@ -121,7 +121,7 @@ class _Player:
         for service, connection, batch in asked:
             for sent in batch:
                 service.receive(connection, sent)
-            service.tally["pipelined"] += len(batch) - 1
+            service.counters["pipelined"] += len(batch) - 1
             if batch[-1].closes:
                 assert connection.ends(), f"the connection stays open after {batch[-1]}"
                 service.forget(connection)
@@ -130,13 +130,13 @@ class _Player:
         """Yield connections to a service with the requests to send on each."""
         for connection in service.persistent:
             yield connection, self._batch(service)
-        if self._chance.happens(_SHORT_LIVED):
+        if self._draws.happens(_SHORT_LIVED):
             yield service.connect(), self._batch(service, closes=True)
 
     def _batch(self, service: Service, *, closes: bool = False) -> list[Sent]:
-        drawn = [draw(self._chance, self._seen) for _ in range(self._chance.weighted(_BATCHES))]
+        drawn = [random_request(self._draws, self._seen) for _ in range(self._draws.weighted(_BATCHES))]
         first, self._sent = self._sent + 1, self._sent + len(drawn)
-        name, last = service.terms.name, drawn[-1]
+        name, last = service.config.name, drawn[-1]
         return [Sent(number, name, each, closes and each is last) for number, each in enumerate(drawn, first)]
 
     def _wait_for(self, waited: Service) -> None:
@@ -145,7 +145,7 @@ class _Player:
         def has_reloaded() -> bool:
             for service in self._services:
                 for connection in service.persistent:
-                    sent = Sent(0, service.terms.name, _PROBE)
+                    sent = Sent(0, service.config.name, _PROBE)
                     connection.send([sent])
                     service.receive(connection, sent)
             return waited.has_reloaded()

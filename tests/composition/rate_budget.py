@@ -1,12 +1,12 @@
-"""How many requests of the low-rate key a service accepts: its burst, whatever their replies are."""
+"""The number of requests of the low-rate key that a service accepts: its burst, whatever their replies are."""
 
+from tests.composition.configurations import BURST, KEY, LOW_RATE_KEY
 from tests.composition.request import Sent
 from tests.composition.target import PathKind
-from tests.composition.terms import BURST, KEY, LOW_RATE_KEY
 from tests.web.reply import Reply
 
 
-class Allowance:
+class RateBudget:
     """Counts requests of the low-rate key: at least one worker's share, at most the burst."""
 
     def __init__(self, workers: int) -> None:

@@ -1,4 +1,4 @@
-"""The services of a run, with the options and keys of each."""
+"""The configurations of the tested services: options and keys."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -25,8 +25,8 @@ LISTED_ORIGIN: Final = "https://shop.example"
 OTHER_ORIGIN: Final = "https://other.example"
 
 
-class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of a service.
+class Configuration(msgspec.Struct, frozen=True, kw_only=True):
+    """The configuration of a service.
 
     baked        whether its source is a baked file, else a folder
     origin       the origin that may read replies, `*` for any
@@ -52,8 +52,8 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
         return self.origin if self.origin in ("*", origin) else None
 
 
-SERVICES: Final[Sequence[Terms]] = (
-    Terms(
+SERVICES: Final[Sequence[Configuration]] = (
+    Configuration(
         name="one worker",
         workers=1,
         baked=False,
@@ -61,7 +61,7 @@ SERVICES: Final[Sequence[Terms]] = (
         rate_fields=False,
         options=("--encoded-cache", "1"),  # smaller than the answers of a run: entries are evicted
     ),
-    Terms(name="two workers", workers=2, baked=True, origin="*", rate_fields=True),
+    Configuration(name="two workers", workers=2, baked=True, origin="*", rate_fields=True),
 )
 
 

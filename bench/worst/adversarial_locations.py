@@ -1,4 +1,4 @@
-"""Adversarial places and words: poles, half the earth, the antimeridian, single letters, as many words as may be."""
+"""Adversarial locations and searches: poles, half the earth, the antimeridian, single letters, the most words."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, product
@@ -27,7 +27,7 @@ _DENSE: Final = 2
 _NEAREST: Final = 4
 
 
-def by_remoteness(values: Values, random: Random) -> Iterator[str]:
+def adversarial_location_requests(values: Values, random: Random) -> Iterator[str]:
     """Yield targets."""
     choices, facets = [urlencode(filters) for filters in dense_filters(values)], _facets(values)
     places = (_near(values, choices, facets, random), _in_boxes(choices, facets))

@@ -1,4 +1,4 @@
-"""Made-up tables and queries: few values in many spellings, so that records tie, repeat and have nulls."""
+"""Random tables and queries: few values in many spellings, so that records tie, repeat and have nulls."""
 
 import json
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ _LENGTH: Final = re.compile(rb"\r\nContent-Length: ([0-9]+)\r\n")
 _STAYS_OPEN: Final = (200, 404, 422)
 
 
-class Answered(NamedTuple):
+class RawAnswer(NamedTuple):
     """The status and the body of a response, and the parameters that it names as ignored."""
 
     status: int
@@ -25,14 +25,14 @@ class Answered(NamedTuple):
     ignored: bytes = b""
 
 
-class Asker:
+class RawClient:
     """Sends requests to the service, on one connection as long as it stays open."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self, path: str, query: bytes, *, strict: bool = False) -> Answered:
+    async def send(self, path: str, query: bytes, *, strict: bool = False) -> RawAnswer:
         """Send a query unchanged."""
         reader, writer = self._streams = self._streams or await self._connect()
         prefer = b"Prefer: handling=strict\r\n" if strict else b""
@@ -43,10 +43,10 @@ class Asker:
             length = _LENGTH.search(head)
             assert length is not None, head
             body, ignored = await reader.readexactly(int(length[1])), _IGNORED.search(head)
-        answered = Answered(int(head.split(b" ", 2)[1]), body, ignored[1] if ignored else b"")
-        if answered.status not in _STAYS_OPEN:
+        answer = RawAnswer(int(head.split(b" ", 2)[1]), body, ignored[1] if ignored else b"")
+        if answer.status not in _STAYS_OPEN:
             await self.close()
-        return answered
+        return answer
 
     async def close(self) -> None:
         """Close the connection, if any."""
@@ -60,7 +60,7 @@ class Asker:
         return await asyncio.open_connection(self._client.host, self._client.port)
 
 
-async def ask_model(model: "FastAPI", path: str, query: bytes, *, strict: bool = False) -> Answered:
+async def send_to_model(model: "FastAPI", path: str, query: bytes, *, strict: bool = False) -> RawAnswer:
     """Send a request to the model, as an ASGI server would, but with the raw path: Starlette does not support `%2F`."""
     sent: list[MutableMapping[str, Any]] = []
 
@@ -75,4 +75,4 @@ async def ask_model(model: "FastAPI", path: str, query: bytes, *, strict: bool =
     await model({**scope, "query_string": query}, receive, send)
     start, *rest = sent
     ignored = dict(start["headers"]).get(IGNORED_HEADER.lower().encode(), b"")
-    return Answered(start["status"], b"".join(message.get("body", b"") for message in rest), ignored)
+    return RawAnswer(start["status"], b"".join(message.get("body", b"") for message in rest), ignored)

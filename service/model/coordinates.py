@@ -1,4 +1,4 @@
-"""Places: points, circles and boxes on the earth, in decimal degrees, and how requests write them; zooms of maps."""
+"""Coordinates: points, circles and boxes on the earth, in decimal degrees; how requests write them; zooms of maps."""
 
 from collections.abc import Sequence
 from decimal import Decimal

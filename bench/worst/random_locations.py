@@ -1,4 +1,4 @@
-"""Places, words and counts of values, which random requests add to their filters."""
+"""Random locations, words and facets, which random requests add to their filters."""
 
 from collections.abc import Callable
 from math import cos, radians
@@ -20,7 +20,7 @@ _SIZES: Final = (0.001, 0.1, 1.0, 10.0, 90.0)  # of boxes, in degrees
 _Draw = Callable[[Values, Random], str]
 
 
-def locator_params(values: Values, random: Random) -> Params:
+def random_location_params(values: Values, random: Random) -> Params:
     """Return some of the parameters, with random values."""
     params: Params = []
     if random.random() < _NEAR:

@@ -1,4 +1,4 @@
-"""Random draws that repeat for a seed on every Python version, whatever is drawn from."""
+"""Random draws that are reproducible: a seed gives the same draws on every Python version."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -7,8 +7,8 @@ from typing import TypeVar
 _Item = TypeVar("_Item")
 
 
-class Chance:
-    """Random draws, each of one number from `Random.random`, the one method whose sequence is promised."""
+class RandomDraws:
+    """Random draws, each of one number from `Random.random`, the only method whose sequence Python guarantees."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)
@@ -27,13 +27,13 @@ class Chance:
 
     def weighted(self, items: Mapping[_Item, float]) -> _Item:
         """Return one of some items by weight."""
-        place = self._random.random() * sum(items.values())
+        remaining = self._random.random() * sum(items.values())
         for item, weight in items.items():
-            place -= weight
-            if place < 0:
+            remaining -= weight
+            if remaining < 0:
                 return item
         return item
 
     def shuffled(self, items: Sequence[_Item]) -> list[_Item]:
         """Return the items in random order."""
-        return [items[place] for _, place in sorted((self._random.random(), place) for place in range(len(items)))]
+        return [items[index] for _, index in sorted((self._random.random(), index) for index in range(len(items)))]

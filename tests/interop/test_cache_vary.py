@@ -1,11 +1,11 @@
-"""What else a response varies by: content codings, preferences, the version that a request names."""
+"""Vary: content codings, preferences, origins and the data version in a request."""
 
 import subprocess
 from pathlib import Path
 
-from tests.interop.asking import FIRST, SECOND, Field
+from tests.interop.cache_client import FIRST, SECOND, Field
+from tests.interop.caching_proxies import VARNISH, CacheKind
 from tests.interop.conftest import FRESH, SetUp, write
-from tests.interop.fronts import VARNISH, Kind
 from tests.interop.software import found
 from tests.program import SECONDS, eventually
 
@@ -41,9 +41,9 @@ def curl(address: str, *options: str) -> tuple[str, bytes]:
 
 
 def test_curl_decodes_each_coding_to_the_same_bytes_stored_or_not(set_up: SetUp) -> None:
-    stand = set_up(*FRESH)
-    plain = stand.ask_service("/stores", FIRST).body
-    for address in (stand.service.address, stand.front.address, stand.front.address):
+    cached = set_up(*FRESH)
+    plain = cached.fetch_uncached("/stores", FIRST).body
+    for address in (cached.service.address, cached.proxy.address, cached.proxy.address):
         assert curl(f"{address}/stores") == ("zstd", plain)
         for coding in CODINGS:
             assert curl(f"{address}/stores", "-H", f"Accept-Encoding: {coding}") == (coding, plain)
@@ -51,83 +51,85 @@ def test_curl_decodes_each_coding_to_the_same_bytes_stored_or_not(set_up: SetUp)
 
 
 def test_each_coding_is_stored_separately_with_its_own_tag(set_up: SetUp) -> None:
-    stand, codings, tags = set_up(*FRESH), (*CODINGS, "identity"), set()
+    cached, codings, tags = set_up(*FRESH), (*CODINGS, "identity"), set()
     for expected in ("MISS", "HIT"):
         for coding in codings:
-            reply = stand.ask("/stores", FIRST, *accepting(coding))
+            reply = cached.fetch("/stores", FIRST, *accepting(coding))
             assert reply.cache == expected
             assert reply.headers.get("content-encoding", "identity") == coding
             tag = reply.headers["etag"]
             tags.add(tag)
-            assert stand.ask("/stores", FIRST, *accepting(coding), ("If-None-Match", tag)).status == 304
+            assert cached.fetch("/stores", FIRST, *accepting(coding), ("If-None-Match", tag)).status == 304
     assert len(tags) == len(codings)
-    assert stand.reached() == {200: 4}
+    assert cached.received() == {200: 4}
 
 
 def test_no_response_has_a_coding_that_is_not_accepted(set_up: SetUp) -> None:
-    stand = set_up(*FRESH)
+    cached = set_up(*FRESH)
     for coding in CODINGS:
-        stand.ask("/stores", FIRST, *accepting(coding))
+        cached.fetch("/stores", FIRST, *accepting(coding))
     for accepted, coding in BEST_OF.items():
-        answers = [stand.ask("/stores", FIRST, *accepting(*accepted)) for _ in range(2)]
+        answers = [cached.fetch("/stores", FIRST, *accepting(*accepted)) for _ in range(2)]
         assert [reply.headers.get("content-encoding", "") for reply in answers] == [coding] * 2, accepted
         assert answers[1].cache == "HIT"
 
 
-def test_nginx_stores_a_copy_per_accept_encoding_value_and_varnish_one_per_coding(set_up: SetUp, kind: Kind) -> None:
-    stand = set_up(*FRESH)
+def test_nginx_stores_a_copy_per_accept_encoding_value_and_varnish_one_per_coding(
+    set_up: SetUp, kind: CacheKind
+) -> None:
+    cached = set_up(*FRESH)
     ways = ("gzip, br", "gzip,br", "br, gzip")
-    seen = [stand.ask("/stores", FIRST, *accepting(way)).cache for way in ways]
+    seen = [cached.fetch("/stores", FIRST, *accepting(way)).cache for way in ways]
     assert seen == ["MISS", "HIT", "HIT" if kind is VARNISH else "MISS"]
 
 
 def test_each_origin_gets_a_copy_that_names_it(set_up: SetUp) -> None:
     origins = ("http://shop.example", "http://map.example")
-    stand = set_up(*FRESH, *(text for origin in origins for text in ("--cors-origin", origin)))
+    cached = set_up(*FRESH, *(text for origin in origins for text in ("--cors-origin", origin)))
     for expected in ("MISS", "HIT"):
         for origin in origins:
-            reply = stand.ask("/stores", FIRST, ("Origin", origin))
+            reply = cached.fetch("/stores", FIRST, ("Origin", origin))
             assert (reply.cache, reply.headers["access-control-allow-origin"]) == (expected, origin)
-        other = stand.ask("/stores", FIRST, ("Origin", "http://other.example"))
+        other = cached.fetch("/stores", FIRST, ("Origin", "http://other.example"))
         assert (other.cache, other.headers.get("access-control-allow-origin")) == (expected, None)
 
 
 def test_strict_and_lenient_requests_share_no_response(set_up: SetUp) -> None:
-    stand = set_up(*FRESH)
+    cached = set_up(*FRESH)
     target = "/stores?colour=red"
     waiting = ("Prefer", "wait=1")
     for lenient in ((), (waiting,)):
-        assert [stand.ask(target, FIRST, *lenient).cache for _ in range(2)] == ["MISS", "HIT"]
+        assert [cached.fetch(target, FIRST, *lenient).cache for _ in range(2)] == ["MISS", "HIT"]
     for strict in ((STRICT,), (waiting, STRICT), (("prefer", "Handling = strict"),)):
-        assert stand.ask(target, FIRST, *strict).status == 422
-    assert stand.ask(target, FIRST).cache == "HIT"
-    strict_answers = [stand.ask("/stores", FIRST, STRICT) for _ in range(2)]
+        assert cached.fetch(target, FIRST, *strict).status == 422
+    assert cached.fetch(target, FIRST).cache == "HIT"
+    strict_answers = [cached.fetch("/stores", FIRST, STRICT) for _ in range(2)]
     assert [reply.cache for reply in strict_answers] == ["MISS", "HIT"]
     assert {reply.headers["preference-applied"] for reply in strict_answers} == {"handling=strict"}
-    assert "preference-applied" not in stand.ask("/stores", FIRST).headers
+    assert "preference-applied" not in cached.fetch("/stores", FIRST).headers
 
 
 def test_a_request_for_another_version_gets_412_whatever_is_stored(set_up: SetUp) -> None:
-    stand = set_up(*FRESH)
-    version = stand.ask("/stores", FIRST).version
+    cached = set_up(*FRESH)
+    version = cached.fetch("/stores", FIRST).version
     meant, unlike = (("X-Dataset-Version", each) for each in (version, "another"))
-    assert [stand.ask("/stores", FIRST, meant).cache for _ in range(2)] == ["MISS", "HIT"]
+    assert [cached.fetch("/stores", FIRST, meant).cache for _ in range(2)] == ["MISS", "HIT"]
     for refused in ((unlike,), (meant, unlike), (unlike, meant)):
-        reply = stand.ask("/stores", FIRST, *refused)
+        reply = cached.fetch("/stores", FIRST, *refused)
         assert (reply.status, reply.version) == (412, version)
-    assert stand.ask("/stores", SECOND, unlike).status == 412
+    assert cached.fetch("/stores", SECOND, unlike).status == 412
 
 
 def test_paging_ends_with_a_412_and_restarts_with_the_version_in_it(set_up: SetUp, data: Path) -> None:
-    stand = set_up(*FRESH)
+    cached = set_up(*FRESH)
     one, two = "/stores?limit=1", "/stores?limit=1&page_num=2"
-    old = stand.ask(one, FIRST)
+    old = cached.fetch(one, FIRST)
     write(data, 6)
-    eventually(lambda: stand.ask_service(one, FIRST).version != old.version)
-    refused = stand.ask(two, FIRST, ("X-Dataset-Version", old.version))
+    eventually(lambda: cached.fetch_uncached(one, FIRST).version != old.version)
+    refused = cached.fetch(two, FIRST, ("X-Dataset-Version", old.version))
     assert refused.status == 412
     # The cached first page is still the old one: restarting without a version would fail again.
-    assert stand.ask(one, FIRST).version == old.version
+    assert cached.fetch(one, FIRST).version == old.version
     meant = ("X-Dataset-Version", refused.version)
-    assert [stand.ask(page, FIRST, meant).status for page in (one, two)] == [200, 200]
-    assert b"generation 6" in stand.ask(one, FIRST, meant).body
+    assert [cached.fetch(page, FIRST, meant).status for page in (one, two)] == [200, 200]
+    assert b"generation 6" in cached.fetch(one, FIRST, meant).body

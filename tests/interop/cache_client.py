@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tests.interop.fronts import Front
+from tests.interop.caching_proxies import CachingProxy
 from tests.program import SECONDS, Running
 
 Field = tuple[str, str]
@@ -37,7 +37,7 @@ class Reply(msgspec.Struct, frozen=True):
         return self.headers["x-dataset-version"]
 
 
-def ask(address: str, target: str, *fields: Field, method: str = "GET") -> Reply:
+def fetch(address: str, target: str, *fields: Field, method: str = "GET") -> Reply:
     """Send one request on a new connection, with these header fields and Host."""
     with closing(HTTPConnection(urlsplit(address).netloc, timeout=SECONDS)) as connection:
         connection.putrequest(method, target, skip_accept_encoding=True)
@@ -54,8 +54,8 @@ def exchange(connection: HTTPConnection, fields: Iterable[Field]) -> Reply:
     return Reply(response.status, headers, response.read())
 
 
-def reached(service: Running) -> dict[int, int]:
-    """Return how many requests for data reached the service, by status."""
+def received(service: Running) -> dict[int, int]:
+    """Return how many requests for data received the service, by status."""
     counts: Counter[int] = Counter()
     for name, value in service.metrics().items():
         if answered := _ANSWERED.fullmatch(name):
@@ -63,20 +63,20 @@ def reached(service: Running) -> dict[int, int]:
     return dict(counts)
 
 
-class Stand(msgspec.Struct, frozen=True):
+class CachedService(msgspec.Struct, frozen=True):
     """A service and the cache in front of it."""
 
     service: Running
-    front: Front
+    proxy: CachingProxy
 
-    def ask(self, target: str, *fields: Field, method: str = "GET") -> Reply:
+    def fetch(self, target: str, *fields: Field, method: str = "GET") -> Reply:
         """Send a request to the cache."""
-        return ask(self.front.address, target, *fields, method=method)
+        return fetch(self.proxy.address, target, *fields, method=method)
 
-    def ask_service(self, target: str, *fields: Field) -> Reply:
+    def fetch_uncached(self, target: str, *fields: Field) -> Reply:
         """Send a request to the service, bypassing the cache."""
-        return ask(self.service.address, target, *fields)
+        return fetch(self.service.address, target, *fields)
 
-    def reached(self) -> dict[int, int]:
-        """Return how many requests for data reached the service, by status."""
-        return reached(self.service)
+    def received(self) -> dict[int, int]:
+        """Return how many requests for data received the service, by status."""
+        return received(self.service)

@@ -1,4 +1,4 @@
-"""Requests for clusters: random maps, and those with as many stores, cells or words as may be."""
+"""Requests for clusters: random maps, and those with the most stores, cells or words that are allowed."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 
 from bench.wire.locator import CLUSTERS_PATH
 from bench.wire.shapes import STORES_PATH
-from bench.worst.chance import random_filters
+from bench.worst.adversarial_locations import BOXES, dense_filters, texts
 from bench.worst.directory import Directory
-from bench.worst.locator import random_box, random_words
-from bench.worst.remote import BOXES, dense_filters, texts
+from bench.worst.random_locations import random_box, random_words
+from bench.worst.random_requests import random_filters
 from bench.worst.values import Params, Values
 from service.engine.clusters import MAX_CELLS
-from service.model.place import MAX_ZOOM
+from service.model.coordinates import MAX_ZOOM
 
 _WITH_WORDS: Final = 0.2
 # Nearly the world: its edges cut cells.
@@ -24,7 +24,7 @@ _TRIED: Final = 50
 _WORD_ZOOMS: Final = (0, 4, 6, MAX_ZOOM)
 
 
-def maps_by_chance(values: Values, random: Random) -> Iterator[str]:
+def random_cluster_requests(values: Values, random: Random) -> Iterator[str]:
     """Yield targets endlessly."""
     while True:
         params = random_filters(values, random)
@@ -33,7 +33,7 @@ def maps_by_chance(values: Values, random: Random) -> Iterator[str]:
         yield _target(random_box(values, random), random.randint(0, MAX_ZOOM), params)
 
 
-def maps_by_malice(directory: Directory, values: Values, random: Random) -> Iterator[str]:
+def adversarial_cluster_requests(directory: Directory, values: Values, random: Random) -> Iterator[str]:
     """Yield targets: large boxes at every zoom, with filters of many stores or of many cells; and with words."""
     boxes = (*BOXES, *_NEARLY)
     for box, filters, zoom in product(boxes, dense_filters(values), range(MAX_ZOOM + 1)):

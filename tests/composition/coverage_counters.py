@@ -1,11 +1,11 @@
-"""Counts of what was mixed: a run without some kind of reply proves nothing about it."""
+"""How often a session covered each kind of request and reply: what never occurred was not tested."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from tests.composition.configurations import KEY, LOW_RATE_KEY
 from tests.composition.request import Sent
-from tests.composition.terms import KEY, LOW_RATE_KEY
 from tests.web.reply import Reply
 
 _LONG: Final = 32 << 10
@@ -26,8 +26,8 @@ NEEDED: Final[Mapping[str, float]] = {
 }
 
 
-class Tally(Counter[str]):
-    """Counts by kind."""
+class CoverageCounters(Counter[str]):
+    """The number of requests and replies of each kind."""
 
     def note(self, sent: Sent, reply: Reply, *, old: bool) -> None:
         """Count a reply; `old` if it is from the data before a reload that is in progress."""
@@ -37,7 +37,7 @@ class Tally(Counter[str]):
             self.update(f"{kind} of a map" for kind in kinds)
         self["old data during a reload"] += old
 
-    def lacking(self) -> dict[str, int]:
+    def missing(self) -> dict[str, int]:
         """Return the counts that are too low."""
         thousands = self["requests"] / 1000
         return {kind: self[kind] for kind, least in NEEDED.items() if self[kind] < int(least * thousands)}

@@ -1,6 +1,6 @@
-"""What requests are made of. A method, a header field or a value of one joins the mix by a line in a table here.
+"""Random requests. To add a method, a header field or a value of one, add a line to a table here.
 
-`judgement.py` says what a field changes in replies; a field that changes nothing needs its line alone.
+`expected_replies.py` says how a field changes replies; a field that changes nothing needs no more than its line.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,13 +10,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from tests.composition.chance import Chance
-from tests.composition.editions import Edition
-from tests.composition.ledger import Ledger, Variant
-from tests.composition.questions import Question, Questions
-from tests.composition.request import Request
-from tests.composition.target import write
-from tests.composition.terms import (
+from tests.composition.configurations import (
     FILED_KEY,
     HIGH_RATE_KEY,
     KEY,
@@ -25,6 +19,12 @@ from tests.composition.terms import (
     OTHER_ORIGIN,
     PLAIN_KEY,
 )
+from tests.composition.editions import Edition
+from tests.composition.ledger import Ledger, Variant
+from tests.composition.questions import Question, Questions
+from tests.composition.random_draws import RandomDraws
+from tests.composition.request import Request
+from tests.composition.target import write
 from tests.web.negotiation import CODINGS
 
 # Key -> weight; the empty text is an empty field.
@@ -67,44 +67,44 @@ _CODINGS: Final = ("identity", *CODINGS)
 _RECENT: Final = 4
 
 # Draws the value of a header field for a request that asks a question.
-Draw = Callable[[Chance, Question, Context], str]
+Draw = Callable[[RandomDraws, Question, Context], str]
 
 
 def _any(values: Sequence[str]) -> Draw:
-    return lambda chance, _question, _seen: chance.one(values)
+    return lambda draws, _question, _seen: draws.one(values)
 
 
-def _version(chance: Chance, _question: Question, seen: Context) -> str:
-    return chance.one([edition.version for edition in seen.editions] * 2 + ["", "of-no-data"])
+def _version(draws: RandomDraws, _question: Question, seen: Context) -> str:
+    return draws.one([edition.version for edition in seen.editions] * 2 + ["", "of-no-data"])
 
 
-def _date(chance: Chance, _question: Question, seen: Context) -> str:
-    moment = chance.one([*seen.dates[-_RECENT:], 0])
-    return chance.one([formatdate(moment + late, usegmt=True) for late in (-1, 0, 0, 1)] + ["yesterday"])
+def _date(draws: RandomDraws, _question: Question, seen: Context) -> str:
+    moment = draws.one([*seen.dates[-_RECENT:], 0])
+    return draws.one([formatdate(moment + late, usegmt=True) for late in (-1, 0, 0, 1)] + ["yesterday"])
 
 
-def _tag_list(chance: Chance, question: Question, seen: Context) -> str:
+def _tag_list(draws: RandomDraws, question: Question, seen: Context) -> str:
     """Return one to three tags: mostly of this question, or of another resource asked the same query."""
-    return ", ".join(_tag(chance, question, seen) for _ in range(chance.weighted({1: 6, 2: 2, 3: 2})))
+    return ", ".join(_tag(draws, question, seen) for _ in range(draws.weighted({1: 6, 2: 2, 3: 2})))
 
 
-def _tag(chance: Chance, question: Question, seen: Context) -> str:
+def _tag(draws: RandomDraws, question: Question, seen: Context) -> str:
     """Return a tag of a question in a random version and coding among those that are known."""
-    others = (question, question, question, *seen.questions.like[question.pairs], chance.one(seen.questions.all))
-    asked, start = chance.one(others), chance.below(len(seen.editions) * len(_CODINGS))
+    others = (question, question, question, *seen.questions.like[question.pairs], draws.one(seen.questions.all))
+    asked, start = draws.one(others), draws.below(len(seen.editions) * len(_CODINGS))
     known = (
         seen.ledger.tag(Variant(asked, version, coding))
         for version, coding in _rotated(list(product([each.version for each in seen.editions], _CODINGS)), start)
     )
-    return ("W/" if chance.happens(0.2) else "") + next(filter(None, known), '"unknown"')
+    return ("W/" if draws.happens(0.2) else "") + next(filter(None, known), '"unknown"')
 
 
 def _rotated(items: Sequence[_Item], start: int) -> Sequence[_Item]:
     return (*items[start:], *items[:start])
 
 
-def _condition(chance: Chance, question: Question, seen: Context) -> str:
-    tags, anything = _tag_list(chance, question, seen), chance.happens(0.05)
+def _condition(draws: RandomDraws, question: Question, seen: Context) -> str:
+    tags, anything = _tag_list(draws, question, seen), draws.happens(0.05)
     return "*" if anything else tags
 
 
@@ -127,14 +127,14 @@ FIELDS: Final[Sequence[FieldChoice]] = (
     FieldChoice("If-Match", 0.06, _condition),
     FieldChoice("If-Modified-Since", 0.12, _date),
     FieldChoice("If-Unmodified-Since", 0.05, _date),
-    FieldChoice(KEY, 0.97, lambda chance, _question, _seen: chance.weighted(KEYS)),
+    FieldChoice(KEY, 0.97, lambda draws, _question, _seen: draws.weighted(KEYS)),
 )
 BODIES: Final[Mapping[str, bytes]] = {"POST": b'{"a": 1}'}
 
 
-def draw(chance: Chance, seen: Context) -> Request:
-    """Return a request."""
-    target = write(chance, chance.one(seen.questions.all))
-    method = chance.weighted(METHODS)
-    fields = {field.name: field.draw(chance, target.question, seen) for field in FIELDS if chance.happens(field.share)}
+def random_request(draws: RandomDraws, seen: Context) -> Request:
+    """Return a random request."""
+    target = write(draws, draws.one(seen.questions.all))
+    method = draws.weighted(METHODS)
+    fields = {field.name: field.draw(draws, target.question, seen) for field in FIELDS if draws.happens(field.share)}
     return Request(target, method, fields, BODIES.get(method, b""))

@@ -135,13 +135,13 @@ def _generation(target: str, body: dict[str, object]) -> int:
     return generation.number
 
 
-def some_of(service: Running) -> list[Client]:
+def two_clients(service: Running) -> list[Client]:
     """Return two clients of a service."""
     versions = Versions()
     return [Client(service.address, versions) for _ in range(2)]
 
 
-def of_each_worker(service: Running) -> list[Client]:
+def clients_of_all_workers(service: Running) -> list[Client]:
     """Return a client of each worker, with an open connection that has served a request."""
     versions = Versions()
 
@@ -150,13 +150,13 @@ def of_each_worker(service: Running) -> list[Client]:
         client.get("/health")
         return client
 
-    found = one_of_each_worker(service, connect)
+    found = connections_to_all_workers(service, connect)
     for client in found:
         client.ask("/stores")
     return found
 
 
-def one_of_each_worker(service: Running, connect: Callable[[], _Connected]) -> list[_Connected]:
+def connections_to_all_workers(service: Running, connect: Callable[[], _Connected]) -> list[_Connected]:
     """Return a connection to each worker; `connect` opens one and sends a request on it."""
     workers = set(service.workers() or [service.process.pid])
     found: dict[int, _Connected] = {}
@@ -173,18 +173,18 @@ def one_of_each_worker(service: Running, connect: Callable[[], _Connected]) -> l
 
 
 @contextmanager
-def clients(*asking: Client) -> Iterator[Sequence[Client]]:
+def running_clients(*running: Client) -> Iterator[Sequence[Client]]:
     """Run clients until the block ends; fail if a response was wrong, or a client had none."""
-    for client in asking:
+    for client in running:
         client.start()
     try:
-        yield asking
+        yield running
     finally:
-        for client in asking:
+        for client in running:
             client.stop()
-    assert all(client.answers for client in asking)
+    assert all(client.answers for client in running)
 
 
-def all_see(asking: Sequence[Client], number: int) -> bool:
+def all_see(running: Sequence[Client], number: int) -> bool:
     """Return whether every client has seen a generation, or has failed, which ends the wait."""
-    return all(client.seen >= number or client.failed is not None for client in asking)
+    return all(client.seen >= number or client.failed is not None for client in running)

@@ -23,7 +23,7 @@ _ABOVE, _BELOW = "\u0315", "\u0316"
 _EIGHTEEN: Final = "\ufdfa"
 
 
-def by_malice(values: Values, random: Random) -> Iterator[str]:
+def adversarial_requests(values: Values, random: Random) -> Iterator[str]:
     """Yield targets."""
     orders = product(STORES.sort_keys, SORT_ORDERS, (1, _DEEP))
     for filters, (by, order, page_num) in product(_filters(values, random), list(orders)):

@@ -1,4 +1,4 @@
-"""Caches in front of the service, with the very files of examples/caches; only the two ports in them are others."""
+"""Caches in front of the service: the files of examples/caches, with other ports."""
 
 import os
 import pwd
@@ -23,25 +23,25 @@ HOST: Final = "127.0.0.1"
 SERVICE_PORT, FRONT_PORT = "8080", "8081"
 
 
-class Front(msgspec.Struct, frozen=True):
+class CachingProxy(msgspec.Struct, frozen=True):
     """A cache that runs: its kind, where it listens, and the folder in which it works."""
 
-    kind: "Kind"
+    kind: "CacheKind"
     address: str
     folder: Path
 
     def purge(self, version: str) -> None:
         """Purge all responses of other versions of the data."""
-        self.kind.forget(self.folder, version)
+        self.kind.purge(self.folder, version)
 
 
-class Kind(msgspec.Struct, frozen=True, kw_only=True):
+class CacheKind(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of cache.
 
     file     its configuration, in examples/caches
     options  how its program is started in a folder, on a port
-    forget   how it forgets what is not of a version
-    down     what it answers when the service is gone
+    purge    removes the responses of other versions from it
+    down     the status of its responses if the service is down
     """
 
     name: str
@@ -49,11 +49,11 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     package: str
     file: str
     options: Callable[[Path, int], Sequence[str | Path]]
-    forget: Callable[[Path, str], None]
+    purge: Callable[[Path, str], None]
     down: int
 
     @contextmanager
-    def serving(self, service: str, folder: Path, port: int, *changes: tuple[str, str]) -> Iterator[Front]:
+    def serving(self, service: str, folder: Path, port: int, *changes: tuple[str, str]) -> Iterator[CachingProxy]:
         """Run it in front of a service, with changes of its file: a text, and what replaces it."""
         folder.mkdir()
         text = (EXAMPLES / self.file).read_text()
@@ -64,7 +64,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
         (folder / self.file).write_text(text)
         command = [found(self.program, package=self.package), *self.options(folder, port)]
         with running(command, folder.with_suffix(".log"), ready=lambda: answers(port)):
-            yield Front(self, f"http://{HOST}:{port}", folder)
+            yield CachingProxy(self, f"http://{HOST}:{port}", folder)
 
 
 def listens(port: int) -> bool:
@@ -94,7 +94,7 @@ def nginx_options(folder: Path, _: int) -> Sequence[str | Path]:
     return "-e", "stderr", "-p", folder, "-c", "nginx.conf", "-g", f"user {pwd.getpwuid(os.geteuid()).pw_name};"
 
 
-def _nginx_forgets(folder: Path, _: str) -> None:
+def _purge_nginx(folder: Path, _: str) -> None:
     for stored in (folder / "stored").iterdir():
         shutil.rmtree(stored)
 
@@ -105,7 +105,7 @@ def _varnish(folder: Path, port: int) -> Sequence[str | Path]:
     return "-F", "-j", "none", *listening, "-f", folder / "default.vcl", "-p", "http_gzip_support=off"
 
 
-def _varnish_forgets(folder: Path, version: str) -> None:
+def _purge_varnish(folder: Path, version: str) -> None:
     administer(folder, "ban", f"obj.http.X-Dataset-Version != {version}")
 
 
@@ -115,21 +115,21 @@ def administer(folder: Path, *command: str) -> None:
     subprocess.run([admin, "-n", folder / "work", *command], check=True, capture_output=True, timeout=SECONDS)
 
 
-NGINX: Final = Kind(
+NGINX: Final = CacheKind(
     name="nginx",
     program="nginx",
     package="nginx",
     file="nginx.conf",
     options=nginx_options,
-    forget=_nginx_forgets,
+    purge=_purge_nginx,
     down=502,
 )
-VARNISH: Final = Kind(
+VARNISH: Final = CacheKind(
     name="varnish",
     program="varnishd",
     package="varnish",
     file="default.vcl",
     options=_varnish,
-    forget=_varnish_forgets,
+    purge=_purge_varnish,
     down=503,
 )
