@@ -13,8 +13,9 @@ from service.engine.grid import Cells, Places, cells_of, sort_by_cell
 from service.engine.sphere import Floats, rounded_metres, unit_vector
 from service.engine.string_array import StringArray
 from service.engine.z_order import ZOrder, build_z_order
+from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.kinds import key_number, number_key
-from service.model.place import MAX_LATITUDE, MAX_LONGITUDE, Position
+from service.model.place import Position
 
 DIMENSIONS: Final = 3
 _MANY: Final = 10_000  # vectors
