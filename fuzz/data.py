@@ -150,7 +150,7 @@ def _compile(form: str, text: bytes, resource: Resource) -> int:
     table = compiler.build()
     assert len(table) == compiler.records - compiler.skipped - compiler.repeated
     for row in range(len(table)):
-        json.loads(table.rows[row].removesuffix(b","))
+        json.loads(bytes(table.row(row)))
     return compiler.records
 
 

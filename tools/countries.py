@@ -18,7 +18,8 @@ from typing import Final
 
 import msgspec
 
-from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, Box
+from service.model.coordinates import Box
+from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 
 FILE: Final = Path(__file__).parents[1] / "service" / "loading" / "countries.json"
 SOURCE: Final = "Natural Earth 1:10m Admin 1 v4.1.0, public domain, in world_map.gpkg of QGIS; tools/countries.py"

@@ -15,10 +15,11 @@ from service.engine.grid import grid_cells
 from service.engine.locations import DIMENSIONS, Locations
 from service.engine.mercator import AXIS, MortonCodes
 from service.engine.string_array import StringArray
-from service.engine.table import Table
+from service.engine.table import ROW_END, Table
 from service.engine.text_index import TextIndex
 from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Zooms, ZOrder, build_z_order
-from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM
+from service.model.coordinates import MAX_ZOOM
+from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.records import Resource
 from service.texts import printable, truncate
 
@@ -31,7 +32,7 @@ _CHUNK: Final = 1 << 13  # strings compared at once: they fit the processor's ca
 _MAX_DEVIATION: Final = 1e-12  # of the square of a vector's length from 1
 _NO_RECORD: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _ROW_START: Final = b"{"
-_ROW_END: Final = b"},"
+_RECORD_END: Final = b"}" + ROW_END
 _LINE_END: Final = b"\n"  # in no JSON of one line
 _RECORDS: Final = 512  # decoded at once: no other thread runs meanwhile, for a third of a millisecond
 _TURN_SECONDS: Final = 1e-5  # for other threads, which would wait for 5 ms otherwise
@@ -64,8 +65,8 @@ def check_table(resource: Resource, table: Table) -> None:
 def validate_identifiers(resource: Resource, table: Table) -> None:
     """Check that each row has the identifier in its column. Raises `DamagedFile`."""
     decode, key = msgspec.json.Decoder(resource.record).decode, table.columns[resource.identifier]
-    for number, row in enumerate(table.rows):
-        identifier: str = getattr(decode(row[:-1]), resource.identifier)
+    for number in range(len(table)):
+        identifier: str = getattr(decode(table.row(number)), resource.identifier)
         if key.values is not None and key.values[key.codes[number]] != identifier.encode():
             raise DamagedFile(f"row {number} of {resource.name} has another identifier than its column")
 
@@ -96,7 +97,7 @@ def _check_text_index(name: str, index: TextIndex) -> None:
 
 
 def _check_rows(resource: Resource, rows: StringArray) -> None:
-    """Check that each row is a record in JSON, followed by a comma.
+    """Check that each row is a record in JSON, followed by `ROW_END`.
 
     Many at once, as lines: what begins and ends like an object cannot be parts of one value on several lines.
     """
@@ -113,9 +114,9 @@ def _check_rows(resource: Resource, rows: StringArray) -> None:
 
 def _are_records(decoder: msgspec.json.Decoder[Any], rows: StringArray) -> bool:
     data, starts, ends = np.frombuffer(rows.data, np.uint8).copy(), rows.offsets[:-1], rows.offsets[1:]
-    if int((ends - starts).min()) < len(_ROW_START) + len(_ROW_END):
+    if int((ends - starts).min()) < len(_ROW_START) + len(_RECORD_END):
         return False
-    places = ((starts, _ROW_START[0]), (ends - 2, _ROW_END[0]), (ends - 1, _ROW_END[1]))
+    places = ((starts, _ROW_START[0]), (ends - 2, _RECORD_END[0]), (ends - 1, _RECORD_END[1]))
     if not all((data.take(place) == byte).all() for place, byte in places):
         return False
     data[ends - 1] = _LINE_END[0]
@@ -129,11 +130,11 @@ def _invalid(decoder: msgspec.json.Decoder[Any], rows: StringArray) -> Iterator[
     """Yield the number of each row that is not a record and a comma, and why."""
     for number, row in enumerate(rows):
         try:
-            decoder.decode(row[:-1])
+            decoder.decode(row[: -len(ROW_END)])
         except _NO_RECORD as error:
             yield number, printable(truncate(str(error)))
         else:
-            if not (row.startswith(_ROW_START) and row.endswith(_ROW_END)):
+            if not (row.startswith(_ROW_START) and row.endswith(_RECORD_END)):
                 yield number, "it is not enclosed in braces, with a comma"
 
 

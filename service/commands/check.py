@@ -82,7 +82,7 @@ def _first_stores(stores: Table) -> Iterator[StyledLine]:
     for row in range(min(_SHOWN, len(stores))):
         if row:
             yield "", ""
-        for name, value in orjson.loads(bytes(stores.rows[row]).rstrip(b",")).items():
+        for name, value in orjson.loads(stores.row(row)).items():
             text = shorten(_printable_json(orjson.dumps(value).decode()), _COLUMNS)
             yield f"  {name:{width}}  {text}", "dim" if value is None else ""
 

@@ -10,6 +10,13 @@ _WORD_SHIFT: Final = 6
 _BIT: Final = 63
 # If fewer words than one in so many have a bit that is set, the others are skipped.
 _SPARSE: Final = 4
+# If a condition matches less than 1 / 64 of the rows, intersecting lists of rows and sorting is cheaper.
+_DENSE: Final = 64
+
+
+def is_dense(count: int, length: int) -> bool:
+    """Return whether a bitmap of so many positions out of `length` is cheaper than their list."""
+    return count * _DENSE >= length > _DENSE
 
 
 def pack(mask: NDArray[np.bool_]) -> Bitmap:

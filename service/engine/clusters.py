@@ -16,7 +16,8 @@ from service.engine.locations import Locations
 from service.engine.mercator import AXIS, AXIS_BITS, MortonCodes, columns, interleave, lines, separate
 from service.engine.sphere import Floats
 from service.engine.z_order import UNITS_PER_DEGREE, Fixed, Totals, Zooms, ZOrder, fixed, totals, zooms_of
-from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM, Box
+from service.model.coordinates import MAX_ZOOM, Box
+from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 
 MAX_CELLS: Final = 4000
 NO_ROW: Final = -1

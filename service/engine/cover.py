@@ -18,7 +18,8 @@ from service.engine.grid import (
     spans,
 )
 from service.engine.sphere import EARTH_RADIUS, Floats, box_around
-from service.model.coordinates import MAX_LONGITUDE, Box, Circle
+from service.model.coordinates import Box, Circle
+from service.model.degrees import MAX_LONGITUDE
 
 _MARGIN: Final = 1e-5  # degrees; far above the rounding errors of this module
 # No point of a band is farther from the one in its middle, on the same meridian.

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from service.engine.column import Rows
 from service.engine.sphere import Floats
-from service.model.coordinates import MAX_LATITUDE, Box, Position
+from service.model.coordinates import Box, Position
+from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 
 GridCells = NDArray[np.uint32]
 Places = NDArray[np.intp]
@@ -21,8 +22,8 @@ BAND_HEIGHT: Final = 0.1
 _BANDS: Final = 1800
 _COLUMN_BITS: Final = 21
 _COLUMNS: Final = 1 << _COLUMN_BITS
-_BANDS_PER_DEGREE: Final = _BANDS / 180
-_COLUMNS_PER_DEGREE: Final = _COLUMNS / 360
+_BANDS_PER_DEGREE: Final = _BANDS / (2 * MAX_LATITUDE)
+_COLUMNS_PER_DEGREE: Final = _COLUMNS / (2 * MAX_LONGITUDE)
 _GAPS: Final = 2  # a copy of an item costs as much as to test one more
 _ROW_BITS: Final = np.uint64(32)
 _ROW_MASK: Final = np.uint64((1 << 32) - 1)
@@ -30,12 +31,12 @@ _ROW_MASK: Final = np.uint64((1 << 32) - 1)
 
 def grid_cells(latitudes: Floats, longitudes: Floats) -> GridCells:
     """Return the cell of each point."""
-    bands = np.minimum((latitudes + 90) * _BANDS_PER_DEGREE, _BANDS - 1).astype(np.uint32)
+    bands = np.minimum((latitudes + MAX_LATITUDE) * _BANDS_PER_DEGREE, _BANDS - 1).astype(np.uint32)
     return bands << np.uint32(_COLUMN_BITS) | _columns(longitudes)
 
 
 def _columns(longitudes: Floats) -> GridCells:
-    return np.minimum((longitudes + 180) * _COLUMNS_PER_DEGREE, _COLUMNS - 1).astype(np.uint32)
+    return np.minimum((longitudes + MAX_LONGITUDE) * _COLUMNS_PER_DEGREE, _COLUMNS - 1).astype(np.uint32)
 
 
 def cell_of(point: Position) -> int:
@@ -50,11 +51,11 @@ def sort_by_cell(cells: GridCells, rows: Rows) -> tuple[GridCells, Rows]:
 
 
 def _band(latitude: float) -> int:
-    return min(int((latitude + 90) * _BANDS_PER_DEGREE), _BANDS - 1)
+    return min(int((latitude + MAX_LATITUDE) * _BANDS_PER_DEGREE), _BANDS - 1)
 
 
 def _column(longitude: float) -> int:
-    return min(int((longitude + 180) * _COLUMNS_PER_DEGREE), _COLUMNS - 1)
+    return min(int((longitude + MAX_LONGITUDE) * _COLUMNS_PER_DEGREE), _COLUMNS - 1)
 
 
 class Spans(msgspec.Struct, frozen=True, eq=False):
@@ -149,9 +150,9 @@ def spans(cells: GridCells, box: Box) -> Spans:
     if west <= east:
         return _band_spans(cells, box)
     if _column(west) == _column(east):  # all around but less than a column
-        return _band_spans(cells, Box(-180, south, 180, north))
-    one, other = (_band_spans(cells, part) for part in (Box(west, south, 180, north), Box(-180, south, east, north)))
-    return join(one, other)
+        return _band_spans(cells, Box(-MAX_LONGITUDE, south, MAX_LONGITUDE, north))
+    one, other = Box(west, south, MAX_LONGITUDE, north), Box(-MAX_LONGITUDE, south, east, north)
+    return join(_band_spans(cells, one), _band_spans(cells, other))
 
 
 def _band_spans(cells: GridCells, box: Box) -> Spans:

@@ -13,7 +13,8 @@ from service.engine.grid import GridCells, Places, grid_cells, sort_by_cell
 from service.engine.sphere import Floats, rounded_metres, unit_vector
 from service.engine.string_array import StringArray
 from service.engine.z_order import ZOrder, build_z_order
-from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, Position
+from service.model.coordinates import Position
+from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.kinds import key_number, number_key
 
 DIMENSIONS: Final = 3

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from service.engine.areas import Area
-from service.engine.bitmap import Bitmap, pack, positions, unpack
+from service.engine.bitmap import Bitmap, is_dense, pack, positions, unpack
 from service.engine.conditions import Condition, Predicate, conditions, predicates
 from service.engine.distance_order import DistanceOrder, NearestRows, order_rows
 from service.engine.selection import ListedRows, MarkedRows, RowBitmap, RowList, Selection
@@ -17,9 +17,6 @@ from service.model.coordinates import Position
 from service.model.query import ALL_ROWS, Criteria
 from service.model.records import DISTANCE
 
-# If the most selective condition matches less than 1 / 64 of the rows, intersecting lists of rows and sorting is
-# cheaper.
-_BITMAP_FRACTION: Final = 64
 _FEW_VALUES: Final = 8
 
 
@@ -96,7 +93,7 @@ def intersection(table: Table, criteria: Criteria, order: str, *, most_added: in
 
 def are_many(count: int, table: Table) -> bool:
     """Return whether a number of rows is so large a part of a table that bitmaps are cheaper than lists of rows."""
-    return count * _BITMAP_FRACTION >= len(table) > _BITMAP_FRACTION
+    return is_dense(count, len(table))
 
 
 def _find(table: Table, criteria: Criteria, order: str) -> RowList | RowBitmap:

@@ -31,14 +31,16 @@ _OVERHEAD: Final = 2048  # of a selection with a few criteria
 _ENCODE: Final = msgspec.json.Encoder().encode
 _DISTANCE: Final = f',"{DISTANCE}":'.encode()  # as the last member
 _END: Final = b"}"
+# After each row, so that consecutive rows are one view of the buffer.
+ROW_END: Final = b","
 _BREAK: Final = b"\0"  # in no JSON
-_BETWEEN: Final = _END + b"," + _BREAK + _DISTANCE
+_BETWEEN: Final = _END + ROW_END + _BREAK + _DISTANCE
 
 
 class Table:
     """Rows and their columns by field. Immutable.
 
-    rows       each row as JSON, followed by a comma
+    rows       each row as JSON, followed by `ROW_END`
     columns    field -> its column
     order_by   the field that the rows are numbered by, ties by `key`
     key        the field that identifies a row
@@ -78,18 +80,22 @@ class Table:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def row(self, number: int) -> memoryview:
+        """Return a row as JSON."""
+        return self.rows.view(number)[: -len(ROW_END)]
+
     def json(self, rows: Rows) -> list[memoryview]:
         """Return rows as chunks of JSON that concatenate to a list body."""
         chunks = self.rows.chunks(rows)
         if chunks:
-            chunks[-1] = chunks[-1][:-1]  # without the trailing comma
+            chunks[-1] = chunks[-1][: -len(ROW_END)]
         return chunks
 
     def json_with_distances(self, rows: Rows, distances: Sequence[float | None]) -> list[bytes]:
         """Return rows with their distances as one chunk of JSON that is a list body."""
         members = (_DISTANCE + _ENCODE(distances)[1:-1].replace(b",", _BETWEEN) + _END).split(_BREAK)
         chunks: list[bytes | memoryview] = [b""] * (2 * len(members))
-        chunks[::2] = self.rows.views(rows, without=len(_END) + 1)
+        chunks[::2] = self.rows.views(rows, without=len(_END + ROW_END))
         chunks[1::2] = members
         return [b"".join(chunks)]
 
@@ -100,10 +106,10 @@ class Table:
         return self.columns[name].order
 
     def find(self, key: str) -> memoryview | None:
-        """Return the row with an identifier, without the trailing comma, or None."""
+        """Return the row with an identifier as JSON, or None."""
         column, keys = self.columns[self.key], self.columns[self.key].values
         code = None if keys is None else keys.find(key.encode("utf-8", "surrogatepass"))
-        return None if code is None else self.rows.view(int(column.order[column.starts[code]]))[:-1]
+        return None if code is None else self.row(int(column.order[column.starts[code]]))
 
     def has_bitmap(self, field: str, code: int, sort_by: str) -> bool:
         """Return whether the bitmap of the rows with a value is cached."""

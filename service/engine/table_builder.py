@@ -47,7 +47,7 @@ class TableBuilder:
         self._texts: dict[str, list[bytes]] = {name: [] for name in searched}
 
     def add(self, rows: Sequence[bytes], keys: Mapping[str, bytes], texts: Mapping[str, bytes] | None = None) -> None:
-        """Append rows, each followed by a comma, and the keys of each field, in the format of `join_keys`.
+        """Append rows, each followed by `ROW_END`, and the keys of each field, in the format of `join_keys`.
 
         `texts` are those of searched fields, in the same format, where their keys have other words.
         """

@@ -6,14 +6,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.bitmap import Bitmap, is_set, pack, positions
+from service.engine.bitmap import Bitmap, is_dense, is_set, pack, positions
 from service.engine.bounded_cache import BoundedCache
 from service.engine.column import Rows
 from service.engine.string_array import StringArray
 from service.model.words import Term
 
-# A term with postings for at least 1 / 64 of the rows is a bitmap.
-_BITMAP_FRACTION: Final = 64
 _CACHE_BYTES: Final = 16 << 20
 # Searching a row in sorted postings costs as much as marking this many postings in a bitmap.
 _SEARCH_COST: Final = 16
@@ -70,7 +68,7 @@ class TermMatch(msgspec.Struct, frozen=True, eq=False):
     @property
     def is_dense(self) -> bool:
         """Whether a bitmap is cheaper than the postings."""
-        return self.count * _BITMAP_FRACTION >= self.index.length > _BITMAP_FRACTION
+        return is_dense(self.count, self.index.length)
 
     def rows(self) -> Rows:
         """Return the matching rows, ascending."""

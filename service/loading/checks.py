@@ -10,6 +10,7 @@ from msgspec import UNSET
 from service.engine.column import NULL_KEY, join_keys
 from service.loading.fast_path import read_plain_column
 from service.loading.placeholders import check_text, check_texts
+from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.kinds import (
     FLAG,
     INSTANT,
@@ -27,7 +28,7 @@ from service.reading.batches.diagnostics import Issue
 
 PARENT: Final = "parent_company_id"
 UNKNOWN_PARENT: Final = Issue("parent", "no company has this identifier")
-_BOUNDS: Final = {"latitude": 90, "longitude": 180}  # degrees
+_BOUNDS: Final = {"latitude": MAX_LATITUDE, "longitude": MAX_LONGITUDE}  # degrees
 _RANGES: Final = {name: (number_key(f"-{bound}"), number_key(f"{bound}")) for name, bound in _BOUNDS.items()}
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 

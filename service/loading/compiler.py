@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 
 from service.engine.column import KEY_END, split_keys
-from service.engine.table import Table
+from service.engine.table import ROW_END, Table
 from service.engine.table_builder import TableBuilder
 from service.loading.batch_diagnostics import BatchDiagnostics, DiagnosticCounts
 from service.loading.checks import PARENT, CheckedColumn, check_column
@@ -132,7 +132,7 @@ class Compiler:
     def _encode(self, columns: Mapping[str, CheckedColumn], valid: Sequence[bool]) -> list[bytes]:
         names = self.resource.record.__struct_fields__
         rows = list(map(self._row, *[_selected(columns[name].values, valid) for name in names]))
-        return _encode_lines(rows).replace(b"\n", b",\n").split(b"\n")[:-1]
+        return _encode_lines(rows).replace(b"\n", ROW_END + b"\n").split(b"\n")[:-1]
 
     def _deduplicate(
         self, identifiers: Sequence[Any], rows: Sequence[bytes | None], diagnostics: BatchDiagnostics

@@ -28,7 +28,7 @@ def company_texts(companies: Table) -> dict[bytes, bytes]:
     """Return the texts by which the stores of each company are searched, by its identifier."""
     others = [field.name for field in COMPANIES.searched if field.name != COMPANIES.identifier]
     decode = msgspec.json.Decoder(Company).decode
-    records = (decode(companies.rows[row][:-1]) for row in range(len(companies)))
+    records = (decode(companies.row(row)) for row in range(len(companies)))
     return {
         record.company_id.encode(): " ".join(getattr(record, name) or "" for name in others).encode()
         for record in records

@@ -14,7 +14,8 @@ from service.engine.sphere import Floats
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.loading.countries import Country, countries_by_name
-from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, Box
+from service.model.coordinates import Box
+from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.kinds import key_number
 from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode
 from service.texts import counted, truncate
@@ -174,5 +175,5 @@ def _values(column: Column) -> StringArray:
 
 
 def _record(stores: Table, row: int) -> dict[str, Any]:
-    record: dict[str, Any] = msgspec.json.decode(stores.rows[int(row)][:-1])
+    record: dict[str, Any] = msgspec.json.decode(stores.row(int(row)))
     return record

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.kinds import NUMBER_PATTERN
 
-MAX_LATITUDE: Final = 90
-MAX_LONGITUDE: Final = 180
 MAX_ZOOM: Final = 22
 _POINT: Final = "expected latitude,longitude in decimal degrees, such as 43.65,-79.38"
 _BOX: Final = "expected west,south,east,north in decimal degrees, such as -79.6,43.5,-79.1,43.9"

@@ -7,7 +7,9 @@ from typing import Annotated, Final, Generic, Literal, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from service.model.parameters import MAX_LIMIT
 from service.model.query import Query
+from service.model.records import CREATED_AT
 
 Item = TypeVar("Item")
 MAX_FACET_VALUES: Final = 100
@@ -40,11 +42,11 @@ class Facet(msgspec.Struct, frozen=True):
 class PaginatedResponse(msgspec.Struct, Generic[Item], frozen=True, kw_only=True):
     """A page of records, with the paging and sorting of the request and the total number of matching records."""
 
-    limit: int = 1000
+    limit: int = MAX_LIMIT
     num_pages: int
     page_num: int = 1
     sort_order: Annotated[Literal["asc", "desc"], Meta(extra_json_schema={"type": "string"})] = "asc"
-    sort_by: str = "created_at"
+    sort_by: str = CREATED_AT
     total_count: int
     data: list[Item]
     facets: dict[str, Facet] | UnsetType = UNSET

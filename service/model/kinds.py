@@ -13,6 +13,8 @@ from typing import Final
 
 import msgspec
 
+from service.model.degrees import MAX_LONGITUDE
+
 NUMBER_PATTERN: Final = re.compile(r"([+-]?)(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))(?:[eE]([+-]?[0-9]{1,3}))?")
 INSTANT_PATTERN: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -44,7 +46,7 @@ def _key_prefix(whole: int) -> str:
     return "0" + magnitude.translate(_COMPLEMENT) if whole < 0 else "2" + magnitude
 
 
-_KEY_PREFIXES: Final = {str(whole): _key_prefix(whole) for whole in range(-180, 181) if whole}
+_KEY_PREFIXES: Final = {str(whole): _key_prefix(whole) for whole in range(-MAX_LONGITUDE, MAX_LONGITUDE + 1) if whole}
 
 
 class Kind(msgspec.Struct, frozen=True):

@@ -23,6 +23,7 @@ from service.model.operation import (
     ALWAYS,
     IGNORED_HEADER,
     JSON,
+    KEY_HEADER,
     MAX_IGNORED,
     PREFERENCE_STATUSES,
     PROBLEM,
@@ -100,7 +101,7 @@ def openapi_document(operations: Sequence[Operation]) -> bytes:
         "paths": {operation.path: {"get": _operation(operation)} for operation in operations},
         "components": {
             "schemas": _components(*types),
-            "securitySchemes": {_SCHEME: {"type": "apiKey", "in": "header", "name": "x-api-key"}},
+            "securitySchemes": {_SCHEME: {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
         },
     }
     return orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)

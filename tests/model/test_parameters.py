@@ -17,6 +17,7 @@ from service.model.parameters import (
     parameters_of,
     sort_by_parameter,
 )
+from service.model.query import Query
 from service.model.records import COMPANIES, STORES, Resource
 
 NOT_AN_INTEGER = ("int_parsing", "Input should be a valid integer, unable to parse string as an integer")
@@ -82,11 +83,17 @@ def test_the_parameters_of_maps_are_in_the_order_of_the_interface() -> None:
     assert [parameter.name for parameter in map_parameters_of(STORES)] == [*filters, "bbox", "zoom", "q"]
 
 
-@pytest.mark.parametrize(
-    "parameter",
-    [*parameters_of(STORES), *parameters_of(COMPANIES), *map_parameters_of(STORES)],
-    ids=lambda each: each.name,
-)
+ALL_PARAMETERS = [*parameters_of(STORES), *parameters_of(COMPANIES), *map_parameters_of(STORES)]
+
+
+def test_parameters_are_filters_or_members_of_a_query() -> None:
+    filters = {field.name for resource in (STORES, COMPANIES) for field in resource.filters}
+    members = set(Query.__struct_fields__) - {"filters"}
+    assert {parameter.name for parameter in ALL_PARAMETERS} - filters == members
+    assert not filters & {*Query.__struct_fields__}
+
+
+@pytest.mark.parametrize("parameter", ALL_PARAMETERS, ids=lambda each: each.name)
 def test_every_parameter_is_described(parameter: Parameter) -> None:
     assert parameter.description.strip().endswith(".")
 

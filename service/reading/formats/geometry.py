@@ -6,6 +6,7 @@ from itertools import islice
 from math import inf, isfinite
 from typing import Final, TypeAlias
 
+from service.model.degrees import MAX_LONGITUDE
 from service.reading.batches.diagnostics import FileError
 from service.texts import truncate
 
@@ -41,13 +42,13 @@ def centre(positions: Iterable[tuple[float, float]]) -> Location | None:
         return None
     west, south, east_of_zero = map(min, list(zip(*boxes, strict=True))[:3])
     east, north, west_of_zero = map(max, list(zip(*boxes, strict=True))[3:])
-    if east - west > 180:  # noqa: PLR2004
-        west, east = east_of_zero, west_of_zero + 360
+    if east - west > MAX_LONGITUDE:
+        west, east = east_of_zero, west_of_zero + 2 * MAX_LONGITUDE
         if not isfinite(east - west):  # no longitudes of WGS 84
             raise ValueError
     longitude = (west + east) / 2
-    if longitude > 180:  # noqa: PLR2004
-        longitude -= 360
+    if longitude > MAX_LONGITUDE:
+        longitude -= 2 * MAX_LONGITUDE
     return _text((south + north) / 2), _text(longitude)
 
 

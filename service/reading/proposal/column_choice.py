@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
+from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.records import COMPANIES, STORES
 from service.reading.fields.by_name import column_key
 from service.reading.fields.field_names import end_of_path, suggest_field
@@ -20,8 +21,6 @@ _FIELDS_BY_KEY: Final = {column_key(field.name): field.name for field in STORES.
 _ENOUGH: Final = 3  # fields, with which names are those of a file of stores
 _DEGREES: Final = re.compile(r"[+-]?[0-9]{1,3}[.,]([0-9]+)")
 _PRECISE: Final = 4  # decimals: a number with fewer may be a price, or have separated thousands
-_MAX_LATITUDE: Final = 90
-_MAX_LONGITUDE: Final = 180
 
 
 def recognizes(names: Sequence[str]) -> bool:
@@ -82,7 +81,7 @@ def _count_unknown(column: ColumnSample) -> int:
 
 def _has_degrees(column: ColumnSample) -> bool:
     decimals = [found[1] for text in column.texts if (found := _DEGREES.fullmatch(text))]
-    if len(decimals) < len(column.texts) or _largest(column) > _MAX_LONGITUDE:
+    if len(decimals) < len(column.texts) or _largest(column) > MAX_LONGITUDE:
         return False
     return 2 * sum(len(digits) >= _PRECISE for digits in decimals) >= len(decimals)
 
@@ -92,10 +91,10 @@ def _coordinates(columns: Sequence[ColumnSample], missing: Sequence[str]) -> dic
     fitting = columns[: len(missing)]
     if len(fitting) < len(missing):
         return {}
-    if len(fitting) == len(_COORDINATES) and _largest(fitting[0]) > _MAX_LATITUDE:
+    if len(fitting) == len(_COORDINATES) and _largest(fitting[0]) > MAX_LATITUDE:
         fitting = fitting[::-1]
     found = dict(zip(missing, fitting, strict=True))
-    if any(_largest(column) > _MAX_LATITUDE for field, column in found.items() if field == _COORDINATES[0]):
+    if any(_largest(column) > MAX_LATITUDE for field, column in found.items() if field == _COORDINATES[0]):
         return {}
     return {field: column.name for field, column in found.items()}
 

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 from service.model.records import STORES
 from service.reading.fields.field_names import suggest_field
 from service.reading.proposal.first_records import ColumnSample
@@ -28,8 +29,6 @@ _ABOUT_COORDINATES: Final = re.compile("[ck]oord|gps|geo|lat|lon|lng|loc|pos|sta
 _NAMES_LATITUDE_FIRST: Final = re.compile("(?:lat|breit).*(?:lon|lng|läng)", re.IGNORECASE)
 _NAMES_LONGITUDE_FIRST: Final = re.compile("(?:lon|lng|läng).*(?:lat|breit)", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W\d_]+")
-_MAX_LATITUDE: Final = 90
-_MAX_LONGITUDE: Final = 180
 _NEARLY_ALL: Final = 0.9  # of the texts of a column; `check` reports the others
 _SWAP: Final = "if the longitude comes first, swap the parts"
 
@@ -69,10 +68,10 @@ def _coordinates(column: ColumnSample) -> SplitColumn | None:
     if (separator := _separator(pairs, column)) is None:
         return None
     first, second = (max(_degrees(pair[index]) for pair in pairs) for index in (0, 2))
-    if min(first, second) > _MAX_LATITUDE or max(first, second) > _MAX_LONGITUDE:
+    if min(first, second) > MAX_LATITUDE or max(first, second) > MAX_LONGITUDE:
         return None
-    is_proven = max(first, second) > _MAX_LATITUDE
-    longitude_first = first > _MAX_LATITUDE if is_proven else _NAMES_LONGITUDE_FIRST.search(column.name) is not None
+    is_proven = max(first, second) > MAX_LATITUDE
+    longitude_first = first > MAX_LATITUDE if is_proven else _NAMES_LONGITUDE_FIRST.search(column.name) is not None
     is_proven |= longitude_first or _NAMES_LATITUDE_FIRST.search(column.name) is not None
     comment = "; ".join(["found by its values"] * (not is_named) + [_SWAP] * (not is_proven))
     return SplitColumn(column.name, _LONGITUDE_FIRST if longitude_first else _LATITUDE_FIRST, separator, comment)

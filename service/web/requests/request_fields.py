@@ -18,7 +18,7 @@ from service.web.headers.prefer import PREFER, is_strict
 from service.web.headers.request_id import REQUEST_ID, TRACE_PARENT, safe_id, trace_id
 
 # Fields whose values differ between the requests on a connection, from caches, tracing and proxies. None of them means
-# anything to the parser. `RequestFields.replace` reads again what depends on their values.
+# anything to the parser.
 OWN: Final = (
     hdrs.IF_NONE_MATCH,
     hdrs.IF_MODIFIED_SINCE,
@@ -29,6 +29,8 @@ OWN: Final = (
     "X-Real-IP",
     "X-Amzn-Trace-Id",
 )
+# The cached properties that depend on these values.
+OF_OWN: Final = ("request_id", "trace_id")
 
 
 class RequestFields:
@@ -38,7 +40,6 @@ class RequestFields:
     read when it is needed.
 
     all             the fields
-    request_id      the identifier in X-Request-Id, if it is safe
     origin          the value of Origin
     is_conditional  whether there is a condition
     has_preference  whether there is a Prefer
@@ -47,7 +48,6 @@ class RequestFields:
 
     def __init__(self, headers: CIMultiDictProxy[str]) -> None:
         self.all = headers
-        self.request_id = safe_id(headers.get(REQUEST_ID))
         self.origin = headers.get(hdrs.ORIGIN)
         self.is_conditional = is_conditional(headers)
         self.has_preference = PREFER in headers
@@ -60,11 +60,15 @@ class RequestFields:
             headers[name] = value.decode()
         fields = RequestFields.__new__(RequestFields)
         fields.__dict__ |= self.__dict__
-        if TRACE_PARENT in headers:
-            fields.__dict__.pop("trace_id", None)
+        for name in OF_OWN:
+            fields.__dict__.pop(name, None)
         fields.all = CIMultiDictProxy(headers)
-        fields.request_id = safe_id(headers.get(REQUEST_ID))
         return fields
+
+    @cached_property
+    def request_id(self) -> str | None:
+        """The identifier in X-Request-Id, if it is safe."""
+        return safe_id(self.all.get(REQUEST_ID))
 
     @cached_property
     def key_digest(self) -> bytes:

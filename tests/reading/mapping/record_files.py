@@ -59,8 +59,8 @@ class Compiled:
         company_table = company.build()
         store_table = store.build(company_table)
         self.version = dataset_version((store_table, company_table))
-        self.stores = [json.loads(store_table.rows[row][:-1]) for row in range(len(store_table))]
-        self.companies = [json.loads(company_table.rows[row][:-1]) for row in range(len(company_table))]
+        self.stores = [json.loads(bytes(store_table.row(row))) for row in range(len(store_table))]
+        self.companies = [json.loads(bytes(company_table.row(row))) for row in range(len(company_table))]
 
 
 def _compile(resource: Resource, batches: Iterator[Batch], companies: Compiler | None) -> Compiler:

@@ -1,7 +1,11 @@
 """A request with the header fields of the one before is read as aiohttp's parser reads it."""
 
+from functools import cached_property
+from typing import Any
+
 import pytest
 from hypothesis import given, strategies as st
+from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.model.errors import Unauthorized
 from service.web.connections.framing import read_request
@@ -9,7 +13,7 @@ from service.web.connections.heads import HeadReader
 from service.web.connections.parse_errors import RejectedHead
 from service.web.connections.repeated_fields import RepeatedFields
 from service.web.requests.request import Request
-from service.web.requests.request_fields import OWN, RequestFields
+from service.web.requests.request_fields import OF_OWN, OWN, RequestFields
 
 BLOCK = b"\r\nHost: t\r\nx-api-key: a\r\nAccept: */*\r\n\r\n"
 FIRST = b"GET / HTTP/1.1"
@@ -137,6 +141,37 @@ def test_fields_are_kept_while_all_values_are_the_same() -> None:
     assert first is not None
     assert second is not None
     assert first.fields is second.fields
+
+
+class Recording(CIMultiDictProxy[str]):
+    """Header fields that record the names of those whose values are read."""
+
+    read: set[str]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.read.add(key)
+        return super().get(key, default)
+
+    def getall(self, key: str, default: Any = ()) -> Any:
+        self.read.add(key)
+        return super().getall(key, default)
+
+    def __getitem__(self, key: str) -> str:
+        self.read.add(key)
+        return super().__getitem__(key)
+
+
+def test_what_depends_on_a_value_that_differs_between_requests_is_read_again() -> None:
+    fields = Recording(CIMultiDict({"x-api-key": "a", "Prefer": "b", **dict.fromkeys(OWN, "c")}))
+    fields.read = set()
+    request_fields = RequestFields(fields)
+    assert fields.read.isdisjoint(OWN)
+    dependent = []
+    for name in [name for name, each in vars(RequestFields).items() if isinstance(each, cached_property)]:
+        fields.read.clear()
+        getattr(request_fields, name)
+        dependent += [name] * (not fields.read.isdisjoint(OWN))
+    assert dependent == [*OF_OWN]
 
 
 @pytest.mark.parametrize(
