@@ -11,7 +11,6 @@ from bench.wire.__main__ import main
 from bench.wire.bench import PEERS, PLACE_PEERS, peers_of
 from bench.wire.comparison import COMPARED_RESPONSES, Comparison, Pair
 from bench.wire.load import Run
-from bench.wire.locator import read_locator_shapes
 from bench.wire.matches import Matches, matches_of_page
 from bench.wire.shapes import Bound, Shape
 from bench.wire.variants import LOCATED_FROM, choose_shapes
@@ -35,8 +34,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shapes(folder: Path) -> dict[str, Shape]:
-    return {shape.slug: shape for shape in read_locator_shapes(folder, seed=1)}
+def every(folder: Path) -> dict[str, Shape]:
+    """Return the shapes of a large data set."""
+    return {shape.slug: shape for shape in choose_shapes(folder, (), stores=LOCATED_FROM, seed=1)}
+
+
+@pytest.fixture(scope="module")
+def shapes(every: dict[str, Shape]) -> dict[str, Shape]:
+    """Return the shapes of places and words."""
+    return {slug: shape for slug, shape in every.items() if shape.is_located}
 
 
 def test_each_shape_of_places_and_words_has_a_form_of_requests_of_which_few_are_repeated(
@@ -64,16 +70,15 @@ def test_each_request_for_counts_has_a_filter(shapes: dict[str, Shape], slug: st
     assert all({"country", "is_open"} & dict(request.params).keys() for request in shapes[slug].requests)
 
 
-def test_places_and_words_are_measured_on_many_stores_or_by_name(folder: Path) -> None:
+def test_places_and_words_are_measured_on_many_stores_or_by_name(folder: Path, every: dict[str, Shape]) -> None:
     few = choose_shapes(folder, (), stores=LOCATED_FROM - 1, seed=1)
-    many = choose_shapes(folder, (), stores=LOCATED_FROM, seed=1)
     named = choose_shapes(folder, ("city", "radius"), stores=1000, seed=1)
     assert not any(shape.is_located for shape in few)
-    assert set(PLACES) < {shape.slug for shape in many}
-    assert {shape.slug for shape in few} < {shape.slug for shape in many}
+    assert set(PLACES) < every.keys()
+    assert {shape.slug for shape in few} < every.keys()
     assert [shape.slug for shape in named] == ["city", "radius"]
     assert not set(PLACE_PEERS) & set(peers_of(few))
-    assert peers_of(many) == peers_of(named) == PEERS
+    assert peers_of(list(every.values())) == peers_of(named) == PEERS
 
 
 def test_an_unknown_shape_is_answered_with_the_known_ones(folder: Path) -> None:
@@ -81,11 +86,10 @@ def test_an_unknown_shape_is_answered_with_the_known_ones(folder: Path) -> None:
         choose_shapes(folder, ("cities",), stores=1000, seed=1)
 
 
-def test_every_shape_and_peer_in_a_command_of_the_page_exists(folder: Path) -> None:
-    known = {shape.slug for shape in choose_shapes(folder, (), stores=LOCATED_FROM, seed=1)}
+def test_every_shape_and_peer_in_a_command_of_the_page_exists(every: dict[str, Shape]) -> None:
     asked = set(re.findall(r"^ .*bench.*--shape ([a-z-]+)", README, re.MULTILINE))
     peers = set(re.findall(r"^ .*bench.*--peer ([a-z-]+)", README, re.MULTILINE))
-    assert {"radius"} <= asked <= known
+    assert {"radius"} <= asked <= every.keys()
     assert {"redis"} <= peers <= {*PEERS, "none"}
 
 

@@ -6,7 +6,7 @@ Columns are ranked ahead by threads: NumPy sorts without the GIL, while the word
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,10 @@ from service.engine.text_index_builder import TextIndexBuilder
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
+_Args = ParamSpec("_Args")
 _THREADS: Final = 2  # more would hold more columns in memory at once
+# So few rows are ranked sooner than threads start.
+_FEW: Final = 2_000
 
 
 class TableBuilder:
@@ -62,7 +65,7 @@ class TableBuilder:
 
         `referenced` are more texts to search: field -> key -> the text of the rows with that key.
         """
-        with ThreadPoolExecutor(_THREADS) as threads:
+        with _Inline() if len(self._rows) <= _FEW else ThreadPoolExecutor(_THREADS) as threads:
             first = (self._order_by, self._key)
             ranked = dict(zip(first, threads.map(self._rank, first), strict=True))
             numbering = np.lexsort((ranked[self._key][0], ranked[self._order_by][0]))
@@ -104,6 +107,15 @@ class TableBuilder:
             return column, distinct
         codes, distinct = rank(texts)
         return build_column(codes[numbering], distinct, filters=False), distinct
+
+
+class _Inline(Executor):
+    """Computes at once what is submitted."""
+
+    def submit(self, fn: Callable[_Args, _Result], /, *args: _Args.args, **kwargs: _Args.kwargs) -> Future[_Result]:
+        done = Future[_Result]()
+        done.set_result(fn(*args, **kwargs))
+        return done
 
 
 def _ahead(threads: Executor, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:

@@ -11,6 +11,7 @@ _PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459"
 HALF_CIRCUMFERENCE = float(_PI * _RADIUS)
 
 
+@cache
 def distance(one: Point, other: Point) -> Decimal:
     """Return the distance of two points, latitude and longitude in degrees, in metres."""
     with localcontext(prec=_DIGITS):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from tests.engine.great_circle import Point, distance
 from tests.engine.search_oracle import matches
+from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Fields, members, names as names_of
 
 Record = Mapping[str, str | None]
 Pairs = Sequence[tuple[str, str]]
@@ -62,42 +63,22 @@ class Collection(NamedTuple):
     located: bool = False
 
 
-_STORE = "store_id company_id parent_company_id name address_1 address_2 city province country postal_code phone_number"
-STORES = Collection(
-    "store_id",
-    {
-        **dict.fromkeys(("store_id", "company_id", "parent_company_id"), identifier),
-        **dict.fromkeys(("name", "address_1", "address_2", "city", "province", "country", "phone_number"), words),
-        **dict.fromkeys(("latitude", "longitude"), number),
-        **dict.fromkeys(("created_at", "updated_at"), instant),
-        "postal_code": postal,
-        "is_open": flag,
-    },
-    [
-        "store_id",
-        "company_id",
-        "parent_company_id",
-        "city",
-        "province",
-        "country",
-        "postal_code",
-        "is_open",
-        "latitude",
-        "longitude",
-    ],
-    [*_STORE.split(), "is_open", "latitude", "longitude", "created_at", "updated_at"],
-    ["company_id", "parent_company_id", "city", "province", "country", "postal_code", "is_open"],
-    ["store_id", "name", "address_1", "address_2", "city", "province", "postal_code"],
-    located=True,
-)
-COMPANIES = Collection(
-    "company_id",
-    {"company_id": identifier, "parent_company_id": identifier, "name": words, "domain": words, "created_at": instant},
-    ["company_id", "name", "domain", "parent_company_id"],
-    ["company_id", "name", "domain", "parent_company_id"],
-    ["domain", "parent_company_id"],
-    ["company_id", "name", "domain"],
-)
+_FORMS: Mapping[str, Form] = {form.__name__: form for form in (identifier, words, postal, number, flag, instant)}
+
+
+def _collection(fields: Fields, *, located: bool = False) -> Collection:
+    return Collection(
+        fields[0].name,
+        {field.name: _FORMS[field.kind] for field in fields},
+        names_of(fields, "filters"),
+        members(fields),
+        names_of(fields, "facets"),
+        names_of(fields, "searched"),
+        located,
+    )
+
+
+STORES, COMPANIES = _collection(STORE_FIELDS, located=True), _collection(COMPANY_FIELDS)
 # The fields by which the stores of a company are searched.
 OWNER_FIELDS = ("name", "domain")
 # Companies by their identifier.

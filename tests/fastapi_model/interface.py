@@ -9,7 +9,7 @@ import msgspec
 from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 from starlette.middleware.base import RequestResponseEndpoint
 
 from service.model.operation import IGNORED_HEADER
@@ -30,37 +30,28 @@ from tests.fastapi_model.questions import (
     wanted,
 )
 from tests.fastapi_model.raw_client import STRICT
+from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Field, Fields
 from tests.loading.oracle import answered_date
 
 
-class Store(BaseModel):
+def record_of(fields: Fields) -> type[BaseModel]:
+    """Return a model of a record in a response."""
+    return create_model("Record", **{field.name: _member(field) for field in fields if "unserved" not in field.uses})
+
+
+def _member(field: Field) -> Any:
+    if field.kind == "instant":
+        return str, ""
+    text = bool if field.kind == "flag" else str
+    return text if field.kind == "flag" or "required" in field.uses else text | None
+
+
+class Store(record_of(STORE_FIELDS), BaseModel):  # type: ignore[misc] # its members are those of a list
     """A store in a response."""
 
-    store_id: str
-    company_id: str
-    parent_company_id: str | None
-    name: str | None
-    address_1: str
-    address_2: str | None
-    city: str
-    province: str | None
-    country: str
-    postal_code: str | None
-    phone_number: str | None
-    is_open: bool
-    latitude: str | None
-    longitude: str | None
-    created_at: str = ""
-    updated_at: str = ""
 
-
-class Company(BaseModel):
+class Company(record_of(COMPANY_FIELDS), BaseModel):  # type: ignore[misc] # its members are those of a list
     """A company in a response."""
-
-    company_id: str
-    name: str
-    domain: str | None
-    parent_company_id: str | None
 
 
 # The prefix of the paths of requests with a point, for which other parameters take more values.

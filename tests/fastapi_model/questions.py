@@ -5,10 +5,11 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from tests.engine.search_oracle import tokens
+from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Fields, members, names
 
 # Of `\s` Unicode's White_Space lacks four control characters.
 _INTEGER: Final = re.compile(r"[^\S\x1c-\x1f]*([+-]?)0*([0-9]+(?:_[0-9]+)*)(?:\.0+)?[^\S\x1c-\x1f]*")
@@ -28,84 +29,57 @@ class SortOrder(StrEnum):
 
 
 class StoreField(StrEnum):
-    """The sort keys of stores."""
+    """The members and sort keys of stores."""
 
-    STORE_ID = "store_id"
-    COMPANY_ID = "company_id"
-    PARENT_COMPANY_ID = "parent_company_id"
-    NAME = "name"
-    ADDRESS_1 = "address_1"
-    ADDRESS_2 = "address_2"
-    CITY = "city"
-    PROVINCE = "province"
-    COUNTRY = "country"
-    POSTAL_CODE = "postal_code"
-    PHONE_NUMBER = "phone_number"
-    IS_OPEN = "is_open"
-    LATITUDE = "latitude"
-    LONGITUDE = "longitude"
-    CREATED_AT = "created_at"
-    UPDATED_AT = "updated_at"
+    _ignore_ = "each choices"
+    choices = vars()
+    for each in names(STORE_FIELDS):
+        choices[each.upper()] = each
 
 
 class NearStoreField(StrEnum):
-    """The sort keys and members of stores near a point."""
+    """The members and sort keys of stores near a point."""
 
-    STORE_ID = "store_id"
-    COMPANY_ID = "company_id"
-    PARENT_COMPANY_ID = "parent_company_id"
-    NAME = "name"
-    ADDRESS_1 = "address_1"
-    ADDRESS_2 = "address_2"
-    CITY = "city"
-    PROVINCE = "province"
-    COUNTRY = "country"
-    POSTAL_CODE = "postal_code"
-    PHONE_NUMBER = "phone_number"
-    IS_OPEN = "is_open"
-    LATITUDE = "latitude"
-    LONGITUDE = "longitude"
-    CREATED_AT = "created_at"
-    UPDATED_AT = "updated_at"
-    DISTANCE = "distance"
+    _ignore_ = "each choices"
+    choices = vars()
+    for each in (*names(STORE_FIELDS), "distance"):
+        choices[each.upper()] = each
 
 
 class StoreFacet(StrEnum):
     """The fields of stores whose values are counted."""
 
-    COMPANY_ID = "company_id"
-    PARENT_COMPANY_ID = "parent_company_id"
-    CITY = "city"
-    PROVINCE = "province"
-    COUNTRY = "country"
-    POSTAL_CODE = "postal_code"
-    IS_OPEN = "is_open"
+    _ignore_ = "each choices"
+    choices = vars()
+    for each in names(STORE_FIELDS, "facets"):
+        choices[each.upper()] = each
 
 
 class CompanyMember(StrEnum):
     """The members of companies."""
 
-    COMPANY_ID = "company_id"
-    NAME = "name"
-    DOMAIN = "domain"
-    PARENT_COMPANY_ID = "parent_company_id"
+    _ignore_ = "each choices"
+    choices = vars()
+    for each in members(COMPANY_FIELDS):
+        choices[each.upper()] = each
 
 
 class CompanyFacet(StrEnum):
     """The fields of companies whose values are counted."""
 
-    DOMAIN = "domain"
-    PARENT_COMPANY_ID = "parent_company_id"
+    _ignore_ = "each choices"
+    choices = vars()
+    for each in names(COMPANY_FIELDS, "facets"):
+        choices[each.upper()] = each
 
 
 class CompanyField(StrEnum):
     """The sort keys of companies."""
 
-    COMPANY_ID = "company_id"
-    NAME = "name"
-    DOMAIN = "domain"
-    PARENT_COMPANY_ID = "parent_company_id"
-    CREATED_AT = "created_at"
+    _ignore_ = "each choices"
+    choices = vars()
+    for each in names(COMPANY_FIELDS):
+        choices[each.upper()] = each
 
 
 def wanted(values: list[str]) -> list[str]:
@@ -115,8 +89,8 @@ def wanted(values: list[str]) -> list[str]:
 
 def listed(values: list[str]) -> list[str]:
     """Return the distinct names of a list, separated by commas or repeated."""
-    names = [part.strip() for value in values for part in value.split(",")]
-    return list(dict.fromkeys(filter(None, names)))
+    parts = [part.strip() for value in values for part in value.split(",")]
+    return list(dict.fromkeys(filter(None, parts)))
 
 
 def once(values: list[str]) -> list[str]:
@@ -212,19 +186,15 @@ StoreFacets = Annotated[list[StoreFacet], Field(max_length=5), BeforeValidator(l
 CompanyFacets = Annotated[list[CompanyFacet], Field(max_length=5), BeforeValidator(listed)]
 
 
-class StoreFilters(BaseModel):
-    """The filters of stores; each is a list of its values, like all parameters."""
+def filters_of(fields: Fields) -> type[BaseModel]:
+    """Return a model with the filters by fields; each is a list of its values, like all parameters."""
+    kinds = {field.name: Flags if field.kind == "flag" else Texts for field in fields if "filters" in field.uses}
+    made: dict[str, Any] = {name: (kind, []) for name, kind in kinds.items()}
+    return create_model("Filters", **made)
 
-    store_id: Texts = []
-    company_id: Texts = []
-    parent_company_id: Texts = []
-    city: Texts = []
-    province: Texts = []
-    country: Texts = []
-    postal_code: Texts = []
-    is_open: Flags = []
-    latitude: Texts = []
-    longitude: Texts = []
+
+class StoreFilters(filters_of(STORE_FIELDS), BaseModel):  # type: ignore[misc] # its members are those of a list
+    """The filters of stores."""
 
 
 class StoresQuestion(StoreFilters):
@@ -237,7 +207,7 @@ class StoresQuestion(StoreFilters):
     limit: Limit = [1000]
     page_num: PageNum = [1]
     sort_order: Order = [SortOrder.ASC]
-    sort_by: StoreFields = [StoreField.CREATED_AT]
+    sort_by: StoreFields = [StoreField("created_at")]
     fields_: StoreMembers = Field([], alias="fields")
     facets: StoreFacets = []
 
@@ -254,22 +224,18 @@ class StoresQuestion(StoreFilters):
 class NearStoresQuestion(StoresQuestion):
     """The parameters of /stores if there is a point."""
 
-    sort_by: NearStoreFields = [NearStoreField.DISTANCE]  # type: ignore[assignment]
+    sort_by: NearStoreFields = [NearStoreField("distance")]  # type: ignore[assignment]
     fields_: NearStoreMembers = Field([], alias="fields")  # type: ignore[assignment]
 
 
-class CompaniesQuestion(BaseModel):
+class CompaniesQuestion(filters_of(COMPANY_FIELDS), BaseModel):  # type: ignore[misc] # its members are those of a list
     """The parameters of /companies."""
 
-    company_id: Texts = []
-    name: Texts = []
-    domain: Texts = []
-    parent_company_id: Texts = []
     q: Search = []
     limit: Limit = [1000]
     page_num: PageNum = [1]
     sort_order: Order = [SortOrder.ASC]
-    sort_by: CompanyFields = [CompanyField.CREATED_AT]
+    sort_by: CompanyFields = [CompanyField("created_at")]
     fields_: CompanyMembers = Field([], alias="fields")
     facets: CompanyFacets = []
 

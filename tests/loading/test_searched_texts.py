@@ -17,8 +17,9 @@ from service.model.records import CREATED_AT
 from service.model.words import parse_terms
 from tests.directory import company, store, write_directory
 from tests.engine.search_oracle import NAMES, matches
+from tests.interface_fields import STORE_FIELDS, names
 
-SEARCHED = ("name", "address_1", "address_2", "city", "province", "postal_code", "store_id")
+SEARCHED = [name for name in names(STORE_FIELDS, "searched") if name != "store_id"]
 VALUES = st.sampled_from([name for name in NAMES if "\x00" not in name])
 
 
@@ -34,20 +35,23 @@ def found(table: Table, search: str, key: str) -> set[str]:
     return {msgspec.json.decode(table.row(row))[key] for row in rows}
 
 
-@given(st.lists(st.lists(VALUES, min_size=6, max_size=6), max_size=12))
+@given(st.lists(st.lists(VALUES, min_size=len(SEARCHED), max_size=len(SEARCHED)), max_size=12))
 def test_stores_are_found_by_their_raw_texts_and_those_of_their_companies(
     tmp_path_factory: pytest.TempPathFactory, made: list[list[str]]
 ) -> None:
     companies: list[dict[str, Any]] = [company("c0", name="Löwe", domain="lion.example"), company("c1", name="東京屋")]
     stores: list[dict[str, Any]] = [
-        store(f"s-{number}", company_id=f"c{number % 2}", **dict(zip(SEARCHED, values, strict=False)))
+        store(f"s-{number}", company_id=f"c{number % 2}", **dict(zip(SEARCHED, values, strict=True)))
         for number, values in enumerate(made)
     ]
     table = loaded(tmp_path_factory.mktemp("data"), stores, companies).stores
     texts = {}
     for each in stores:
         firm = companies[int(each["company_id"][1:])]
-        texts[each["store_id"]] = [each[name] for name in SEARCHED] + [firm["name"], firm.get("domain", "")]
+        texts[each["store_id"]] = [each[name] for name in ("store_id", *SEARCHED)] + [
+            firm["name"],
+            firm.get("domain", ""),
+        ]
         texts[each["store_id"]].append("".join(each["postal_code"].split()))
     for search in (*(name for name in NAMES if parse_terms(name)), "lowe", "lion.ex", "京屋", "s-1", "c1"):
         expected = {identifier for identifier, searched in texts.items() if matches(searched, search)}

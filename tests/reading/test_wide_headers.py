@@ -10,6 +10,7 @@ import pytest
 from service.model.records import STORES
 from service.reading.batches.diagnostics import FileError
 from tests.loading.data_files import read_batches
+from tests.thoroughness import is_thorough
 
 REQUIRED = "store_id,company_id,address_1,city,country"
 ROWS = "s1,c1,a,b,c\n" * 2_000
@@ -66,17 +67,17 @@ def calls(text: bytes) -> int:
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("rows", ["", ROWS], ids=["no rows", "many rows"])
 def test_twice_the_columns_take_at_most_twice_the_calls(header: str, rows: str) -> None:
-    few, many = (calls(f"{HEADERS[header](columns)}\n{rows}".encode()) for columns in (2_000, 4_000))
+    few, many = (calls(f"{HEADERS[header](columns)}\n{rows}".encode()) for columns in (1_000, 2_000))
     assert many <= 2.1 * few
 
 
 @pytest.mark.parametrize("header", HEADERS)
 def test_memory_is_in_proportion_to_the_header(header: str) -> None:
-    text = f"{HEADERS[header](100_000)}\n{ROWS}".encode()
+    text = f"{HEADERS[header](20_000)}\n{ROWS}".encode()
     tracemalloc.start()
     try:
         outcome(text)
-        assert tracemalloc.get_traced_memory()[1] < 40 * len(text) + 10_000_000
+        assert tracemalloc.get_traced_memory()[1] < 40 * len(text) + 2_000_000
     finally:
         tracemalloc.stop()
 
@@ -90,10 +91,10 @@ def test_blank_rows_before_the_header_take_no_calls_and_are_counted_as_lines(row
     assert batch.unreadable[0].line == 1_002 + bool(said)
 
 
-def test_a_million_columns_are_read() -> None:
-    assert outcome(f"{HEADERS['semicolons'](1_000_000)}\ns1;c1;a\n".encode()) == 1
+def test_hundreds_of_thousands_of_columns_are_read() -> None:
+    assert outcome(f"{HEADERS['semicolons'](1_000_000 if is_thorough() else 200_000)}\ns1;c1;a\n".encode()) == 1
 
 
 @pytest.mark.parametrize("header", HEADERS)
 def test_the_reason_for_a_refusal_is_short(header: str) -> None:
-    assert len(str(outcome(HEADERS[header](200_000).encode()))) < 3_000
+    assert len(str(outcome(HEADERS[header](20_000).encode()))) < 3_000

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from service.data_set import Dataset
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.headers import content_coding as coding
 from tests.directory import company, store, write_directory
-from tests.loaded import serve
+from tests.loaded import accepted, serve
 from tests.web.codec import Codec
 from tests.web.conftest import SiteClient
 from tests.web.live import Client
@@ -31,9 +32,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_directory(tmp_path_factory.mktemp("noise") / "data", STORES)
 
 
-@pytest.fixture
-def data(folder: Path) -> Path:
-    return folder
+@pytest.fixture(scope="module")
+def data(folder: Path) -> Dataset:
+    return accepted(folder)
 
 
 @pytest.fixture
@@ -91,8 +92,8 @@ async def test_responses_on_one_connection_keep_their_order_while_one_is_encoded
 async def test_only_long_bodies_are_encoded_in_a_thread(
     client: Client, codec: Codec, limit: int, *, in_a_thread: bool
 ) -> None:
-    for accepted in CODINGS:
-        assert (await ask(client, f"/stores?limit={limit}", f"Accept-Encoding: {accepted}")).coding == accepted
+    for token in CODINGS:
+        assert (await ask(client, f"/stores?limit={limit}", f"Accept-Encoding: {token}")).coding == token
     assert [thread != threading.get_ident() for thread in codec.threads] == [in_a_thread] * len(CODINGS)
 
 
@@ -203,9 +204,10 @@ async def test_a_body_larger_than_the_cache_is_served(site_client: SiteClient) -
 
 
 async def test_a_cached_body_is_used_again_when_its_data_returns_and_does_not_hold_the_table(
-    client: Client, snapshots: SnapshotHolder, codec: Codec, tmp_path: Path, data: Path
+    loading_client: Client, snapshots: SnapshotHolder, codec: Codec, tmp_path: Path, folder: Path
 ) -> None:
-    target, field = "/stores?limit=50", "Accept-Encoding: br"
+    client, target, field = loading_client, "/stores?limit=50", "Accept-Encoding: br"
+    await serve(snapshots, folder)
     assert snapshots.current is not None
     table = weakref.ref(snapshots.current.dataset.stores)
     before = await ask(client, target, field)
@@ -213,7 +215,7 @@ async def test_a_cached_body_is_used_again_when_its_data_returns_and_does_not_ho
     assert (await ask(client, target, field)).json()["data"] == []
     gc.collect()
     assert table() is None
-    await serve(snapshots, data)
+    await serve(snapshots, folder)
     bodies = codec.bodies
     assert (await ask(client, target, field)).body == before.body
     assert codec.bodies == bodies
