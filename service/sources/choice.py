@@ -34,9 +34,10 @@ def choose_source(
     if options != AS_FOUND:
         raise ValueError("a baked file has been read already: --mapping and --encoding are for data files")
     if url:
-        from service.sources.url_source import UrlSource  # noqa: PLC0415 - its libraries take 0.1 s to import
+        from service.sources.http_transport import HttpTransport  # noqa: PLC0415 - its libraries take 0.1 s to import
+        from service.sources.remote_source import RemoteSource  # noqa: PLC0415 - as above
 
-        return UrlSource(data, cache / "origins")
+        return RemoteSource(data, cache / "origins", HttpTransport(data))
     return BakedFileSource(path)
 
 

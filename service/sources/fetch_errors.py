@@ -38,12 +38,12 @@ _REASONS: Final[tuple[tuple[type[Exception], str], ...]] = (
 
 
 @contextmanager
-def unavailable(name: str) -> Iterator[None]:
-    """Raise `Unavailable` for every error of the connection to an origin."""
+def unavailable(kind: type[Unavailable] = Unavailable) -> Iterator[None]:
+    """Raise `Unavailable`, or a kind of it, for every error of the connection to an origin."""
     try:
         yield
     except (ClientError, OSError, ValueError) as error:
-        raise Unavailable(f"{name}: {_reason(error)}") from None
+        raise kind(_reason(error)) from None
 
 
 def _reason(error: Exception) -> str:

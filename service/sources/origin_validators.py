@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-# An entity tag (RFC 9110, section 8.8.3), but ASCII only: not every library passes other bytes on unchanged.
-_ENTITY_TAG: Final = re.compile(r'(W/)?"[!#-~]*"')
+# An entity tag (RFC 9110, section 8.8.3), but ASCII only: not every library passes other bytes on unchanged. Bounded,
+# as the name of the last good copy has the fingerprint.
+_ENTITY_TAG: Final = re.compile(r'(W/)?"[!#-~]{0,100}"')
 _LAST_MODIFIED: Final = "last-modified: "
-_DATE: Final = re.compile(r"[ -~]+")
+_DATE: Final = re.compile(r"[ -~]{1,60}")
 
 
 def fingerprint(headers: Mapping[str, str]) -> str:
@@ -16,11 +17,6 @@ def fingerprint(headers: Mapping[str, str]) -> str:
     if _ENTITY_TAG.fullmatch(tag):
         return tag
     return _LAST_MODIFIED + modified if _DATE.fullmatch(modified) else ""
-
-
-def is_strong(fingerprint: str) -> bool:
-    """Return whether a fingerprint is a strong validator, so that ranges can be combined (RFC 9110, section 8.8.1)."""
-    return fingerprint.startswith('"')
 
 
 def conditions(known: str) -> dict[str, str]:

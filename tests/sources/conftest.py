@@ -1,14 +1,13 @@
-"""Two baked files, and an origin that serves the first."""
+"""Two baked files, and a transport that holds the first."""
 
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
-from tests.sources.origin import Origin, serving
+from tests.sources.fake_transport import FakeTransport
 
 PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 
@@ -44,6 +43,5 @@ def other(editions: tuple[bytes, bytes]) -> bytes:
 
 
 @pytest.fixture
-async def origin(one: bytes) -> AsyncIterator[Origin]:
-    async with serving(Origin(one)) as serves:
-        yield serves
+def remote(one: bytes) -> FakeTransport:
+    return FakeTransport(one)

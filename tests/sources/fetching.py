@@ -1,43 +1,37 @@
-"""A short way to fetch from an origin."""
+"""A short way to fetch from a transport."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import pytest
-from aiohttp import ClientTimeout
 
 from service.data_set import Rejected
 from service.safeguards import Safeguards
+from service.sources.remote_source import RemoteSource
 from service.sources.source import Check, Fetched, Unavailable
-from service.sources.url_source import UrlSource
-from tests.program import SECONDS
-from tests.sources.origin import Origin
+from tests.sources.fake_transport import FakeTransport
 
-LONG_TIMEOUT: Final = ClientTimeout(total=SECONDS)
-# Enough for an origin in this process, even on a slow machine.
-SHORT_TIMEOUT: Final = ClientTimeout(total=SECONDS, sock_read=0.5)
+URL: Final = "https://origin.example/set.baked"
 
 
 class Fetcher:
-    """A process that fetches from an origin into a file, with a cache."""
+    """A process that fetches from a transport into a file, with a cache."""
 
     def __init__(
-        self,
-        origin: Origin,
-        folder: Path,
-        *,
-        url: str = "",
-        timeout: ClientTimeout = LONG_TIMEOUT,
-        pauses: Sequence[float] = (0, 0, 0),
+        self, remote: FakeTransport, folder: Path, *, url: str = URL, pauses: Sequence[float] = (0, 0)
     ) -> None:
         self.check: Check = Safeguards().check
-        self.origin, self.cache, self.to = origin, folder / "cache", folder / "fetched.baked"
-        self.source = UrlSource(url or origin.url, self.cache, timeout=timeout, pauses=pauses)
+        self.remote, self.cache, self.to = remote, folder / "cache", folder / "fetched.baked"
+        self.source = RemoteSource(url, self.cache, remote, pauses=pauses)
+        self.steps: list[tuple[str, int, int]] = []
 
     async def fetch(self, known: str = "") -> Fetched | None:
         self.to.unlink(missing_ok=True)
-        return await self.source.fetch(self.to, known=known, check=self.check, progress=self.origin.progress)
+        return await self.source.fetch(self.to, known=known, check=self.check, progress=self._progress)
+
+    def _progress(self, step: str, done: int, total: int) -> None:
+        self.steps.append((step, done, total))
 
     async def fetched(self, known: str = "") -> tuple[str, bytes]:
         """Fetch; return the fingerprint and the bytes of the file."""
@@ -59,6 +53,5 @@ class Fetcher:
         return self._without_name(caught.value), caught.value.rejection.fingerprint
 
     def _without_name(self, error: Exception) -> str:
-        name, _, why = str(error).partition(": ")
-        assert name == self.source.name
-        return why
+        assert str(error).startswith(f"{self.source.name}: ")
+        return str(error).removeprefix(f"{self.source.name}: ")

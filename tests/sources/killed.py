@@ -1,15 +1,19 @@
-"""Work with an origin that tests kill: see `tests.killed`."""
+"""Work with a remote file that tests kill: see `tests.killed`."""
 
 import asyncio
 from pathlib import Path
 
 from service.progress import silent
 from service.safeguards import Safeguards
-from service.sources.url_source import UrlSource
+from service.sources.remote_source import RemoteSource
+from tests.sources.fake_transport import FakeTransport, alternating
+from tests.sources.fetching import URL
 
 
-def fetch_twice(cache: str, url: str) -> None:
-    """Fetch twice from an origin, as two runs of the service."""
-    to = Path(cache).with_name("to-be-killed.baked")
+def fetch_twice(cache: str, *editions: str) -> None:
+    """Fetch each of two editions, as two runs of the service."""
+    to, remote = Path(cache).with_name("to-be-killed.baked"), FakeTransport(b"")
+    remote.usual = alternating(*(Path(edition).read_bytes() for edition in editions))
     for _ in range(2):
-        asyncio.run(UrlSource(url, Path(cache)).fetch(to, known="none", check=Safeguards().check, progress=silent))
+        source = RemoteSource(URL, Path(cache), remote)
+        asyncio.run(source.fetch(to, known="none", check=Safeguards().check, progress=silent))

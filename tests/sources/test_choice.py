@@ -9,8 +9,8 @@ from service.safeguards import InvalidRecords
 from service.sources.baked_file_source import BakedFileSource
 from service.sources.choice import choose_source
 from service.sources.folder_source import FolderSource
+from service.sources.remote_source import RemoteSource
 from service.sources.source import Source
-from service.sources.url_source import UrlSource
 from tests.run.generations import Generation
 
 
@@ -20,7 +20,7 @@ def choose(text: str, cache: Path) -> Source:
 
 def test_urls_files_and_folders_are_distinguished(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert isinstance(choose("HTTPS://origin.example/set.baked", tmp_path), UrlSource)
+    assert isinstance(choose("HTTPS://origin.example/set.baked", tmp_path), RemoteSource)
     assert isinstance(choose(str(tmp_path / "file"), tmp_path), BakedFileSource)
     for folder in (str(tmp_path), str(tmp_path / "nowhere"), "x" * 300, "a:b", "s3:/bucket"):
         assert isinstance(choose(folder, tmp_path), FolderSource)
@@ -83,4 +83,4 @@ def test_the_url_of_data_files_says_to_bake_them_first_with_the_command(
 
 def test_a_url_of_another_name_is_fetched(tmp_path: Path) -> None:
     for url in ("http://stores.csv", "http://stores.zip/", "http://host/export?file=stores.csv", "http://host/x#a.csv"):
-        assert isinstance(choose(url, tmp_path), UrlSource)
+        assert isinstance(choose(url, tmp_path), RemoteSource)

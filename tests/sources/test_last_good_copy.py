@@ -9,35 +9,39 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from service.data_set import Rejected
 from service.safeguards import Safeguards
-from service.sources.last_good_copy import CopyEntry, LastGoodCopy
+from service.sources.last_good_copy import LastGoodCopy
+from service.sources.source import Unavailable
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.killed import killable
 from tests.sampling.test_sample import small_disk
-from tests.sources.fetching import Fetcher
-from tests.sources.origin import Origin, alternating, serving, status, unframed
+from tests.sources.fake_transport import FakeTransport, alternating, failing, unframed
+from tests.sources.fetching import URL, Fetcher
 
 
-def entry_of(folder: Path) -> tuple[Path, CopyEntry]:
-    (file,) = folder.glob("*.json")
-    return file, msgspec.json.decode(file.read_bytes(), type=CopyEntry)
+def copy_of(folder: Path) -> Path:
+    (file,) = folder.iterdir()
+    return file
 
 
-async def warm(origin: Origin, folder: Path) -> Fetcher:
+def fingerprint_of(copy: Path) -> str:
+    return bytes.fromhex(copy.name.split(".")[1]).decode()
+
+
+async def warm(remote: FakeTransport, folder: Path) -> Fetcher:
     """Fetch once, and return the next process."""
-    await Fetcher(origin, folder).fetch()
-    origin.requests.clear()
-    return Fetcher(origin, folder)
+    await Fetcher(remote, folder).fetch()
+    remote.asked.clear()
+    return Fetcher(remote, folder)
 
 
-def demanding(origin: Origin, folder: Path) -> Fetcher:
+def demanding(remote: FakeTransport, folder: Path) -> Fetcher:
     """Return a process that serves only files of 500 stores."""
-    fetcher = Fetcher(origin, folder)
+    fetcher = Fetcher(remote, folder)
     fetcher.check = Safeguards(min_stores=500).check
     return fetcher
 
@@ -49,75 +53,77 @@ def few(tmp_path: Path) -> bytes:
     return baked_file(folder, tmp_path / "few.baked").read_bytes()
 
 
-async def test_the_last_good_copy_is_fetched_at_a_start_without_the_origin(tmp_path: Path, one: bytes) -> None:
-    async with serving(Origin(one)) as origin:
-        fetcher = await warm(origin, tmp_path)
+async def test_the_last_good_copy_is_fetched_at_a_start_without_the_origin(
+    remote: FakeTransport, tmp_path: Path, one: bytes
+) -> None:
+    fetcher = await warm(remote, tmp_path)
+    remote.will(failing(Unavailable("cannot connect")))
     assert await fetcher.fetched() == ('"one"', one)
-    assert await fetcher.unavailable('"one"') == "cannot connect: Connection refused"
+    assert await fetcher.unavailable('"one"') == "cannot connect"
 
 
 async def test_the_first_fetch_returns_the_copy_without_a_request_and_the_next_one_asks_the_origin(
-    origin: Origin, tmp_path: Path, one: bytes, other: bytes
+    remote: FakeTransport, tmp_path: Path, one: bytes, other: bytes
 ) -> None:
-    fetcher = await warm(origin, tmp_path)
+    fetcher = await warm(remote, tmp_path)
     assert await fetcher.fetched() == ('"one"', one)
-    assert origin.requests == []
+    assert remote.asked == []
     assert await fetcher.fetch('"one"') is None
-    origin.hold(other, '"two"')
+    remote.hold(other, '"two"')
     assert await fetcher.fetched('"one"') == ('"two"', other)
-    assert [asked["If-None-Match"] for asked in origin.requests] == ['"one"', '"one"']
+    assert remote.asked == ['"one"', '"one"']
 
 
 async def test_the_copy_is_fetched_once_per_process_and_only_if_nothing_is_known(
-    origin: Origin, tmp_path: Path
+    remote: FakeTransport, tmp_path: Path
 ) -> None:
-    fetcher = await warm(origin, tmp_path)
+    fetcher = await warm(remote, tmp_path)
     await fetcher.fetch()
     await fetcher.fetch()
-    assert len(origin.requests) == 1
-    await Fetcher(origin, tmp_path).fetch('"none"')
-    assert len(origin.requests) == 2
+    assert len(remote.asked) == 1
+    await Fetcher(remote, tmp_path).fetch('"none"')
+    assert len(remote.asked) == 2
 
 
 async def test_data_that_fails_the_check_does_not_replace_the_copy(
-    origin: Origin, tmp_path: Path, one: bytes, few: bytes
+    remote: FakeTransport, tmp_path: Path, one: bytes, few: bytes
 ) -> None:
-    await warm(origin, tmp_path)
-    origin.hold(few, '"few"')
+    await warm(remote, tmp_path)
+    remote.hold(few, '"few"')
     with pytest.raises(Rejected, match=r"^1 stores, at least 500 needed; ") as caught:
-        await demanding(origin, tmp_path).fetch('"one"')
+        await demanding(remote, tmp_path).fetch('"one"')
     assert caught.value.rejection.fingerprint == '"few"'
-    assert await demanding(origin, tmp_path).fetch('"few"') is None
-    assert await demanding(origin, tmp_path).fetched() == ('"one"', one)
+    assert await demanding(remote, tmp_path).fetch('"few"') is None
+    assert await demanding(remote, tmp_path).fetched() == ('"one"', one)
 
 
 async def test_a_copy_that_fails_the_check_is_kept_and_the_origin_asked(
-    origin: Origin, tmp_path: Path, one: bytes, few: bytes, caplog: pytest.LogCaptureFixture
+    remote: FakeTransport, tmp_path: Path, one: bytes, few: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    origin.hold(few, '"few"')
-    await warm(origin, tmp_path)
-    origin.hold(one, '"one"')
-    origin.will(status("500 Internal Server Error"))
-    fetcher = demanding(origin, tmp_path)
+    remote.hold(few, '"few"')
+    await warm(remote, tmp_path)
+    remote.hold(one, '"one"')
+    remote.will(failing(Unavailable("500 Internal Server Error")))
+    fetcher = demanding(remote, tmp_path)
     assert await fetcher.unavailable() == "500 Internal Server Error"
     assert caplog.messages == [
         "the cached copy is not served: 1 stores, at least 500 needed; --min-stores 1 allows that"
     ]
-    assert entry_of(fetcher.cache)[1].fingerprint == '"few"'
+    assert fingerprint_of(copy_of(fetcher.cache)) == '"few"'
     assert await fetcher.fetched() == ('"one"', one)
-    assert entry_of(fetcher.cache)[1].fingerprint == '"one"'
+    assert fingerprint_of(copy_of(fetcher.cache)) == '"one"'
 
 
-async def test_after_a_fetch_from_the_origin_the_copy_is_not_used(origin: Origin, tmp_path: Path) -> None:
-    fetcher = Fetcher(origin, tmp_path)
+async def test_after_a_fetch_from_the_origin_the_copy_is_not_used(remote: FakeTransport, tmp_path: Path) -> None:
+    fetcher = Fetcher(remote, tmp_path)
     await fetcher.fetch()
     await fetcher.fetch()
-    assert len(origin.requests) == 2
+    assert len(remote.asked) == 2
 
 
-async def test_the_copy_has_the_time_of_its_last_confirmation(origin: Origin, tmp_path: Path) -> None:
+async def test_the_copy_has_the_time_of_its_last_confirmation(remote: FakeTransport, tmp_path: Path) -> None:
     moments = [datetime.now(UTC)]
-    fetcher = await warm(origin, tmp_path)
+    fetcher = await warm(remote, tmp_path)
     fetched = await fetcher.fetch()
     for _ in range(2):
         assert fetched is not None
@@ -125,194 +131,177 @@ async def test_the_copy_has_the_time_of_its_last_confirmation(origin: Origin, tm
         assert moments[-1] <= fetched.confirmed_at <= datetime.now(UTC)
         moments.append(datetime.now(UTC))
         assert await fetcher.fetch('"one"') is None
-        fetched = await Fetcher(origin, tmp_path).fetch()
+        fetched = await Fetcher(remote, tmp_path).fetch()
 
 
-async def test_a_fetch_from_the_origin_has_no_time_of_confirmation(origin: Origin, tmp_path: Path) -> None:
-    fetched = await Fetcher(origin, tmp_path).fetch()
+async def test_a_fetch_from_the_origin_has_no_time_of_confirmation(remote: FakeTransport, tmp_path: Path) -> None:
+    fetched = await Fetcher(remote, tmp_path).fetch()
     assert fetched is not None
     assert fetched.confirmed_at is None
 
 
-async def test_each_url_has_one_private_copy(origin: Origin, tmp_path: Path, editions: tuple[bytes, bytes]) -> None:
-    origin.usual = alternating(*editions)
-    fetcher = Fetcher(origin, tmp_path)
+async def test_each_url_has_one_private_copy(
+    remote: FakeTransport, tmp_path: Path, editions: tuple[bytes, bytes]
+) -> None:
+    remote.usual = alternating(*editions)
+    fetcher = Fetcher(remote, tmp_path)
     for _ in range(5):
         _, fetched = await fetcher.fetched()
-    file, entry = entry_of(fetcher.cache)
-    assert sorted(path.name for path in fetcher.cache.iterdir()) == sorted([file.name, entry.file])
-    assert (fetcher.cache / entry.file).read_bytes() == fetched
-    assert [path.stat().st_mode & 0o777 for path in (fetcher.cache, *fetcher.cache.iterdir())] == [0o700, 0o600, 0o600]
+    assert copy_of(fetcher.cache).read_bytes() == fetched
+    modes = [path.stat().st_mode & 0o777 for path in (fetcher.cache, copy_of(fetcher.cache))]
+    assert modes == [0o700, 0o600]
 
 
-async def test_the_copy_is_hard_linked(origin: Origin, tmp_path: Path) -> None:
-    fetcher = await warm(origin, tmp_path)
+async def test_the_copy_is_hard_linked(remote: FakeTransport, tmp_path: Path) -> None:
+    fetcher = await warm(remote, tmp_path)
     await fetcher.fetch()
-    assert fetcher.to.samefile(fetcher.cache / entry_of(fetcher.cache)[1].file)
+    assert fetcher.to.samefile(copy_of(fetcher.cache))
 
 
-async def test_files_that_cannot_be_linked_are_copied(
-    origin: Origin, tmp_path: Path, one: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def _no_links(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_link(*_: object) -> None:  # patched, as a machine may have one file system only
         raise OSError(18, "Invalid cross-device link")
 
     monkeypatch.setattr(Path, "hardlink_to", no_link)
-    fetcher = await warm(origin, tmp_path)
+
+
+@pytest.mark.usefixtures("_no_links")
+async def test_files_that_cannot_be_linked_are_copied(remote: FakeTransport, tmp_path: Path, one: bytes) -> None:
+    fetcher = await warm(remote, tmp_path)
     assert await fetcher.fetched() == ('"one"', one)
-    assert origin.requests == []
+    assert remote.asked == []
     assert {path.stat().st_nlink for path in (fetcher.to, *fetcher.cache.iterdir())} == {1}
     assert {path.stat().st_mode & 0o777 for path in (fetcher.to, *fetcher.cache.iterdir())} == {0o600}
 
 
 async def test_urls_with_different_queries_have_different_copies(
-    origin: Origin, tmp_path: Path, one: bytes, other: bytes
+    remote: FakeTransport, tmp_path: Path, one: bytes, other: bytes
 ) -> None:
-    await Fetcher(origin, tmp_path, url=f"{origin.url}?set=1").fetch()
-    origin.hold(other, '"two"')
-    await Fetcher(origin, tmp_path, url=f"{origin.url}?set=2").fetch()
-    origin.requests.clear()
-    assert await Fetcher(origin, tmp_path, url=f"{origin.url}?set=1").fetched() == ('"one"', one)
-    assert await Fetcher(origin, tmp_path, url=f"{origin.url}?set=2").fetched() == ('"two"', other)
-    assert origin.requests == []
+    await Fetcher(remote, tmp_path, url=f"{URL}?set=1").fetch()
+    remote.hold(other, '"two"')
+    await Fetcher(remote, tmp_path, url=f"{URL}?set=2").fetch()
+    remote.asked.clear()
+    assert await Fetcher(remote, tmp_path, url=f"{URL}?set=1").fetched() == ('"one"', one)
+    assert await Fetcher(remote, tmp_path, url=f"{URL}?set=2").fetched() == ('"two"', other)
+    assert remote.asked == []
 
 
-async def test_rejected_and_unavailable_files_keep_the_copy(origin: Origin, tmp_path: Path, one: bytes) -> None:
-    fetcher = await warm(origin, tmp_path)
-    origin.will(unframed(b"<html>"), unframed(b"<html>"), status("503 Service Unavailable"))
-    await Fetcher(origin, tmp_path).rejected('"none"')
-    await Fetcher(origin, tmp_path).unavailable('"none"')
+async def test_rejected_and_unavailable_files_keep_the_copy(remote: FakeTransport, tmp_path: Path, one: bytes) -> None:
+    fetcher = await warm(remote, tmp_path)
+    remote.will(*[unframed(b"<html>")] * 3, failing(Unavailable("503 Service Unavailable")))
+    await Fetcher(remote, tmp_path).rejected('"none"')
+    await Fetcher(remote, tmp_path).unavailable('"none"')
     assert await fetcher.fetched() == ('"one"', one)
 
 
 # Damage
 
 
-def changed_byte(cache: Path) -> None:
-    file = cache / entry_of(cache)[1].file
-    content = bytearray(file.read_bytes())
+def changed_byte(copy: Path) -> None:
+    content = bytearray(copy.read_bytes())
     content[len(content) // 2] ^= 1
-    file.write_bytes(content)
+    copy.write_bytes(content)
 
 
-def cut_short(cache: Path) -> None:
-    os.truncate(cache / entry_of(cache)[1].file, 100_000)
+def cut_short(copy: Path) -> None:
+    os.truncate(copy, 100_000)
 
 
-def missing(cache: Path) -> None:
-    (cache / entry_of(cache)[1].file).unlink()
+def empty(copy: Path) -> None:
+    os.truncate(copy, 0)
 
 
-def cut_entry(cache: Path) -> None:
-    os.truncate(entry_of(cache)[0], 30)
+def renamed(copy: Path) -> None:
+    copy.rename(copy.with_name(f"{copy.name.split('.')[0]}.xyz.baked"))
 
 
-def empty_entry(cache: Path) -> None:
-    os.truncate(entry_of(cache)[0], 0)
-
-
-def no_text(cache: Path) -> None:
-    entry_of(cache)[0].write_bytes(b'{"url":"\xff"}')
-
-
-def replaced(**fields: str) -> Callable[[Path], None]:
-    def replace(cache: Path) -> None:
-        file, entry = entry_of(cache)
-        file.write_bytes(msgspec.json.encode(msgspec.structs.replace(entry, **fields)))
-
-    return replace
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        changed_byte,
-        cut_short,
-        missing,
-        cut_entry,
-        empty_entry,
-        no_text,
-        replaced(url="http://elsewhere/"),
-        replaced(file="entry.baked"),
-    ],
-)
+@pytest.mark.parametrize("damage", [changed_byte, cut_short, empty, renamed])
 async def test_a_damaged_copy_is_discarded_with_one_log_line_and_the_origin_asked(
-    origin: Origin, tmp_path: Path, one: bytes, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+    remote: FakeTransport, tmp_path: Path, one: bytes, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
 ) -> None:
-    fetcher = await warm(origin, tmp_path)
-    damage(fetcher.cache)
+    fetcher = await warm(remote, tmp_path)
+    damage(copy_of(fetcher.cache))
     assert await fetcher.fetched() == ('"one"', one)
-    assert len(origin.requests) == 1
+    assert len(remote.asked) == 1
     (line,) = caplog.messages
-    assert line.startswith(f"{origin.url}: the cached copy is discarded: ")
-    origin.requests.clear()
-    assert await Fetcher(origin, tmp_path).fetched() == ('"one"', one)
-    assert origin.requests == []
+    assert line.startswith(f"{URL}: the cached copy is discarded: ")
+    remote.asked.clear()
+    assert await Fetcher(remote, tmp_path).fetched() == ('"one"', one)
+    assert remote.asked == []
 
 
-@pytest.mark.parametrize("name", ["../beside", "{folder}/beside"])
-async def test_an_entry_with_a_path_outside_the_cache_neither_serves_nor_removes_that_file(
-    origin: Origin, tmp_path: Path, one: bytes, other: bytes, name: str
+async def test_a_copy_that_could_not_be_saved_is_saved_when_the_origin_confirms_it(
+    remote: FakeTransport, tmp_path: Path, one: bytes, other: bytes
 ) -> None:
-    fetcher = await warm(origin, tmp_path)
-    (tmp_path / "beside").write_bytes(other)
-    replaced(file=name.format(folder=tmp_path))(fetcher.cache)
-    assert await fetcher.fetched() == ('"one"', one)
-    assert (tmp_path / "beside").read_bytes() == other
+    fetcher = Fetcher(remote, tmp_path)
+    fetcher.cache.write_bytes(b"no folder")
+    await fetcher.fetch()
+    fetcher.cache.unlink()
+    fetcher.to = tmp_path / "next"
+    remote.hold(other, '"other"')
+    assert await fetcher.fetch('"other"') is None  # a file that was rejected, say: it is not what was fetched
+    assert not fetcher.cache.exists()
+    remote.hold(one, '"one"')
+    assert await fetcher.fetch('"one"') is None
+    assert (copy_of(fetcher.cache).read_bytes(), fingerprint_of(copy_of(fetcher.cache))) == (one, '"one"')
 
 
-async def test_a_target_that_cannot_be_written_keeps_the_copy(origin: Origin, tmp_path: Path, one: bytes) -> None:
-    fetcher = await warm(origin, tmp_path)
+async def test_a_target_that_cannot_be_written_keeps_the_copy(
+    remote: FakeTransport, tmp_path: Path, one: bytes
+) -> None:
+    fetcher = await warm(remote, tmp_path)
     fetcher.to = tmp_path / "nowhere" / "file"
     assert await fetcher.unavailable() == "No such file or directory"
-    assert await Fetcher(origin, tmp_path).fetched() == ('"one"', one)
-    assert len(origin.requests) == 0
+    assert await Fetcher(remote, tmp_path).fetched() == ('"one"', one)
+    assert len(remote.asked) == 0
 
 
-async def test_a_confirmation_of_another_fingerprint_changes_nothing(origin: Origin, tmp_path: Path) -> None:
-    fetcher = await warm(origin, tmp_path)
-    before = entry_of(fetcher.cache)
-    LastGoodCopy(fetcher.cache, origin.url, name=origin.url).confirm('"none"', datetime.now(UTC))
-    assert entry_of(fetcher.cache) == before
+async def test_a_confirmation_of_another_fingerprint_changes_nothing(remote: FakeTransport, tmp_path: Path) -> None:
+    fetcher = await warm(remote, tmp_path)
+    before = copy_of(fetcher.cache).stat()
+    LastGoodCopy(fetcher.cache, URL, name=URL).confirm('"none"', datetime.now(UTC))
+    assert copy_of(fetcher.cache).stat() == before
 
 
 # Write errors
 
 
 async def test_a_cache_that_cannot_be_written_is_logged_once_and_otherwise_ignored(
-    origin: Origin, tmp_path: Path, editions: tuple[bytes, bytes], caplog: pytest.LogCaptureFixture
+    remote: FakeTransport, tmp_path: Path, editions: tuple[bytes, bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
-    origin.usual = alternating(*editions)
+    remote.usual = alternating(*editions)
     (tmp_path / "cache").write_bytes(b"no folder")
-    fetcher = Fetcher(origin, tmp_path)
+    fetcher = Fetcher(remote, tmp_path)
     caplog.clear()
     assert [await fetcher.fetched('"none"') for _ in range(2)] == [('"0"', editions[0]), ('"1"', editions[1])]
-    assert caplog.messages == [f"{origin.url}: the last good copy cannot be saved: File exists"]
+    assert caplog.messages == [f"{URL}: the last good copy cannot be saved: File exists"]
 
 
 async def test_a_cache_that_cannot_be_read_is_logged_and_the_origin_asked(
-    origin: Origin, tmp_path: Path, one: bytes, caplog: pytest.LogCaptureFixture
+    remote: FakeTransport, tmp_path: Path, one: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    fetcher = await warm(origin, tmp_path)
-    file, _ = entry_of(fetcher.cache)
+    fetcher = await warm(remote, tmp_path)
+    file = copy_of(fetcher.cache)
     file.unlink()
     file.mkdir()
     assert await fetcher.fetched() == ('"one"', one)
-    assert caplog.messages[0] == f"{origin.url}: the cached copy cannot be read: Is a directory"
+    assert caplog.messages[0] == f"{URL}: the cached copy cannot be read: Is a directory"
 
 
+@pytest.mark.usefixtures("_no_links")
 async def test_a_full_disk_keeps_the_copy_and_leaves_no_temporary_file(
-    origin: Origin, tmp_path: Path, one: bytes, caplog: pytest.LogCaptureFixture
+    remote: FakeTransport, tmp_path: Path, one: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    fetcher = await warm(origin, tmp_path)
+    fetcher = await warm(remote, tmp_path)
     before = sorted(fetcher.cache.iterdir())
     new = tmp_path / "new"
-    new.write_bytes(b"new")
-    cache = LastGoodCopy(fetcher.cache, origin.url, name=origin.url)
+    new.write_bytes(bytes(100))
+    cache = LastGoodCopy(fetcher.cache, URL, name=URL)
     with small_disk(10):
-        cache.save(new, fingerprint='"two"', confirmed_at=datetime.now(UTC))
+        cache.save(new, '"two"', datetime.now(UTC))
         cache.confirm('"one"', datetime.now(UTC))
-    assert caplog.messages == [f"{origin.url}: the last good copy cannot be saved: File too large"]
+    assert caplog.messages == [f"{URL}: the last good copy cannot be saved: File too large"]
     assert sorted(fetcher.cache.iterdir()) == before
     assert await fetcher.fetched() == ('"one"', one)
 
@@ -320,27 +309,48 @@ async def test_a_full_disk_keeps_the_copy_and_leaves_no_temporary_file(
 # Concurrent and killed processes
 
 
-async def test_old_files_of_killed_processes_are_removed(origin: Origin, tmp_path: Path) -> None:
-    fetcher = await warm(origin, tmp_path)
-    file, _ = entry_of(fetcher.cache)
-    key, now = file.stem, time.time()
-    left = {name: age for age in (60, 7200) for name in (f"{key}.{age}.baked", f".{key}.json.{age}.part")}
-    for name, age in {**left, "other.0.baked": 7200}.items():
+async def test_files_that_killed_processes_and_earlier_versions_left_are_removed(
+    remote: FakeTransport, tmp_path: Path
+) -> None:
+    fetcher = await warm(remote, tmp_path)
+    key, now = copy_of(fetcher.cache).name.split(".")[0], time.time()
+    ages = {
+        f"{key}.00.baked": 60,
+        f"{key}.11.baked": -60,  # of a process whose clock was wrong
+        f"{key}{key}.json": 60,
+        f".{key}.0.part": 60,
+        f".{key}.1.part": 7200,
+        "other.0.baked": 7200,
+    }
+    for name, age in ages.items():
         (fetcher.cache / name).write_bytes(b"left")
         os.utime(fetcher.cache / name, (now - age, now - age))
-    await Fetcher(origin, tmp_path).fetch('"none"')
+    await Fetcher(remote, tmp_path).fetch('"none"')
     names = {path.name for path in fetcher.cache.iterdir()}
-    assert names & {*left, "other.0.baked"} == {f"{key}.60.baked", f".{key}.json.60.part", "other.0.baked"}
+    assert names & {*ages} == {f".{key}.0.part", "other.0.baked"}
+
+
+async def test_the_latest_of_several_copies_is_fetched(
+    remote: FakeTransport, tmp_path: Path, one: bytes, other: bytes
+) -> None:
+    fetcher = await warm(remote, tmp_path)
+    copy = copy_of(fetcher.cache)
+    earlier = copy.with_name(f"{copy.name.split('.')[0]}.{b'earlier'.hex()}.baked")
+    earlier.write_bytes(other)
+    os.utime(earlier, (copy.stat().st_mtime - 1, copy.stat().st_mtime - 1))
+    assert await fetcher.fetched() == ('"one"', one)
+    cut_short(copy)
+    assert await Fetcher(remote, tmp_path).fetched() == ("earlier", other)
 
 
 async def test_processes_that_renew_one_copy_concurrently_leave_a_valid_one(
-    origin: Origin, tmp_path: Path, editions: tuple[bytes, bytes], caplog: pytest.LogCaptureFixture
+    remote: FakeTransport, tmp_path: Path, editions: tuple[bytes, bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
-    origin.usual = alternating(*editions)
+    remote.usual = alternating(*editions)
 
     async def start_often(folder: Path) -> None:
         for _ in range(5):
-            fetcher = Fetcher(origin, folder)
+            fetcher = Fetcher(remote, folder)
             for _ in range(3):
                 assert (await fetcher.fetched())[1] in editions
 
@@ -350,20 +360,21 @@ async def test_processes_that_renew_one_copy_concurrently_leave_a_valid_one(
         folder.mkdir()
         (folder / "cache").symlink_to(tmp_path / "cache")
     await asyncio.gather(*map(start_often, folders))
-    origin.requests.clear()
-    assert (await Fetcher(origin, tmp_path).fetched())[1] in editions
-    assert (origin.requests, caplog.messages) == ([], [])
+    remote.asked.clear()
+    assert (await Fetcher(remote, tmp_path).fetched())[1] in editions
+    assert (remote.asked, caplog.messages) == ([], [])
 
 
 async def test_a_process_killed_at_any_step_leaves_a_valid_copy_or_none(
-    origin: Origin, tmp_path: Path, editions: tuple[bytes, bytes], caplog: pytest.LogCaptureFixture
+    tmp_path: Path, editions: tuple[bytes, bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
-    origin.usual = alternating(*editions)
     cache, fetched, found = tmp_path / "cache", tmp_path / "fetched", []
-    with killable("tests.sources.killed:fetch_twice", cache, origin.url) as run:
+    for name, content in zip("01", editions, strict=True):
+        (tmp_path / name).write_bytes(content)
+    with killable("tests.sources.killed:fetch_twice", cache, tmp_path / "0", tmp_path / "1") as run:
         for step in count(1):
             killed = await asyncio.to_thread(run, step)
-            entry = LastGoodCopy(cache, origin.url, name=origin.url).load(fetched)
+            entry = LastGoodCopy(cache, URL, name=URL).load(fetched)
             found.append(entry is not None)
             assert entry is None or fetched.read_bytes() == editions[int(entry.fingerprint.strip('"'))]
             if not killed:

@@ -1,0 +1,309 @@
+"""A remote file as a source: fetched completely and verified, or not at all."""
+
+import asyncio
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from service.baking.baked_file import write_baked
+from service.data_set import Rejected
+from service.progress import silent
+from service.sources.remote_source import RemoteSource
+from service.sources.source import Source, Unavailable
+from service.sources.transport import RemoteFile
+from tests.baking.random_data_sets import loaded, small_file
+from tests.directory import store, write_directory
+from tests.program import SECONDS
+from tests.sampling.test_sample import small_disk
+from tests.sources.fake_transport import (
+    FakeTransport,
+    Response,
+    chunked,
+    claiming,
+    cut,
+    endless,
+    failing,
+    honest,
+    unframed,
+)
+from tests.sources.fetching import URL, Fetcher
+
+HTML = b"<!DOCTYPE html><title>Log in</title>"
+
+
+@pytest.fixture
+def fetcher(remote: FakeTransport, tmp_path: Path) -> Fetcher:
+    return Fetcher(remote, tmp_path)
+
+
+def header_of_length(length: int) -> bytes:
+    """Return the header of a baked file with this total length."""
+    entry = {"dtype": "U8", "shape": [length], "data_offsets": [0, length]}
+    text = msgspec.json.encode({"__metadata__": {}, "header_crc32": entry}).ljust(1016)
+    return len(text).to_bytes(8, "little") + text
+
+
+async def test_the_file_is_fetched_byte_for_byte(fetcher: Fetcher, one: bytes) -> None:
+    source: Source = fetcher.source
+    assert source.watched == ()
+    assert await fetcher.fetched() == ('"one"', one)
+    assert fetcher.to.stat().st_mode & 0o777 == 0o600
+
+
+async def test_the_progress_ends_with_the_whole_file(fetcher: Fetcher, one: bytes) -> None:
+    await fetcher.fetch()
+    assert fetcher.steps[-1] == (f"Fetching {URL}", len(one), len(one))
+    assert [done for _, done, _ in fetcher.steps] == sorted({done for _, done, _ in fetcher.steps})
+
+
+@pytest.mark.parametrize("send", [chunked, unframed], ids=["chunked", "unframed"])
+async def test_a_file_without_a_content_length_is_fetched(
+    fetcher: Fetcher, one: bytes, send: Callable[[bytes], Response]
+) -> None:
+    fetcher.remote.will(send(one))
+    assert await fetcher.fetched() == ('"one"', one)
+
+
+async def test_an_unchanged_file_is_not_fetched_again(fetcher: Fetcher, one: bytes) -> None:
+    assert await fetcher.fetched() == ('"one"', one)
+    assert await fetcher.fetch('"one"') is None
+    assert fetcher.remote.asked == ["", '"one"']
+    assert not fetcher.to.exists()
+
+
+async def test_without_validators_the_digest_is_the_fingerprint(fetcher: Fetcher, one: bytes, other: bytes) -> None:
+    fetcher.remote.hold(one, "")
+    known, _ = await fetcher.fetched()
+    assert known.startswith("sha256:")
+    assert await fetcher.fetch(known) is None
+    assert not fetcher.to.exists()
+    fetcher.remote.hold(other, "")
+    assert (await fetcher.fetched(known))[1] == other
+
+
+async def test_a_changed_file_is_fetched(fetcher: Fetcher, other: bytes) -> None:
+    known, _ = await fetcher.fetched()
+    fetcher.remote.hold(other, '"two"')
+    assert await fetcher.fetched(known) == ('"two"', other)
+
+
+# Broken connections
+
+
+@pytest.mark.parametrize("tag", ['"one"', ""])
+async def test_a_download_that_breaks_off_starts_again(fetcher: Fetcher, one: bytes, tag: str) -> None:
+    fetcher.remote.hold(one, tag)
+    fetcher.remote.will(cut(100_000), cut(200_000))
+    assert (await fetcher.fetched())[1] == one
+    assert len(fetcher.remote.asked) == 3
+
+
+async def test_a_download_that_always_breaks_off_fails_after_three_attempts(fetcher: Fetcher) -> None:
+    fetcher.remote.will(*[cut(100_000)] * 20)
+    assert await fetcher.unavailable() == "the response was cut off"
+    assert len(fetcher.remote.asked) == 3
+
+
+async def test_nothing_remains_of_a_longer_file_that_was_received_before(fetcher: Fetcher, tmp_path: Path) -> None:
+    small = small_file(tmp_path / "small").read_bytes()
+    assert len(small) < 100_000
+
+    def change(transport: FakeTransport, known: str) -> RemoteFile | None:
+        transport.hold(small, '"small"')
+        return honest(transport, known)
+
+    fetcher.remote.will(cut(100_000), change)
+    assert await fetcher.fetched() == ('"small"', small)
+
+
+async def test_attempts_are_delayed(remote: FakeTransport, tmp_path: Path) -> None:
+    remote.will(*[cut(100_000)] * 2)
+    fetching = asyncio.create_task(Fetcher(remote, tmp_path, pauses=(0, 600)).fetch())
+    async with asyncio.timeout(SECONDS):
+        while len(remote.asked) < 2:  # noqa: ASYNC110 - there is no event to wait for
+            await asyncio.sleep(0.01)
+    assert await asyncio.wait([fetching], timeout=0.2) == (set(), {fetching})
+    assert len(remote.asked) == 2
+    fetching.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await fetching
+
+
+# Invalid and damaged files
+
+
+async def test_a_log_in_page_is_rejected_by_its_first_bytes(fetcher: Fetcher) -> None:
+    fetcher.remote.will(endless(HTML))
+    assert await fetcher.rejected() == ("the file is not a baked data set", '"one"')
+
+
+@pytest.mark.parametrize("content", [b"", b"no", HTML, (64).to_bytes(8, "little") + b"[" * 64])
+@pytest.mark.parametrize("send", [chunked, unframed], ids=["chunked", "unframed"])
+async def test_a_body_that_is_not_a_baked_file_is_rejected(
+    fetcher: Fetcher, content: bytes, send: Callable[[bytes], Response]
+) -> None:
+    fetcher.remote.will(*[send(content)] * 3)
+    why, fingerprint = await fetcher.rejected()
+    assert "the file is not a baked data set" in why
+    assert fingerprint == '"one"'
+
+
+async def test_an_endless_body_is_rejected_at_the_end_of_the_file(fetcher: Fetcher, one: bytes) -> None:
+    fetcher.remote.will(endless(one))
+    why, _ = await fetcher.rejected()
+    assert why.startswith(f"the file has {len(one):,} bytes by its header, but the origin sends more")
+    assert fetcher.to.stat().st_size <= len(one)
+
+
+@pytest.mark.parametrize("difference", [-100_000, -1, 1, 100_000])
+async def test_a_wrong_content_length_is_rejected(fetcher: Fetcher, one: bytes, difference: int) -> None:
+    fetcher.remote.will(claiming(len(one) + difference))
+    length = len(one) + difference
+    why = f"the file has {len(one):,} bytes by its header, but the origin sends {length:,} bytes"
+    assert await fetcher.rejected() == (why, '"one"')
+
+
+@pytest.mark.parametrize("length", [0, 7, 8, 100])
+async def test_a_file_shorter_than_its_header_is_rejected(fetcher: Fetcher, one: bytes, length: int) -> None:
+    fetcher.remote.hold(one[:length], '"one"')
+    why, _ = await fetcher.rejected()
+    assert "the file is not a baked data set" in why
+
+
+async def test_a_truncated_body_is_rejected_if_it_is_framed_and_fetched_again_if_it_is_not(
+    fetcher: Fetcher, one: bytes
+) -> None:
+    fetcher.remote.will(*[chunked(one[:-5])] * 3)
+    assert await fetcher.rejected() == ("the file is truncated", '"one"')
+    fetcher.remote.will(unframed(one[:100_000]))
+    assert await fetcher.fetched() == ('"one"', one)
+
+
+@pytest.mark.parametrize(
+    ("path", "named"), [("/export?format=csv", "export"), ("/", "stores.csv"), ("/a/s%20t.csv", "s%20t.csv")]
+)
+async def test_a_url_of_another_file_is_rejected_with_the_command_that_bakes_it(
+    remote: FakeTransport, tmp_path: Path, path: str, named: str
+) -> None:
+    remote.hold(b"store_id,name\n1,One\n", '"csv"')
+    with pytest.raises(Rejected) as caught:
+        await Fetcher(remote, tmp_path, url=f"https://user:word@origin.example{path}").fetch()
+    baked = f"{named.partition('.')[0]}.baked"
+    assert f"bake the data first, `store-directory bake {named} {baked}`" in caught.value.rejection.hint
+    assert "word" not in caught.value.rejection.hint
+
+
+async def test_a_file_damaged_in_transit_is_fetched_again(fetcher: Fetcher, one: bytes) -> None:
+    fetcher.remote.will(chunked(one[:200_000] + b"\xff" + one[200_001:]))
+    assert await fetcher.fetched() == ('"one"', one)
+
+
+async def test_a_damaged_file_is_rejected_and_not_fetched_again_until_it_changes(
+    fetcher: Fetcher, one: bytes, other: bytes
+) -> None:
+    fetcher.remote.hold(one[:200_000] + b"\xff" + one[200_001:], '"bad"')
+    why, fingerprint = await fetcher.rejected()
+    assert (why.endswith(" is damaged"), fingerprint) == (True, '"bad"')
+    assert await fetcher.fetch(fingerprint) is None
+    fetcher.remote.hold(other, '"two"')
+    assert await fetcher.fetched(fingerprint) == ('"two"', other)
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> bytes:
+    """Return a file baked by a Python without a character that this one has."""
+    data = write_directory(tmp_path / "foreign", [store("s1", name="\U0001f600")])
+    write_baked(loaded(data), tmp_path / "foreign.baked", tables=unicodedata.ucd_3_2_0)
+    return (tmp_path / "foreign.baked").read_bytes()
+
+
+async def test_a_file_baked_with_other_unicode_tables_is_rejected_with_advice(fetcher: Fetcher, foreign: bytes) -> None:
+    fetcher.remote.hold(foreign, '"foreign"')
+    why, _ = await fetcher.rejected()
+    assert why.startswith("it has the character U+1F600, which Python 3.")
+    assert "did not; bake it again with Python 3." in why
+    assert len(fetcher.remote.asked) == 1
+
+
+async def test_a_rejected_file_without_validators_is_reported_once(fetcher: Fetcher, one: bytes) -> None:
+    for content in (one[:200_000] + b"\xff" + one[200_001:], HTML):
+        fetcher.remote.hold(content, "")
+        _, fingerprint = await fetcher.rejected()
+        assert await fetcher.fetch(fingerprint) is None
+
+
+# Unavailable origins
+
+
+async def test_an_unavailable_origin_is_reported_at_once(fetcher: Fetcher) -> None:
+    fetcher.remote.will(failing(Unavailable("404 Not Found")))
+    assert await fetcher.unavailable() == "404 Not Found"
+    assert len(fetcher.remote.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "x", "/a/b", "file:///a", "ftp://x/y", "http://", "http:///a", "http://user:pass/word@host/", "http://[x"],
+)
+def test_a_url_that_is_not_http_or_https_is_rejected_without_quoting_it(
+    remote: FakeTransport, tmp_path: Path, url: str
+) -> None:
+    with pytest.raises(ValueError, match=r"^it is not an http or https URL$"):
+        RemoteSource(url, tmp_path, remote)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("http://user:word@host:8080/a%20b/c?x=y#z", "http://host:8080/a%20b/c"),
+        ("https://HOST", "https://HOST"),
+        ("http://a@b@[::1]:9/", "http://[::1]:9/"),
+    ],
+)
+def test_the_name_is_the_url_without_user_query_and_fragment(
+    remote: FakeTransport, tmp_path: Path, url: str, name: str
+) -> None:
+    assert RemoteSource(url, tmp_path, remote).name == name
+
+
+# Disk errors
+
+
+@pytest.mark.parametrize("size", [0, 1000, 100_000])
+async def test_a_full_disk_is_reported(fetcher: Fetcher, size: int) -> None:
+    with small_disk(size):
+        assert await fetcher.unavailable() == "File too large"
+    assert len(fetcher.remote.asked) == 1
+
+
+async def test_a_file_too_large_for_the_disk_is_reported_before_the_disk_is_full(fetcher: Fetcher) -> None:
+    fetcher.remote.will(endless(header_of_length(1 << 60)))
+    assert await fetcher.unavailable() == "No space left on device"
+    assert fetcher.to.stat().st_size == 0
+
+
+async def test_a_target_that_cannot_be_written_is_reported(fetcher: Fetcher) -> None:
+    fetcher.to = fetcher.to.parent / "nowhere" / "file"
+    assert await fetcher.unavailable() == "No such file or directory"
+
+
+async def test_an_existing_target_is_replaced_and_not_written_into(fetcher: Fetcher, one: bytes) -> None:
+    fetcher.to.write_bytes(b"previous")
+    mapped = fetcher.to.with_name("mapped")
+    mapped.hardlink_to(fetcher.to)
+    await fetcher.source.fetch(fetcher.to, known="", check=fetcher.check, progress=silent)
+    assert (fetcher.to.read_bytes(), mapped.read_bytes()) == (one, b"previous")
+
+
+async def test_an_exception_of_the_progress_ends_the_fetch(fetcher: Fetcher) -> None:
+    class Enough(Exception):
+        pass
+
+    def enough(step: str, done: int, total: int) -> None:
+        raise Enough(step, done, total)
+
+    with pytest.raises(Enough):
+        await fetcher.source.fetch(fetcher.to, known="", check=fetcher.check, progress=enough)
