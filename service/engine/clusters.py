@@ -214,7 +214,7 @@ def _cells_of_all(points: _Points, before: tuple[Totals, Totals], zooms: Zooms, 
 
 
 def _cells_of_chosen(points: _Points, zooms: Zooms, chosen: Mask, zoom: int) -> _OccupiedCells:
-    """Do the same for only some of the points, with arrays as long as those of all."""
+    """Return the cells of the chosen points; the arrays are as long as those of all points."""
     bitmap = pack(chosen)
     bits = _number(bitmap)
     ends = _ends(zooms <= zoom, bits)

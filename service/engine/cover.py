@@ -1,4 +1,4 @@
-"""The places of an area: of the points that are inside for sure, and of those at its border, which must be tested."""
+"""The places of an area: of the points that are certainly inside, and of those at its border, which must be tested."""
 
 import math
 from typing import Final

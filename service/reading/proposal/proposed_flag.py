@@ -95,13 +95,14 @@ def _notes_on_blanks(field: Field, column: ColumnSample, value: str) -> Iterator
     blank = column.cells.count(None)
     if value and blank and column.texts and all(flag_of(text) for text in column.texts):
         found = f"{quoted(column.name)} has no value in {blank:,} of the first {len(column.cells):,} records"
-        yield f"{found}, and no word for no. They are served as open. If they are closed, use this line instead:"
+        yield f"{found}, and never says no. These stores are served as open. If they are closed, use this line instead:"
         yield f"{field.name} = {with_keys(value, {'default': _FLAGS[False]})}"
 
 
 def _questions(field: Field, column: ColumnSample, texts: Sequence[str]) -> Iterator[str]:
     if len(texts) != _BOTH:
-        yield f"{quoted(column.name)} may be {field.name}, but has neither yes nor no, such as {quoted(texts[0])}."
+        example = quoted(texts[0])
+        yield f"{quoted(column.name)} looks like {field.name}, but its values (such as {example}) are not yes or no."
         return
     yield f"Which value of {quoted(column.name)} means yes? {KEEP_ONE}"
     for yes in texts:
