@@ -20,7 +20,7 @@ from service.model.coordinates import MAX_LATITUDE, MAX_LONGITUDE, MAX_ZOOM, Box
 
 MAX_CELLS: Final = 4000
 NO_ROW: Final = -1
-_TILES: Final = 400  # a box is covered by at most so many cells
+_TILES: Final = 400  # a box is covered by at most this many cells
 _FEW_FRACTION: Final = 4  # less than 1 / 4 of the rows are looked at one by one
 Mask = NDArray[np.bool_]
 _Integers = NDArray[np.int64]

@@ -89,7 +89,7 @@ class CsvFile(RecordFile):
 
 
 def finds_nothing(_: Sequence[str]) -> bool:
-    """Return False: no columns are wanted."""
+    """Return False: no columns are required."""
     return False
 
 
