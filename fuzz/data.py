@@ -1,4 +1,4 @@
-"""Readers of data files. Each takes any bytes; what it raises is a finding.
+"""Readers of data files. Each takes any bytes; an exception is a finding.
 
 The errors that a reader promises are caught, and what must hold of what it read is asserted.
 """

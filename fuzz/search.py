@@ -1,4 +1,4 @@
-"""Readers of the places and words of requests. Each takes any bytes; what it raises is a finding."""
+"""Readers of the coordinates and words of requests. Each takes any bytes; an exception is a finding."""
 
 import math
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""How data files are to be read, where options say it."""
+"""The options for reading data files."""
 
 import shlex
 from collections.abc import Iterable

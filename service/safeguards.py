@@ -1,4 +1,4 @@
-"""Which data sets must not be served: those with invalid records, and those that lost too many."""
+"""Safeguards: data sets with invalid records, or with far fewer records than before, are not served."""
 
 from collections.abc import Iterator
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""What a declared setting is called on the command line, in the environment and in a file, and what it accepts."""
+"""A setting's option, environment variable, key and accepted values."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -77,7 +77,7 @@ class Setting(msgspec.Struct, frozen=True):
         quotable = isinstance(value, str | int | float) and not self.is_list
         quoted = str(value).lower() if isinstance(value, bool) else repr(value)
         accepted = " or ".join(map(_describe, self.types))
-        return f"{accepted} is needed" + (f", not {quoted}" if quotable else "")
+        return f"must be {accepted}" + (f", not {quoted}" if quotable else "")
 
     def check(self, value: object) -> None:
         """Raise ValueError if a value is not accepted."""

@@ -1,4 +1,4 @@
-"""How tests are run: property tests, and the memory of a process that runs many."""
+"""Configuration of the tests: hypothesis profiles, and the memory of a process that runs many."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""What the benchmark over HTTP measures: its shapes of places and words, and how it compares what peers find."""
+"""The benchmark over HTTP: its shapes of location and text searches, and the comparison of peers' results."""
 
 import re
 from pathlib import Path

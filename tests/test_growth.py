@@ -1,4 +1,4 @@
-"""What `make fuzz` says of growth: quadratic work is found, linear work is not, and every reader takes its shapes."""
+"""The complexity check of `make fuzz`: quadratic work is found, linear work is not, every reader takes its shapes."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a package index, a new checkout and CI see of the project."""
+"""The project as a package index, a new checkout and CI see it."""
 
 import re
 import tomllib

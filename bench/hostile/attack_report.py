@@ -15,7 +15,7 @@ from bench.wire.machine import Surroundings
 
 # Latency under an attack over latency without.
 _MAX_LATENCY_RATIO: Final = 1.5
-# Cost over that of a plain 401, per 16 KiB transferred.
+# Cost over that of an ordinary 401, per 16 KiB transferred.
 _MAX_COST_RATIO: Final = 5
 _MAX_HEALTH_SECONDS: Final = 1
 _SHOWN: Final = 20

@@ -1,4 +1,4 @@
-"""The cost of requests without a key: the server's CPU time for each, compared with that of a plain 401."""
+"""The cost of requests without a key: the server's CPU time for each, compared with that of an ordinary 401."""
 
 import re
 import socket
@@ -36,14 +36,14 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """The cost of a plain 401, and that of an input measured next."""
+    """The cost of an ordinary 401, and that of an input measured next."""
 
     plain: Cost
     run: Cost
 
     @property
     def ratio(self) -> float:
-        """The cost of an input over that of a plain 401."""
+        """The cost of an input over that of an ordinary 401."""
         return self.run.seconds / self.plain.seconds
 
     @property

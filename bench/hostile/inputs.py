@@ -67,8 +67,10 @@ def _body(*fields: bytes, body: bytes) -> bytes:
     return _request(b"/stores", *fields, method=b"POST") + body
 
 
-PLAIN: Final = Input("a plain 401", _request(), attack=True)
-ONCE: Final = Input("a plain 401 on a connection of its own", _request(b"/stores", b"Connection: close"), closes=True)
+PLAIN: Final = Input("an ordinary 401", _request(), attack=True)
+ONCE: Final = Input(
+    "an ordinary 401 on a connection of its own", _request(b"/stores", b"Connection: close"), closes=True
+)
 
 _SMALL: Final = (
     Input("16 pipelined 401s", _request() * 16, answers=16),
@@ -177,6 +179,6 @@ _DOCUMENTS: Final = (
     Input("`/metrics`, where it is public", _request(b"/metrics"), bounded=False),
 )
 
-# Each is compared with a plain 401.
+# Each is compared with an ordinary 401.
 INPUTS: Final = (ONCE, *_SMALL, *_TARGETS, *_HEADS, *_FIELD_VALUES, *_BODIES, *_DOCUMENTS)
 ATTACKS: Final = (PLAIN, *(each for each in INPUTS if each.attack))

@@ -1,4 +1,4 @@
-"""The shapes of places and words: near a point, in a box, with words, values counted, clusters of a map.
+"""The shapes of location and text searches: near a point, in a box, with words, facets, clusters of a map.
 
 They are drawn like those in `shapes`. Points are near stores, so most are in large cities.
 """

@@ -98,7 +98,7 @@ class KeyFileFollower:
         return active_keys(entries)
 
     def _save_backup(self, content: bytes) -> None:
-        """Save a backup. Without one rather than with an old one, which could hold keys revoked since."""
+        """Save a backup. Better no backup than a stale one, which could restore revoked keys."""
         try:
             replace_file(self._backup, content)
         except OSError:

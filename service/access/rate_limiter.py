@@ -46,7 +46,7 @@ class RateLimiter:
         self._probe_at: float | None = None  # when the store is probed next; None while it works
 
     async def take(self, name: str, rate: Rate) -> RateDecision:
-        """Decide about a request of a key; wait only if the store has to be asked."""
+        """Decide about a request of a key; wait only if the rate store must decide."""
         if self._store is None:
             return self._memory.take(name, rate)
         if self._probe_at is not None and monotonic() < self._probe_at:

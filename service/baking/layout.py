@@ -86,7 +86,7 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def write_file(path: Path, arrays: Mapping[str, Array], metadata: Mapping[str, str], *, durable: bool = True) -> None:
     """Write arrays of one dimension and texts: beside the path, then renamed, so that no half file takes the name.
 
-    Where it is `durable`, that holds after a failure of the machine, too. The same arrays and texts give the same
+    If `durable`, that also holds after a failure of the machine. The same arrays and texts give the same
     bytes. Raises OSError, after which nothing is left behind.
     """
     if path.exists():

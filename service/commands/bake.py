@@ -32,9 +32,9 @@ def bake(data: Path, file: Path, **values: Any) -> None:
     DATA is a folder, a data file or a zip archive. The same data gives the same bytes on every machine.
     """
     if not file.name:
-        raise click.BadParameter("a file name is needed", param_hint="FILE")
+        raise click.BadParameter("must be a file name", param_hint="FILE")
     if is_file(data) and is_file(file) and data.samefile(file):
-        raise click.BadParameter("this is the data file: another name is needed", param_hint="FILE")
+        raise click.BadParameter("this is the data file: choose another name", param_hint="FILE")
     settings = make_settings(values)
     check_read_options(settings)
     try:

@@ -19,7 +19,7 @@ class _DataPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path. A URL, which may contain a password, is a usage error that does not quote it."""
         if "://" in str(value):
-            self.fail("a local folder or file is needed, not a URL", param, ctx)
+            self.fail("must be a local folder or file, not a URL", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -32,6 +32,6 @@ def print_lines(lines: Iterable[StyledLine]) -> None:
 
 
 def shorten(text: str, columns: int) -> str:
-    """Return a text that takes at most so many columns of a terminal, with an ellipsis if it is cut."""
+    """Return a text truncated to a number of columns of a terminal, with an ellipsis if it is cut."""
     ends = list(accumulate(2 if east_asian_width(character) in "WF" else 1 for character in text))
     return text if not ends or ends[-1] <= columns else f"{text[: bisect_right(ends, columns - 1)]}…"

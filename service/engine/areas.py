@@ -18,7 +18,7 @@ from service.model.coordinates import Box, Circle
 Mask: TypeAlias = NDArray[np.bool_]
 # Returns the items of an array at some places.
 Take: TypeAlias = Callable[[NDArray[Any]], NDArray[Any]]
-# Testing so many places takes as long as telling those inside from those at the border.
+# Testing this many places takes as long as separating those inside from those at the border.
 _MANY: Final = 20_000
 
 

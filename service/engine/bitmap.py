@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Bitmap = NDArray[np.uint64]
 _WORD_SHIFT: Final = 6
 _BIT: Final = 63
-# If fewer words than one in so many have a bit that is set, the others are skipped.
+# If fewer than one word in this many has a bit set, the others are skipped.
 _SPARSE: Final = 4
 # If a condition matches less than 1 / 64 of the rows, intersecting lists of rows and sorting is cheaper.
 _DENSE: Final = 64

@@ -21,7 +21,7 @@ from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
 
 MAX_CELLS: Final = 4000
 NO_ROW: Final = -1
-_TILES: Final = 400  # a box is covered by at most so many cells
+_TILES: Final = 400  # a box is covered by at most this many cells
 _FEW_FRACTION: Final = 4  # less than 1 / 4 of the rows are looked at one by one
 Mask = NDArray[np.bool_]
 _Integers = NDArray[np.int64]
@@ -215,7 +215,7 @@ def _cells_of_all(points: _Points, before: tuple[Totals, Totals], zooms: Zooms, 
 
 
 def _cells_of_chosen(points: _Points, zooms: Zooms, chosen: Mask, zoom: int) -> _OccupiedCells:
-    """Do the same for only some of the points, with arrays as long as those of all."""
+    """Return the cells of the chosen points; the arrays are as long as those of all points."""
     bitmap = pack(chosen)
     bits = _number(bitmap)
     ends = _ends(zooms <= zoom, bits)

@@ -13,7 +13,7 @@ from service.engine.column import Column, Rows, merge
 from service.engine.table import Table
 from service.model.query import Criteria, Filter
 
-# Comparing with so many codes takes less time than looking them up.
+# Comparing with at most this many codes takes less time than looking them up.
 _FEW: Final = 8
 
 

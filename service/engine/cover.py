@@ -1,4 +1,4 @@
-"""The places of an area: of the points that are inside for sure, and of those at its border, which must be tested."""
+"""The places of an area: of the points that are certainly inside, and of those at its border, which must be tested."""
 
 import math
 from typing import Final
@@ -75,7 +75,7 @@ def _half_widths(latitude: float, bands: Bands, angle: float) -> Floats:
 
 
 def _around(cells: GridCells, bands: Bands, longitude: float, widths: Floats, *, strictly: bool) -> Spans:
-    """Return the places in each band that are at most so many degrees to the west and to the east."""
+    """Return the places in each band that are at most `widths` degrees to the west and to the east."""
     turn, is_whole = 2 * MAX_LONGITUDE, widths >= MAX_LONGITUDE
     west = np.where(is_whole, -MAX_LONGITUDE, longitude - widths)
     east = np.where(is_whole, MAX_LONGITUDE, longitude + widths)

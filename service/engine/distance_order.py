@@ -19,14 +19,14 @@ _BAND_METRES: Final = _DEGREE * BAND_HEIGHT
 _MIN_RADIUS: Final = 100.0  # metres
 _MAX_RADIUS: Final = math.pi / 2 * EARTH_RADIUS  # a box around more is the whole earth
 _GROWTH: Final = 2.0
-_AMPLE: Final = 2  # so many times the rows needed are looked for at first: a second radius costs as much
+_AMPLE: Final = 2  # the first search expects this many times the needed rows: a second radius costs as much
 _FEW: Final = 1000  # rows whose distances cost as much as counting those within another radius
-_EXCESS: Final = 8.0  # so many times the rows needed, and a few, are worth another radius,
+_EXCESS: Final = 8.0  # if more than this many times the needed rows are found, another radius is worth it,
 _TOLERANCE: Final = 1.25  # unless a radius that is smaller by this factor has too few
 # A page is looked for nearby if its rows are among the nearest 1 / 8; else distances of all rows are computed.
 _NEARBY_FRACTION: Final = 8
 _EARTH_FRACTION: Final = 8  # a box that has more than 1 / 8 of all rows is no shorter way
-_SORTED: Final = 4000  # so many rows are sorted as fast as those are found that a page needs
+_SORTED: Final = 4000  # sorting this many rows takes as long as finding those of a page
 _WITH_DISTANCE: Final = 100
 _NO_ROWS: Final = np.empty(0, np.int32)
 _PRECISION: Final = 2e-7  # of cosines in single precision
@@ -59,7 +59,7 @@ class DistanceOrder(Selection):
         return np.concatenate((near, last))
 
     def nearest(self, number: int) -> "NearestRows | None":
-        """Return the nearest rows in order, at least a number of them; None if so many are too many or not located."""
+        """Return the nearest rows in order, at least `number`; None if these are too many, or not all located."""
         if number > min(_SORTED, self._located):
             return None
         rows, chords, _ = self._sorted(range(number))

@@ -1,4 +1,4 @@
-"""Where the rows of a table are, and how far away."""
+"""The locations of the rows of a table, and their distances from a point."""
 
 from bisect import bisect_left, bisect_right
 from functools import lru_cache

@@ -20,7 +20,7 @@ _ENCODE_LINES: Final = msgspec.json.Encoder().encode_lines
 
 
 def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
-    """Return the clusters that a query asks for as JSON, in chunks. Raises `TooManyCells`."""
+    """Return the clusters of a query as JSON, in chunks. Raises `TooManyCells`."""
     clusters = _clusters(table, query)
     properties = _properties(table, clusters)
     points = list(zip(clusters.longitudes.tolist(), clusters.latitudes.tolist(), strict=True))
@@ -46,7 +46,7 @@ def _encoded(values: list[Any]) -> list[bytes]:
 
 
 def _clusters(table: Table, query: Query) -> Clusters:
-    """Return the clusters. The rows found are cached without the box: a map that is moved asks for them again."""
+    """Return the clusters. The rows found are cached without the box: a moved map reuses them."""
     locations, box, zoom = table.locations, query.bbox, query.zoom
     if locations is None or not box or zoom is UNSET:
         raise ValueError("clusters need locations, a box and a zoom")

@@ -108,7 +108,7 @@ class Selection(ABC):
 class ListedRows(Selection):
     """A selection as a list of its rows; `non_null_count` of them have a value in the sort field.
 
-    If `total` is given, the list has only the first of so many rows, and its slices are those of ascending order.
+    If `total` is given, the list has only the first of `total` rows, and its slices are those of ascending order.
     """
 
     __slots__ = ("rows",)
@@ -126,7 +126,7 @@ class ListedRows(Selection):
 
 
 class MarkedRows(Selection):
-    """A selection as the bitmap of its positions in the order of all rows, until a second page of it is wanted.
+    """A selection as the bitmap of its positions in the order of all rows, until a second page of it is requested.
 
     `non_null_count` of all rows have a value in the sort field.
     """

@@ -52,7 +52,7 @@ class TextIndexBuilder:
             self._chunks.append(_Chunks(column, *self._cut(texts, begin)))
 
     def build(self, length: int) -> TextIndex:
-        """Return the index of a table of so many rows; the builder cannot be used afterwards."""
+        """Return the index of a table with this many rows; the builder cannot be used afterwards."""
         split = [_words(chunk) for chunk in self._numbers]
         counts = np.fromiter(map(len, split), np.int64, len(split))
         ranks, distinct = rank(list(_joined(chain.from_iterable(split))))

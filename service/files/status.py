@@ -1,4 +1,4 @@
-"""What `stat` says of a file: whether it is regular, and its signature, which changes when the file does."""
+"""File metadata: whether it is regular, and its signature, which changes when the file does."""
 
 import errno
 import os

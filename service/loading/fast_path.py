@@ -61,7 +61,7 @@ def _join(cells: Sequence[Any]) -> tuple[Sequence[str], str]:
 
 
 def _has_plain_characters(lines: bytes, count: int) -> bool:
-    """Return whether so many lines have no control characters, and no line leading, trailing or consecutive spaces."""
+    """Return whether `count` lines have no control characters, and no line leading, trailing or consecutive spaces."""
     characters = np.frombuffer(b"\n" + lines, np.uint8)
     blank = characters <= _SPACE
     return np.count_nonzero(characters < _SPACE) == 1 + count and not (blank[1:] & blank[:-1]).any()

@@ -26,8 +26,8 @@ class Criteria(msgspec.Struct, frozen=True, gc=False):
     """All conditions that select rows, combined by AND: what depends on the rows alone is cached by this one value.
 
     filters  at most one of a field
-    circle   where rows are
-    box      where they are, too
+    circle   contains the rows
+    box      contains the rows, too
     terms    of the words that they have
     """
 
@@ -45,7 +45,7 @@ class Criteria(msgspec.Struct, frozen=True, gc=False):
         return _CRITERIA_BYTES + objects + texts
 
 
-# The criteria that all rows match.
+# Criteria that match all rows.
 ALL_ROWS: Final = Criteria()
 # Memory of the objects, of each filter, and of each key or term without its text.
 _CRITERIA_BYTES: Final = 384
@@ -58,7 +58,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
 
     near    the point from which the distance of each row is returned
     radius  the largest distance from there
-    bbox    where the rows are, too
+    bbox    the box that contains the rows
     zoom    of a map: the size of the cells in which rows are counted
     q       terms of the words that the rows have
     fields  the members of the rows, in their order; all if unset

@@ -1,4 +1,4 @@
-"""Companies that have no file: they are derived from the columns of the stores."""
+"""Derive companies from the stores, if they have no file of their own."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 NAME_COLUMN: Final = "company_name"
 _IDENTIFIER: Final = COMPANIES.identifier
 _NAME: Final = "name"
-# What a record of a store says about its company, if no mapping says more.
+# The company columns of a stores file, unless a mapping declares others.
 OWNERS: Final = Resource(
     name=STORES.name,
     record=Company,

@@ -116,7 +116,7 @@ def _open(name: str) -> int:
         file = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o640)
     except OSError as error:
         if error.errno == errno.ENXIO:  # of a non-blocking open; a blocking one would wait for a reader
-            error.strerror = "it is a pipe or socket without a reader"
+            error.strerror = "no process reads from this pipe or socket"
         raise
     os.set_blocking(file, True)
     return file

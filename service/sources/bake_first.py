@@ -1,4 +1,4 @@
-"""What to do if a URL is that of data files."""
+"""The error for a URL of data files: bake them first."""
 
 import shlex
 

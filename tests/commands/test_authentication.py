@@ -1,4 +1,4 @@
-"""Of keys and `--no-auth`, the setting with the higher precedence applies."""
+"""Precedence between keys and `--no-auth`."""
 
 from pathlib import Path
 from typing import Any

@@ -118,7 +118,7 @@ def test_a_single_file_is_baked_with_a_line_of_what_was_assumed_and_never_replac
     assert ended.stdout.startswith(f"{file}: 1 store of 1 company")
     (tmp_path / "link").symlink_to(data)
     for target in (data, tmp_path / "link"):
-        assert "this is the data file: another name is needed" in run_here("bake", data, target).stderr
+        assert "this is the data file: choose another name" in run_here("bake", data, target).stderr
         assert data.read_bytes() == stored
 
 
@@ -162,7 +162,7 @@ def test_the_error_names_a_target_that_cannot_be_written(folder: Path, tmp_path:
         (("bake", "data", "."), "is a directory"),
         (
             ("bake", "https://user:secret@host/data", "set.baked"),
-            "'DATA': a local folder or file is needed, not a URL",
+            "'DATA': must be a local folder or file, not a URL",
         ),
         (("bake", "data", ""), "FILE"),
         (
@@ -170,9 +170,9 @@ def test_the_error_names_a_target_that_cannot_be_written(folder: Path, tmp_path:
             "--encoding: 'utf-7.5' is not the name",
         ),
         (("bake", "data", "set.baked", "--encoding", "hex"), "--encoding: 'hex' is not the name"),
-        (("bake", "data", "set.baked", "--invalid", "ignore"), "--invalid: 'refuse' or 'skip' is needed, not 'ignore'"),
+        (("bake", "data", "set.baked", "--invalid", "ignore"), "--invalid: must be 'refuse' or 'skip', not 'ignore'"),
         (("bake", "data", "set.baked", "--min-stores", "-1"), "--min-stores"),
-        (("bake", "data", "set.baked", "--max-skipped", "nan"), "a number from 0 to 1 is needed, not 'nan'"),
+        (("bake", "data", "set.baked", "--max-skipped", "nan"), "must be a number from 0 to 1, not 'nan'"),
         (("verify",), "FILE"),
         (("verify", "."), "is a directory"),
     ],

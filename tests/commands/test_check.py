@@ -224,7 +224,7 @@ def test_no_folder_or_a_url_exits_with_2_and_prints_no_password() -> None:
     assert usage("check").exit_code == 2
     ended = usage("check", "s3://user:hunter2@bucket/data")
     assert ended.exit_code == 2
-    assert "a local folder or file is needed, not a URL" in ended.stderr
+    assert "must be a local folder or file, not a URL" in ended.stderr
     assert "hunter2" not in ended.stderr
 
 

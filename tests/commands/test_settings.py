@@ -9,7 +9,7 @@ from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.program import serving, usage
 
-LIST = 'a list such as ["one", "two"] is needed'
+LIST = 'must be a list such as ["one", "two"]'
 
 
 def error_of(tmp_path: Path, content: str | bytes) -> str:
@@ -26,28 +26,28 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("port = 'http'", "port (--port): a whole number from 0 to 65535 is needed, not 'http'"),
-        ("port = 70000", "port (--port): a whole number from 0 to 65535 is needed, not 70000"),
-        ("port = true", "port (--port): a whole number from 0 to 65535 is needed, not true"),
-        ("port = [80]", "port (--port): a whole number from 0 to 65535 is needed"),
-        ("data = 1", "data (--data): a non-empty text is needed, not 1"),
-        ("no_auth = 'yes'", "no_auth (--no-auth): true or false is needed, not 'yes'"),
-        ("invalid = 'ignore'", "invalid (--invalid): 'refuse' or 'skip' is needed, not 'ignore'"),
-        ("log-format = 'xml'", "log-format (--log-format): 'json' or 'text' is needed, not 'xml'"),
-        ("workers = 0", "workers (--workers): a whole number of 1 or more or 'auto' is needed, not 0"),
-        ("min-stores = -1", "min-stores (--min-stores): a whole number of 0 or more is needed, not -1"),
-        ("max_shrink = 1.5", "max_shrink (--max-shrink): a number from 0 to 1 is needed, not 1.5"),
-        ("max-skipped = nan", "max-skipped (--max-skipped): a number from 0 to 1 is needed, not nan"),
-        ("poll = nan", "poll (--poll): a number above 0 and up to 31622400 is needed, not nan"),
-        ("drain = -1", "drain (--drain): a number from 0 to 31622400 is needed, not -1"),
-        ("encoded_cache = 0.5", "encoded_cache (--encoded-cache): a whole number from 0 to 1048576 is needed, not 0.5"),
-        ("max-connections = 0", "max-connections (--max-connections): a whole number of 1 or more is needed, not 0"),
+        ("port = 'http'", "port (--port): must be a whole number from 0 to 65535, not 'http'"),
+        ("port = 70000", "port (--port): must be a whole number from 0 to 65535, not 70000"),
+        ("port = true", "port (--port): must be a whole number from 0 to 65535, not true"),
+        ("port = [80]", "port (--port): must be a whole number from 0 to 65535"),
+        ("data = 1", "data (--data): must be a non-empty text, not 1"),
+        ("no_auth = 'yes'", "no_auth (--no-auth): must be true or false, not 'yes'"),
+        ("invalid = 'ignore'", "invalid (--invalid): must be 'refuse' or 'skip', not 'ignore'"),
+        ("log-format = 'xml'", "log-format (--log-format): must be 'json' or 'text', not 'xml'"),
+        ("workers = 0", "workers (--workers): must be a whole number of 1 or more or 'auto', not 0"),
+        ("min-stores = -1", "min-stores (--min-stores): must be a whole number of 0 or more, not -1"),
+        ("max_shrink = 1.5", "max_shrink (--max-shrink): must be a number from 0 to 1, not 1.5"),
+        ("max-skipped = nan", "max-skipped (--max-skipped): must be a number from 0 to 1, not nan"),
+        ("poll = nan", "poll (--poll): must be a number above 0 and up to 31622400, not nan"),
+        ("drain = -1", "drain (--drain): must be a number from 0 to 31622400, not -1"),
+        ("encoded_cache = 0.5", "encoded_cache (--encoded-cache): must be a whole number from 0 to 1048576, not 0.5"),
+        ("max-connections = 0", "max-connections (--max-connections): must be a whole number of 1 or more, not 0"),
         ("api_key = 'the-secret'", f"api_key (--api-key): {LIST}"),
         ("api_key = 1234567890", f"api_key (--api-key): {LIST}"),
         ("api-key = ['one', 2]", f"api-key (--api-key): {LIST}"),
         ('uds = "a\\u0000b"', "uds (--uds): a text cannot contain the character NUL"),
         ('cors-origin = ["a\\u0000b"]', "cors-origin (--cors-origin): a text cannot contain the character NUL"),
-        ("host = ''", "host (--host): a non-empty text is needed, not ''"),
+        ("host = ''", "host (--host): must be a non-empty text, not ''"),
         ("admin = 'here'", "admin (--admin): 'here' is not HOST:PORT"),
         (
             "cors_origin = ['*', 'here']",
@@ -58,7 +58,7 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
             "encoding = 'klingon'",
             "encoding (--encoding): 'klingon' is not the name of an encoding, such as windows-1252",
         ),
-        ("mapping = ''", "mapping (--mapping): a non-empty text is needed, not ''"),
+        ("mapping = ''", "mapping (--mapping): must be a non-empty text, not ''"),
         ("rate_store = 'http://user:the-secret'", "rate-store (--rate-store): it "),
         ("api_key = ['the-sécret']", "api-key (--api-key): a key is printable ASCII"),
     ],
@@ -83,7 +83,7 @@ def test_an_error_in_a_settings_file_names_key_and_option_and_what_is_accepted(
         ),
         ("[serve]\nport = 1", "unknown table [serve]: settings are top-level keys"),
         ("no_auth = true\nno-auth = false", "no-auth is set twice, with a dash and with an underscore"),
-        ("prot = 1\nport = 'x'", "unknown setting prot; did you mean port?\nport (--port): a whole number"),
+        ("prot = 1\nport = 'x'", "unknown setting prot; did you mean port?\nport (--port): must be a whole number"),
     ],
 )
 def test_unknown_keys_are_reported_with_a_suggestion_and_all_errors_of_a_file_together(
@@ -112,11 +112,11 @@ def test_a_file_must_be_utf_8_and_may_have_a_byte_order_mark(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("port", "http", "a whole number from 0 to 65535 is needed, not 'http'"),
-        ("no_auth", "perhaps", "true or false is needed, not 'perhaps'"),
-        ("workers", "all", "a whole number of 1 or more or 'auto' is needed, not 'all'"),
-        ("poll", "soon", "a number above 0 and up to 31622400 is needed, not 'soon'"),
-        ("invalid", "ignore", "'refuse' or 'skip' is needed, not 'ignore'"),
+        ("port", "http", "must be a whole number from 0 to 65535, not 'http'"),
+        ("no_auth", "perhaps", "must be true or false, not 'perhaps'"),
+        ("workers", "all", "must be a whole number of 1 or more or 'auto', not 'all'"),
+        ("poll", "soon", "must be a number above 0 and up to 31622400, not 'soon'"),
+        ("invalid", "ignore", "must be 'refuse' or 'skip', not 'ignore'"),
         ("admin", "here", "'here' is not HOST:PORT"),
         ("trusted_proxy", "x", "'x' is not a network"),
         ("cache_control", "é", "a header field may contain printable ASCII only"),
@@ -136,7 +136,7 @@ def test_an_error_in_the_environment_names_the_variable(name: str, value: str, m
 def test_the_error_for_a_variable_set_by_kubernetes_says_so() -> None:
     ended = usage("serve", STORE_DIRECTORY_PORT="tcp://10.96.0.7:8080")
     assert ended.exit_code == 2
-    assert "STORE_DIRECTORY_PORT: a whole number" in ended.stderr
+    assert "STORE_DIRECTORY_PORT: must be a whole number" in ended.stderr
     assert "enableServiceLinks: false" in ended.stderr
 
 
@@ -150,8 +150,8 @@ def test_an_error_names_the_source_that_has_precedence(tmp_path: Path) -> None:
 
 
 def test_every_setting_describes_its_accepted_values() -> None:
-    assert not any(setting.mismatch([]).startswith(" is needed") for setting in SETTINGS.values())
-    assert SETTINGS["max_stale"].mismatch([]) == "a number above 0 and up to 31622400 is needed"
+    assert not any(setting.mismatch([]).endswith("must be ") for setting in SETTINGS.values())
+    assert SETTINGS["max_stale"].mismatch([]) == "must be a number above 0 and up to 31622400"
 
 
 def test_unknown_variables_alone_are_logged_with_a_suggestion_and_without_their_values(tmp_path: Path) -> None:

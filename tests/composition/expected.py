@@ -1,4 +1,4 @@
-"""What a reply must be, and the forms of errors."""
+"""An expected reply, and the formats of errors."""
 
 from collections.abc import Mapping, Set as AbstractSet
 from http import HTTPStatus

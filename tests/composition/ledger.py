@@ -1,4 +1,4 @@
-"""What all replies have shown of variants: the tag and the bytes of each."""
+"""The variants observed in all replies: entity tag and bytes of each."""
 
 import re
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""What is asked: the resources, their parameters, and all spellings of each value.
+"""The queries of the tests: resources, parameters, and all spellings of each value.
 
 Two requests ask the same exactly if their `Question` is equal: then they have the same answer and the same tag.
 """

@@ -1,4 +1,4 @@
-"""How a question is written: a spelling of its path and query, with pairs that are ignored or invalid."""
+"""Request targets: a question in one spelling of path and query, with ignored or invalid parameters."""
 
 from collections.abc import Callable, Sequence
 from enum import Enum

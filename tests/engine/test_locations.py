@@ -1,4 +1,4 @@
-"""Where rows are, compared with a scan that computes with forty digits."""
+"""Searches by location, compared with a scan that computes with forty digits."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What goes wrong if the caches are configured differently from examples/caches, and where they differ anyway."""
+"""Pitfalls: caches configured differently from examples/caches, and differences between caches."""
 
 import gzip
 from concurrent.futures import ThreadPoolExecutor

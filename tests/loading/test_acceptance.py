@@ -1,4 +1,4 @@
-"""Whether a data set is served, and the message if it is not."""
+"""Acceptance of data sets, and the message for a rejected one."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How errors of records are displayed."""
+"""The display of errors of records."""
 
 from pathlib import Path
 

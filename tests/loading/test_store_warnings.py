@@ -1,4 +1,4 @@
-"""What is suspicious about all stores together has a warning with the count and an example."""
+"""Warnings about all stores together, with a count and an example."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a file costs to read is in proportion to its length, whatever is in it."""
+"""The cost of reading a file is linear in its length, whatever its content."""
 
 import tracemalloc
 from itertools import islice

@@ -1,4 +1,4 @@
-"""What comes of a cell, with a program in place of uv that makes environments with a fake pytest."""
+"""The result of a matrix cell, with a fake uv that creates environments with a fake pytest."""
 
 from collections.abc import Callable
 from pathlib import Path

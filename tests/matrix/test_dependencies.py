@@ -1,4 +1,4 @@
-"""What pyproject.toml says of each dependency: where its bounds are, and why."""
+"""Each dependency in pyproject.toml has bounds and a reason for them."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Which Pythons are found: programs that tell their release, in folders of their own."""
+"""Discovery of Python interpreters: fake programs that print their release, in separate folders."""
 
 from pathlib import Path
 

@@ -36,7 +36,7 @@ def test_the_error_for_another_file_lists_what_a_data_set_is(tmp_path: Path, nam
 
     assert error.file == str(tmp_path / name)
     assert error.why == (
-        "this is not a data file by its name: a data set is a folder with stores and companies, "
+        "the file name has no known extension: a data set is a folder with stores and companies, "
         f"a file of stores ({', '.join(FORMATS)}) or a zip archive"
     )
 
@@ -44,7 +44,7 @@ def test_the_error_for_another_file_lists_what_a_data_set_is(tmp_path: Path, nam
 @pytest.mark.parametrize("name", ["stores.xlsx", "Filialen.ODS"])
 def test_the_error_for_a_spreadsheet_says_what_to_do(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"PK")
-    why = "this is not a data file by its name: save it as CSV UTF-8 (comma delimited)"
+    why = "the file name has no known extension: save it as CSV UTF-8 (comma delimited)"
     assert refusal(load(tmp_path / name)).why == why
 
 

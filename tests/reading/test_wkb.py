@@ -1,4 +1,4 @@
-"""Where geometries in well-known binary are."""
+"""The coordinates of geometries in well-known binary."""
 
 import struct
 

@@ -83,4 +83,4 @@ def test_a_pipe_without_a_reader_is_an_error_at_the_start(data: Path, tmp_path: 
     os.mkfifo(pipe)
     ended = run("serve", "--data", data, "--access-log", pipe)
     assert ended.returncode == 1
-    assert ended.stderr == f"Error: --access-log: {pipe}: it is a pipe or socket without a reader\n"
+    assert ended.stderr == f"Error: --access-log: {pipe}: no process reads from this pipe or socket\n"

@@ -1,4 +1,4 @@
-"""Which route a path leads to."""
+"""Paths to routes."""
 
 from urllib.parse import unquote
 

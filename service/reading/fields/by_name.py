@@ -1,4 +1,4 @@
-"""Take the columns of a file as the fields that they are named like."""
+"""Match columns to fields by name."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ def columns_by_name(names: Sequence[str], resource: Resource, fields: Sequence[s
         return columns
     if resource.identifier in fields and resource.identifier not in columns and _FEATURE_ID in names:
         columns[resource.identifier] = _FEATURE_ID
-    # Not halves of two locations.
+    # Never mix a latitude column with a longitude from the geometry.
     if columns.keys().isdisjoint(resource.coordinates) and set(fields) >= set(resource.coordinates):
         geometry = {field: f"{_GEOMETRY}{field}" for field in resource.coordinates}
         columns |= {field: column for field, column in geometry.items() if column in names}

@@ -1,4 +1,4 @@
-"""What holds the files of a data set: a folder, an archive, or a single file that is alone."""
+"""Where the files of a data set are stored: a folder, an archive or a single file."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ def open_container(path: Path) -> Container:
             raise FileError(f"the {what} cannot be read: {reason(error)}") from None
     if not holds_data(path):
         hint = suggest_conversion(path.name) or f"a data set is {ACCEPTED}"
-        raise FileError(f"this is not a data file by its name: {hint}")
+        raise FileError(f"the file name has no known extension: {hint}")
     return _Archive(path) if is_archive(path) else _SingleFile(path)
 
 

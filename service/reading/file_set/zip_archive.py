@@ -78,7 +78,7 @@ class ZipArchive:
         except _DAMAGE as error:
             raise _damaged(error) from None
         if len(content) != info.file_size or info.compress_size > self._stored:
-            raise FileError("the archive is damaged: the size of the file is another")
+            raise FileError("the archive is damaged: the file is not as long as its entry says")
         self._expanded += len(content)
         check_size(self._expanded, stored=self._stored)  # entries may share the bytes that they expand
         return content

@@ -1,4 +1,4 @@
-"""Where a geometry is: the point, or the centre of the box around it."""
+"""Reduce a geometry to one point: itself, or the centre of its bounding box."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -106,7 +106,7 @@ class _Finder:
         if similar:
             return f"; use one of {', '.join(map(repr, similar[:3]))}"
         if name in self._entries:
-            return "; that is a field, and fields are made of columns only"
+            return "; that is a field of the service; name a column of the file"
         if near := get_close_matches(name, self._names[:_MAX_COMPARED], n=1):
             return f"; did you mean {near[0]!r}?"
         return "" if self._is_table else "; if only some records have it, declare it optional"

@@ -71,8 +71,8 @@ def _check_values(table: FieldTable, field: Field, key_path: str) -> None:
             raise FileError(f"{key_path}.{key}: {expects}")
         _check_length(value, f"{key_path}.{key}")
     if field.name == STORES.identifier and table.constant is not UNSET:
-        how = f'name the column, as in {field.name} = "Number"'
-        raise FileError(f"{key_path}.constant: all stores would be one: {how}")
+        how = f'name a column, as in {field.name} = "Number"'
+        raise FileError(f"{key_path}.constant: every store would get the same id: {how}")
     for key, value in {"constant": table.constant, "default": table.default}.items():
         if field.required and isinstance(value, str) and not value.strip():
             raise FileError(f"{key_path}.{key}: empty, but the field is required: fill it in")

@@ -1,4 +1,4 @@
-"""Make records of the records of a file, as a mapping declares."""
+"""Apply a mapping to the records of a file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date

@@ -1,4 +1,4 @@
-"""What is proposed for a field of a mapping."""
+"""A proposed entry of a mapping."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -20,7 +20,7 @@ from service.reading.values.possible_dates import possible_formats
 
 _BOTH: Final = 2  # values of a flag
 _FLAGS: Final = {True: "true", False: "false", None: quoted("")}
-_MAX_ASKED: Final = 10  # texts whose meaning is asked for one by one; more are free text
+_MAX_UNKNOWN: Final = 10  # unknown texts that get an empty entry each; more are free text
 _FLAG: Final = next(field for field in STORES.fields if field.kind is FLAG)
 
 
@@ -69,9 +69,9 @@ def _meaning(text: str, *, closes: bool) -> bool | None:
 
 
 def _asked(column: ColumnSample, values: Mapping[str, bool | None]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the keys of values, empty for texts without a meaning, and the note that asks for it."""
+    """Return the keys of values, empty for unknown texts, and a note to fill them in."""
     unknown = [quoted(text) for text, value in values.items() if value is None]
-    if len(unknown) <= _MAX_ASKED:
+    if len(unknown) <= _MAX_UNKNOWN:
         keys = {"values": _values(values)} if values else {}
         asked = f"give {', '.join(unknown)} in {quoted(column.name)}"
     else:
@@ -95,13 +95,14 @@ def _notes_on_blanks(field: Field, column: ColumnSample, value: str) -> Iterator
     blank = column.cells.count(None)
     if value and blank and column.texts and all(flag_of(text) for text in column.texts):
         found = f"{quoted(column.name)} has no value in {blank:,} of the first {len(column.cells):,} records"
-        yield f"{found}, and no word for no. They are served as open. If they are closed, use this line instead:"
+        yield f"{found}, and never says no. These stores are served as open. If they are closed, use this line instead:"
         yield f"{field.name} = {with_keys(value, {'default': _FLAGS[False]})}"
 
 
 def _questions(field: Field, column: ColumnSample, texts: Sequence[str]) -> Iterator[str]:
     if len(texts) != _BOTH:
-        yield f"{quoted(column.name)} may be {field.name}, but has neither yes nor no, such as {quoted(texts[0])}."
+        example = quoted(texts[0])
+        yield f"{quoted(column.name)} looks like {field.name}, but its values (such as {example}) are not yes or no."
         return
     yield f"Which value of {quoted(column.name)} means yes? {KEEP_ONE}"
     for yes in texts:

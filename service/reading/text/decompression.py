@@ -95,7 +95,7 @@ def read_bounded(stream: IO[bytes], *, stored: int) -> bytes:
 
 
 def check_size(decompressed: int, *, stored: int) -> None:
-    """Raise FileError if a file of `stored` bytes must not expand to so many."""
+    """Raise FileError if `stored` bytes expand to more than the limit."""
     if decompressed > MAX_SIZE and decompressed > MAX_RATIO * stored:
         raise FileError(f"the compressed file expands to more than 64 MiB and {MAX_RATIO} times its size")
 

@@ -1,1 +1,1 @@
-"""What texts mean: flags, dates, open and closed."""
+"""Texts to values: flags, dates, open and closed."""

@@ -54,7 +54,7 @@ def _format(dates: Sequence[re.Match[str]], order: str) -> str:
 
 
 def _part(part: str, digits: Sequence[int]) -> str:
-    """Return the part of a format for numbers of so many digits, "" if there is none."""
+    """Return the part of a format for numbers of this many digits, "" if there is none."""
     if part == "y":
         return _YEARS.get(digits[0], "")
     return part * min(digits) if max(digits) <= len("dd") else ""

@@ -1,4 +1,4 @@
-"""What connections need from the application."""
+"""The interface of the application to connections."""
 
 from collections.abc import Sequence
 from typing import Protocol

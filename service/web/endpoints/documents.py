@@ -29,7 +29,7 @@ _POLICY: Final = header_lines(
         "X-Content-Type-Options": "nosniff",
     }
 )
-# Browsers request it unasked. There is none; the response is cached for a day.
+# Browsers request it by themselves. There is none; the response is cached for a day.
 _NO_ICON: Final = Answer(
     (), status=HTTPStatus.NO_CONTENT.value, headers=header_lines({"Cache-Control": "public, max-age=86400"})
 )

@@ -1,4 +1,4 @@
-"""The plan of an answer: what a request asks of a resource, with everything that is decided before its body is made."""
+"""The plan of an answer: everything that is decided before the body is made."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -226,7 +226,7 @@ ROW = "s1,c1,1 Elm St,Ada,CA,a,b,c"
         ('{ join = ["Ort", "Stat"] }', "'Stat' (of name)"),
         (
             '{ join = ["province", "xx"] }',
-            "'province' (of name; that is a field, and fields are made of columns only), 'xx' (of name)",
+            "'province' (of name; that is a field of the service; name a column of the file), 'xx' (of name)",
         ),
         ('{ first = ["Ort", { join = ["qq"] }] }', "'qq' (of name)"),
     ],
@@ -250,7 +250,7 @@ def test_entries_that_refer_to_each_other_are_refused_because_fields_are_made_of
         b'[stores.fields]\nname = { join = ["address_2"] }\naddress_2 = { join = ["name"] }'
     ).stores
     with pytest.raises(
-        FileError, match=r"'address_2' \(of name; that is a field, and fields are made of columns only\)"
+        FileError, match=r"'address_2' \(of name; that is a field of the service; name a column of the file\)"
     ):
         MappedRecords(table("store_id,company_id,address_1,city,country\ns1,c1,1 Elm St,Ada,CA"), declared, STORES)
 

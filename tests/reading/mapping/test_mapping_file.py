@@ -314,7 +314,7 @@ REFUSED = [
     ),
     (
         '[stores.fields]\nstore_id = { constant = "Filial-Nr" }',
-        'stores.fields.store_id.constant: all stores would be one: name the column, as in store_id = "Number"',
+        'stores.fields.store_id.constant: every store would get the same id: name a column, as in store_id = "Number"',
     ),
     (
         '[stores.fields]\nis_open = { constant = "true" }',

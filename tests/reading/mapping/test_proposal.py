@@ -367,7 +367,7 @@ def test_what_values_of_a_flag_mean_is_asked_if_it_is_not_known() -> None:
         '# is_open = { from = "is_open", values = { "A" = false, "B" = true } }\n'
     ) in text
     text = of_columns(Open="9-17|10-18|9-12")
-    assert '# "Open" may be is_open, but has neither yes nor no, such as "9-17".\n' in text
+    assert '# "Open" looks like is_open, but its values (such as "9-17") are not yes or no.\n' in text
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_records_without_a_word_may_be_closed_if_only_yes_is_written(texts: str,
     assert ("If they are closed, use this line instead:\n" in text) == (entry is not None)
     if entry is not None:
         blank = texts.split("|").count("")
-        assert f'# "is_open" has no value in {blank} of the first 3 records, and no word for no. They' in text
+        assert f'# "is_open" has no value in {blank} of the first 3 records, and never says no. These' in text
         assert f"\n# is_open = {entry}\nis_open = " in text
         parse_mapping(text.replace("\nis_open = ", "\n# ").replace("# is_open = ", "is_open = ").encode())
 
@@ -517,7 +517,7 @@ from = "stores"
 # Not used: "Code A", "Code B".
 """
     )
-    with pytest.raises(FileError, match=r"^stores\.fields\.store_id\.constant: all stores would be one: name the"):
+    with pytest.raises(FileError, match=r"^stores\.fields\.store_id\.constant: every store would get the same id"):
         parse_mapping(text.encode())
     filled = text.replace('{ constant = "" }', '"Code A"')
     loaded = compiled(filled, table("Ort,Straße,Code A,Code B,Land\nUlm,x,1,2,DE\nUlm,y,3,2,DE"))

@@ -27,7 +27,7 @@ from service.reading.formats.csv.missing_header import find_data
 from service.reading.text.decompression import count_line_breaks
 from service.texts import truncate
 
-# Whether all wanted columns are among some names.
+# Returns whether a header has all required columns.
 Finds: TypeAlias = Callable[[Sequence[str]], bool]
 _LINE_ENDS: Final = (b"\n", b"\r")
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)")
@@ -89,7 +89,7 @@ class CsvFile(RecordFile):
 
 
 def finds_nothing(_: Sequence[str]) -> bool:
-    """Return False: no columns are wanted."""
+    """Return False: no columns are required."""
     return False
 
 

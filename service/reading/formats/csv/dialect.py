@@ -44,7 +44,7 @@ def skip_blank_rows(text: bytes, delimiters: bytes, start: int = 0) -> int:
 def find_delimiter(text: bytes, finds: Callable[[str], bool]) -> str:
     """Return the delimiter of a text, as its header shows.
 
-    `finds` returns whether all wanted columns are found with a delimiter. A comma with which they are found is the
+    `finds` returns whether all required columns are found with a delimiter. A comma with which they are found is the
     delimiter, then the only one outside quotes, then the only one with which they are found. Raises FileError.
     """
     header = _read_header(text)

@@ -1,6 +1,6 @@
 """GeoJSON (RFC 7946) as a file of records: a feature collection, or one feature per line.
 
-The columns are the members of `properties` by path, the identifier of the feature, and where its geometry is.
+The columns are the members of `properties` by path, the feature id and its coordinates.
 """
 
 import re

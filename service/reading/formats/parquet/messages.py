@@ -1,4 +1,4 @@
-"""What the process that reads a Parquet file receives after the file, and sends."""
+"""The messages to and from the process that reads a Parquet file."""
 
 from collections.abc import Sequence
 from typing import Final, TypeAlias

@@ -1,4 +1,4 @@
-"""Where a geometry in well-known binary (WKB) is: ISO 13249-3, and the extended form (EWKB) of PostGIS."""
+"""Coordinates of geometries in well-known binary (WKB): ISO 13249-3, and the extended form (EWKB) of PostGIS."""
 
 import struct
 from collections.abc import Iterator
