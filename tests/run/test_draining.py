@@ -18,6 +18,8 @@ from tests.run.asking import Client, of_each_worker
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
 
+pytestmark = pytest.mark.process
+
 DRAINING = b'{"status":"draining"'
 # A response of some megabytes.
 TARGET = "/stores?limit=1000"

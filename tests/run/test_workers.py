@@ -14,6 +14,8 @@ from tests.run.asking import of_each_worker
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
 
+pytestmark = pytest.mark.process
+
 TWO = ("--workers", "2")
 ANSWERED = 'store_directory_http_requests_total{method="GET",route="/stores",status="200"}'
 

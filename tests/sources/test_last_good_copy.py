@@ -22,6 +22,8 @@ from tests.sampling.test_sample import small_disk
 from tests.sources.fetching import Fetcher
 from tests.sources.origin import Origin, alternating, serving, status, unframed
 
+pytestmark = pytest.mark.process
+
 
 def entry_of(folder: Path) -> tuple[Path, CopyEntry]:
     (file,) = folder.glob("*.json")
