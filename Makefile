@@ -12,7 +12,7 @@ SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/reading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test matrix coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-reloads hostile clean help
+.PHONY: serve test test-fast matrix coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-reloads hostile clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -22,6 +22,9 @@ serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for optio
 
 test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of them
 	$(BIN)/pytest $(SPREAD) $(ARGS)
+
+test-fast: $(VENV)/developed ## run the tests that start no process and open no socket
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not process' $(ARGS)
 
 matrix: $(VENV)/matrix ## run the tests with the lowest and the latest release of each dependency, on every installed Python
 	$(BIN)/python -m tests.matrix --pytest '$(SPREAD)' $(ARGS)

@@ -1,8 +1,12 @@
-"""Configuration of the tests: hypothesis profiles, and the memory of a process that runs many."""
+"""Configuration of the tests: hypothesis profiles, those that may start processes, and the memory of many tests."""
 
 import gc
 import os
+import sys
+from collections.abc import Iterator
+from typing import Final
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 # The service and the tests do next to no linear algebra; the threads that numpy starts for it cost each process of the
@@ -34,3 +38,39 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(50_000)
     gc.enable()
+
+
+# What only a test with the mark `process` may do, as Python reports it to audit hooks. The sockets that an event loop
+# makes for itself are connected when they are made.
+STARTING: Final = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "socket.bind", "socket.connect"}
+# The fixtures that do it: the tests that use them have the mark.
+SERVING: Final = {"aiohttp_client", "origin", "serve"}
+# The test that runs, if it may not.
+_alone: list[str] = []
+
+
+def _refuse(event: str, _: object) -> None:
+    if _alone and event in STARTING:
+        raise RuntimeError(f"{event} in {_alone[0]}, which needs @pytest.mark.process: `make test-fast` runs it")
+
+
+sys.addaudithook(_refuse)
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests whose fixtures open sockets."""
+    for item in items:
+        if not SERVING.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker("process")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Let a test without the mark start no process and open no socket."""
+    if item.get_closest_marker("process") is None:
+        _alone.append(item.nodeid)
+    try:
+        return (yield)
+    finally:
+        _alone.clear()

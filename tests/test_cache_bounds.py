@@ -142,7 +142,7 @@ def test_parsed_parameters_take_no_more_than_what_they_are_counted_as(query: str
 
     def fill() -> None:
         nonlocal counted
-        for number in range(1, 301):
+        for number in range(1, 121):
             parsed = parse("", query.format(number)[:256], False)
             identified = parsed.identified("0123456789abcdef")
             tags = [identified.tag(coding) for coding in (*CODINGS, IDENTITY)]
@@ -151,7 +151,7 @@ def test_parsed_parameters_take_no_more_than_what_they_are_counted_as(query: str
             counted += parsed.nbytes
 
     # The index of the cache doubles from time to time.
-    assert growth(fill) <= counted + 300 * 256 + (64 << 10)
+    assert growth(fill) <= counted + 120 * 256 + (64 << 10)
 
 
 def test_errors_are_as_if_they_had_not_been() -> None:

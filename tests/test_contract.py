@@ -4,9 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.baking.random_data_sets import baked_file
 from tests.directory import company, store, write_directory
 from tests.program import serving
+
+pytestmark = pytest.mark.process
 
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 STORES = [store(f"s{number}", city=city) for number, city in enumerate(("Toronto", "Örebro", "大阪市"))]

@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 
+import pytest
+
 from service.commands.serve import serve
 from tests.program import SECONDS, environment
 
@@ -33,6 +35,7 @@ def running(script: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
+@pytest.mark.process
 def test_the_service_follows_the_sidecar() -> None:
     generations: list[int] = []
     with running("sidecar/try.sh", f"{SECONDS}") as process:
@@ -55,6 +58,7 @@ def test_the_pod_sets_existing_options_and_has_time_to_drain() -> None:
     assert int(grace) > int(given["drain"]) + 5
 
 
+@pytest.mark.process
 def test_a_node_follows_its_origin_and_keeps_serving_without_it(unused_tcp_port: int) -> None:
     with running("edge/try.sh", "python", str(unused_tcp_port)) as process:
         printed, _ = process.communicate(timeout=2 * SECONDS)

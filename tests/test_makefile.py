@@ -57,16 +57,19 @@ def makes(checkout: Path, *arguments: str) -> bool:
     return not mark.exists()
 
 
+@pytest.mark.process
 def test_it_is_made_once_and_again_for_another_python(checkout: Path) -> None:
     one, other = python(checkout, "one"), python(checkout, "other", (3, 13, 1))
     assert [makes(checkout, named) for named in (one, one, other, other, one)] == [True, False, True, False, True]
 
 
+@pytest.mark.process
 def test_without_a_named_python_an_existing_one_is_used(checkout: Path) -> None:
     assert makes(checkout, python(checkout, "one"))
     assert not makes(checkout)
 
 
+@pytest.mark.process
 def test_it_is_made_again_if_its_python_is_gone_or_too_old(checkout: Path) -> None:
     one = python(checkout, "one")
     assert makes(checkout, one)
@@ -76,6 +79,7 @@ def test_it_is_made_again_if_its_python_is_gone_or_too_old(checkout: Path) -> No
     assert makes(checkout, one)
 
 
+@pytest.mark.process
 def test_packages_are_installed_again_into_a_new_one(checkout: Path) -> None:
     one, other = python(checkout, "one"), python(checkout, "other")
     assert makes(checkout, one)
@@ -84,6 +88,7 @@ def test_packages_are_installed_again_into_a_new_one(checkout: Path) -> None:
     assert "pip install" in make(checkout, "--dry-run", "test", other).stdout
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("target", ["serve", "test"])
 def test_a_python_that_is_too_old_is_one_clear_error_and_changes_nothing(checkout: Path, target: str) -> None:
     old = python(checkout, "old", (3, 10, 13))
@@ -98,6 +103,7 @@ def test_a_python_that_is_too_old_is_one_clear_error_and_changes_nothing(checkou
     assert (checkout / MADE).exists()
 
 
+@pytest.mark.process
 def test_a_failed_attempt_leaves_nothing_behind(checkout: Path) -> None:
     assert make(checkout, MADE, python(checkout, "broken", code=1)).returncode == 2
     assert not (checkout / ".venv").exists()

@@ -70,6 +70,7 @@ def test_the_errors_of_mappings_in_the_docs_are_those_that_are_reported(
     assert list(map(str, reported)) == documented
 
 
+@pytest.mark.process
 def test_the_tutorial_is_true_to_the_letter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     ((spreadsheet,), (proposal, completed), (answer,)) = (blocks(TUTORIAL, each) for each in ("csv", "toml", "json"))

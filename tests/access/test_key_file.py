@@ -105,6 +105,7 @@ def test_a_link_stays_and_its_target_changes(file: Path, tmp_path: Path) -> None
     assert names(file) == names(link) == ["shop", "other"]
 
 
+@pytest.mark.process
 def test_concurrent_changes_of_processes_are_all_applied(file: Path) -> None:
     processes = [adding(name, file, 20) for name in ("a", "b", "c")]
     assert [process.wait(SECONDS) for process in processes] == [0, 0, 0]
@@ -130,6 +131,7 @@ def test_waiting_for_a_lock_of_another_process_times_out(file: Path) -> None:
     assert names(file) == ["shop", "other"]
 
 
+@pytest.mark.process
 def test_a_change_killed_at_any_step_leaves_a_valid_file_and_nothing_that_the_next_does_not_remove(file: Path) -> None:
     keys = []
     with killable("tests.access.test_key_file:add_other", file.parent) as run:

@@ -52,6 +52,7 @@ async def test_without_a_store_no_decision_is_awaited() -> None:
     await limiter.close()
 
 
+@pytest.mark.process
 async def test_a_decision_of_the_store_may_begin_without_a_task() -> None:
     """As it does in the callback that received a request; there `asyncio.timeout` raises RuntimeError."""
     loop, decisions = asyncio.get_running_loop(), list[RateDecision]()
@@ -73,6 +74,7 @@ async def test_a_decision_of_the_store_may_begin_without_a_task() -> None:
     assert [each.remaining for each in decisions] == [2]
 
 
+@pytest.mark.process
 @each_behaviour
 async def test_while_the_store_fails_each_process_enforces_its_share(
     behaviour: Behaviour, caplog: pytest.LogCaptureFixture
@@ -89,6 +91,7 @@ async def test_while_the_store_fails_each_process_enforces_its_share(
     assert "secret" not in caplog.text
 
 
+@pytest.mark.process
 async def test_while_the_store_refuses_connections_each_process_enforces_its_share(unused_tcp_port: int) -> None:
     failures: list[None] = []
     async with limiting(f"redis://127.0.0.1:{unused_tcp_port}", failures) as limiter:
@@ -98,6 +101,7 @@ async def test_while_the_store_refuses_connections_each_process_enforces_its_sha
         assert len(failures) == 4
 
 
+@pytest.mark.process
 async def test_concurrent_failures_log_one_line(caplog: pytest.LogCaptureFixture) -> None:
     failures: list[None] = []
     async with Fake(silent).serving() as fake, limiting(fake.url, failures) as limiter:
@@ -109,6 +113,7 @@ async def test_concurrent_failures_log_one_line(caplog: pytest.LogCaptureFixture
     assert caplog.text.count("the rate store failed") == 1
 
 
+@pytest.mark.process
 async def test_after_a_failure_one_request_per_interval_probes_the_store() -> None:
     failures: list[None] = []
     async with Fake(silent).serving() as fake, limiting(fake.url, failures, probe=PROBE_SECONDS) as limiter:
@@ -123,6 +128,7 @@ async def test_after_a_failure_one_request_per_interval_probes_the_store() -> No
         assert fake.connections == before + 1
 
 
+@pytest.mark.process
 async def test_a_working_store_decides(caplog: pytest.LogCaptureFixture) -> None:
     failures: list[None] = []
     stops = b"*2\r\n:0\r\n$1\r\n4\r\n"
@@ -134,6 +140,7 @@ async def test_a_working_store_decides(caplog: pytest.LogCaptureFixture) -> None
     assert (failures, caplog.messages) == ([], [])
 
 
+@pytest.mark.process
 async def test_a_recovered_store_decides_again_and_that_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     failures: list[None] = []
@@ -147,6 +154,7 @@ async def test_a_recovered_store_decides_again_and_that_is_logged(caplog: pytest
     assert caplog.messages[1:] == ["the rate store responds again"]
 
 
+@pytest.mark.process
 async def test_a_busy_store_has_not_failed_and_requests_queued_too_long_are_decided_locally() -> None:
     failures: list[None] = []
     until = asyncio.Event()
@@ -163,6 +171,7 @@ async def test_a_busy_store_has_not_failed_and_requests_queued_too_long_are_deci
         await limiter.close()
 
 
+@pytest.mark.process
 async def test_a_key_over_its_rate_does_not_ask_the_store() -> None:
     failures: list[None] = []
     async with Fake(silent).serving() as fake, limiting(fake.url, failures) as limiter:

@@ -47,6 +47,7 @@ def test_an_invalid_url_is_rejected_without_quoting_it(url: str) -> None:
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.process
 async def test_a_store_that_never_responds_fails_a_ping() -> None:
     async with Fake(silent).serving() as fake:
         store = RedisLimiter(fake.url, timeout_seconds=0.05)

@@ -42,6 +42,7 @@ def invalid(tmp_path: Path) -> Path:
     return write_directory(tmp_path / "invalid", [store("s1"), store("s2", city=None), store("s3", city="")])
 
 
+@pytest.mark.process
 def test_bake_and_verify_print_the_counts_and_the_version(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "set.baked"
     runs = [run("bake", folder, file), run_here("verify", file)]
@@ -213,6 +214,7 @@ def test_verify_rejects_a_file_with_characters_that_one_python_lacks_with_what_t
     assert failed(run_here("verify", baked)).endswith(why)
 
 
+@pytest.mark.process
 def test_verify_and_serve_reject_a_file_that_is_not_a_baked_data_set(tmp_path: Path) -> None:
     file = tmp_path / "stores"
     file.write_bytes(b"store_id,company_id\ns1,acme\n")

@@ -29,6 +29,7 @@ def invalid(tmp_path: Path) -> Path:
     return write_directory(tmp_path / "invalid", [*stores, store("s8", created_at="2024-13-01", latitude="95")])
 
 
+@pytest.mark.process
 def test_warnings_alone_exit_with_0(valid: Path) -> None:
     ended = run("check", valid)
     assert ended.returncode == 0
@@ -228,12 +229,14 @@ def test_no_folder_or_a_url_exits_with_2_and_prints_no_password() -> None:
     assert "hunter2" not in ended.stderr
 
 
+@pytest.mark.process
 def test_a_folder_name_that_is_not_utf_8_appears_in_the_json_report(tmp_path: Path) -> None:
     ended = run("check", f"{tmp_path}/\udcff", "--json")
     assert ended.returncode == 1
     assert orjson.loads(ended.stdout)["faults"][0]["file"].endswith("\ufffd")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", ["check {}", "--help"])
 def test_a_full_output_device_exits_with_1_without_a_traceback(valid: Path, command: str) -> None:
     arguments = command.format(valid).split()
@@ -255,6 +258,7 @@ main()
 """
 
 
+@pytest.mark.process
 def test_an_interrupt_during_imports_prints_no_traceback() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False, timeout=SECONDS

@@ -48,6 +48,7 @@ def test_an_unknown_page_is_a_usage_error_that_names_the_nearest(page: str, what
     assert f"no such page {page!r}; {what_to_do}\n" in ended.stderr
 
 
+@pytest.mark.process
 def test_a_page_is_shown_by_the_pager_on_a_terminal() -> None:
     leader, follower = os.openpty()
     command = [*PROGRAM, "help", "glossary"]

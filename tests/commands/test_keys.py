@@ -36,6 +36,7 @@ def listed(file: Path) -> list[dict[str, object]]:
     return keys
 
 
+@pytest.mark.process
 def test_only_the_new_key_is_on_standard_output_and_only_its_hash_in_the_file(file: Path) -> None:
     ended = run("keys", "new", "--key-file", file, "--name", "shop")
     key = ended.stdout.removesuffix("\n")
@@ -134,6 +135,7 @@ def test_a_damaged_file_exits_with_1_and_a_message_and_is_not_changed(
     assert file.read_bytes() == content
 
 
+@pytest.mark.process
 def test_a_key_that_cannot_be_printed_exits_with_1_and_advice_to_revoke_it(file: Path) -> None:
     with Path("/dev/full").open("w") as full:
         command = [*PROGRAM, "keys", "new", "--key-file", str(file), "--name", "shop"]
@@ -145,6 +147,7 @@ def test_a_key_that_cannot_be_printed_exits_with_1_and_advice_to_revoke_it(file:
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -164,6 +167,7 @@ def test_errors_never_contain_a_key_from_the_command_line(arguments: tuple[str, 
     assert key not in ended.stderr + ended.stdout
 
 
+@pytest.mark.process
 def test_keys_of_file_and_option_are_accepted_and_no_key_is_created(file: Path, tmp_path: Path) -> None:
     key = made(file)
     with serving("--data", Generation(1).bake(tmp_path), "--key-file", file, "--api-key", "given") as service:
@@ -208,6 +212,7 @@ def test_serve_exits_with_1_and_a_message_if_the_key_file_is_missing_or_damaged(
     assert "store-directory keys new --key-file" in ended.stderr
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", [["keys", "list"], ["keys", "revoke", "shop"], ["serve", "--port", "0"]])
 @pytest.mark.parametrize("folder", [".", "it's not there"])
 def test_for_a_missing_key_file_the_error_has_a_command_that_creates_it(

@@ -43,6 +43,7 @@ def test_the_file_is_served_with_the_mapping_that_is_printed(file: Path, tmp_pat
     assert checked.stdout.endswith("2 stores and 1 company can be served; 0 invalid records, 0 repeated\n")
 
 
+@pytest.mark.process
 def test_it_is_utf_8_whatever_the_terminal_is(file: Path) -> None:
     ended = run("mapping", file, PYTHONIOENCODING="latin-1")
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -96,6 +97,7 @@ def test_the_empty_mapping_that_a_shell_creates_for_the_output_is_accepted(tmp_p
     assert 'store_id = "store_id"\n' in proposal(folder)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [

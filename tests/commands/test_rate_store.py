@@ -21,6 +21,7 @@ def test_an_invalid_url_is_a_usage_error_that_does_not_quote_it(url: str) -> Non
     assert "secret" not in ended.stdout + ended.stderr
 
 
+@pytest.mark.process
 def test_without_the_redis_package_the_error_says_how_to_install_it(tmp_path: Path) -> None:
     (tmp_path / "redis").mkdir()
     (tmp_path / "redis" / "__init__.py").write_text("raise ImportError('as if it were not there')")
@@ -31,6 +32,7 @@ def test_without_the_redis_package_the_error_says_how_to_install_it(tmp_path: Pa
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.process
 def test_an_unreachable_store_is_logged_at_the_start_and_does_not_prevent_it(
     unused_tcp_port: int, tmp_path: Path
 ) -> None:

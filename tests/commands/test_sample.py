@@ -34,6 +34,7 @@ def test_invalid_numbers_exit_with_2(tmp_path: Path, arguments: list[str]) -> No
     assert usage("sample", tmp_path, *arguments).exit_code == 2
 
 
+@pytest.mark.process
 def test_a_folder_that_cannot_be_created_exits_with_1_without_a_traceback(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     ended = run("sample", tmp_path / "file" / "folder", "--stores", "3")

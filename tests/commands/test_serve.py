@@ -102,6 +102,7 @@ def configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Configured]
             yield Configured(service, answer.headers, log)
 
 
+@pytest.mark.process
 def test_without_options_it_serves_the_bundled_data_and_prints_a_working_curl_command(bundled: Running) -> None:
     (line,) = (line for line in bundled.printed.splitlines() if line.startswith("Try: "))
     command = shlex.split(line.removeprefix("Try: "))
@@ -111,6 +112,7 @@ def test_without_options_it_serves_the_bundled_data_and_prints_a_working_curl_co
     assert len(page["data"]) == 2
 
 
+@pytest.mark.process
 def test_no_auth_needs_no_key_and_the_log_has_the_counts_and_version_of_the_data(
     data: Path,
 ) -> None:
@@ -125,6 +127,7 @@ def test_no_auth_needs_no_key_and_the_log_has_the_counts_and_version_of_the_data
     assert "WARNING" not in log  # the address is local
 
 
+@pytest.mark.process
 def test_a_slow_client_receives_long_responses_completely(bundled: Running) -> None:
     count = 20
     with socket.socket() as client:
@@ -141,6 +144,7 @@ def test_a_slow_client_receives_long_responses_completely(bundled: Running) -> N
     assert len(page) > 1 << 18
 
 
+@pytest.mark.process
 def test_a_generated_key_is_accepted_differs_for_each_run_and_is_not_logged(ended: list[Ended]) -> None:
     for each in ended:
         assert each.statuses == [200, 401]
@@ -149,16 +153,19 @@ def test_a_generated_key_is_accepted_differs_for_each_run_and_is_not_logged(ende
     assert len({each.key for each in ended}) == 2
 
 
+@pytest.mark.process
 def test_sigterm_and_sigint_exit_with_0(ended: list[Ended]) -> None:
     assert [each.code for each in ended] == [0, 0]
 
 
+@pytest.mark.process
 def test_configured_keys_are_accepted_and_not_printed(configured: Configured) -> None:
     service = configured.service
     assert [service.get("/stores", key).status for key in ("first-key", "second-key", "third-key")] == [200, 200, 401]
     assert "first-key" not in service.printed
 
 
+@pytest.mark.process
 def test_sigterm_exits_with_0_while_there_is_no_data(tmp_path: Path) -> None:
     with started("--data", "http://127.0.0.1:9/no-such-origin", "--cache", tmp_path / "cache") as process:
         assert process.stdout is not None
@@ -169,6 +176,7 @@ def test_sigterm_exits_with_0_while_there_is_no_data(tmp_path: Path) -> None:
     assert "Ready" not in printed
 
 
+@pytest.mark.process
 def test_an_invalid_data_set_is_rejected_with_the_first_error_and_what_to_do(invalid: Path) -> None:
     ended = run("serve", "--port", "0", "--data", invalid)
     assert ended.returncode == 1
@@ -178,6 +186,7 @@ def test_an_invalid_data_set_is_rejected_with_the_first_error_and_what_to_do(inv
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.process
 def test_invalid_skip_serves_the_data_set_without_its_invalid_records(configured: Configured) -> None:
     service = configured.service
     assert orjson.loads(service.get("/stores", "first-key").body)["total_count"] == 1
@@ -185,6 +194,7 @@ def test_invalid_skip_serves_the_data_set_without_its_invalid_records(configured
     assert "skipped 1 invalid record" in configured.log.read_text()
 
 
+@pytest.mark.process
 def test_the_precedence_is_option_environment_settings_file(configured: Configured) -> None:
     keys = ("first-key", "of-the-environment", "another", "of-the-file")
     assert [key for key in keys if configured.service.get("/stores", key).status == 200] == ["first-key"]
@@ -193,11 +203,13 @@ def test_the_precedence_is_option_environment_settings_file(configured: Configur
     assert "Server-Timing" in configured.headers
 
 
+@pytest.mark.process
 def test_cors_origin_allows_an_origin(configured: Configured) -> None:
     assert configured.headers["Access-Control-Allow-Origin"] == "https://shop.example"
     assert "Origin" in configured.headers["Vary"]
 
 
+@pytest.mark.process
 def test_it_continues_after_its_standard_output_is_closed(data: Path) -> None:
     with started("--data", data, "--no-auth") as process:
         assert process.stdout is not None
@@ -263,6 +275,7 @@ def test_a_usage_error_exits_with_2_and_a_message(arguments: list[str], message:
     assert message in ended.stderr
 
 
+@pytest.mark.process
 def test_a_missing_folder_exits_with_1_and_names_it(tmp_path: Path) -> None:
     ended = run("serve", "--port", "0", "--data", tmp_path / "no-such-folder")
     assert ended.returncode == 1
@@ -270,6 +283,7 @@ def test_a_missing_folder_exits_with_1_and_names_it(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.process
 def test_the_error_for_rejected_data_of_a_url_has_no_password_or_signature(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<html>" * 100)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(tmp_path)))
@@ -286,6 +300,7 @@ def test_the_error_for_rejected_data_of_a_url_has_no_password_or_signature(tmp_p
         server.server_close()
 
 
+@pytest.mark.process
 def test_a_package_named_service_in_the_working_directory_is_not_imported(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "service").mkdir()
     (tmp_path / "service" / "__init__.py").write_text("raise SystemExit('another service')")

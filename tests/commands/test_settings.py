@@ -154,6 +154,7 @@ def test_every_setting_describes_its_accepted_values() -> None:
     assert SETTINGS["max_stale"].mismatch([]) == "must be a number above 0 and up to 31622400"
 
 
+@pytest.mark.process
 def test_unknown_variables_alone_are_logged_with_a_suggestion_and_without_their_values(tmp_path: Path) -> None:
     data = baked_file(write_directory(tmp_path / "data", [store("s1")]), tmp_path / "data.baked")
     (tmp_path / "settings.toml").write_text("")

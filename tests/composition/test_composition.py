@@ -3,7 +3,11 @@
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.composition.session import run_session
+
+pytestmark = pytest.mark.process
 
 SEED: Final = 2026
 REQUESTS: Final = 4_000

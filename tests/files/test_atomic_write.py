@@ -77,6 +77,7 @@ def test_the_mode_applies_from_the_first_byte_on_and_the_umask_to_it(target: Pat
         os.umask(mask)
 
 
+@pytest.mark.process
 def test_killed_at_any_step_it_leaves_the_old_content_or_the_new_and_temporary_files_that_are_found(
     target: Path,
 ) -> None:

@@ -67,6 +67,7 @@ def test_the_lock_of_a_folder_is_released_at_the_end_and_waiting_for_it_times_ou
     assert not is_locked(tmp_path)
 
 
+@pytest.mark.process
 def test_a_lock_ends_with_the_process_that_holds_it(path: Path) -> None:
     child = os.fork()
     if not child:

@@ -46,6 +46,7 @@ def test_a_regular_file_passes_through_a_link_too(tmp_path: Path) -> None:
     check_regular(link.stat())
 
 
+@pytest.mark.process
 def test_a_pipe_a_socket_and_a_device_are_rejected(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as unix:

@@ -64,6 +64,7 @@ def says(count: str) -> str:
     return f"says that {count} {are} served as open; make is_open of it with a mapping"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("mapped", [False, True])
 def test_closed_stores_in_an_unused_column_are_reported(form: str, tmp_path: Path, *, mapped: bool) -> None:
@@ -91,6 +92,7 @@ def test_stores_that_are_served_as_closed_or_not_at_all_are_not_counted(form: st
     assert closed(loaded(tmp_path, [*records, *records], form)) == []
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", FORMATS)
 def test_closing_dates_that_are_past_are_reported(form: str, tmp_path: Path) -> None:
     records = stores(**{"Close Date": ["2024-05-31", "2024-06-01", None, "31.05.2024", "01.07.2024"]})
@@ -139,6 +141,7 @@ def test_other_columns_are_not_reported(name: str, cells: list[object], tmp_path
     assert closed(loaded(tmp_path, stores(**{name: cells}), "json")) == []
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_column_of_states_is_read_to_its_end(form: str, tmp_path: Path) -> None:
     states = ["A"] * BATCH_SIZE + ["closed"]

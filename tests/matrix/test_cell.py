@@ -57,6 +57,7 @@ def runs(tmp_path: Path) -> Runs:
     return run
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("line", "counts"),
     [
@@ -71,12 +72,14 @@ def test_a_cell_that_passes_has_its_counts_and_no_error(runs: Runs, line: str, c
     assert passed([result])
 
 
+@pytest.mark.process
 def test_a_cell_whose_tests_fail_is_an_error(runs: Runs) -> None:
     result = runs(line="1 failed, 3 passed in 1.20s", code=1)
     assert (result.tests, result.errors) == ("1 failed, 3 passed", ["pytest ended with 1"])
     assert not passed([runs(), result])
 
 
+@pytest.mark.process
 def test_a_cell_that_cannot_be_installed_is_an_error_and_runs_no_test(
     runs: Runs, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,11 +89,13 @@ def test_a_cell_that_cannot_be_installed_is_an_error_and_runs_no_test(
     assert "passed" not in capfd.readouterr().out
 
 
+@pytest.mark.process
 def test_a_package_above_its_lower_bound_is_an_error_of_the_lowest_alone(runs: Runs) -> None:
     assert runs(LOWEST, release="999").errors == [f"{NAME} is 999, not {BOUND}, its lower bound"]
     assert runs(LATEST, release="999").errors == []
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("resolution", "asked"), [(LOWEST, "lowest-direct"), (LATEST, "highest")])
 def test_an_environment_is_made_with_the_python_and_has_wheels_of_that_end_of_the_bounds(
     runs: Runs, tmp_path: Path, resolution: str, asked: str
@@ -101,6 +106,7 @@ def test_an_environment_is_made_with_the_python_and_has_wheels_of_that_end_of_th
     assert all(f" {option} " in f"{installed} " for option in ("--no-build", f"--resolution {asked}", "--extra redis"))
 
 
+@pytest.mark.process
 def test_what_pytest_prints_is_printed_and_it_has_the_options(runs: Runs, capfd: pytest.CaptureFixture[str]) -> None:
     runs()
     assert capfd.readouterr().out == "-m pytest -n 4\n3 passed in 1.20s\n"
@@ -110,6 +116,7 @@ def test_a_matrix_without_a_cell_did_not_pass() -> None:
     assert not passed([])
 
 
+@pytest.mark.process
 def test_the_report_has_the_releases_the_errors_and_last_a_line_for_each_cell(runs: Runs) -> None:
     printed = report([runs(), runs(LATEST, release="999", line="1 failed in 1s", code=1)])
     releases, errors, outcomes = printed.strip("\n").split("\n\n")

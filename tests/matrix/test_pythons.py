@@ -6,6 +6,8 @@ import pytest
 
 from tests.matrix.pythons import Python, find_pythons, identify
 
+pytestmark = pytest.mark.process
+
 # As of a pyenv that has several, an environment of one of them, and none selected.
 PYENV = "printf '%s\\n' system 2.7.18 3.9.18 3.12.9 3.12.10 3.13.0 3.13.0/envs/one"
 SHIM = '[ -n "$PYENV_VERSION" ] || exit 127; echo 3.12.10 "$PYENV_VERSION"'

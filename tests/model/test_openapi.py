@@ -40,6 +40,7 @@ def query_parameters(document: Any, path: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.process
 def test_the_document_is_valid_openapi_3_1(document: Any) -> None:
     from openapi_spec_validator import OpenAPIV31SpecValidator  # noqa: PLC0415 - 0.5 s, which other processes of a run save
 

@@ -63,6 +63,7 @@ def cells(array: pa.Array, path: str = "a") -> object:
     return column
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("version", ["1.0", "2.6"])
 @pytest.mark.parametrize("name", ["stores.parquet", "stores.geoparquet"])
 def test_parquet_gives_the_rows_of_its_twin_in_csv(tmp_path: Path, name: str, version: str) -> None:
@@ -148,6 +149,7 @@ def test_a_column_with_dots_in_its_name_is_preferred() -> None:
     assert [columns for _, columns in file.batches(["a.b", "a.c"])] == [[["whole"], ["1"]]]
 
 
+@pytest.mark.process
 def test_the_names_are_paths_and_unused_columns_are_counted() -> None:
     file = ParquetFile(written({"x": [1, 2], "names": NESTED[:2], "tags": MAP[:2], "geometry": [b"", None]}))
     assert file.names == ["x", "names.b", "names.c.0.d", "tags", *LOCATION]
@@ -157,6 +159,7 @@ def test_the_names_are_paths_and_unused_columns_are_counted() -> None:
     assert (batch.done, batch.total) == (2, 2)
 
 
+@pytest.mark.process
 def test_an_error_names_the_record(tmp_path: Path) -> None:
     columns = {name: ["1", "1"] for name in ("company_id", "address_1", "country")}
     content = written({**columns, "store_id": ["s1", "s2"], "city": ["Ada", None], "company_id": ["c1", "c1"]})
@@ -164,12 +167,14 @@ def test_an_error_names_the_record(tmp_path: Path) -> None:
     assert str(error) == "stores.parquet: record 2: city: a value is required"
 
 
+@pytest.mark.process
 def test_true_and_false_are_values_of_flags_only(tmp_path: Path) -> None:
     content = written({name: [value] for name, value in store(is_open=True, city=False).items()})
     (error,) = load_stores(tmp_path, content, "stores.parquet").report.errors
     assert (error.code, error.field, error.value) == ("type", "city", "false")
 
 
+@pytest.mark.process
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     content = written({"store_id": ["s1"], "company_id": ["c1"], "address_1": ["x"]})
     assert refusal(load_stores(tmp_path, content, "stores.parquet")).why.startswith("missing columns: city, country;")
@@ -280,6 +285,7 @@ def test_any_byte_may_be_damaged() -> None:
                 assert error.why  # noqa: PT017 - or it is read
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("columns", "why"),
     [
@@ -304,6 +310,7 @@ def test_values_are_counted_before_they_become_objects() -> None:
         list(ArrowFile(content).batches(["a"]))
 
 
+@pytest.mark.process
 def test_a_file_is_read_by_the_process_that_opened_it_which_ends_then() -> None:
     file = ParquetFile(WHOLE)
     (opened,) = children(os.getpid())
@@ -313,6 +320,7 @@ def test_a_file_is_read_by_the_process_that_opened_it_which_ends_then() -> None:
     assert sum(len(batch.numbers) for batch in file.batches(["b"])) == 100
 
 
+@pytest.mark.process
 def test_a_file_that_is_not_read_leaves_no_process() -> None:
     file = ParquetFile(WHOLE)
     assert children(os.getpid())
@@ -320,6 +328,7 @@ def test_a_file_that_is_not_read_leaves_no_process() -> None:
     assert not children(os.getpid())
 
 
+@pytest.mark.process
 def test_the_process_ends_with_the_one_that_needs_it(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(WHOLE)
     program = (
@@ -334,6 +343,7 @@ def test_the_process_ends_with_the_one_that_needs_it(tmp_path: Path) -> None:
     eventually(lambda: has_ended(reader_process))
 
 
+@pytest.mark.process
 def test_a_reader_that_dies_is_an_error_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     for code, how in (
         ("import os; os.kill(os.getpid(), 11)", "was killed by SIGSEGV"),

@@ -12,6 +12,8 @@ import pytest
 from tests.program import SECONDS, eventually, run, serving, started
 from tests.run.generations import Generation
 
+pytestmark = pytest.mark.process
+
 _REQUESTS = 200
 
 

@@ -18,6 +18,8 @@ from tests.run.conftest import Serve
 from tests.run.generations import Generation
 from tests.run.load_clients import Client, clients_of_all_workers
 
+pytestmark = pytest.mark.process
+
 DRAINING = b'{"status":"draining"'
 # A response of some megabytes.
 TARGET = "/stores?limit=1000"

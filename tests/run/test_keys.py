@@ -16,6 +16,8 @@ from tests.access.example_keys import entry
 from tests.program import Running, eventually, has_ended, serving
 from tests.run.generations import Generation, put
 
+pytestmark = pytest.mark.process
+
 # This many connections reach both of two workers, except once in a million runs.
 REQUESTS = {"1": 1, "2": 20}
 FIRST, SECOND = new_key(), new_key()

@@ -7,11 +7,15 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.killed import killable
 from tests.program import children, compilers, eventually, has_ended, kill, serving, started, usage
 from tests.run.conftest import Serve
 from tests.run.generations import Generation
 from tests.run.load_clients import running_clients, two_clients
+
+pytestmark = pytest.mark.process
 
 HEAVY = 300_000
 

@@ -21,6 +21,8 @@ from tests.run.conftest import Serve
 from tests.run.load_clients import other_end
 from tests.run.test_workers import kill_worker
 
+pytestmark = pytest.mark.process
+
 STORES = 30_000
 TARGET = "/stores?limit=1"
 LOADING = b'{"status":"loading"'

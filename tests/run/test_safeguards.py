@@ -17,6 +17,8 @@ from tests.program import Running, eventually, run
 from tests.run.conftest import Serve
 from tests.run.test_workers import compiling, kill_worker
 
+pytestmark = pytest.mark.process
+
 MANY, SOME, FEW = 100, 60, 20
 LATER = datetime(2099, 1, 1, tzinfo=UTC).timestamp()
 HEADER = b"store_id,company_id,address_1,city,country\n"

@@ -21,6 +21,8 @@ from tests.directory import store, write_directory
 from tests.program import SECONDS, Running, eventually, has_ended, run, serving
 from tests.unix_socket import ask_socket
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:

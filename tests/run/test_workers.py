@@ -14,6 +14,8 @@ from tests.run.conftest import Serve
 from tests.run.generations import Generation
 from tests.run.load_clients import clients_of_all_workers
 
+pytestmark = pytest.mark.process
+
 TWO = ("--workers", "2")
 ANSWERED = 'store_directory_http_requests_total{method="GET",route="/stores",status="200"}'
 

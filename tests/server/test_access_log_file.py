@@ -219,6 +219,7 @@ def test_a_stalled_reader_blocks_nothing_and_only_lines_beyond_the_queue_are_dro
     os.close(reader)
 
 
+@pytest.mark.process
 def test_lines_of_several_processes_do_not_mix(tmp_path: Path, path: Path) -> None:
     writers = [subprocess.Popen([sys.executable, "-c", _WRITER, path, tmp_path / "lock", letter]) for letter in "abc"]
     assert [writer.wait(SECONDS) for writer in writers] == [0, 0, 0]

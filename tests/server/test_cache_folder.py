@@ -11,6 +11,7 @@ from tests.program import PROGRAM, SECONDS, environment, run_here
 HINT = "choose another folder with --cache DIR or STORE_DIRECTORY_CACHE\n"
 
 
+@pytest.mark.process
 def test_without_any_folder_the_error_lists_what_was_tried_and_the_settings() -> None:
     # A process that can only create empty files finds no temporary folder.
     shell = f"ulimit -f 0; exec {shlex.join([*PROGRAM, 'serve', '--port', '0'])}"

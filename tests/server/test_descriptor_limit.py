@@ -8,6 +8,8 @@ import pytest
 
 from tests.program import SECONDS, run
 
+pytestmark = pytest.mark.process
+
 _PRINT_LIMITS = """
 import resource
 from service.server.descriptor_limit import raise_descriptor_limit

@@ -19,6 +19,7 @@ def data(tmp_path: Path) -> Path:
     return baked_file(write_directory(tmp_path / "data", [store("s1")]), tmp_path / "data.baked")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("options", "workers", "advice"),
     [
@@ -43,6 +44,7 @@ def test_an_address_in_use_is_exit_1_with_the_option_to_change_it(
     assert ended.stderr == f"Error: cannot listen on 127.0.0.1:{port}: {reason}; {advice}\n"
 
 
+@pytest.mark.process
 def test_all_addresses_in_use_and_missing_data_are_reported_together(tmp_path: Path) -> None:
     missing = tmp_path / "nosuch"
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -57,6 +59,7 @@ def test_all_addresses_in_use_and_missing_data_are_reported_together(tmp_path: P
     assert data.startswith(f"the data set in {missing} is rejected: {missing}: the folder cannot be read: ")
 
 
+@pytest.mark.process
 def test_no_unix_socket_is_left_if_the_admin_address_is_in_use(data: Path, tmp_path: Path) -> None:
     file = tmp_path / "service.sock"
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -65,6 +68,7 @@ def test_no_unix_socket_is_left_if_the_admin_address_is_in_use(data: Path, tmp_p
     assert not file.exists()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("host", ["256.1.1.1", "192.0.2.1"], ids=["invalid", "another machine's"])
 @pytest.mark.parametrize("admin", [False, True])
 def test_a_host_of_another_machine_is_an_error_with_a_valid_example(host: str, *, admin: bool) -> None:
@@ -132,6 +136,7 @@ def test_a_listener_is_local_only_if_all_its_addresses_are() -> None:
         assert not Listener((inside, outside)).is_local
 
 
+@pytest.mark.process
 def test_without_keys_a_public_address_is_warned_of_once(data: Path, tmp_path: Path) -> None:
     options = ("--host", "0.0.0.0", "--no-auth", "--admin", "0.0.0.0:0", "--workers", "2")
     with started("--data", data, *options, log=tmp_path / "log") as process:
@@ -150,6 +155,7 @@ def test_without_keys_a_public_address_is_warned_of_once(data: Path, tmp_path: P
     assert warning.endswith(f"--no-auth: any client that can reach {place} can read the data without a key")
 
 
+@pytest.mark.process
 def test_a_public_address_with_keys_is_not_warned_of(data: Path, tmp_path: Path) -> None:
     with started("--data", data, "--host", "0.0.0.0", log=tmp_path / "log") as process:
         assert process.stdout is not None

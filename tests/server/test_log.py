@@ -9,6 +9,8 @@ import pytest
 
 from tests.program import SECONDS
 
+pytestmark = pytest.mark.process
+
 _LOGS = """
 import logging, sys
 from service.server.log import start_log

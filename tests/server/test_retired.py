@@ -3,9 +3,13 @@
 import http.client
 from pathlib import Path
 
+import pytest
+
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS, eventually, serving
+
+pytestmark = pytest.mark.process
 
 
 def mapped(pid: int) -> set[str]:

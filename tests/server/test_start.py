@@ -8,6 +8,8 @@ import pytest
 
 from tests.program import PROGRAM, SECONDS, environment
 
+pytestmark = pytest.mark.process
+
 SLOW = {"aiohttp", "gunicorn", "numpy", "redis", "rich", "uvloop", "watchfiles"}
 SERVE = """
 import sys

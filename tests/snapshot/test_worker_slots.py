@@ -56,6 +56,7 @@ def test_each_worker_has_a_slot_and_reads_all_of_them(work: Workspace) -> None:
     assert (len(one.living()), one.alone, sorted(work.slots.generations())) == (2, False, [0, 5])
 
 
+@pytest.mark.process
 def test_the_counters_of_a_worker_outlive_it_and_the_next_one_continues_them(work: Workspace) -> None:
     mine = work.slots.claim()
     for ended in (1, 2, 3):
@@ -65,12 +66,14 @@ def test_the_counters_of_a_worker_outlive_it_and_the_next_one_continues_them(wor
     assert len(list(work.folder.glob("slot-*"))) == 2
 
 
+@pytest.mark.process
 def test_a_new_worker_serves_nothing_whatever_its_predecessor_served(work: Workspace) -> None:
     assert in_a_worker(work, count_seven) == 0
     slot = work.slots.claim()
     assert (slot.numbers[0], slot.counts[0]) == (0, 7)
 
 
+@pytest.mark.process
 def test_the_connections_of_a_worker_end_with_it(work: Workspace) -> None:
     mine = work.slots.claim()
     mine.count_connection(1)

@@ -51,6 +51,7 @@ def test_the_folder_is_private(tmp_path: Path) -> None:
         assert {each.stat().st_mode & 0o777 for each in (work.folder, work.folder.parent)} == {0o700}
 
 
+@pytest.mark.process
 def test_runs_in_one_cache_do_not_disturb_each_other(tmp_path: Path) -> None:
     with ExitStack() as runs:
         one, other = (runs.enter_context(workspace(tmp_path)) for _ in range(2))
@@ -63,6 +64,7 @@ def test_runs_in_one_cache_do_not_disturb_each_other(tmp_path: Path) -> None:
             assert one.publication().generation == 1
 
 
+@pytest.mark.process
 def test_a_run_removes_the_folders_of_killed_runs_but_not_of_living_ones(
     tmp_path: Path,
 ) -> None:
@@ -93,6 +95,7 @@ def test_other_entries_of_the_cache_stay(tmp_path: Path) -> None:
     assert {each.name for each in tmp_path.iterdir()} == names
 
 
+@pytest.mark.process
 def test_runs_that_start_concurrently_have_a_folder_each(tmp_path: Path) -> None:
     with ExitStack() as runs:
         command = [sys.executable, "-c", ANOTHER_RUN, str(tmp_path)]
@@ -111,6 +114,7 @@ def test_runs_that_start_concurrently_have_a_folder_each(tmp_path: Path) -> None
                 each.kill()
 
 
+@pytest.mark.process
 def test_a_run_has_one_leader_until_it_ends(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
         assert work.lead()
@@ -147,6 +151,7 @@ def test_a_run_is_complete_once_all_workers_have_data_at_the_same_time(tmp_path:
         assert work.is_complete(2)
 
 
+@pytest.mark.process
 def test_a_dead_worker_counts_until_the_run_is_complete_and_not_afterwards(tmp_path: Path) -> None:
     with workspace(tmp_path) as work:
         worker = work.slots.claim()

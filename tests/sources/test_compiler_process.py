@@ -3,6 +3,8 @@
 from pathlib import Path
 from subprocess import PIPE, Popen
 
+import pytest
+
 from service.own_module import module_command
 from service.read_options import AS_FOUND, ReadOptions
 from service.reading.file_set.data_signature import data_signature
@@ -18,6 +20,7 @@ def test_every_option_crosses_to_the_process_by_its_name() -> None:
     assert ReadOptions.of_arguments(()) == AS_FOUND
 
 
+@pytest.mark.process
 def test_a_compiler_that_outlives_its_parent_ends_without_a_traceback(tmp_path: Path) -> None:
     folder = write_directory(tmp_path / "data", [store("s1")], [company()])
     fingerprint = data_signature(folder).fingerprint

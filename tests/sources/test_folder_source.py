@@ -22,6 +22,8 @@ from tests.program import SECONDS, compilers, has_ended
 from tests.run.generations import COMPANIES, MANIFEST, ORDER, STORES, Generation, put
 from tests.zip_archives import zipped
 
+pytestmark = pytest.mark.process
+
 CHECK = Safeguards().check
 
 

@@ -22,6 +22,8 @@ from tests.sampling.test_sample import small_disk
 from tests.sources.fake_transport import FakeTransport, alternating, failing, unframed
 from tests.sources.fetching import URL, Fetcher
 
+pytestmark = pytest.mark.process
+
 
 def copy_of(folder: Path) -> Path:
     (file,) = folder.iterdir()

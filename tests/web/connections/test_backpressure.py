@@ -121,6 +121,7 @@ print(before - resident() if hasattr(ctypes.CDLL(None), "malloc_trim") else "the
 """
 
 
+@pytest.mark.process
 def test_free_memory_is_released_to_the_system() -> None:
     printed = subprocess.run([sys.executable, "-c", FREES], capture_output=True, check=True, text=True, cwd=ROOT).stdout
     assert printed == "there is no malloc_trim\n" or int(printed) > 10_000  # pages

@@ -9,6 +9,8 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.web.connections.connection import Connection
 from tests.web.connections.listening import GET, listening, until_closed
 
+pytestmark = pytest.mark.process
+
 HEAD = GET[:-2]
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 

@@ -13,6 +13,8 @@ from tests.program import SECONDS
 from tests.web.connections.listening import CLOSE, GET, LIMITS, counted, listening, until_closed
 from tests.web.live import WITH_ADMIN
 
+pytestmark = pytest.mark.process
+
 
 async def test_connections_over_the_limit_get_503_until_others_close(caplog: pytest.LogCaptureFixture) -> None:
     snapshots = SnapshotHolder()

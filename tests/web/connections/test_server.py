@@ -11,6 +11,8 @@ from service.web.connections.server import limit_unacknowledged, runner
 from tests.web.connections.harness import GatedApp
 from tests.web.connections.listening import GET, LIMITS, Wire, until_closed
 
+pytestmark = pytest.mark.process
+
 
 class Service:
     """A service whose responses can be delayed."""

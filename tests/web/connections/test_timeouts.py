@@ -175,6 +175,7 @@ async def dial(request: pytest.FixtureRequest, snapshots: SnapshotHolder, tmp_pa
         yield dial
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("pieces", "event"),
     [
@@ -210,11 +211,13 @@ async def is_dropped(snapshots: SnapshotHolder, dial: Dial) -> list[Event]:
     return [each for each in events for _ in range(counted(snapshots, each))]
 
 
+@pytest.mark.process
 @pytest.mark.uvloop
 async def test_a_response_that_the_client_does_not_read_is_aborted(dial: Dial, snapshots: SnapshotHolder) -> None:
     assert await is_dropped(snapshots, dial) == [Event.WRITE_TIMEOUT]
 
 
+@pytest.mark.process
 @pytest.mark.uvloop
 @pytest.mark.skipif(sys.platform != "linux", reason="TCP_USER_TIMEOUT")
 async def test_a_client_that_the_system_drops_before_its_timeout_is_checked_has_timed_out(
@@ -224,6 +227,7 @@ async def test_a_client_that_the_system_drops_before_its_timeout_is_checked_has_
         assert await is_dropped(snapshots, dial) == [Event.WRITE_TIMEOUT]
 
 
+@pytest.mark.process
 @pytest.mark.uvloop
 async def test_requests_of_a_client_that_reads_nothing_are_not_read(dial: Dial) -> None:
     _, writer = await dial()
@@ -237,6 +241,7 @@ async def test_requests_of_a_client_that_reads_nothing_are_not_read(dial: Dial) 
     assert unsent > len(flood) // 2
 
 
+@pytest.mark.process
 async def test_a_slowly_read_response_arrives_complete(dial: Dial, snapshots: SnapshotHolder) -> None:
     reader, writer = await dial()
     writer.write(PAGE[:-2] + b"Connection: close\r\n\r\n")
@@ -248,6 +253,7 @@ async def test_a_slowly_read_response_arrives_complete(dial: Dial, snapshots: Sn
     assert counted(snapshots, Event.WRITE_TIMEOUT) == 0
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("size", [MAX_BODY_BYTES // 2, MAX_BODY_BYTES * 64], ids=["small", "large"])
 async def test_a_chunked_body_is_skipped_up_to_the_limit(dial: Dial, size: int) -> None:
     reader, writer = await dial()
@@ -264,6 +270,7 @@ async def test_a_chunked_body_is_skipped_up_to_the_limit(dial: Dial, size: int) 
     assert size < MAX_BODY_BYTES or sent < size
 
 
+@pytest.mark.process
 async def test_a_request_with_expect_is_answered_without_its_body_and_the_connection_closed(dial: Dial) -> None:
     reader, writer = await dial()
     writer.write(GET[:-2] + b"Content-Length: 5\r\nExpect: 100-continue\r\n\r\n")
@@ -272,6 +279,7 @@ async def test_a_request_with_expect_is_answered_without_its_body_and_the_connec
     assert b"\r\nConnection: close\r\n" in answer
 
 
+@pytest.mark.process
 async def test_bytes_in_the_send_queue_of_the_system_count_as_unsent() -> None:
     made: asyncio.Queue[asyncio.Transport] = asyncio.Queue()
 

@@ -135,6 +135,7 @@ async def test_a_malformed_request_is_logged_without_its_content(logged: Client,
     assert b"secret" not in lines[-1]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", [b"", b"\xff\n", b"10.0.0.1", b"sd_0123456789abcdefghij"])
 async def test_a_client_on_a_unix_socket_is_logged_as_unix_whatever_its_name(
     snapshots: SnapshotHolder, folder: Path, lines: Lines, name: bytes, monkeypatch: pytest.MonkeyPatch
