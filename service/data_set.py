@@ -51,7 +51,7 @@ class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """What was assumed about the data as a whole, in lines: with what day closing dates were compared."""
+        """Assumptions about the data as a whole, in lines: the day with which closing dates were compared."""
         return describe_as_of(self.as_of)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 
 class ReadOptions(msgspec.Struct, frozen=True):
-    """What the options declare about data files; "" for what they leave to the files.
+    """The options for data files; "" where the files decide.
 
     mapping   the path of a mapping file, or the name of a preset
     encoding  the name of the encoding of CSV files

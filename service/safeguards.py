@@ -9,7 +9,7 @@ from service.data_set import Rejected, Totals
 
 
 class InvalidRecords(StrEnum):
-    """What to do about invalid records: reject the whole data set, or skip them."""
+    """The policy for invalid records: reject the whole data set, or skip them."""
 
     REFUSE = "refuse"
     SKIP = "skip"

@@ -13,7 +13,7 @@ _PARSERS: Final[dict[type[inspect.Type], Callable[[Any], Any]]] = {inspect.IntTy
 
 
 class Help(msgspec.Struct, frozen=True):
-    """How `--help` describes a setting: its group, metavar and effect, and a default that no value expresses."""
+    """A setting in `--help`: its group, metavar and effect, and a default that no value expresses."""
 
     group: Group
     metavar: str
@@ -30,7 +30,7 @@ class Setting(msgspec.Struct, frozen=True):
 
     @property
     def help(self) -> Help:
-        """How `--help` describes it."""
+        """Its description in `--help`."""
         return next(each for each in self.type.__metadata__ if isinstance(each, Help))
 
     @property

@@ -30,7 +30,7 @@ _WORK: Final = "import sys, tests.pythons as it; it.work(*sys.argv[1:])"
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What must be equal: SHA-256 of the file, version of the data, number of requests, SHA-256 of the answers."""
+    """Equal in all Pythons: SHA-256 of the file, version of the data, number of requests, SHA-256 of the answers."""
 
     file: str
     version: str

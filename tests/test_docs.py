@@ -415,7 +415,7 @@ def test_every_placeholder_and_where_it_is_a_value_is_in_the_data_format() -> No
 
 
 def test_the_countries_whose_postal_codes_are_checked_are_in_the_data_format() -> None:
-    listed = re.search(r"some begin with 0: ([^.]*)\.", section(DATA, "Places and countries"))
+    listed = re.search(r"some begin with 0: ([^.]*)\.", section(DATA, "Locations and countries"))
     checked = {country.names[0] for country in countries_by_name().values() if country.postal_digits}
     assert listed is not None
     assert set(re.findall(r"\b[A-Z]{2}\b", listed[1])) == checked

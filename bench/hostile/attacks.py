@@ -1,4 +1,4 @@
-"""What a well-behaved client suffers while attackers send the worst inputs at full speed."""
+"""The latency of a well-behaved client while attackers send the worst inputs at full speed."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What other clients suffer from thousands of connections that slowhttptest holds, with its three attacks."""
+"""The latency of other clients while slowhttptest holds thousands of connections, in each of its three attacks."""
 
 import os
 import re

@@ -51,7 +51,7 @@ def peers_of(shapes: Iterable[Shape]) -> Sequence[str]:
 
 
 class Bench(msgspec.Struct, frozen=True):
-    """What to measure and how: the data set, the form to serve, the servers' core, the load, the rounds."""
+    """The configuration of a benchmark: the data set, the form to serve, the servers' core, the load, the rounds."""
 
     sample: Sample
     data: Path

@@ -109,7 +109,7 @@ def compare_with_peer(load: LoadGenerator, shape: Shape, ours: Server, peer: Ser
 
 
 def _check_matches(shape: Shape, ours: Server, peer: Server) -> None:
-    """Compare the first responses to a shape of places or words. Raises `Unsupported`, `Failed`."""
+    """Compare the first responses to a location or text search. Raises `Unsupported`, `Failed`."""
     read = peer.contender.read_matches
     if read is None or not shape.is_located:
         return

@@ -76,7 +76,7 @@ class Contender(msgspec.Struct, frozen=True):
     min_rates     by shape, the lower bound for the requests per second of the service over its own
     fetch         sends a request to a port, with a key
     load_module   the program that generates load; wrk if empty
-    read_matches  reads a response to a shape of places or words, to be compared with that of the service
+    read_matches  reads a response to a location or text search, to be compared with that of the service
     tolerance     how many identifiers of a page may differ from those of the service
     """
 

@@ -27,7 +27,7 @@ LOCATED_FROM: Final = 1_000_000
 
 
 def choose_shapes(folder: Path, slugs: Sequence[str], *, stores: int, seed: int) -> list[Shape]:
-    """Return the named shapes of the data set in a folder; without names all, but places and words only of a large one.
+    """Return the named shapes of the data set in a folder; all by default, those by location or text if it is large.
 
     Raises ValueError, which lists the shapes, if there is none of these names.
     """

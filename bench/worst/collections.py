@@ -1,4 +1,4 @@
-"""What the garbage collector costs while caches fill."""
+"""The cost of the garbage collector while caches fill."""
 
 import gc
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ _GENERATIONS: Final = 3
 
 
 class Collections(msgspec.Struct, frozen=True):
-    """How many requests filled the caches; by generation how many collections, and the seconds of the longest.
+    """The number of requests that filled the caches; by generation the number of collections, and the longest.
 
     longest  the seconds for which a request during which there was a collection held the event loop, at most
     """

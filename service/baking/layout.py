@@ -67,7 +67,7 @@ class BakedContent(msgspec.Struct, frozen=True, eq=False):
 
 
 class FileLayout(msgspec.Struct, frozen=True):
-    """Where the bytes of a file are.
+    """The layout of a file: its header, and the ranges of its arrays.
 
     header  the bytes before the arrays
     ranges  array -> its start and end in the file; together all bytes after the header

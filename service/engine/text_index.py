@@ -53,7 +53,7 @@ class TextIndex:
 
 
 class TermMatch(msgspec.Struct, frozen=True, eq=False):
-    """What matches a term: the postings of consecutive words, one after the other."""
+    """The matches of a term: the postings of consecutive words, concatenated."""
 
     index: TextIndex
     term: Term

@@ -115,7 +115,7 @@ class Resource(msgspec.Struct, frozen=True):
 
     @property
     def noun(self) -> str:
-        """What one record is called."""
+        """The name of one record."""
         return self.record.__name__.lower()
 
     @property

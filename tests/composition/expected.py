@@ -22,7 +22,7 @@ _NO_VALIDATORS: Final[Mapping[str, None]] = dict.fromkeys(("ETag", "Last-Modifie
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reply must be.
+    """An expected reply.
 
     fields   the values of header fields; None: the field must be absent
     vary     what Vary must name, at least

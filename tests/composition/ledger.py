@@ -24,7 +24,7 @@ class Variant(NamedTuple):
 
 
 class Observation(msgspec.Struct):
-    """What was observed of a variant, and first in the reply to which request; `raw` is its body on the wire."""
+    """The observations of a variant, and the request with its first reply; `raw` is its body on the wire."""
 
     tag: str
     first: Sent

@@ -53,7 +53,7 @@ ORIGINS: Final = (LISTED_ORIGIN, LISTED_ORIGIN, OTHER_ORIGIN)
 
 
 class Context(msgspec.Struct, frozen=True):
-    """What draws depend on: the questions, data sets and dates of the run, and what replies have shown until now."""
+    """The input of random requests: the questions, data sets and dates of the session, and the replies until now."""
 
     questions: Questions
     editions: Sequence[Edition]

@@ -33,7 +33,7 @@ _NOISES: Final = {1: 7, 3: 2, 20: 1}
 
 
 class PathKind(Enum):
-    """What a path is to the service."""
+    """The kind of a path."""
 
     RESOURCE = "a resource"
     REDIRECT = "a resource and a slash"

@@ -48,7 +48,7 @@ _PAGE: Final = """<!doctype html>
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What a script of the page saw of a response; only `error` if the browser blocked it."""
+    """A response as a script of the page saw it; only `error` if the browser blocked it."""
 
     status: int = 0
     headers: Mapping[str, str] = {}

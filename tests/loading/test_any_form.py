@@ -30,7 +30,7 @@ COMPANIES: Final = [{"company_id": name, "name": name} for name in ("c1", "c2")]
 
 
 class Form(msgspec.Struct, frozen=True, kw_only=True):
-    """How the records are written. What a format or a container cannot have is ignored."""
+    """The form in which records are written. Options that a format or container lacks are ignored."""
 
     format: str
     container: str

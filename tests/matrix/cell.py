@@ -26,7 +26,7 @@ _COUNTS: Final = re.compile(r"[= ]*(\d+ \w+(?:, \d+ \w+)*) in \d+")
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """What is tested: a Python, and `LOWEST` or `LATEST`."""
+    """A cell of the matrix: a Python, and `LOWEST` or `LATEST`."""
 
     python: Python
     resolution: str
@@ -38,7 +38,7 @@ class _Package(msgspec.Struct):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What came of a cell.
+    """The result of a cell.
 
     releases  the release of each installed package, by normalized name
     tests     pytest's counts, or why there are none

@@ -27,7 +27,7 @@ _MAX_WHY: Final = 2_000  # characters of the reason why a file cannot be used
 
 
 class Issue(msgspec.Struct, frozen=True):
-    """What is wrong with a cell or a record, without its location: a code and the reason, in one clause."""
+    """A problem of a cell or a record, without its location: a code and the reason, in one clause."""
 
     code: DiagnosticCode
     why: str

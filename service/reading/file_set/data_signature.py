@@ -36,7 +36,7 @@ class DataSignature(msgspec.Struct, frozen=True):
 
     @property
     def quiet_seconds(self) -> float:
-        """How many seconds must pass without a change before the files are read."""
+        """The seconds that must pass without a change before the files are read (debounce)."""
         return _QUIET_SECONDS_VERIFIABLE if self.verifiable else _QUIET_SECONDS
 
 

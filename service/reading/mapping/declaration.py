@@ -83,7 +83,7 @@ class SplitPart(msgspec.Struct, frozen=True):
 
 
 class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
-    """How the values of a field are made.
+    """The mapping of a field.
 
     sources       the first that has a value gives it
     split         the part of it that is the value; None for all of it
@@ -106,7 +106,7 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):
-    """How the records of a resource are made of those of a file.
+    """The mapping of the records of a file to those of a resource.
 
     fields     the fields that are not taken by their names
     dates      the formats of dates; none for those of the data format
@@ -132,7 +132,7 @@ NO_MAPPING: Final = ResourceMapping()
 
 
 class DataMapping(msgspec.Struct, frozen=True, kw_only=True):
-    """How stores and companies are made; `derives_companies` if the companies are made of the records of stores."""
+    """The mapping of a data set; `derives_companies` if the companies are derived from the records of stores."""
 
     stores: ResourceMapping = ResourceMapping()
     companies: ResourceMapping = ResourceMapping()

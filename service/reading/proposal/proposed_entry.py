@@ -11,7 +11,7 @@ KEEP_ONE: Final = "Keep one of these lines:"
 
 
 class ProposedEntry(msgspec.Struct, frozen=True):
-    """How a field is made.
+    """A proposed mapping of a field.
 
     value    in TOML; "" if the file does not show it
     columns  the columns that it is made of

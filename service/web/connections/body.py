@@ -49,7 +49,7 @@ class SizedBody:
 
 
 class _Next(Enum):
-    """What comes next in a chunked body."""
+    """The parser states of a chunked body: what comes next."""
 
     SIZE = auto()
     DATA = auto()

@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 class ConnectionObserver(Protocol):
-    """What a connection needs from the server that accepted it."""
+    """The interface of the server to its connections."""
 
     app: Application
     loop: asyncio.AbstractEventLoop

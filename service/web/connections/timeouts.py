@@ -17,7 +17,7 @@ _BATCH: Final = 20
 
 
 class State(Enum):
-    """What a connection waits for."""
+    """The states of a connection that have a timeout: what it waits for."""
 
     HEAD = auto()  # the rest of a request's head, or the first request
     ANSWERING = auto()  # the application's response

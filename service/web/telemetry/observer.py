@@ -22,7 +22,7 @@ _LIMITED: Final = HTTPStatus.TOO_MANY_REQUESTS.value
 
 
 class Exchange(msgspec.Struct):
-    """What is known of a request, even if it fails later.
+    """The known attributes of a request, even if it fails later.
 
     route       the path of its route, or `unmatched`
     principal   the authenticated client

@@ -50,7 +50,7 @@ def nested(records: Sequence[Mapping[str, Any]]) -> RecordFile:
 
 
 class Compiled:
-    """What is loaded from files: the version of the tables, their rows, and what was reported."""
+    """A data set loaded from files: the version of the tables, their rows, and what was reported."""
 
     def __init__(self, stores: Iterator[Batch], companies: Iterator[Batch]) -> None:
         company = _compile(COMPANIES, companies, None)

@@ -68,7 +68,7 @@ def _as_toml(delimiter: str) -> str:
 
 
 class _RawHeader(msgspec.Struct, frozen=True):
-    """Where the first row with a value begins, and its bytes with a quote for each quoted cell."""
+    """The offset of the first row with a value, and its bytes with a quote for each quoted cell."""
 
     start: int
     unquoted: bytes

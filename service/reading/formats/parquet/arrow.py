@@ -48,7 +48,7 @@ Step: TypeAlias = Callable[[Any], Any]
 
 
 class _Source(msgspec.Struct, frozen=True):
-    """Where the cells of a path are: the column, what to read of it, and the steps to the values in it."""
+    """The source of the cells of a path: the column, what to read of it, and the steps to the values in it."""
 
     column: str
     selected: str
