@@ -114,3 +114,9 @@ def test_the_oldest_python_is_that_of_the_project(checkout: Path) -> None:
     assert oldest is not None
     project = tomllib.loads((checkout / "pyproject.toml").read_text())["project"]
     assert project["requires-python"] == f">={oldest[1]}.{oldest[2]}"
+
+
+def test_what_is_mutated_and_its_tests_exist() -> None:
+    mutation = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mutmut"]
+    named = [*mutation["only_mutate"], *mutation["pytest_add_cli_args_test_selection"]]
+    assert [name for name in named if not any(ROOT.glob(name))] == []

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given, strategies as st
 
 from service.loading.dataset import load
@@ -157,6 +158,7 @@ def write(files: Mapping[str, bytes], folder: Path) -> str:
     return str(folder / next(iter(files)))
 
 
+@pytest.mark.process
 @given(FORMS)
 def test_the_same_records_in_any_form_give_the_same_tables(form: Form) -> None:
     with TemporaryDirectory() as folder:
