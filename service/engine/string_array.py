@@ -12,6 +12,7 @@ from service.engine.gathering import gather
 
 # Maximum number of strings in the sparse index; searching Python objects is several times faster than the buffer.
 _SPARSE_INDEX_SIZE: Final = 4096
+_LINE_END: Final = 10
 # A view of each of fewer strings costs less than to copy them all with NumPy.
 _MANY: Final = 100
 
@@ -97,6 +98,24 @@ class StringArray:
         if len(wide) >= _MANY and (joined := gather(data, starts, stops - starts)) is not None:
             return [joined]
         return [data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+
+    def lines(self, indices: NDArray[np.integer]) -> memoryview:
+        """Return the strings at some indices, in that order, in a new buffer, each with LF in place of its last byte."""
+        wide = indices.astype(np.intp)
+        ends = (self._stops.take(wide) - self._starts.take(wide)).cumsum()
+        lines = np.frombuffer(bytearray().join(self.chunks(indices)), np.uint8)
+        lines[ends - 1] = _LINE_END
+        return lines.data
+
+    def parts(self, indices: NDArray[np.integer], size: int) -> Iterator[NDArray[np.integer]]:
+        """Yield the indices in parts, each as long as its strings have at most `size` bytes, but at least one."""
+        wide = indices.astype(np.intp)
+        ends = (self._stops.take(wide) - self._starts.take(wide)).cumsum()
+        start, before = 0, 0
+        while start < len(indices):
+            stop = max(int(ends.searchsorted(before + size, "right")), start + 1)
+            yield indices[start:stop]
+            start, before = stop, int(ends[stop - 1])
 
     def views(self, indices: NDArray[np.integer], *, without: int) -> list[memoryview]:
         """Return the strings at some indices, in that order, each as a view without its last bytes."""

@@ -32,7 +32,6 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 _DISTANCE: Final = f',"{DISTANCE}":'.encode()  # as the last member
 _END: Final = b"}"
 _BREAK: Final = b"\0"  # in no JSON
-_BETWEEN: Final = _END + b"," + _BREAK + _DISTANCE
 
 
 class Table:
@@ -85,9 +84,12 @@ class Table:
             chunks[-1] = chunks[-1][:-1]  # without the trailing comma
         return chunks
 
-    def json_with_distances(self, rows: Rows, distances: Sequence[float | None]) -> list[bytes]:
-        """Return rows with their distances as one chunk of JSON that is a list body."""
-        members = (_DISTANCE + _ENCODE(distances)[1:-1].replace(b",", _BETWEEN) + _END).split(_BREAK)
+    def json_with_distances(
+        self, rows: Rows, distances: Sequence[float | None], separator: bytes = b","
+    ) -> list[bytes]:
+        """Return rows with their distances as one chunk of JSON that is a list body, or has another separator."""
+        between = _END + separator + _BREAK + _DISTANCE
+        members = (_DISTANCE + _ENCODE(distances)[1:-1].replace(b",", between) + _END).split(_BREAK)
         chunks: list[bytes | memoryview] = [b""] * (2 * len(members))
         chunks[::2] = self.rows.views(rows, without=len(_END) + 1)
         chunks[1::2] = members
