@@ -15,7 +15,6 @@ from service.model.features import STORE_MEMBERS, wrap_clusters
 from service.model.query import ALL_ROWS, Criteria, Query
 
 
-
 def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
     """Return the clusters that a query asks for as JSON, in chunks. Raises `TooManyCells`."""
     clusters = _clusters(table, query)

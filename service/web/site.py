@@ -17,6 +17,7 @@ from service.web.endpoints.documents import document_routes
 from service.web.endpoints.metrics import METRICS_PATH, metrics_route
 from service.web.endpoints.probes import probe_routes
 from service.web.endpoints.resources import ServedData, record_routes
+from service.web.endpoints.whole_results import whole_result_routes
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, no_authentication
 from service.web.pipeline.policy import Policy
@@ -50,7 +51,7 @@ def make_site(
     No path of the admin listener needs a key. The access log has the public requests.
     """
     data, probes = ServedData(snapshots, policy), probe_routes(snapshots)
-    records = (*record_routes(data), cluster_route(data))
+    records = (*record_routes(data), cluster_route(data), *whole_result_routes(data))
     documented = records if separate_admin else (*records, *probes)
     openapi = openapi_document([route.operation for route in documented if route.operation is not None])
     public = (*records, *document_routes(openapi))
