@@ -17,6 +17,7 @@ from service.model.envelope import Facet
 from service.model.query import Query
 
 _Pieces = Sequence[bytes | memoryview]
+_Write = Callable[[Table, Query, Rows, Distances | None], _Pieces]
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -31,25 +32,8 @@ class Page(msgspec.Struct, frozen=True):
     count: int = 0
 
 
-def page(table: Table, query: Query) -> Page:
+def page(table: Table, query: Query, write: _Write = json_list) -> Page:
     """Answer a query: select, sort, slice; count facets and leave out members if the query says so."""
-    return _page(table, query, json_list)
-
-
-def feature_page(table: Table, query: Query) -> Page:
-    """Answer a query with features of GeoJSON instead of records."""
-    return _page(table, query, lambda *rows: [features(*rows)])
-
-
-def count_facets(table: Table, query: Query) -> Iterator[None]:
-    """Count the facets of a query for `page`, one by one: each takes milliseconds of a million rows."""
-    matches = Matches(table, query.criteria)
-    for name in query.facets or ():
-        matches.facet(name)
-        yield
-
-
-def _page(table: Table, query: Query, write: Callable[[Table, Query, Rows, Distances | None], _Pieces]) -> Page:
     # Facets first: the rows found for them are put into any order.
     facets = _facets(table, query) if query.facets else UNSET
     order = ordered(table, query, None if query.descending else query.page_num * query.limit)
@@ -62,6 +46,19 @@ def _page(table: Table, query: Query, write: Callable[[Table, Query, Rows, Dista
     return Page(total, write(table, query, rows, metres), facets, len(span))
 
 
+def feature_page(table: Table, query: Query) -> Page:
+    """Answer a query with features of GeoJSON instead of records."""
+    return page(table, query, lambda *rows: [features(*rows)])
+
+
+def count_facets(table: Table, query: Query) -> Iterator[None]:
+    """Count the facets of a query for `page`, one by one: each takes milliseconds of a million rows."""
+    matches = Matches(table, query.criteria)
+    for name in query.facets or ():
+        matches.facet(name)
+        yield
+
+
 def _facets(table: Table, query: Query) -> Mapping[str, Facet]:
     matches = Matches(table, query.criteria)
     return {name: matches.facet(name) for name in query.facets or ()}
@@ -69,8 +66,7 @@ def _facets(table: Table, query: Query) -> Mapping[str, Facet]:
 
 def _distances(table: Table, query: Query, order: Selection, span: range, rows: Rows) -> Distances | None:
     """Return the distances of rows if the query wants them: from their order if it knows them."""
-    if isinstance(order, NearestRows) and not query.descending and shows_distances(table, query):
-        known = order.distances(span)
-        if known is not None:
-            return known
-    return distances(table, query, rows)
+    if query.fields and not shows_distances(query):
+        return None
+    known = order.distances(span) if isinstance(order, NearestRows) and not query.descending else None
+    return known or distances(table, query, rows)

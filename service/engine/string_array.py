@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ _SPARSE_INDEX_SIZE: Final = 4096
 _LINE_END: Final = 10
 # A view of each of fewer strings costs less than to copy them all with NumPy.
 _MANY: Final = 100
+
+_Index = TypeVar("_Index", bound=np.integer[Any])
 
 
 class StringArray:
@@ -100,14 +102,14 @@ class StringArray:
         return [data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
 
     def lines(self, indices: NDArray[np.integer]) -> memoryview:
-        """Return the strings at some indices, in that order, in a new buffer, each with LF in place of its last byte."""
+        """Return the strings at some indices, in that order, in a new buffer, with LF in place of their last bytes."""
         wide = indices.astype(np.intp)
         ends = (self._stops.take(wide) - self._starts.take(wide)).cumsum()
         lines = np.frombuffer(bytearray().join(self.chunks(indices)), np.uint8)
         lines[ends - 1] = _LINE_END
         return lines.data
 
-    def parts(self, indices: NDArray[np.integer], size: int) -> Iterator[NDArray[np.integer]]:
+    def parts(self, indices: NDArray[_Index], size: int) -> Iterator[NDArray[_Index]]:
         """Yield the indices in parts, each as long as its strings have at most `size` bytes, but at least one."""
         wide = indices.astype(np.intp)
         ends = (self._stops.take(wide) - self._starts.take(wide)).cumsum()

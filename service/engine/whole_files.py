@@ -21,7 +21,7 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 def _csv(resource: Resource, table: Table, query: Query, order: Selection) -> Pieces:
-    names = query.fields or (*resource.members, *((DISTANCE,) if shows_distances(table, query) else ()))
+    names = query.fields or (*resource.members, *((DISTANCE,) if shows_distances(query) else ()))
     yield (_BYTE_ORDER_MARK if query.bom else b"") + header(names)
     for rows in batches(table, query, order):
         yield lines(table, resource, names, rows, distances(table, query, rows))

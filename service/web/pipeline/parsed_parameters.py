@@ -22,7 +22,7 @@ _CACHE_BYTES: Final = 16 << 20
 _MAX_CHARACTERS: Final = 256
 # Memory of the objects of an entry, and of each character of the request in its links and normalized values.
 _OVERHEAD_BYTES: Final = 1408
-_CHARACTER_BYTES: Final = 12
+_CHARACTER_BYTES: Final = 15
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
