@@ -1,6 +1,7 @@
 """The interface as a FastAPI application, written from its description alone: plain lists and full scans."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import quote, unquote, unquote_plus
@@ -181,9 +182,7 @@ class Records(Generic[Item]):
             yield [record.get(name) for name in names]
 
     def _features(self, pairs: Pairs) -> list[dict[str, Any]]:
-        whole = oracle.answer(
-            self._collection, self._records, [pair for pair in pairs if pair[0] != "fields"], self._owners
-        )
+        whole, shown = self._found(pairs)
         points = {record["store_id"]: oracle.located(record) for record in self._records}
         return [
             {
@@ -191,9 +190,9 @@ class Records(Generic[Item]):
                 "id": record["store_id"],
                 "geometry": (point := points[record["store_id"]])
                 and {"type": "Point", "coordinates": [point[1], point[0]]},
-                "properties": shown,
+                "properties": members,
             }
-            for record, shown in zip(whole.data, self._found(pairs)[1], strict=True)
+            for record, members in zip(whole.data, shown, strict=True)
         ]
 
     def _found(self, pairs: Pairs) -> tuple[oracle.Answer, list[dict[str, Any]]]:
@@ -301,7 +300,7 @@ def _add_files(
 ) -> None:
     for ending in ("csv", "ndjson", "geojson"):
         asked = of_csv if ending == "csv" else question
-        _add(model, f"{path}.{ending}", asked, lambda question, _, ending=ending: records.file(question, ending))
+        _add(model, f"{path}.{ending}", asked, partial(_file, records, ending))
 
 
 def _add_clusters(model: FastAPI, stores: Records[Store]) -> None:
@@ -311,12 +310,16 @@ def _add_clusters(model: FastAPI, stores: Records[Store]) -> None:
 def _add_companies(model: FastAPI, companies: Records[Company]) -> None:
     _add(model, "/companies", CompaniesQuestion, lambda question, _: companies.page(question))
     _add_files(model, "/companies", companies, CompaniesFileQuestion, CompaniesCsvQuestion)
-    _add(
-        model,
-        "/companies/{company_id}",
-        NoQuestion,
-        lambda _, request: companies.one(unquote(request.path_params["company_id"])),
-    )
+    _add(model, "/companies/{identifier}", NoQuestion, partial(_one, companies))
+
+
+def _one(records: Records[Any], _: object, request: Request) -> BaseModel:
+    one: BaseModel = records.one(unquote(request.path_params["identifier"]))
+    return one
+
+
+def _file(records: Records[Any], ending: str, question: FileQuestion, _: Request) -> Response:
+    return records.file(question, ending)
 
 
 def _add_ignored(model: FastAPI) -> None:

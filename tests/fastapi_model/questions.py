@@ -340,7 +340,7 @@ FileQuestion = StoresFileQuestion | CompaniesFileQuestion
 def strict(question: type[BaseModel]) -> type[BaseModel]:
     """Return the same parameters, rejecting unknown ones."""
 
-    class Strict(question, extra="forbid"):  # type: ignore[misc, valid-type]
+    class Strict(question, extra="forbid"):  # type: ignore[call-arg, misc, valid-type]
         """The same, rejecting unknown parameters."""
 
     return Strict
