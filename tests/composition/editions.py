@@ -23,8 +23,8 @@ _COMPANIES: Final = 600
 _VARIETY: Final = 16
 _KEPT: Final = ("store_id", "company_id")
 
-# Answers a path, a query string, and whether unknown parameters are rejected.
-Plain = Callable[[str, str, bool], Answered]
+# Answers a path, a query string, whether unknown parameters are rejected, and a media type.
+Plain = Callable[[str, str, bool, str], Answered]
 
 
 class Edition(msgspec.Struct, frozen=True, eq=False):
@@ -82,8 +82,8 @@ def _model(made: Made) -> Plain:
 
     model = application(made)
 
-    def answer(path: str, query: str, strict: bool) -> Answered:  # noqa: FBT001 - a cache has positions
-        return asyncio.run(ask_model(model, path, query.encode(), strict=strict))
+    def answer(path: str, query: str, strict: bool, accept: str) -> Answered:  # noqa: FBT001 - a cache has positions
+        return asyncio.run(ask_model(model, path, query.encode(), strict=strict, accept=accept))
 
     return cache(answer)
 
