@@ -61,7 +61,7 @@ class Case(msgspec.Struct, frozen=True):
 
     @property
     def plain(self) -> Answered:
-        """The answer of the oracle; to the canonical query unless that which is written may be rejected or repeated."""
+        """The answer of the oracle; to the canonical query unless the one as written may be rejected or repeated."""
         return self._plain(GEO_JSON) if self.geo_json else self.page
 
     @property
