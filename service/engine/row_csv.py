@@ -11,6 +11,7 @@ import msgspec
 from service.engine.column import Rows
 from service.engine.row_json import Distances
 from service.engine.table import Table
+from service.engine.whole_csv import csv_lines
 from service.model.kinds import FLAG
 from service.model.records import DISTANCE, Resource
 
@@ -28,6 +29,17 @@ def header(names: Sequence[str]) -> bytes:
 
 def lines(table: Table, resource: Resource, names: Sequence[str], rows: Rows, metres: Distances | None) -> bytes:
     """Return some columns of rows, each row followed by a line end; `metres` are the distances, if wanted."""
+    if tuple(names) == resource.members:
+        whole = csv_lines(*table.rows.joined(rows), resource.members)
+        if whole is not None:
+            return whole
+    return decoded_lines(table, resource, names, rows, metres)
+
+
+def decoded_lines(
+    table: Table, resource: Resource, names: Sequence[str], rows: Rows, metres: Distances | None
+) -> bytes:
+    """Return the same, by decoding each record."""
     encoded = b"".join((b"[", *table.json(rows), b"]"))
     columns = _decoder(resource)(encoded)
     cells = [_distance_cells(metres) if name == DISTANCE else _cells(resource, name, columns[name]) for name in names]

@@ -101,11 +101,16 @@ class StringArray:
             return [joined]
         return [data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
 
-    def lines(self, indices: NDArray[np.integer]) -> memoryview:
-        """Return the strings at some indices, in that order, in a new buffer, with LF in place of their last bytes."""
+    def joined(self, indices: NDArray[np.integer]) -> tuple[bytearray, NDArray[np.int64]]:
+        """Return the strings at some indices, in that order, in a new buffer, and where each ends in it."""
         wide = indices.astype(np.intp)
         ends = (self._stops.take(wide) - self._starts.take(wide)).cumsum()
-        lines = np.frombuffer(bytearray().join(self.chunks(indices)), np.uint8)
+        return bytearray().join(self.chunks(indices)), ends
+
+    def lines(self, indices: NDArray[np.integer]) -> memoryview:
+        """Return the strings at some indices, in that order, in a new buffer, with LF in place of their last bytes."""
+        joined, ends = self.joined(indices)
+        lines = np.frombuffer(joined, np.uint8)
         lines[ends - 1] = _LINE_END
         return lines.data
 
