@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-_QUOTE, _COLON, _COMMA, _BACKSLASH, _NULL = b'":,\\n'
+_QUOTE, _COLON, _COMMA, _NULL = b'":,n'
 _END: Final = b"\r\n"
 # The bytes at the end of a row, and those at the start of one: `},` and `{"`, where its line end is written.
 _ROW_END: Final = 2
@@ -93,7 +93,8 @@ def _between(starts: _Places, stops: _Places, length: int) -> NDArray[np.bool_]:
     counts = changes * _ONES  # of changes, in each byte up to it
     in_word = counts >> _LAST_BYTE
     before = (in_word.cumsum() - in_word) & _ONE
-    return ((counts + before * _ONES) & _ONES).view(np.bool_)[:length]
+    between: NDArray[np.bool_] = ((counts + before * _ONES) & _ONES).view(np.bool_)[:length]
+    return between
 
 
 def _write_ends(data: _Bytes, kept: NDArray[np.bool_], places: _Places, text: bytes) -> None:

@@ -309,8 +309,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _encode(self, response: Response, method: str = "", version: HttpVersion = HttpVersion11) -> Pieces:
         """Encode a response. The connection closes after it if either side wants that, or nothing else ends it."""
-        is_open = response.answer.stream is not None and version != HttpVersion11
-        self._closes, self._lingers = self._closes or response.closes or is_open, self._lingers or response.closes
+        is_unframed = response.answer.stream is not None and version != HttpVersion11
+        self._closes, self._lingers = self._closes or response.closes or is_unframed, self._lingers or response.closes
         return response.encode(method, version, keep_alive=not self._closes)
 
     def _send(self, pieces: Pieces) -> None:

@@ -39,6 +39,7 @@ QUERIES: Final = (
     *("near=43.7,-79.4", "near=43.7,-79.4&sort_order=desc", "near=5,5&sort_by=name", "near=43.7,-79.4&radius=9e6"),
     *(
         "bbox=-80,40,10,60&is_open=true",
+        "is_open=true&sort_by=postal_code&sort_order=desc",
         "fields=name,updated_at",
         "near=1,2&fields=store_id,distance",
         "fields=address_2",
