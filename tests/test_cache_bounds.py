@@ -22,11 +22,12 @@ from service.engine.bounded_cache import BoundedCache
 from service.engine.page import page
 from service.model.coordinates import Position
 from service.model.errors import UnprocessableContent
+from service.model.operation import GEO_JSON
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.settings import Settings
 from service.web.answers import problems, response
-from service.web.headers import content_coding, cors
+from service.web.headers import content_coding, cors, media_types
 from service.web.headers.content_coding import CODINGS, IDENTITY
 from service.web.pipeline import encoded_bodies, parsed_parameters, rate_limiting
 from service.web.requests.request_target import query_pairs
@@ -38,6 +39,7 @@ MIB = 1 << 20
 ROWS = re.findall(r"^\| ([^|]*\.py`\)[^|]*)\|.*\| (\d+) MiB[^|]*\|$", TEXT, re.MULTILINE)
 # Caches of what the program itself declares, each once: their keys do not come from clients.
 OF_CONSTANTS = {
+    "service.engine.row_csv",
     "service.loading.countries",
     "service.model.openapi",
     "service.model.records",
@@ -91,8 +93,9 @@ LARGEST: Mapping[Any, Callable[[int], tuple[Any, ...]]] = {
     problems._wants_problem: lambda number: (*FIELDS, str(number)),  # noqa: SLF001
     problems._lines: lambda number: (("Retry-After", str(number)), ("RateLimit", "x" * 100)),  # noqa: SLF001
     rate_limiting._fields: lambda number: (Rate(number + 1, 60, 5), RateDecision(True, 10**9, number)),
+    media_types.prefers_geo_json: lambda number: (*FIELDS, str(number)),
     content_coding.acceptable: lambda number: (*FIELDS, str(number)),
-    response._start: lambda number: (200, "application/vnd.oai.openapi+json;version=3.1", number),  # noqa: SLF001
+    response._start: lambda number: (200, "application/vnd.oai.openapi+json;version=3.1", number, "Content-Length: "),  # noqa: SLF001
     access_log._second: lambda number: (number,),  # noqa: SLF001
     cors.Cors(frozenset({"*"})).lines: lambda number: (
         "Accept, Accept-Encoding, x-api-key",
@@ -144,7 +147,7 @@ def test_parsed_parameters_take_no_more_than_what_they_are_counted_as(query: str
         nonlocal counted
         for number in range(1, 121):
             parsed = parse("", query.format(number)[:256], False)
-            identified = parsed.identified("0123456789abcdef")
+            identified = parsed.identified("0123456789abcdef", GEO_JSON)
             tags = [identified.tag(coding) for coding in (*CODINGS, IDENTITY)]
             assert len(set(tags)) == len(tags)
             parsed.frame(1_000_000 + number)

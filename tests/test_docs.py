@@ -32,10 +32,10 @@ from service.model import kinds
 from service.model.coordinates import MAX_ZOOM
 from service.model.envelope import Facet, PaginatedResponse
 from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
-from service.model.features import ClusterCollection, ClusterProperties
+from service.model.features import ClusterCollection, ClusterProperties, StorePage
 from service.model.kinds import FALSE, TRUE
 from service.model.operation import IGNORED_HEADER, MAX_IGNORED
-from service.model.parameters import MAX_DIGITS, map_parameters_of, parameters_of
+from service.model.parameters import MAX_DIGITS, file_parameters_of, map_parameters_of, parameters_of
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Company, Resource
 from service.reading.batches.diagnostics import Diagnostic, ErrorCode, WarningCode
@@ -112,6 +112,7 @@ ANSWERS = (
     *(PAGE[record] for record in STORES.items),
     Company,
     ClusterCollection,
+    StorePage,
     HTTPError,
     HTTPValidationError,
     ProblemDetails,
@@ -186,6 +187,29 @@ def test_every_parameter_is_in_the_interface_with_its_default(resource: Resource
     }
     parameters = parameters_of(resource)
     assert defaults == {parameter.name: str(parameter.schema.get("default", "")) for parameter in parameters}
+
+
+def test_every_parameter_of_a_file_is_in_the_interface_with_its_default() -> None:
+    listed = rows(section(INTERFACE, "Parameters"), "Parameter")
+    for ending in ("csv", "ndjson", "geojson"):
+        known = {each.name: each for resource in (STORES, COMPANIES) for each in file_parameters_of(resource, ending)}
+        documented = {
+            row["Parameter"].strip("`"): row["Default"].strip("`")
+            for row in listed
+            if row["[files](#whole-results)"] in ("yes", f"`.{ending}`")
+        }
+        assert documented == {name: str(each.schema.get("default", "")) for name, each in known.items()}
+
+
+def test_every_file_is_in_the_interface_with_its_media_type() -> None:
+    document = orjson.loads(make_site(SnapshotHolder(), no_authentication, DEFAULTS).openapi)
+    documented = {codes(row["File"])[0]: codes(row["Media type"])[0] for row in rows(INTERFACE, "File")}
+    files = {path: operation["get"] for path, operation in document["paths"].items() if "." in path}
+    assert {Path(path).suffix for path in files} == set(documented)
+    for path, operation in files.items():
+        assert list(operation["responses"]["200"]["content"]) == [documented[Path(path).suffix]]
+    members = set(named(INTERFACE, "Member of a page of GeoJSON"))
+    assert members == {field.encode_name for field in msgspec.structs.fields(StorePage)}
 
 
 def test_every_parameter_of_a_map_is_in_the_interface_with_whether_it_is_needed() -> None:
@@ -282,7 +306,9 @@ def examples_of_faults() -> Iterator[tuple[str, str, str]]:
 @pytest.mark.parametrize(("query", "kind", "msg"), list(examples_of_faults()))
 def test_every_example_of_a_422_is_answered_as_documented(query: str, kind: str, msg: str) -> None:
     with pytest.raises(UnprocessableContent) as raised:
-        QueryParser(STORES, of_map="zoom=" in query).parse(query_pairs(query), strict=True)
+        QueryParser(STORES, of_map="zoom=" in query, of_file="csv" if "bom=" in query else "").parse(
+            query_pairs(query), strict=True
+        )
     assert isinstance(raised.value.body, HTTPValidationError)
     (fault,) = raised.value.body.detail
     beginning, _, end = msg.partition("…")

@@ -9,14 +9,13 @@ from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import DamagedFile
 from service.baking.validation import validate_identifiers, validate_projection
 from service.commands.command_errors import data_set_error
-from service.commands.data_argument import DATA, check_read_options
+from service.commands.data_argument import DATA, check_read_options, check_target
 from service.commands.options import SettingOption
 from service.data_set import Rejected
 from service.loading.acceptance import accept
 from service.loading.dataset import dataset_version, load
 from service.loading.summary import notes
 from service.model.records import COMPANIES, STORES
-from service.reading.file_set.data_signature import is_file
 from service.server.progress_bar import shown_progress
 from service.settings import make_settings
 
@@ -31,10 +30,7 @@ def bake(data: Path, file: Path, **values: Any) -> None:
 
     DATA is a folder, a data file or a zip archive. The same data gives the same bytes on every machine.
     """
-    if not file.name:
-        raise click.BadParameter("must be a file name", param_hint="FILE")
-    if is_file(data) and is_file(file) and data.samefile(file):
-        raise click.BadParameter("this is the data file: choose another name", param_hint="FILE")
+    check_target(data, file)
     settings = make_settings(values)
     check_read_options(settings)
     try:

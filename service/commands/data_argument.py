@@ -6,6 +6,7 @@ from typing import Any, Final
 import click
 
 from service.commands.options import setting_errors
+from service.reading.file_set.data_signature import is_file
 from service.reading.text.decoding import parse_encoding
 from service.settings import Settings
 
@@ -31,3 +32,11 @@ def check_read_options(settings: Settings) -> None:
     with setting_errors("encoding"):
         if settings.encoding:
             parse_encoding(settings.encoding)
+
+
+def check_target(data: Path, file: Path) -> None:
+    """Raise a usage error for a FILE that cannot be written, or is DATA."""
+    if not file.name:
+        raise click.BadParameter("a file name is needed", param_hint="FILE")
+    if is_file(data) and is_file(file) and data.samefile(file):
+        raise click.BadParameter("this is the data file: another name is needed", param_hint="FILE")

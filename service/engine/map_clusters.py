@@ -1,13 +1,12 @@
 """The clusters of a table that answer a query, as features of GeoJSON."""
 
 from collections.abc import Sequence
-from typing import Any, Final
 
-import msgspec
 from msgspec import UNSET
 
 from service.engine.clusters import Clusters, cluster_all, cluster_bitmap, cluster_rows
 from service.engine.projection import decode_rows
+from service.engine.row_features import encoded
 from service.engine.select import find
 from service.engine.selection import RowList
 from service.engine.table import Table
@@ -15,34 +14,23 @@ from service.engine.z_order import Z_ORDER
 from service.model.features import STORE_MEMBERS, wrap_clusters
 from service.model.query import ALL_ROWS, Criteria, Query
 
-_LINE_END: Final = b"\n"  # in no JSON of one line
-_ENCODE_LINES: Final = msgspec.json.Encoder().encode_lines
-
 
 def map_clusters(table: Table, query: Query) -> Sequence[bytes]:
     """Return the clusters of a query as JSON, in chunks. Raises `TooManyCells`."""
     clusters = _clusters(table, query)
     properties = _properties(table, clusters)
     points = list(zip(clusters.longitudes.tolist(), clusters.latitudes.tolist(), strict=True))
-    return wrap_clusters(_encoded(points), properties)
+    return wrap_clusters(encoded(points), properties)
 
 
 def _properties(table: Table, clusters: Clusters) -> list[bytes]:
     """Return the properties of each cluster, as `wrap_clusters` wants them."""
-    properties = _encoded(clusters.counts.tolist())
+    properties = encoded(clusters.counts.tolist())
     single = (clusters.counts == 1).nonzero()[0]
     stores = decode_rows(table.json(clusters.rows[single]), STORE_MEMBERS)
-    for place, store in zip(single.tolist(), _encoded(stores), strict=True):
+    for place, store in zip(single.tolist(), encoded(stores), strict=True):
         properties[place] = b"1," + store[1:-1]
     return properties
-
-
-def _encoded(values: list[Any]) -> list[bytes]:
-    """Return the JSON of each value. To encode all at once is several times as fast as one by one.
-
-    The values are a list: msgspec 0.22 never frees another iterable.
-    """
-    return _ENCODE_LINES(values).split(_LINE_END)[:-1]
 
 
 def _clusters(table: Table, query: Query) -> Clusters:

@@ -11,16 +11,26 @@ from msgspec import Raw
 _MAX_DECODERS: Final = 256
 _ABSENT: Final = Raw(b"null")  # what it means to a reader; it is omitted when it is written
 _ENCODE: Final = msgspec.json.Encoder().encode
+_ENCODE_LINES: Final = msgspec.json.Encoder().encode_lines
 _DECODE: Final = msgspec.json.Decoder(list[dict[str, Raw]]).decode
 _decoders: Final[dict[tuple[str, ...], Callable[[bytes], list[Any]]]] = {}
 
 
 def project(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[bytes]:
     """Return rows with some members only, as one chunk; `rows` concatenate to a list body, as does the result."""
+    return [_ENCODE(_records(rows, names))[1:-1]]
+
+
+def project_lines(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> bytes:
+    """Return rows, which concatenate to a list body, with some members only, each followed by LF."""
+    return _ENCODE_LINES(_records(rows, names))
+
+
+def _records(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:
     if names in _decoders or len(_decoders) < _MAX_DECODERS:
-        return [_ENCODE(decode_rows(rows, names))[1:-1]]
+        return decode_rows(rows, names)
     records = _DECODE(b"".join((b"[", *rows, b"]")))
-    return [_ENCODE([{name: record[name] for name in names if name in record} for record in records])[1:-1]]
+    return [{name: record[name] for name in names if name in record} for record in records]
 
 
 def decode_rows(rows: Sequence[bytes | memoryview], names: tuple[str, ...]) -> list[Any]:

@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,11 @@ from service.engine.gathering import gather
 
 # Maximum number of strings in the sparse index; searching Python objects is several times faster than the buffer.
 _SPARSE_INDEX_SIZE: Final = 4096
+_LINE_END: Final = 10
 # A view of each of fewer strings costs less than to copy them all with NumPy.
 _MANY: Final = 100
+
+_Index = TypeVar("_Index", bound=np.integer[Any])
 
 
 class StringArray:
@@ -97,6 +100,29 @@ class StringArray:
         if len(wide) >= _MANY and (joined := gather(data, starts, stops - starts)) is not None:
             return [joined]
         return [data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+
+    def joined(self, indices: NDArray[np.integer]) -> tuple[bytearray, NDArray[np.int64]]:
+        """Return the strings at some indices, in that order, in a new buffer, and where each ends in it."""
+        wide = indices.astype(np.intp)
+        ends = (self._stops.take(wide) - self._starts.take(wide)).cumsum()
+        return bytearray().join(self.chunks(indices)), ends
+
+    def lines(self, indices: NDArray[np.integer]) -> memoryview:
+        """Return the strings at some indices, in that order, in a new buffer, with LF in place of their last bytes."""
+        joined, ends = self.joined(indices)
+        lines = np.frombuffer(joined, np.uint8)
+        lines[ends - 1] = _LINE_END
+        return lines.data
+
+    def parts(self, indices: NDArray[_Index], size: int) -> Iterator[NDArray[_Index]]:
+        """Yield the indices in parts, each as long as its strings have at most `size` bytes, but at least one."""
+        wide = indices.astype(np.intp)
+        ends = (self._stops.take(wide) - self._starts.take(wide)).cumsum()
+        start, before = 0, 0
+        while start < len(indices):
+            stop = max(int(ends.searchsorted(before + size, "right")), start + 1)
+            yield indices[start:stop]
+            start, before = stop, int(ends[stop - 1])
 
     def views(self, indices: NDArray[np.integer], *, without: int) -> list[memoryview]:
         """Return the strings at some indices, in that order, each as a view without its last bytes."""

@@ -34,7 +34,6 @@ _END: Final = b"}"
 # After each row, so that consecutive rows are one view of the buffer.
 ROW_END: Final = b","
 _BREAK: Final = b"\0"  # in no JSON
-_BETWEEN: Final = _END + ROW_END + _BREAK + _DISTANCE
 
 
 class Table:
@@ -91,9 +90,12 @@ class Table:
             chunks[-1] = chunks[-1][: -len(ROW_END)]
         return chunks
 
-    def json_with_distances(self, rows: Rows, distances: Sequence[float | None]) -> list[bytes]:
-        """Return rows with their distances as one chunk of JSON that is a list body."""
-        members = (_DISTANCE + _ENCODE(distances)[1:-1].replace(b",", _BETWEEN) + _END).split(_BREAK)
+    def json_with_distances(
+        self, rows: Rows, distances: Sequence[float | None], separator: bytes = b","
+    ) -> list[bytes]:
+        """Return rows with their distances as one chunk of JSON that is a list body, or has another separator."""
+        between = _END + separator + _BREAK + _DISTANCE
+        members = (_DISTANCE + _ENCODE(distances)[1:-1].replace(b",", between) + _END).split(_BREAK)
         chunks: list[bytes | memoryview] = [b""] * (2 * len(members))
         chunks[::2] = self.rows.views(rows, without=len(_END + ROW_END))
         chunks[1::2] = members

@@ -145,7 +145,8 @@ class UnprocessableContent(RequestError):
 
     def __init__(self, errors: Sequence[ValidationError]) -> None:
         super().__init__()
-        self.body = HTTPValidationError(list(errors))
+        self.errors = list(errors)
+        self.body = HTTPValidationError(self.errors)
 
 
 class TooManyRequests(RequestError):

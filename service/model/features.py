@@ -1,10 +1,13 @@
-"""Clusters of a map as features of GeoJSON (RFC 7946), for responses and for the OpenAPI document."""
+"""Stores and clusters of a map as features of GeoJSON (RFC 7946), for responses and for the OpenAPI document."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+
+from service.model.envelope import Facet
+from service.model.records import Store, partial, with_distance
 
 
 class Point(msgspec.Struct, frozen=True, tag_field="type", tag="Point"):
@@ -37,10 +40,44 @@ class ClusterCollection(msgspec.Struct, frozen=True, tag_field="type", tag="Feat
     features: list[Cluster]
 
 
+class StoreFeature(msgspec.Struct, frozen=True, tag_field="type", tag="Feature"):
+    """A store: its location, if it has one, and its members."""
+
+    id: str
+    geometry: Point | None
+    properties: partial(Store, with_distance(Store))  # type: ignore[valid-type]
+
+
+class StoreCollection(msgspec.Struct, frozen=True, tag_field="type", tag="FeatureCollection"):
+    """All matching stores, in the order of the request."""
+
+    features: list[StoreFeature]
+
+
+class PageLink(msgspec.Struct, frozen=True):
+    """A link to another page."""
+
+    href: str
+    rel: str
+    type: str
+
+
+class StorePage(msgspec.Struct, frozen=True, tag_field="type", tag="FeatureCollection", rename="camel", kw_only=True):
+    """A page of stores, with the numbers of matching stores and of those on the page."""
+
+    number_matched: int
+    number_returned: int
+    links: list[PageLink]
+    features: list[StoreFeature]
+    facets: dict[str, Facet] | UnsetType = UNSET
+
+
 # The members of the store, if it is the only one of a cluster.
 STORE_MEMBERS: Final = ClusterProperties.__struct_fields__[1:]
-_OPENING: Final = b'{"type":"FeatureCollection","features":['
-_CLOSING: Final = b"]}"
+# The JSON around the features of a collection.
+OPENING: Final = b'{"type":"FeatureCollection","features":['
+CLOSING: Final = b"]}"
+_ENCODE: Final = msgspec.json.Encoder().encode
 _FEATURE: Final = b'{"type":"Feature","geometry":{"type":"Point","coordinates":'
 _PROPERTIES: Final = b'},"properties":{"count":'
 _FEATURE_END: Final = b"}}"
@@ -53,4 +90,10 @@ def wrap_clusters(coordinates: Iterable[bytes], properties: Iterable[bytes]) -> 
     Properties are without their brackets and the name of the first, `count`.
     """
     features = _NEXT.join(map(_PROPERTIES.join, zip(coordinates, properties, strict=True)))
-    return (_OPENING + _FEATURE, features, _FEATURE_END + _CLOSING) if features else (_OPENING + _CLOSING,)
+    return (OPENING + _FEATURE, features, _FEATURE_END + CLOSING) if features else (OPENING + CLOSING,)
+
+
+def page_opening(matched: int, returned: int, links: Sequence[PageLink]) -> bytes:
+    """Return the JSON of a page up to its first feature."""
+    page = StorePage(number_matched=matched, number_returned=returned, links=list(links), features=[])
+    return _ENCODE(page)[: -len(CLOSING)]

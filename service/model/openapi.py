@@ -21,6 +21,7 @@ from service.model.errors import (
 )
 from service.model.operation import (
     ALWAYS,
+    COUNT_HEADER,
     IGNORED_HEADER,
     JSON,
     KEY_HEADER,
@@ -81,12 +82,18 @@ _RATE_LIMIT: Final = {
     RATE_LIMIT: "If enabled: `r` requests remain, and one more is available in `t` seconds.",
 }
 _LINK: Final = {"Link": "The pages `next`, `prev`, `first` and `last` (RFC 8288), relative to the URL of the request."}
+_FILE: Final = {
+    COUNT_HEADER: "The number of records in the whole file.",
+    "Content-Disposition": "The name of the file.",
+}
 _HELP: Final = {"Link": "The documentation, `help` (RFC 8288)."}
 
 
 def openapi_document(operations: Sequence[Operation]) -> bytes:
     """Return the OpenAPI document of some operations as JSON."""
-    types = [body for operation in operations for bodies in operation.responses.values() for body in bodies]
+    types = [
+        body for each in operations for bodies in (*each.responses.values(), *each.others.values()) for body in bodies
+    ]
     document = {
         "openapi": "3.1.0",
         "info": {
@@ -158,12 +165,13 @@ def _responses(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
 def _response(operation: Operation, status: HTTPStatus, bodies: Sequence[Any]) -> dict[str, Any]:
     headers = _REQUEST_ID
     if operation.protected:
-        links = _LINK if PAGE_NUM in operation.parameters else {}
+        links = _LINK if PAGE_NUM in operation.parameters else _FILE if operation.is_file else {}
         headers = {**headers, **_PREFERENCE_APPLIED, **_IGNORED, **_VALIDATORS, **links, **_RATE_LIMIT}
+    forms = {operation.media_type: bodies, **(operation.others if status is HTTPStatus.OK else {})}
     return {
         "description": status.phrase,
         "headers": _headers(headers),
-        "content": {operation.media_type: _schema(*bodies)},
+        "content": {media_type: _schema(*types) for media_type, types in forms.items()},
     }
 
 

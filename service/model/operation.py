@@ -28,6 +28,11 @@ REQUEST_ID_HEADER: Final = "X-Request-Id"
 JSON: Final = "application/json"
 # The media type of GeoJSON (RFC 7946).
 GEO_JSON: Final = "application/geo+json"
+# The media types of other files of whole results (RFC 4180; lines of JSON have none that is registered).
+CSV: Final = "text/csv; charset=utf-8"
+NDJSON: Final = "application/x-ndjson"
+# The number of all records of a whole result.
+COUNT_HEADER: Final = "X-Total-Count"
 # The media type of problem details (RFC 9457).
 PROBLEM: Final = "application/problem+json"
 # The rate limit of a key and the remaining quota, if the operator enables them (draft-ietf-httpapi-ratelimit-headers).
@@ -49,6 +54,8 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     errors      the errors besides `ALWAYS`
     parameters  the query parameters
     media_type  of the body of a 200
+    others      further media types of it that `Accept` may ask for -> the types of the body
+    is_file     whether the body is a file of all records
     protected   whether it requires an API key and supports `Prefer: handling=strict`
     """
 
@@ -61,5 +68,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     errors: tuple[type[RequestError], ...] = ()
     parameters: tuple[Parameter, ...] = ()
     media_type: str = JSON
+    others: Mapping[str, tuple[Any, ...]] = {}
+    is_file: bool = False
     segment: str = ""
     protected: bool = False

@@ -31,18 +31,23 @@ def parameters_of(resource: Resource, *, near: bool = True) -> tuple[Parameter, 
 
     `near` is whether a request has that parameter, if the resource has it: then others accept `distance`.
     """
-    filters, located = map(filter_parameter, resource.filters), (NEAR, RADIUS, BBOX) if resource.coordinates else ()
-    return (
-        *filters,
-        *located,
-        words_parameter(resource),
-        LIMIT,
-        PAGE_NUM,
-        SORT_ORDER,
-        sort_by_parameter(resource, near=near),
-        fields_parameter(resource, near=near),
-        facets_parameter(resource),
-    )
+    shown = _of_order_and_members(resource, near=near)
+    return (*_of_selection(resource), LIMIT, PAGE_NUM, *shown, facets_parameter(resource))
+
+
+def file_parameters_of(resource: Resource, ending: str, *, near: bool = True) -> tuple[Parameter, ...]:
+    """Return the parameters of a file of all records, by the ending of its name, in the order of their errors."""
+    shown = _of_order_and_members(resource, near=near)
+    return (*_of_selection(resource), *shown, *((BOM,) if ending == "csv" else ()))
+
+
+def _of_selection(resource: Resource) -> tuple[Parameter, ...]:
+    place = (NEAR, RADIUS, BBOX) if resource.coordinates else ()
+    return (*map(filter_parameter, resource.filters), *place, words_parameter(resource))
+
+
+def _of_order_and_members(resource: Resource, *, near: bool) -> tuple[Parameter, ...]:
+    return SORT_ORDER, sort_by_parameter(resource, near=near), fields_parameter(resource, near=near)
 
 
 def map_parameters_of(resource: Resource) -> tuple[Parameter, ...]:
@@ -65,9 +70,16 @@ def filter_parameter(field: Field) -> Parameter:
 
 
 def _key(kind: Kind, value: str) -> str:
-    if kind is FLAG and parse_flag(value) is None:
-        raise InvalidValue("bool_parsing", "Input should be a valid boolean, unable to interpret input")
+    if kind is FLAG:
+        _parse_flag(value)
     return kind.normalize(value)
+
+
+def _parse_flag(value: str) -> bool:
+    flag = parse_flag(value)
+    if flag is None:
+        raise InvalidValue("bool_parsing", "Input should be a valid boolean, unable to interpret input")
+    return flag
 
 
 def parse_integer(value: str) -> int:
@@ -184,6 +196,12 @@ ZOOM: Final = Parameter(
     parse=once_if_given(_integer(0, MAX_ZOOM)),
     example=7,
     required=True,
+)
+BOM: Final = Parameter(
+    name="bom",
+    description="Whether the file begins with a byte order mark, by which Excel knows that it is UTF-8.",
+    schema={"anyOf": [{"type": "boolean"}, {"type": "null"}], "default": False},
+    parse=once_if_given(lambda value: _parse_flag(value) or UNSET),
 )
 LIMIT: Final = Parameter(
     name="limit",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from sys import getsizeof
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from service.model.coordinates import Box, Circle, Position
 from service.model.errors import UnprocessableContent, ValidationError
 from service.model.parameter import InvalidValue, Parameter, is_given
-from service.model.parameters import MAX_LIMIT, SORT_ORDERS, map_parameters_of, parameters_of
+from service.model.parameters import MAX_LIMIT, SORT_ORDERS, file_parameters_of, map_parameters_of, parameters_of
 from service.model.records import CREATED_AT, DISTANCE, Resource
 from service.model.words import Term
 
@@ -63,6 +63,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     q       terms of the words that the rows have
     fields  the members of the rows, in their order; all if unset
     facets  the fields whose values are counted over all matching rows, in their order
+    bom     whether a CSV begins with a byte order mark
 
     Members that are unset are not part of its JSON, so that a query without them keeps its entity tag.
     """
@@ -79,6 +80,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     page_num: int = 1
     fields: tuple[str, ...] | UnsetType = UNSET
     facets: tuple[str, ...] | UnsetType = UNSET
+    bom: Literal[True] | UnsetType = UNSET
 
     @property
     def criteria(self) -> Criteria:
@@ -105,17 +107,21 @@ class Query(msgspec.Struct, frozen=True, gc=False):
 
 
 class QueryParser:
-    """Parses the query strings of the list of a resource or of a map of it, or of an operation without parameters.
+    """Parses the query strings of the list of a resource, of a map or file of it, or of no parameters.
 
     A request with `near` may sort by distance and name it in `fields`: `_without_near` are the same parameters for
     other requests.
     """
 
-    def __init__(self, resource: Resource | None = None, *, of_map: bool = False) -> None:
+    def __init__(self, resource: Resource | None = None, *, of_map: bool = False, of_file: str = "") -> None:
+        """Parse the parameters of a list; `of_file` is the ending of the name of a file."""
         self.parameters: tuple[Parameter, ...] = ()
         self._without_near: tuple[Parameter, ...] = ()
         if resource is not None and of_map:
             self.parameters = self._without_near = map_parameters_of(resource)
+        elif resource is not None and of_file:
+            self.parameters = file_parameters_of(resource, of_file)
+            self._without_near = file_parameters_of(resource, of_file, near=False)
         elif resource is not None:
             self.parameters, self._without_near = parameters_of(resource), parameters_of(resource, near=False)
         self._required = tuple(parameter.name for parameter in self.parameters if parameter.required)

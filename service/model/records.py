@@ -113,6 +113,10 @@ class Resource(msgspec.Struct, frozen=True):
         whole = self.record if self.coordinates is None else with_distance(self.record)
         return whole, partial(self.record, whole)
 
+    def field(self, name: str) -> Field:
+        """Return a field by its name."""
+        return next(field for field in self.fields if field.name == name)
+
     @property
     def noun(self) -> str:
         """The name of one record."""

@@ -29,10 +29,9 @@ def choose_source(
     url, path = _URL.fullmatch(data), Path(data)
     if url:
         _check_url(url, options)
-    elif not _is_baked(path):
+    elif not is_baked(path):
         return FolderSource(path, invalid=invalid, timeout=compile_timeout, options=options)
-    if options != AS_FOUND:
-        raise ValueError("a baked file has been read already: --mapping and --encoding are for data files")
+    check_unread(options)
     if url:
         from service.sources.http_transport import HttpTransport  # noqa: PLC0415 - its libraries take 0.1 s to import
         from service.sources.remote_source import RemoteSource  # noqa: PLC0415 - as above
@@ -51,7 +50,13 @@ def _check_url(url: re.Match[str], options: ReadOptions) -> None:
         raise ValueError(bake_first(path.name, options))
 
 
-def _is_baked(path: Path) -> bool:
+def check_unread(options: ReadOptions) -> None:
+    """Raise `ValueError` for options that say how to read data files, which a baked file is not."""
+    if options != AS_FOUND:
+        raise ValueError("a baked file has been read already: --mapping and --encoding are for data files")
+
+
+def is_baked(path: Path) -> bool:
     """Return whether a file is a baked one: by its first bytes, or because its name is not that of a data file."""
     if not is_file(path):
         return False

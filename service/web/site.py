@@ -18,6 +18,7 @@ from service.web.endpoints.documents import document_routes
 from service.web.endpoints.metrics import METRICS_PATH, metrics_route
 from service.web.endpoints.probes import probe_routes
 from service.web.endpoints.resources import ServedData, record_routes
+from service.web.endpoints.whole_results import whole_result_routes
 from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, no_authentication
@@ -52,7 +53,7 @@ def make_site(
     this process could read the key file.
     """
     data, probes = ServedData(snapshots, settings), probe_routes(snapshots)
-    records = (*record_routes(data), cluster_route(data))
+    records = (*record_routes(data), cluster_route(data), *whole_result_routes(data))
     documented = records if settings.admin else (*records, *probes)
     openapi = openapi_document([route.operation for route in documented if route.operation is not None])
     public = (*records, *document_routes(openapi))

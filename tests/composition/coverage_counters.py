@@ -5,12 +5,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tests.composition.configurations import KEY, LOW_RATE_KEY
-from tests.composition.request import Sent
+from tests.composition.request import Request, Sent
 from tests.web.reply import Reply
 
 _LONG: Final = 32 << 10
 _MOST_IGNORED: Final = 8
 _MAP: Final = "/clusters"
+_FILES: Final = (".csv", ".ndjson", ".geojson")
 # Kind -> how many there must be at least in every thousand requests.
 NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys(("status 200", "method HEAD", "pipelined"), 100),
@@ -22,6 +23,9 @@ NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys((f"{kind} of a map" for kind in ("status 200", "method HEAD")), 5),
     **dict.fromkeys((f"{kind} of a map" for kind in ("304 by tag", "status 401", "status 412", "strict")), 1),
     **dict.fromkeys((f"{kind} of a map" for kind in ("coding gzip", "coding br", "status 422")), 0.5),
+    **dict.fromkeys(("file 200", "file in identity", "file in zstd", "file in br", "file in gzip"), 10),
+    **dict.fromkeys(("file 304", "file 412", "page of GeoJSON in identity"), 2),
+    **dict.fromkeys((f"page of GeoJSON in {coding}" for coding in ("zstd", "br", "gzip")), 0.5),
     **dict.fromkeys(("status 204", "low rate accepted", "connection closed", "reloads", "old data during a reload"), 1),
 }
 
@@ -72,3 +76,12 @@ def _kinds(sent: Sent, reply: Reply) -> Iterator[str]:
         yield "connection closed"
     if request.field(KEY) == LOW_RATE_KEY and reply.status in (200, 304, 412, 422):
         yield "low rate accepted"
+    yield from _formats(sent.request, reply)
+
+
+def _formats(request: Request, reply: Reply) -> Iterator[str]:
+    if request.target.question.path.endswith(_FILES):
+        yield f"file {reply.status}"
+        yield f"file in {reply.coding}"
+    if request.method == "GET" and reply.status == 200 and b"numberMatched" in reply.plain[:99]:
+        yield f"page of GeoJSON in {reply.coding}"

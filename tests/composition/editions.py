@@ -23,8 +23,8 @@ _COMPANIES: Final = 600
 _VARIETY: Final = 16
 _KEPT: Final = ("store_id", "company_id")
 
-# Answers a path, a query string, and whether unknown parameters are rejected.
-Plain = Callable[[str, str, bool], RawAnswer]
+# Answers a path, a query string, whether unknown parameters are rejected, and a media type.
+Plain = Callable[[str, str, bool, str], RawAnswer]
 
 
 class Edition(msgspec.Struct, frozen=True, eq=False):
@@ -82,8 +82,8 @@ def _model(made: RandomDataSet) -> Plain:
 
     model = application(made)
 
-    def answer(path: str, query: str, strict: bool) -> RawAnswer:  # noqa: FBT001 - a cache has positions
-        return asyncio.run(send_to_model(model, path, query.encode(), strict=strict))
+    def answer(path: str, query: str, strict: bool, accept: str) -> RawAnswer:  # noqa: FBT001 - a cache has positions
+        return asyncio.run(send_to_model(model, path, query.encode(), strict=strict, accept=accept))
 
     return cache(answer)
 

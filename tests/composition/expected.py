@@ -14,10 +14,21 @@ from tests.fastapi_model.raw_client import RawAnswer
 SOME: Final = "(some text)"
 JSON: Final = "application/json"
 # Resource -> the media type of its 200s, if it is not JSON.
-MEDIA_TYPES: Final = {"/clusters": "application/geo+json"}
+GEO_JSON: Final = "application/geo+json"
+MEDIA_TYPES: Final = {
+    "/clusters": GEO_JSON,
+    "/stores.csv": "text/csv; charset=utf-8",
+    "/stores.ndjson": "application/x-ndjson",
+    "/stores.geojson": GEO_JSON,
+    "/companies.csv": "text/csv; charset=utf-8",
+    "/companies.ndjson": "application/x-ndjson",
+}
 PROBLEM: Final = "application/problem+json"
 # Fields that a reply without data must not have.
-NO_CONTENT: Final[Mapping[str, None]] = dict.fromkeys(("Content-Encoding", "Link"))
+OF_FILES: Final[Mapping[str, None]] = dict.fromkeys(
+    ("Transfer-Encoding", "X-Total-Count", "Content-Disposition", "Accept-Ranges")
+)
+NO_CONTENT: Final[Mapping[str, None]] = {**dict.fromkeys(("Content-Encoding", "Link")), **OF_FILES}
 _NO_VALIDATORS: Final[Mapping[str, None]] = dict.fromkeys(("ETag", "Last-Modified"))
 
 

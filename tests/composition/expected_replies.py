@@ -1,19 +1,22 @@
 """The expected reply to a request, given the data set: the order of checks, and what each header field changes."""
 
-from collections.abc import Callable, Sequence
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
 from email.utils import formatdate
 from typing import Final
 
 import msgspec
+import orjson
 
 from tests.composition.conditions import decide
 from tests.composition.configurations import FILED, KEY, PLAIN_KEY, Configuration
 from tests.composition.editions import Edition
-from tests.composition.expected import JSON, MEDIA_TYPES, NO_CONTENT, SOME, Expected, error
+from tests.composition.expected import GEO_JSON, JSON, MEDIA_TYPES, NO_CONTENT, OF_FILES, SOME, Expected, error
 from tests.composition.ledger import Ledger, Variant
-from tests.composition.links import HELP, links
+from tests.composition.links import HELP, base, links
 from tests.composition.questions import RESOURCES
-from tests.composition.random_requests import ACCEPTS, PREFERENCES
+from tests.composition.random_requests import ACCEPTS, OF_GEO_JSON, PREFERENCES
 from tests.composition.request import Request
 from tests.composition.target import PathKind
 from tests.fastapi_model.ignored import ignored
@@ -21,7 +24,9 @@ from tests.fastapi_model.raw_client import RawAnswer
 from tests.web.negotiation import acceptable, negotiated
 
 _VARY: Final = frozenset({"accept-encoding", "prefer", "x-dataset-version", "x-api-key"})
+_STORES: Final = "/stores"
 _VERSION: Final = "X-Dataset-Version"
+_LONG: Final = 1 << 20
 _IGNORED: Final = "X-Ignored-Parameters"
 
 
@@ -50,13 +55,25 @@ class Case(msgspec.Struct, frozen=True):
         return ACCEPTS.get(self.request.field("Accept"), False)
 
     @property
+    def geo_json(self) -> bool:
+        """Whether it asks for a page of GeoJSON."""
+        return self.request.target.question.resource == _STORES and self.request.field("Accept") in OF_GEO_JSON
+
+    @property
     def plain(self) -> RawAnswer:
-        """The answer of the oracle; to the canonical query unless the one that is written may be rejected."""
+        """The answer of the oracle; to the canonical query unless the one as written may be rejected or repeated."""
+        return self._plain(GEO_JSON) if self.geo_json else self.page
+
+    @property
+    def page(self) -> RawAnswer:
+        """The answer of the oracle, not as GeoJSON."""
+        return self._plain("")
+
+    def _plain(self, accept: str) -> RawAnswer:
         target = self.request.target
-        as_written = target.invalid or (target.noisy and self.strict)
-        return self.edition.plain(
-            target.question.path, target.query if as_written else target.question.query, self.strict
-        )
+        as_written = target.invalid or accept or (target.noisy and self.strict)
+        query = target.query if as_written else target.question.query
+        return self.edition.plain(target.question.path, query, self.strict, accept)
 
 
 def expected_reply(case: Case) -> Expected:
@@ -128,11 +145,13 @@ def _record(case: Case) -> Expected | None:
 
 def _variant(case: Case) -> Expected:
     edition, body, accepted = case.edition, case.plain.body, case.request.field("Accept-Encoding")
-    target = case.request.target
+    target, of_file = case.request.target, _of_file(case)
     sendable = {
-        coding: Variant(target.question, edition.version, coding) for coding in acceptable(accepted) or ["identity"]
+        coding: Variant(target.question, edition.version, coding, base(target) if case.geo_json else "")
+        for coding in acceptable(accepted) or ["identity"]
     }
-    coding = negotiated(accepted, len(body))
+    coding = negotiated(accepted, _LONG if of_file else len(body))
+    vary = _VARY | ({"accept"} if target.question.resource == _STORES else set())
     status, tagged = decide(case.request, edition.modified, frozenset(sendable.values()), sendable[coding], case.ledger)
     if status == 412:
         return error(412, problem=case.problem, fields={_VERSION: None})
@@ -141,13 +160,34 @@ def _variant(case: Case) -> Expected:
     fields[_IGNORED] = ignored(target.names, RESOURCES.get(target.question.resource, ())) or None
     if status == 304:
         fields |= {**NO_CONTENT, "Content-Type": None, "Content-Length": None}
-        return Expected(status=304, fields=fields, vary=_VARY, tagged=tagged)
+        return Expected(status=304, fields=fields, vary=vary, tagged=tagged)
     fields |= {
-        "Content-Type": MEDIA_TYPES.get(target.question.resource, JSON),
-        "Link": links(target, body),
+        "Content-Type": GEO_JSON if case.geo_json else MEDIA_TYPES.get(target.question.resource, JSON),
+        "Link": links(target, case.page.body),
+        **(of_file or OF_FILES),
     }
     fields["Content-Encoding"] = None if coding == "identity" else coding
-    return Expected(status=200, fields=fields, vary=_VARY, plain=body, tagged=tagged)
+    return Expected(status=200, fields=fields, vary=vary, plain=body, tagged=tagged)
+
+
+def _of_file(case: Case) -> Mapping[str, str | None]:
+    """Return the fields of a file, none of another resource."""
+    path, body = case.request.target.question.path, case.plain.body
+    if path.endswith(".csv"):
+        count = len(list(csv.reader(io.StringIO(body.decode(), newline="")))) - 1
+    elif path.endswith(".ndjson"):
+        count = body.count(b"\n")
+    elif path.endswith(".geojson"):
+        count = len(orjson.loads(body)["features"])
+    else:
+        return {}
+    return {
+        "Transfer-Encoding": "chunked",
+        "X-Total-Count": str(count),
+        "Content-Disposition": f'attachment; filename="{path[1:]}"',
+        "Accept-Ranges": "none",
+        "Content-Length": None,
+    }
 
 
 # The order of checks; the last one always returns a reply.

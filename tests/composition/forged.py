@@ -30,12 +30,15 @@ ENCODERS: Final = {"identity": bytes, "br": brotli.compress}
 def edition(version: str, modified: int | None) -> Edition:
     """Return a data set in which every question has an answer of its own, of over 1,024 bytes."""
 
-    def plain(path: str, query: str, strict: bool) -> RawAnswer:  # noqa: FBT001 - the signature of `Plain`
+    def plain(path: str, query: str, strict: bool, accept: str) -> RawAnswer:  # noqa: FBT001 - the signature of `Plain`
         if path.endswith("/nobody"):
             return RawAnswer(404, b'{"detail":"Company not found"}')
         if strict and "unknown" in query:
             return RawAnswer(422, b'{"detail":[{"loc":["query","unknown"],"msg":"No","type":"extra_forbidden"}]}')
-        page = {"limit": 7, "num_pages": 2, "page_num": 1, "data": [path, query, version, "x" * 2000]}
+        if path.endswith(".ndjson"):
+            return RawAnswer(200, f'"{path} {query} {version}"\n'.encode())
+        data = [path, query, version, accept, "x" * 2000]
+        page = {"limit": 7, "num_pages": 2, "page_num": 1, "data": data}
         return RawAnswer(200, orjson.dumps(page))
 
     return Edition(version, modified, Path(), Path(), plain, {"company_id": ("acme",)})
@@ -75,7 +78,7 @@ class Forger:
             body = orjson.dumps({name: "x" if value is SOME else value for name, value in wanted.members.items()})
         if wanted.tagged:
             fields["ETag"] = f'"{hash(next(iter(wanted.tagged)))}"'
-        if wanted.status not in (204, 304):
+        if wanted.status not in (204, 304) and "Transfer-Encoding" not in fields:
             fields["Content-Length"] = str(len(body))
         return Reply(wanted.status, _headers(fields), b"" if sent.request.method == "HEAD" else body)
 

@@ -1,6 +1,7 @@
 """The variants observed in all replies: entity tag and bytes of each."""
 
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -12,15 +13,19 @@ _STRONG: Final = re.compile(r'"[!#-~]+"')
 
 
 class Variant(NamedTuple):
-    """All that the bytes of a 200 depend on: a selected representation (RFC 9110 section 3.2)."""
+    """All that the bytes of a 200 depend on: a selected representation (RFC 9110 section 3.2).
+
+    `form` is the link to other pages that is in the body of a page of GeoJSON.
+    """
 
     question: Question
     version: str
     coding: str
+    form: str = ""
 
     def __str__(self) -> str:
         """Return what it is, for a message."""
-        return f"{self.question} in {self.coding}, of version {self.version}"
+        return f"{self.question} {self.form}in {self.coding}, of version {self.version}"
 
 
 class Observation(msgspec.Struct):
@@ -46,11 +51,11 @@ class Ledger:
     def __init__(self) -> None:
         self._seen: dict[Variant, Observation] = {}
         self._tagged: dict[str, Variant] = {}
+        self._asked: dict[Question, list[str]] = {}
 
-    def tag(self, variant: Variant) -> str | None:
-        """Return the entity tag of a variant, None until it is known."""
-        seen = self._seen.get(variant)
-        return None if seen is None else seen.tag
+    def tags(self, question: Question) -> Sequence[str]:
+        """Return the known entity tags of a question, of any version, in any form and coding."""
+        return self._asked.get(question, ())
 
     def tagged(self, tag: str) -> Variant | None:
         """Return the variant that has a tag."""
@@ -89,4 +94,6 @@ class Ledger:
         if raw is not None and raw != (seen.raw or raw):
             raise Contradiction(f"{tag} is the tag of two sequences of bytes", seen.first)
         seen.length, seen.raw = length or seen.length, raw or seen.raw
+        if tag not in self._tagged:
+            self._asked.setdefault(variant.question, []).append(tag)
         self._seen[variant], self._tagged[tag] = seen, variant

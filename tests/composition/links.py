@@ -14,6 +14,12 @@ _LONGEST: Final = 1000
 HELP: Final = '</docs>; rel="help"'
 
 
+def base(target: Target) -> str:
+    """Return the links to pages in a body, but for the number."""
+    kept = [pair for pair in target.pairs if unquote_plus(pair.partition("=")[0]) not in ("page_num", "key")]
+    return f"{target.question.path}?{''.join(f'{pair}&' for pair in kept)}page_num="
+
+
 def links(target: Target, page: bytes) -> str | None:
     """Return the value of the Link field of a page; None if the body is not a page."""
     found = _PAGES.search(page[:_ENVELOPE])

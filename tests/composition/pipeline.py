@@ -1,20 +1,13 @@
 """A client connection: it writes requests byte for byte, several at once, and reads the replies in order."""
 
-import re
 import socket
 from collections.abc import Iterable
-from typing import Final
 from urllib.parse import urlsplit
-
-from multidict import CIMultiDict, CIMultiDictProxy
 
 from tests.composition.request import Sent
 from tests.program import SECONDS
 from tests.run.load_clients import other_end
-from tests.web.reply import Reply
-
-_START: Final = re.compile(rb"HTTP/1\.1 ([1-5][0-9]{2}) [^\r\n]*\r\n")
-_BODILESS: Final = (204, 304)
+from tests.web.reply import Reply, read_reply
 
 
 class Pipeline:
@@ -38,7 +31,7 @@ class Pipeline:
     def receive(self, sent: Sent) -> Reply:
         """Read the reply to the next request."""
         try:
-            return self._read(bodiless=sent.request.method == "HEAD")
+            return read_reply(self._replies, has_body=sent.request.method != "HEAD")
         except AssertionError as error:
             error.add_note(str(sent))
             raise
@@ -46,26 +39,11 @@ class Pipeline:
     def wait(self) -> None:
         """Wait until a worker has accepted it."""
         self._connected.sendall(b"GET /health HTTP/1.1\r\nHost: test\r\n\r\n")
-        self._read(bodiless=False)
+        read_reply(self._replies, has_body=True)
 
     def ends(self) -> bool:
         """Return whether the server has closed it."""
         return self._replies.read(1) == b""
-
-    def _read(self, *, bodiless: bool) -> Reply:
-        start = self._replies.readline()
-        found = _START.fullmatch(start)
-        assert found is not None, f"{start!r} is no status line"
-        headers: CIMultiDict[str] = CIMultiDict()
-        while (line := self._replies.readline()) != b"\r\n":
-            name, colon, value = line.decode("latin-1").partition(":")
-            assert colon, f"{line!r} is no header field"
-            headers.add(name, value.strip(" \t\r\n"))
-        status = int(found[1])
-        length = 0 if bodiless or status in _BODILESS else int(headers["Content-Length"])
-        body = self._replies.read(length)
-        assert len(body) == length, f"the body has {len(body)} bytes of {length}"
-        return Reply(status, CIMultiDictProxy(headers), body)
 
     def close(self) -> None:
         """Close it."""

@@ -48,8 +48,11 @@ _WORDS: Final[Values] = {
     "orebro": ("orebro", "\u00d6REBRO", "O\u0308rebro"),
     "\u6771\u4eac": ("\u6771\u4eac", " \u6771\u4eac"),
 }
+_MARKS: Final[Values] = {"false": ("false", "0", "", "null", "No"), "true": ("true", "1", "on", "YES")}
 _ZOOM: Final[Values] = {"": ("",), "0": ("0", "+0"), "3": ("3", " 03", "3.0"), "9": ("9",), "22": ("22", "2_2")}
 _MOST_NAMES: Final = 3
+# Parameters of pages that files do not have.
+_OF_PAGES: Final = ("limit", "page_num", "facets")
 # Parameters whose values differ from list to list.
 _CHOICES: Final = ("sort_by", "fields", "facets")
 _PAGED: Final = 0.35
@@ -88,6 +91,11 @@ def _list(collection: Collection) -> Mapping[str, Values]:
     }
 
 
+def _file(collection: Collection, *, of_csv: bool = False) -> Mapping[str, Values]:
+    parameters = {name: values for name, values in _list(collection).items() if name not in _OF_PAGES}
+    return {**parameters, **({"bom": _MARKS} if of_csv else {})}
+
+
 def _map() -> Mapping[str, Values]:
     collection = oracle.STORES
     filters = {name: _values(collection.forms[name]) for name in collection.filters}
@@ -102,11 +110,16 @@ RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
     "/companies": _list(oracle.COMPANIES),
     **{path: {} for path in RECORDS.values()},
     "/clusters": _map(),
+    "/stores.csv": _file(oracle.STORES, of_csv=True),
+    "/stores.ndjson": _file(oracle.STORES),
+    "/stores.geojson": _file(oracle.STORES),
+    "/companies.csv": _file(oracle.COMPANIES, of_csv=True),
+    "/companies.ndjson": _file(oracle.COMPANIES),
 }
 # Resource -> parameters that must be given: another value than the first.
 _REQUIRED: Final[Mapping[str, Sequence[str]]] = {"/clusters": ("bbox", "zoom")}
 _SEARCH: Final = (*_PLACES, "zoom", "q")
-ONCE: Final = (*_SEARCH, *PAGING, *_CHOICES)
+ONCE: Final = (*_SEARCH, *PAGING, *_CHOICES, "bom")
 
 
 class Question(msgspec.Struct, frozen=True):

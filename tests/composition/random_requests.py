@@ -5,8 +5,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from email.utils import formatdate
-from itertools import product
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 
@@ -20,12 +19,11 @@ from tests.composition.configurations import (
     PLAIN_KEY,
 )
 from tests.composition.editions import Edition
-from tests.composition.ledger import Ledger, Variant
+from tests.composition.ledger import Ledger
 from tests.composition.questions import Question, Questions
 from tests.composition.random_draws import RandomDraws
 from tests.composition.request import Request
 from tests.composition.target import write
-from tests.web.negotiation import CODINGS
 
 # Key -> weight; the empty text is an empty field.
 KEYS: Final = {PLAIN_KEY: 70, FILED_KEY: 5, HIGH_RATE_KEY: 12, LOW_RATE_KEY: 4, "wrong-key": 3, "": 3}
@@ -37,7 +35,12 @@ ACCEPTS: Final = {
     "application/problem+json": True,
     "application/json, application/problem+json;q=0.1": True,
     "application/problem+json;q=0, application/json": False,
+    "application/geo+json": False,
+    "application/geo+json;q=0.5, */*;q=0.2, application/problem+json;q=0.1": True,
+    "application/geo+json;q=0.5, application/json": False,
 }
+# Those that ask for GeoJSON, where there is a choice.
+OF_GEO_JSON: Final = ("application/geo+json", "application/geo+json;q=0.5, */*;q=0.2, application/problem+json;q=0.1")
 ENCODINGS: Final = (
     *("zstd", "zstd", "br", "br", "gzip", "zstd, br, gzip", "gzip;q=0.5, br;q=0.9", "x-gzip", "*", "deflate"),
     *("identity", "", "identity;q=0, gzip", "br, *;q=0", "identity;q=0", "gzip;q=0, *;q=0.2", "identity, zstd;q=0.5"),
@@ -61,8 +64,6 @@ class Context(msgspec.Struct, frozen=True):
     ledger: Ledger
 
 
-_Item = TypeVar("_Item")
-_CODINGS: Final = ("identity", *CODINGS)
 # How many of the dates of data are still named in conditions.
 _RECENT: Final = 4
 
@@ -89,18 +90,10 @@ def _tag_list(draws: RandomDraws, question: Question, seen: Context) -> str:
 
 
 def _tag(draws: RandomDraws, question: Question, seen: Context) -> str:
-    """Return a tag of a question in a random version and coding among those that are known."""
+    """Return a tag of a question in any version, form and coding among those that are known."""
     others = (question, question, question, *seen.questions.like[question.pairs], draws.one(seen.questions.all))
-    asked, start = draws.one(others), draws.below(len(seen.editions) * len(_CODINGS))
-    known = (
-        seen.ledger.tag(Variant(asked, version, coding))
-        for version, coding in _rotated(list(product([each.version for each in seen.editions], _CODINGS)), start)
-    )
-    return ("W/" if draws.happens(0.2) else "") + next(filter(None, known), '"unknown"')
-
-
-def _rotated(items: Sequence[_Item], start: int) -> Sequence[_Item]:
-    return (*items[start:], *items[:start])
+    known = seen.ledger.tags(draws.one(others))
+    return ("W/" if draws.happens(0.2) else "") + (draws.one(known) if known else '"unknown"')
 
 
 def _condition(draws: RandomDraws, question: Question, seen: Context) -> str:

@@ -15,14 +15,14 @@ NOISE: Final[Sequence[Pair]] = (
     *(("unknown", "1"), ("page", "2"), ("City", "x"), ("", ""), ("limit[]", "5"), ("100%", "x"), ("é, ü", "")),
     *(("a", ""), ("b", ""), ("c", ""), ("d", ""), ("e", ""), ("x" * 150, "")),
     *(("city", ""), ("country", "null"), ("company_id", " "), ("parent_company_id", "")),
-    *(("zoom", ""), ("near", ""), ("radius", "null"), ("bbox", " "), ("q", ""), ("q", "null")),
+    *(("zoom", ""), ("near", ""), ("radius", "null"), ("bbox", " "), ("q", ""), ("q", "null"), ("bom", "")),
 )
 # Pairs that are invalid for one of the lists at least.
 INVALID: Final[Sequence[Pair]] = (
     *(("limit", "0"), ("limit", "x"), ("limit", "1001"), ("page_num", "0"), ("page_num", "")),
     *(("sort_order", "up"), ("sort_by", "size"), ("is_open", "maybe")),
     *(("near", "here"), ("near", "91,0"), ("radius", "0"), ("radius", "inf"), ("bbox", "0,1,0,-1")),
-    *(("zoom", "23"), ("zoom", "-1")),
+    *(("zoom", "23"), ("zoom", "-1"), ("bom", "maybe")),
     *(("q", "a b c d e f g h i j k l m n o p q"), ("sort_by", "distance")),
     *(("fields", "name,size"), ("facets", "name"), ("facets", "company_id,city,province,country,postal_code,is_open")),
 )

@@ -1,9 +1,10 @@
 """The interface as a FastAPI application, written from its description alone: plain lists and full scans."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any, Generic, TypeVar
-from urllib.parse import unquote
+from urllib.parse import quote, unquote, unquote_plus
 
 import msgspec
 from fastapi import FastAPI, HTTPException, Query, Request, Response
@@ -19,14 +20,18 @@ from tests.engine.oracle import Collection, Pairs, Record
 from tests.fastapi_model.ignored import ignored
 from tests.fastapi_model.questions import (
     ClustersQuestion,
+    CompaniesCsvQuestion,
+    CompaniesFileQuestion,
     CompaniesQuestion,
+    FileQuestion,
+    NearStoresCsvQuestion,
+    NearStoresFileQuestion,
     NearStoresQuestion,
     NoQuestion,
+    StoresCsvQuestion,
+    StoresFileQuestion,
     StoresQuestion,
-    StrictClustersQuestion,
-    StrictCompaniesQuestion,
-    StrictNearStoresQuestion,
-    StrictStoresQuestion,
+    strict,
     wanted,
 )
 from tests.fastapi_model.raw_client import STRICT
@@ -56,6 +61,9 @@ class Company(record_of(COMPANY_FIELDS), BaseModel):  # type: ignore[misc] # its
 
 # The prefix of the paths of requests with a point, for which other parameters take more values.
 NEAR = "/near"
+_LEFT_OUT = ("page_num", "key")
+# The characters that need no escape in the query of a URI, and those of existing escapes.
+_OF_URIS = "!$&'()*+,;=:@/?%"
 Item = TypeVar("Item", Store, Company)
 
 
@@ -115,7 +123,72 @@ class Records(Generic[Item]):
             question.sort_order,
             question.sort_by,
         )
-        key, pairs = self._collection.identifier, _pairs(question)
+        found, shown = self._found(_pairs(question))
+        page = Page(
+            limit=limit,
+            num_pages=-(-found.total_count // limit),
+            page_num=page_num,
+            sort_order=order,
+            sort_by=field,
+            total_count=found.total_count,
+            data=shown,
+        )
+        if found.facets:
+            page.facets = {name: _facet(name, facet) for name, facet in found.facets.items()}
+        return page
+
+    def geojson_page(self, question: StoresQuestion, path: str, query: str) -> Response:
+        """Return a page as GeoJSON."""
+        page, pairs = self.page(question), _pairs(question)
+        _, shown = self._found(pairs)
+        collection = {
+            "type": "FeatureCollection",
+            "numberMatched": page.total_count,
+            "numberReturned": len(shown),
+            "links": list(_links(page, path, query)),
+            "features": self._features(pairs),
+            **({"facets": page.model_dump()["facets"]} if page.facets else {}),
+        }
+        return Response(msgspec.json.encode(collection), media_type="application/geo+json")
+
+    def file(self, question: FileQuestion, ending: str) -> Response:
+        """Return all records."""
+        pairs = [*_pairs(question), ("limit", str(len(self._records) + 1))]
+        if ending == "geojson":
+            body = msgspec.json.encode({"type": "FeatureCollection", "features": self._features(pairs)})
+        elif ending == "ndjson":
+            body = b"".join(msgspec.json.encode(record) + b"\n" for record in self._found(pairs)[1])
+        else:
+            mark = "\ufeff" if ("bom", "True") in pairs else ""
+            body = (mark + "".join(map(_line, self._rows(pairs)))).encode()
+        return Response(body)
+
+    def _rows(self, pairs: Pairs) -> Iterator[Sequence[object]]:
+        """Yield the header and the rows of a CSV."""
+        known = [*self._collection.members, "distance"]
+        near = [name for name, value in pairs if name == "near" and value]
+        names = oracle.names(pairs, "fields", known) or known[: len(known) - (not near)]
+        yield names
+        for record in self._found(pairs)[1]:
+            yield [record.get(name) for name in names]
+
+    def _features(self, pairs: Pairs) -> list[dict[str, Any]]:
+        whole, shown = self._found(pairs)
+        points = {record["store_id"]: oracle.located(record) for record in self._records}
+        return [
+            {
+                "type": "Feature",
+                "id": record["store_id"],
+                "geometry": (point := points[record["store_id"]])
+                and {"type": "Point", "coordinates": [point[1], point[0]]},
+                "properties": members,
+            }
+            for record, members in zip(whole.data, shown, strict=True)
+        ]
+
+    def _found(self, pairs: Pairs) -> tuple[oracle.Answer, list[dict[str, Any]]]:
+        """Return the answer to a query, and the members that it shows of each record."""
+        key = self._collection.identifier
         found = oracle.answer(
             self._collection, self._records, [each for each in pairs if each[0] != "fields"], self._owners
         )
@@ -126,18 +199,7 @@ class Records(Generic[Item]):
         ]
         known = [*self._collection.members, "distance"]
         members = oracle.names(pairs, "fields", known) or known
-        page = Page(
-            limit=limit,
-            num_pages=-(-found.total_count // limit),
-            page_num=page_num,
-            sort_order=order,
-            sort_by=field,
-            total_count=found.total_count,
-            data=[{name: record[name] for name in members if name in record} for record in shown],
-        )
-        if found.facets:
-            page.facets = {name: _facet(name, facet) for name, facet in found.facets.items()}
-        return page
+        return found, [{name: record[name] for name in members if name in record} for record in shown]
 
     def clusters(self, question: ClustersQuestion) -> Response:
         """Return the clusters of a map."""
@@ -146,7 +208,24 @@ class Records(Generic[Item]):
         return Response(body, media_type="application/geo+json")
 
 
-def _pairs(question: StoresQuestion | CompaniesQuestion | ClustersQuestion) -> Pairs:
+def _line(cells: Sequence[object]) -> str:
+    """Return a line of a CSV."""
+    texts = ["" if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell) for cell in cells]
+    quoted = ['"{}"'.format(text.replace('"', '""')) if set(text) & set('",\r\n') else text for text in texts]
+    return (",".join(quoted) if quoted != [""] else '""') + "\r\n"
+
+
+def _links(page: Page, path: str, query: str) -> Iterator[dict[str, str]]:
+    kept = [pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) not in _LEFT_OUT]
+    base = f"{path}?{quote('&'.join(kept), safe=_OF_URIS)}{'&' if kept else ''}page_num="
+    if page.page_num < page.num_pages:
+        yield {"href": f"{base}{page.page_num + 1}", "rel": "next", "type": "application/geo+json"}
+    if page.page_num > 1 and page.num_pages:
+        number = min(page.page_num - 1, page.num_pages)
+        yield {"href": f"{base}{number}", "rel": "prev", "type": "application/geo+json"}
+
+
+def _pairs(question: StoresQuestion | CompaniesQuestion | FileQuestion | ClustersQuestion) -> Pairs:
     return [(name.rstrip("_"), str(value)) for name, values in question for value in values]
 
 
@@ -182,58 +261,56 @@ def application(made: RandomDataSet) -> FastAPI:
     return model
 
 
+def _add(model: FastAPI, path: str, question: type[BaseModel], answer: Callable[[Any, Request], Any]) -> None:
+    """Add a path, and that of strict requests."""
+    for prefix, kind in ((STRICT, strict(question)), ("", question)):
+
+        @model.get(prefix + path, response_model=None)
+        async def ask(question: Annotated[kind, Query()], request: Request) -> Any:  # type: ignore[valid-type]
+            answered = answer(question, request)
+            return answered.model_dump(exclude_unset=True) if isinstance(answered, BaseModel) else answered
+
+
 def _add_stores(model: FastAPI, stores: Records[Store]) -> None:
-    @model.get("/stores", response_model_exclude_unset=True)
-    async def list_stores(question: Annotated[StoresQuestion, Query()]) -> Page:
-        return stores.page(question)
+    def page(question: StoresQuestion, request: Request) -> Page | Response:
+        if request.headers.get("accept") != "application/geo+json":
+            return stores.page(question)
+        return stores.geojson_page(question, "/stores", request.url.query)
 
-    @model.get(f"{STRICT}/stores", response_model_exclude_unset=True)
-    async def list_stores_strictly(question: Annotated[StrictStoresQuestion, Query()]) -> Page:
-        return stores.page(question)
+    _add(model, "/stores", StoresQuestion, page)
+    _add(model, f"{NEAR}/stores", NearStoresQuestion, page)
+    _add_files(model, "/stores", stores, StoresFileQuestion, StoresCsvQuestion)
+    _add_files(model, f"{NEAR}/stores", stores, NearStoresFileQuestion, NearStoresCsvQuestion)
+    _add(
+        model, "/stores/{store_id}", NoQuestion, lambda _, request: stores.one(unquote(request.path_params["store_id"]))
+    )
 
-    @model.get(f"{NEAR}/stores", response_model_exclude_unset=True)
-    async def list_stores_near(question: Annotated[NearStoresQuestion, Query()]) -> Page:
-        return stores.page(question)
 
-    @model.get(f"{NEAR}{STRICT}/stores", response_model_exclude_unset=True)
-    async def list_stores_near_strictly(question: Annotated[StrictNearStoresQuestion, Query()]) -> Page:
-        return stores.page(question)
-
-    @model.get("/stores/{store_id}", response_model_exclude_unset=True)
-    async def get_store(store_id: str) -> Store:
-        return stores.one(unquote(store_id))
-
-    @model.get(f"{STRICT}/stores/{{store_id}}", response_model_exclude_unset=True)
-    async def get_store_strictly(store_id: str, _: Annotated[NoQuestion, Query()]) -> Store:
-        return stores.one(unquote(store_id))
+def _add_files(
+    model: FastAPI, path: str, records: Records[Any], question: type[BaseModel], of_csv: type[BaseModel]
+) -> None:
+    for ending in ("csv", "ndjson", "geojson"):
+        asked = of_csv if ending == "csv" else question
+        _add(model, f"{path}.{ending}", asked, partial(_file, records, ending))
 
 
 def _add_clusters(model: FastAPI, stores: Records[Store]) -> None:
-    @model.get("/clusters")
-    async def cluster_stores(question: Annotated[ClustersQuestion, Query()]) -> Response:
-        return stores.clusters(question)
-
-    @model.get(f"{STRICT}/clusters")
-    async def cluster_stores_strictly(question: Annotated[StrictClustersQuestion, Query()]) -> Response:
-        return stores.clusters(question)
+    _add(model, "/clusters", ClustersQuestion, lambda question, _: stores.clusters(question))
 
 
 def _add_companies(model: FastAPI, companies: Records[Company]) -> None:
-    @model.get("/companies", response_model_exclude_unset=True)
-    async def list_companies(question: Annotated[CompaniesQuestion, Query()]) -> Page:
-        return companies.page(question)
+    _add(model, "/companies", CompaniesQuestion, lambda question, _: companies.page(question))
+    _add_files(model, "/companies", companies, CompaniesFileQuestion, CompaniesCsvQuestion)
+    _add(model, "/companies/{identifier}", NoQuestion, partial(_one, companies))
 
-    @model.get(f"{STRICT}/companies", response_model_exclude_unset=True)
-    async def list_companies_strictly(question: Annotated[StrictCompaniesQuestion, Query()]) -> Page:
-        return companies.page(question)
 
-    @model.get("/companies/{company_id}")
-    async def get_company(company_id: str) -> Company:
-        return companies.one(unquote(company_id))
+def _one(records: Records[Any], _: object, request: Request) -> BaseModel:
+    one: BaseModel = records.one(unquote(request.path_params["identifier"]))
+    return one
 
-    @model.get(f"{STRICT}/companies/{{company_id}}")
-    async def get_company_strictly(company_id: str, _: Annotated[NoQuestion, Query()]) -> Company:
-        return companies.one(unquote(company_id))
+
+def _file(records: Records[Any], ending: str, question: FileQuestion, _: Request) -> Response:
+    return records.file(question, ending)
 
 
 def _add_ignored(model: FastAPI) -> None:
@@ -241,6 +318,11 @@ def _add_ignored(model: FastAPI) -> None:
         "/stores": StoresQuestion,
         "/companies": CompaniesQuestion,
         "/clusters": ClustersQuestion,
+        "/stores.csv": StoresCsvQuestion,
+        "/stores.ndjson": StoresFileQuestion,
+        "/stores.geojson": StoresFileQuestion,
+        "/companies.csv": CompaniesCsvQuestion,
+        "/companies.ndjson": CompaniesFileQuestion,
     }
     known = {
         path: {each.alias or name for name, each in question.model_fields.items()}
@@ -250,8 +332,8 @@ def _add_ignored(model: FastAPI) -> None:
     @model.middleware("http")
     async def choose_questions(request: Request, call_next: RequestResponseEndpoint) -> Response:
         path = request.scope["path"]
-        if path.endswith("/stores") and wanted(request.query_params.getlist("near")):
-            request.scope["path"] = NEAR + path
+        if path.removeprefix(STRICT) in known and "/stores" in path and wanted(request.query_params.getlist("near")):
+            request.scope["path"] = path.replace("/stores", f"{NEAR}/stores")
         response = await call_next(request)
         names = ignored(request.query_params, known.get(path.removeprefix(STRICT), ()))
         if names and response.status_code == HTTPStatus.OK:

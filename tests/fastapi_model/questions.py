@@ -159,6 +159,7 @@ def spelled(text: object) -> object:
 Integer = Annotated[int, BeforeValidator(spelled)]
 Texts = Annotated[list[str], BeforeValidator(wanted)]
 Flags = Annotated[list[bool], BeforeValidator(wanted)]
+Flag = Annotated[list[bool], BeforeValidator(once), BeforeValidator(wanted)]
 Limit = Annotated[list[Annotated[Integer, Field(ge=1, le=1000)]], BeforeValidator(once)]
 PageNum = Annotated[list[Annotated[Integer, Field(ge=1)]], BeforeValidator(once)]
 Order = Annotated[list[SortOrder], BeforeValidator(once)]
@@ -197,19 +198,13 @@ class StoreFilters(filters_of(STORE_FIELDS), BaseModel):  # type: ignore[misc] #
     """The filters of stores."""
 
 
-class StoresQuestion(StoreFilters):
-    """The parameters of /stores."""
+class StoresSearch(StoreFilters):
+    """The parameters that select stores."""
 
     near: Near = []
     radius: Radius = []
     bbox: Box = []
     q: Search = []
-    limit: Limit = [1000]
-    page_num: PageNum = [1]
-    sort_order: Order = [SortOrder.ASC]
-    sort_by: StoreFields = [StoreField("created_at")]
-    fields_: StoreMembers = Field([], alias="fields")
-    facets: StoreFacets = []
 
     @model_validator(mode="before")
     @classmethod
@@ -221,6 +216,17 @@ class StoresQuestion(StoreFilters):
         return {**given, "near": [_MISSING], **({"sort_by": ["created_at"]} if by_distance else {})}
 
 
+class StoresQuestion(StoresSearch):
+    """The parameters of /stores."""
+
+    limit: Limit = [1000]
+    page_num: PageNum = [1]
+    sort_order: Order = [SortOrder.ASC]
+    sort_by: StoreFields = [StoreField("created_at")]
+    fields_: StoreMembers = Field([], alias="fields")
+    facets: StoreFacets = []
+
+
 class NearStoresQuestion(StoresQuestion):
     """The parameters of /stores if there is a point."""
 
@@ -228,16 +234,62 @@ class NearStoresQuestion(StoresQuestion):
     fields_: NearStoreMembers = Field([], alias="fields")  # type: ignore[assignment]
 
 
-class CompaniesQuestion(filters_of(COMPANY_FIELDS), BaseModel):  # type: ignore[misc] # its members are those of a list
-    """The parameters of /companies."""
+class StoresFileQuestion(StoresSearch):
+    """The parameters of a file of stores."""
+
+    sort_order: Order = [SortOrder.ASC]
+    sort_by: StoreFields = [StoreField("created_at")]
+    fields_: StoreMembers = Field([], alias="fields")
+
+
+class NearStoresFileQuestion(StoresFileQuestion):
+    """The parameters of a file of stores if there is a point."""
+
+    sort_by: NearStoreFields = [NearStoreField("distance")]  # type: ignore[assignment]
+    fields_: NearStoreMembers = Field([], alias="fields")  # type: ignore[assignment]
+
+
+class StoresCsvQuestion(StoresFileQuestion):
+    """The parameters of /stores.csv."""
+
+    bom: Flag = []
+
+
+class NearStoresCsvQuestion(NearStoresFileQuestion):
+    """The parameters of /stores.csv if there is a point."""
+
+    bom: Flag = []
+
+
+class CompaniesSearch(filters_of(COMPANY_FIELDS), BaseModel):  # type: ignore[misc] # its members are those of a list
+    """The parameters that select companies."""
 
     q: Search = []
+
+
+class CompaniesQuestion(CompaniesSearch):
+    """The parameters of /companies."""
+
     limit: Limit = [1000]
     page_num: PageNum = [1]
     sort_order: Order = [SortOrder.ASC]
     sort_by: CompanyFields = [CompanyField("created_at")]
     fields_: CompanyMembers = Field([], alias="fields")
     facets: CompanyFacets = []
+
+
+class CompaniesFileQuestion(CompaniesSearch):
+    """The parameters of a file of companies."""
+
+    sort_order: Order = [SortOrder.ASC]
+    sort_by: CompanyFields = [CompanyField("created_at")]
+    fields_: CompanyMembers = Field([], alias="fields")
+
+
+class CompaniesCsvQuestion(CompaniesFileQuestion):
+    """The parameters of /companies.csv."""
+
+    bom: Flag = []
 
 
 class ClustersQuestion(StoreFilters):
@@ -248,21 +300,17 @@ class ClustersQuestion(StoreFilters):
     q: Search = []
 
 
-class StrictClustersQuestion(ClustersQuestion, extra="forbid"):
-    """The same, rejecting unknown parameters."""
+FileQuestion = StoresFileQuestion | CompaniesFileQuestion
 
 
-class StrictStoresQuestion(StoresQuestion, extra="forbid"):
-    """The same, rejecting unknown parameters."""
+def strict(question: type[BaseModel]) -> type[BaseModel]:
+    """Return the same parameters, rejecting unknown ones."""
+
+    class Strict(question, extra="forbid"):  # type: ignore[call-arg, misc, valid-type]
+        """The same, rejecting unknown parameters."""
+
+    return Strict
 
 
-class StrictNearStoresQuestion(NearStoresQuestion, extra="forbid"):
-    """The same, rejecting unknown parameters."""
-
-
-class StrictCompaniesQuestion(CompaniesQuestion, extra="forbid"):
-    """The same, rejecting unknown parameters."""
-
-
-class NoQuestion(BaseModel, extra="forbid"):
-    """The parameters of one record, rejecting unknown ones: none."""
+class NoQuestion(BaseModel):
+    """The parameters of one record: none."""

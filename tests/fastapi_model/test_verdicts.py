@@ -14,7 +14,7 @@ from pytest_aiohttp import AiohttpClient
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
 from tests.baking.random_data_sets import random_data_set
-from tests.fastapi_model.queries import anything, of_maps, queries, values
+from tests.fastapi_model.queries import anything, near, of_maps, queries, sound, values
 from tests.fastapi_model.raw_client import RawClient, send_to_model
 from tests.loaded import serve
 from tests.web.live import DEFAULTS, KEY, ServiceServer, authentication
@@ -28,6 +28,8 @@ IDENTIFIERS: Final = {
     for path, key in (("stores", "store_id"), ("companies", "company_id"))
 }
 # How many questions are asked of the lists, and a part of them of the rest; `make fuzz` asks more.
+FILES: Final = ("/stores.csv", "/stores.ndjson", "/stores.geojson", "/companies.csv", "/companies.ndjson")
+GEO_JSON: Final = "application/geo+json"
 CASES: Final = int(os.environ.get("FUZZ_CASES", "200"))
 
 
@@ -64,6 +66,26 @@ async def client(tmp_path: Path, aiohttp_client: AiohttpClient) -> AsyncIterator
 @drawn()
 @given(path=st.sampled_from(["/stores", "/stores", "/companies"]), query=queries(), strict=st.booleans())
 async def test_a_list_equals_that_of_the_model_byte_for_byte(
+    client: RawClient, model: "FastAPI", path: str, query: bytes, *, strict: bool
+) -> None:
+    answer = await client.send(path, query, strict=strict)
+    assert answer == await send_to_model(model, path, query, strict=strict)
+    assert answer.status in (200, 422)
+
+
+@drawn(share=2)
+@given(query=st.one_of(sound(), near()), strict=st.booleans())
+async def test_a_page_of_geojson_equals_that_of_the_model_byte_for_byte(
+    client: RawClient, model: "FastAPI", query: bytes, *, strict: bool
+) -> None:
+    answer = await client.send("/stores", query, strict=strict, accept=GEO_JSON)
+    assert answer == await send_to_model(model, "/stores", query, strict=strict, accept=GEO_JSON)
+    assert answer.status in (200, 422)
+
+
+@drawn()
+@given(path=st.sampled_from(FILES), query=queries(), strict=st.booleans())
+async def test_a_file_equals_that_of_the_model_byte_for_byte(
     client: RawClient, model: "FastAPI", path: str, query: bytes, *, strict: bool
 ) -> None:
     answer = await client.send(path, query, strict=strict)

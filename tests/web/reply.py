@@ -1,9 +1,11 @@
 """Raw responses, parsed from the bytes on the wire."""
 
 import gzip
+import re
 import sys
 from collections.abc import Iterator
-from typing import Any, Final
+from io import BytesIO
+from typing import Any, BinaryIO, Final
 
 import brotli
 import msgspec
@@ -20,6 +22,8 @@ else:
 
 DECODERS: Final = {"gzip": gzip.decompress, "br": brotli.decompress, "zstd": zstd.decompress}
 _BODILESS: Final = (204, 304)
+_START: Final = re.compile(rb"HTTP/1\.1 ([1-5][0-9]{2}) [^\r\n]*\r\n")
+_LINE_END: Final = b"\r\n"
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -87,19 +91,40 @@ async def ask_all(client: Client, *requests: bytes) -> list[Reply]:
 
 
 def _replies(answers: bytes, heads: list[bool]) -> Iterator[Reply]:
+    rest = BytesIO(answers)
     for head in heads:
-        lines, blank, answers = answers.partition(b"\r\n\r\n")
-        assert blank, "a response is missing"
-        start, *fields = lines.decode("latin-1").split("\r\n")
-        headers = CIMultiDict(_field(field) for field in fields)
-        status = int(start.split(" ", 2)[1])
-        length = 0 if head or status in _BODILESS else int(headers["Content-Length"])
-        body, answers = answers[:length], answers[length:]
-        assert len(body) == length, "a response is truncated"
-        yield Reply(status, CIMultiDictProxy(headers), body)
+        yield read_reply(rest, has_body=not head)
+    answers = rest.read()
     assert not answers, "there are bytes after the last response"
 
 
-def _field(line: str) -> tuple[str, str]:
-    name, _, value = line.partition(":")
-    return name, value.strip(" \t")
+def read_reply(rest: BinaryIO, *, has_body: bool) -> Reply:
+    """Read a response."""
+    start = rest.readline()
+    found = _START.fullmatch(start)
+    assert found is not None, f"{start!r} is no status line"
+    headers: CIMultiDict[str] = CIMultiDict()
+    while (line := rest.readline()) != _LINE_END:
+        name, colon, value = line.decode("latin-1").partition(":")
+        assert colon, f"{line!r} is no header field"
+        headers.add(name, value.strip(" \t\r\n"))
+    status, body = int(found[1]), b""
+    if has_body and status not in _BODILESS:
+        chunked = "Transfer-Encoding" in headers
+        assert chunked != ("Content-Length" in headers)
+        body = b"".join(_chunks(rest)) if chunked else _exactly(rest, int(headers["Content-Length"]))
+    return Reply(status, CIMultiDictProxy(headers), body)
+
+
+def _chunks(rest: BinaryIO) -> Iterator[bytes]:
+    """Yield the chunks of a body (RFC 9112 section 7.1)."""
+    while size := int(rest.readline(), 16):
+        yield _exactly(rest, size)
+        assert rest.readline() == _LINE_END, "a chunk is longer than it says"
+    assert rest.readline() == _LINE_END
+
+
+def _exactly(rest: BinaryIO, length: int) -> bytes:
+    body = rest.read(length)
+    assert len(body) == length, f"the body has {len(body)} bytes of {length}"
+    return body

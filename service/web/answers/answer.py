@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from service.model.operation import JSON
+from service.web.answers.stream import Stream
 from service.web.headers.header_lines import HeaderLines
 
 
@@ -13,6 +14,7 @@ class Answer(msgspec.Struct, frozen=True):
 
     headers  further header fields
     vary     the value of Vary; not among `headers`, because CORS may add to it
+    stream   the body, if it is made while it is sent
     """
 
     pieces: Sequence[bytes | memoryview]
@@ -20,8 +22,9 @@ class Answer(msgspec.Struct, frozen=True):
     status: int = 200
     headers: HeaderLines = ()
     vary: str = ""
+    stream: Stream | None = None
 
     @property
     def length(self) -> int:
-        """The length of the body in bytes."""
-        return sum(map(len, self.pieces))
+        """The length of the body in bytes; of a stream, of what was sent of it."""
+        return sum(map(len, self.pieces)) if self.stream is None else self.stream.sent

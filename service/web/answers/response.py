@@ -20,6 +20,9 @@ _SHORT_BYTES: Final = 4 << 10
 # Responses without Content-Type and Content-Length (RFC 9110 sections 8.6, 15.4.5).
 _WITHOUT_CONTENT: Final = (HTTPStatus.NO_CONTENT.value, HTTPStatus.NOT_MODIFIED.value)
 _LINE_END: Final = "\r\n"
+# The end of the start of a head: the field that says where the body ends.
+_LENGTH: Final = "Content-Length: "
+_CHUNKED: Final = "Transfer-Encoding: chunked"
 
 Pieces: TypeAlias = Sequence[bytes | memoryview]
 
@@ -37,12 +40,18 @@ class Response(msgspec.Struct, frozen=True):
     authenticated: bool = False
 
     def encode(self, method: str, version: HttpVersion, *, keep_alive: bool) -> Pieces:
-        """Encode the response to a request of a method and version, in pieces: a long body is not copied."""
+        """Encode the response to a request of a method and version, in pieces: a long body is not copied.
+
+        Of a stream that is the head alone. Its body is chunked; in HTTP/1.0 it ends with the connection.
+        """
         answer, pieces = self.answer, self.answer.pieces
         length = sum(map(len, pieces))
-        start = _start(answer.status, answer.media_type, int(time()))
-        if answer.status not in _WITHOUT_CONTENT:
-            start = f"{start}{length}"
+        if answer.stream is not None:
+            start = _start(answer.status, answer.media_type, int(time()), _CHUNKED if version == HttpVersion11 else "")
+        elif answer.status in _WITHOUT_CONTENT:
+            start = _start(answer.status, answer.media_type, int(time()), "")
+        else:
+            start = f"{_start(answer.status, answer.media_type, int(time()), _LENGTH)}{length}"
         common_case = keep_alive and version is HttpVersion11
         connection = () if common_case else _connection(version, keep_alive=keep_alive)
         head = _LINE_END.join((start, *answer.headers, *self.headers, *connection, _LINE_END)).encode("ascii")
@@ -66,13 +75,14 @@ def _connection(version: HttpVersion, *, keep_alive: bool) -> HeaderLines:
 
 
 @lru_cache
-def _start(status: int, media_type: str, second: int) -> str:
-    """Return the start of every head with a status and a media type in one second, up to the length of the content."""
+def _start(status: int, media_type: str, second: int, framing: str) -> str:
+    """Return the start of every head with a status and a media type in one second, with a field about its framing."""
     lines = [
         f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
         f"Server: {_SERVER}",
         f"Date: {formatdate(second, usegmt=True)}",
     ]
     if status not in _WITHOUT_CONTENT:
-        lines += [f"Content-Type: {media_type}", "Content-Length: "]
+        lines += [f"Content-Type: {media_type}"]
+    lines += [framing] if framing else []
     return _LINE_END.join(lines)

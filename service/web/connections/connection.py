@@ -5,10 +5,11 @@ import logging
 from collections import deque
 from typing import Final, Protocol, cast
 
-from aiohttp import HttpVersion, HttpVersion11
+from aiohttp import HttpVersion, HttpVersion11, hdrs
 
 from service.model.errors import InternalServerError, RequestError
 from service.web.answers.response import Pieces, Response, split
+from service.web.answers.stream import Stream, chunk
 from service.web.connections.application import Application
 from service.web.connections.backpressure import UnsentResponses
 from service.web.connections.body import RequestBody
@@ -39,6 +40,7 @@ class ConnectionObserver(Protocol):
     timeouts: dict[State, float]
     malformed: LogThrottle
     turns: Turns
+    streams: Turns
     unsent: UnsentResponses
 
     def connected(self, connection: "Connection") -> None:
@@ -57,12 +59,14 @@ class Connection(asyncio.BufferedProtocol):
     WRITING is skipped if the system accepts the whole response at once; BODY, if the request has no body or all of it
     is received. A body is discarded in any state. While ANSWERING and WRITING, further requests wait as bytes, up to
     MAX_HEAD_BYTES + RECEIVE_BYTES. Unless the last request had a valid key, everything received waits until it is the
-    connection's turn, and a long response is sent in parts, one per turn.
+    connection's turn, and a long response is sent in parts, one per turn. Streams take turns of their own: a piece is
+    made when the system has accepted the one before it.
     """
 
     __slots__ = (
         "_authenticated",
         "_body",
+        "_chunked",
         "_closes",
         "_half_closed",
         "_heads",
@@ -75,6 +79,7 @@ class Connection(asyncio.BufferedProtocol):
         "_repeated",
         "_rest",
         "_skipped",
+        "_stream",
         "_task",
         "_transport",
         "_unsent",
@@ -92,6 +97,8 @@ class Connection(asyncio.BufferedProtocol):
         self._body: RequestBody | None = None  # of the last request, if more of it is to come
         self._task: asyncio.Task[None] | None = None
         self._rest: deque[memoryview] = deque()  # of the response, for further turns
+        self._stream: Stream | None = None  # the rest of the response
+        self._chunked = False  # the stream
         self._remote: str | None = None
         self._authenticated = False  # by the last request
         self._queued = False  # for a turn
@@ -112,11 +119,12 @@ class Connection(asyncio.BufferedProtocol):
         self._listener.connected(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Discard the received bytes. The current response is completed, but not sent."""
+        """Discard the received bytes. The current response is completed, but not sent; a stream ends."""
         if isinstance(exc, TimeoutError):  # TCP_USER_TIMEOUT, which a busy process may notice before its own timeout
             self._listener.app.traffic.count(Event.WRITE_TIMEOUT)
         self._received.clear()
         self._rest.clear()
+        self._end_stream()
         self._listener.unsent.remove(self)
         self._listener.disconnected(self)
 
@@ -150,7 +158,9 @@ class Connection(asyncio.BufferedProtocol):
         self._queued = False
         if self._transport.is_closing():
             return
-        if self._rest:
+        if self._stream is not None and self.state is State.ANSWERING:
+            self._write_piece(self._stream)
+        elif self._rest:
             self._write((self._rest.popleft(),))
         else:
             self._read()
@@ -204,7 +214,7 @@ class Connection(asyncio.BufferedProtocol):
         """Wait for a turn, unless this connection already does."""
         if not self._queued:
             self._queued = True
-            self._listener.turns.add(self)
+            (self._listener.turns if self._stream is None else self._listener.streams).add(self)
 
     def _read(self) -> None:
         """Process the received bytes as far as the state allows."""
@@ -290,19 +300,23 @@ class Connection(asyncio.BufferedProtocol):
             response = await app(request)
             self._authenticated = response.authenticated
             pieces = self._encode(response, request.method, request.version)
+            if request.method != hdrs.METH_HEAD:
+                self._stream, self._chunked = response.answer.stream, request.version == HttpVersion11
         except Exception:  # noqa: BLE001 - the client gets a 500 and the log the traceback
             _log.exception("unexpected error on a connection")
             pieces = self._encode(app.malformed(InternalServerError(), (), self._remote))
         self._send(pieces)
 
     def _encode(self, response: Response, method: str = "", version: HttpVersion = HttpVersion11) -> Pieces:
-        """Encode a response. The connection closes after it if either side wants that."""
-        self._closes, self._lingers = self._closes or response.closes, self._lingers or response.closes
+        """Encode a response. The connection closes after it if either side wants that, or nothing else ends it."""
+        is_unframed = response.answer.stream is not None and version != HttpVersion11
+        self._closes, self._lingers = self._closes or response.closes or is_unframed, self._lingers or response.closes
         return response.encode(method, version, keep_alive=not self._closes)
 
     def _send(self, pieces: Pieces) -> None:
         """Send a response, unless the client is gone."""
         if self._transport.is_closing():
+            self._end_stream()
             return
         if not self._authenticated and sum(map(len, pieces)) > TURN_BYTES:
             self._rest.extend(split(pieces, TURN_BYTES))
@@ -313,13 +327,39 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.writelines(pieces)
         if self.state is State.WRITING:  # read-only views are mapped from a file
             own = (piece for piece in pieces if isinstance(piece, bytes) or not piece.readonly)
-            self._listener.unsent.add(self, sum(map(len, own)))
+            held = 0 if self._stream is None else self._stream.nbytes
+            self._listener.unsent.add(self, held + sum(map(len, own)))
         else:
             self._next()
 
+    def _write_piece(self, stream: Stream) -> None:
+        """Send the next piece of a stream. After an error the client does not get the end of it."""
+        try:
+            piece = stream.take()
+        except Exception:  # noqa: BLE001 - the client sees that the body is incomplete, and the log has the traceback
+            _log.exception("unexpected error in a stream")
+            self._transport.abort()
+            return
+        if piece is None:
+            self._end_stream()
+        elif not piece:  # which would be the last chunk
+            self._queue()
+            return
+        if self._chunked:
+            self._write(chunk(piece))
+        elif piece is None:
+            self._next()
+        else:
+            self._write((piece,))
+
+    def _end_stream(self) -> None:
+        if self._stream is not None:
+            stream, self._stream = self._stream, None
+            stream.close()
+
     def _next(self) -> None:
         """Go on after the system has accepted a response or a part of it, and after the rest of the request's body."""
-        if self._rest:
+        if self._rest or self._stream is not None:
             self.state = State.ANSWERING
             self._queue()
             return

@@ -28,7 +28,7 @@ class Server:
         self.malformed = LogThrottle(THROTTLE_SECONDS)
         self.unsent = UnsentResponses()
         self.loop = asyncio.get_running_loop()
-        self.turns = Turns(self.loop.call_soon)
+        self.turns, self.streams = Turns(self.loop.call_soon), Turns(self.loop.call_soon)
         self._limit = limits.connections
         self._overload = ShedConnection(limits.connections)
         self._open = 0

@@ -21,11 +21,13 @@ from service.model.errors import (
     Unauthorized,
     UnprocessableContent,
 )
-from service.model.operation import VERSION_HEADER, Operation
+from service.model.features import StorePage
+from service.model.operation import GEO_JSON, VERSION_HEADER, Operation
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.settings import Settings
 from service.snapshot.snapshot import SnapshotHolder
+from service.web.formats.geojson_page import GeoJsonPage
 from service.web.formats.json_page import JsonPage, JsonRecord
 from service.web.headers.conditional import http_date
 from service.web.headers.header_lines import header_lines
@@ -47,24 +49,29 @@ class ServedData:
         self._snapshots = snapshots
         self._cache_control = settings.cache_control
         self._vary = vary_of_data(hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
-        self._common = lru_cache(_GENERATIONS)(self._make_common)
+        self._vary_of_formats = vary_of_data(hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
+        self._common = lru_cache(2 * _GENERATIONS)(self._make_common)
 
-    def for_call(self, call: Call) -> tuple[Dataset, CommonHeaders]:
-        """Return the data set for a call. Raises `ServiceUnavailable`, `OtherVersion`."""
+    def for_call(self, call: Call, *, formats: bool = False) -> tuple[Dataset, CommonHeaders]:
+        """Return the data set for a call, whose answer has one of several `formats` or only one.
+
+        Raises `ServiceUnavailable`, `OtherVersion`.
+        """
         current = self._snapshots.current
         if current is None:
             raise ServiceUnavailable("The data is still being loaded")
         dataset, versions = current.dataset, call.fields.versions
         if versions and any(version.strip() not in ("", dataset.version) for version in versions):
             raise OtherVersion(VERSION_HEADER, dataset.version)
-        return dataset, self._common(dataset.version, current.modified)
+        return dataset, self._common(dataset.version, current.modified, formats)
 
-    def _make_common(self, version: str, modified: datetime | None) -> CommonHeaders:
+    def _make_common(self, version: str, modified: datetime | None, formats: bool) -> CommonHeaders:  # noqa: FBT001 - a cache has positions
         fields = {"Cache-Control": self._cache_control, VERSION_HEADER: version}
         second = None if modified is None else int(modified.timestamp())
         if second is not None:
             fields["Last-Modified"] = http_date(second)
-        return CommonHeaders(headers=header_lines(fields), vary=self._vary, modified=second)
+        vary = self._vary_of_formats if formats else self._vary
+        return CommonHeaders(headers=header_lines(fields), vary=vary, modified=second)
 
 
 def record_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
@@ -80,11 +87,14 @@ def record_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
 
 def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
     path, query_parser = f"/{resource.name}", QueryParser(resource)
-    parse = parser(path, query_parser)
+    parse, has_places = parser(path, query_parser), resource.coordinates is not None
 
     def plan(call: Call) -> Plan:
         parsed = parse("", call.query, call.fields.is_strict)
-        dataset, common = data.for_call(call)
+        dataset, common = data.for_call(call, formats=has_places)
+        if has_places and call.fields.prefers_geo_json:
+            page = GeoJsonPage(table(dataset), parsed)
+            return Plan(parsed.identified(dataset.version, GEO_JSON), common, page, parsed.ignored)
         return Plan(parsed.identified(dataset.version), common, JsonPage(table(dataset), parsed), parsed.ignored)
 
     operation = Operation(
@@ -97,6 +107,7 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
         responses={HTTPStatus.OK: _pages(resource)},
         errors=DATA_ERRORS,
         parameters=query_parser.parameters,
+        others={GEO_JSON: (StorePage,)} if has_places else {},
         protected=True,
     )
     return ResourceRoute(path=path, plan=plan, operation=operation)

@@ -25,7 +25,7 @@ class JsonPage(BodyFormat, frozen=True, eq=False):
         found = page(self.table, query)
         return Body(wrap(self.parsed.frame(found.total_count).opening, found.rows, found.facets), found.total_count)
 
-    def links(self, total_count: int) -> HeaderLines:
+    def headers(self, total_count: int) -> HeaderLines:
         """Return the links to other pages."""
         return self.parsed.frame(total_count).links
 

@@ -2,7 +2,7 @@
 
 import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -34,21 +34,59 @@ _ALIASES: Final = {"x-gzip": "gzip"}
 _CACHE_ENTRIES: Final = 1024
 
 
+# What an encoder gets at once.
+_PART_BYTES: Final = 64 << 10
+
+
+class PartEncoder(msgspec.Struct, frozen=True):
+    """Encodes one body part by part; `flush` returns what makes the parts before it readable, `finish` the end."""
+
+    encode: Callable[[bytes | memoryview], bytes]
+    flush: Callable[[], bytes]
+    finish: Callable[[], bytes]
+
+
 class Coding(msgspec.Struct, frozen=True):
-    """A content coding: its token, its encoder, the release of the encoder, and its Content-Encoding field."""
+    """A content coding.
+
+    encode   encodes a whole body
+    parts    returns the encoder of a body in parts
+    release  of the encoding library
+    lines    its Content-Encoding field
+    """
 
     token: str
     encode: Callable[[bytes], bytes]
+    parts: Callable[[], PartEncoder]
     release: str
     lines: HeaderLines
+
+    def encode_pieces(self, pieces: Iterator[bytes | memoryview]) -> Iterator[bytes | memoryview]:
+        """Yield the encoded pieces of a body, of which some are empty; each piece can be read before the next."""
+        encoder = self.parts()
+        for piece in pieces:
+            for start in range(0, len(piece), _PART_BYTES):
+                yield encoder.encode(piece[start : start + _PART_BYTES])
+            yield encoder.flush()
+        yield encoder.finish()
 
 
 def _gzip(body: bytes) -> bytes:
     return zlib.compress(body, _GZIP_LEVEL, _GZIP_FORMAT)
 
 
+def _gzip_parts() -> PartEncoder:
+    encoder = zlib.compressobj(_GZIP_LEVEL, wbits=_GZIP_FORMAT)
+    return PartEncoder(encoder.compress, lambda: encoder.flush(zlib.Z_SYNC_FLUSH), encoder.flush)
+
+
 def _zstd(body: bytes) -> bytes:
     return zstd.compress(body, _ZSTD_LEVEL)
+
+
+def _zstd_parts() -> PartEncoder:
+    encoder = zstd.ZstdCompressor(_ZSTD_LEVEL)
+    return PartEncoder(encoder.compress, lambda: encoder.flush(encoder.FLUSH_BLOCK), encoder.flush)
 
 
 def _brotli(body: bytes) -> bytes:
@@ -56,16 +94,21 @@ def _brotli(body: bytes) -> bytes:
     return encoded
 
 
-def _coding(token: str, encode: Callable[[bytes], bytes], release: str) -> Coding:
-    return Coding(token, encode, release, header_lines({"Content-Encoding": token}))
+def _brotli_parts() -> PartEncoder:
+    encoder = brotli.Compressor(quality=_BROTLI_QUALITY)
+    return PartEncoder(lambda part: encoder.process(bytes(part)), encoder.flush, encoder.finish)
 
 
-IDENTITY: Final = Coding(_IDENTITY, lambda body: body, "", ())
+def _coding(token: str, encode: Callable[[bytes], bytes], parts: Callable[[], PartEncoder], release: str) -> Coding:
+    return Coding(token, encode, parts, release, header_lines({"Content-Encoding": token}))
+
+
+IDENTITY: Final = Coding(_IDENTITY, lambda body: body, lambda: PartEncoder(bytes, bytes, bytes), "", ())
 # In the order of the server's preference, which decides between equal weights.
 CODINGS: Final = (
-    _coding("zstd", _zstd, zstd.zstd_version),
-    _coding("br", _brotli, brotli.__version__),
-    _coding("gzip", _gzip, zlib.ZLIB_RUNTIME_VERSION),
+    _coding("zstd", _zstd, _zstd_parts, zstd.zstd_version),
+    _coding("br", _brotli, _brotli_parts, brotli.__version__),
+    _coding("gzip", _gzip, _gzip_parts, zlib.ZLIB_RUNTIME_VERSION),
 )
 
 

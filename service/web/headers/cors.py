@@ -6,7 +6,14 @@ from typing import Final
 from aiohttp import hdrs
 from multidict import CIMultiDictProxy
 
-from service.model.operation import IGNORED_HEADER, KEY_HEADER, RATE_LIMIT, RATE_LIMIT_POLICY, VERSION_HEADER
+from service.model.operation import (
+    COUNT_HEADER,
+    IGNORED_HEADER,
+    KEY_HEADER,
+    RATE_LIMIT,
+    RATE_LIMIT_POLICY,
+    VERSION_HEADER,
+)
 from service.web.headers.header_lines import HeaderLines, header_lines
 from service.web.headers.origins import ANY_ORIGIN
 from service.web.headers.request_id import REQUEST_ID, TRACE_PARENT
@@ -16,6 +23,8 @@ _EXPOSED: Final = (
     "ETag",
     VERSION_HEADER,
     IGNORED_HEADER,
+    COUNT_HEADER,
+    "Content-Disposition",
     "Retry-After",
     REQUEST_ID,
     RATE_LIMIT,

@@ -1,12 +1,14 @@
 """Link fields (RFC 8288): between the pages of a list, and from an error to the documentation."""
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import quote, unquote_plus
 
 from service.model.query import Query
 
 _PAGE_NUM: Final = "page_num"
+_KEY: Final = "key"
 HELP_PATH: Final = "/docs"
 HELP_LINES: Final = (f'Link: <{HELP_PATH}>; rel="help"',)
 # Four links with a longer query would exceed the header field size that common proxies accept.
@@ -21,8 +23,21 @@ def page_link_base(query: str) -> str:
 
     It is also correct behind a proxy that changes the path (RFC 3986 section 5.2.2).
     """
-    rest = _uri_query(query, without=_PAGE_NUM)
-    return f"?{rest}&{_PAGE_NUM}=" if rest else f"?{_PAGE_NUM}="
+    return _base(query, _PAGE_NUM)
+
+
+def body_link_base(path: str, query: str) -> str:
+    """Return the link in a body to a page up to its number: an absolute path, without a key by mistake."""
+    return path + _base(query, _PAGE_NUM, _KEY)
+
+
+def page_links(base: str, query: Query, total_count: int) -> Iterator[tuple[str, str]]:
+    """Yield the relation and the target of the next and the previous page with matching rows, if there are any."""
+    number, last = query.page_num, query.num_pages(total_count)
+    if number < last:
+        yield "next", f"{base}{number + 1}"
+    if number > 1 and last:
+        yield "prev", f"{base}{min(number - 1, last)}"
 
 
 def link_lines(base: str, query: Query, total_count: int) -> tuple[str, ...]:
@@ -36,7 +51,12 @@ def link_lines(base: str, query: Query, total_count: int) -> tuple[str, ...]:
     return (f'Link: {next_link}{comma}{previous_link}<{base}1>; rel="first", <{base}{last}>; rel="last"',)
 
 
-def _uri_query(query: str, *, without: str) -> str:
-    """Return a raw query, escaped for a URI, without empty pairs and without those of one name."""
-    pairs = [pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) != without]
+def _base(query: str, *without: str) -> str:
+    rest = _uri_query(query, without)
+    return f"?{rest}&{_PAGE_NUM}=" if rest else f"?{_PAGE_NUM}="
+
+
+def _uri_query(query: str, without: Sequence[str]) -> str:
+    """Return a raw query, escaped for a URI, without empty pairs and without those of some names."""
+    pairs = [pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) not in without]
     return quote(_STRAY_PERCENT.sub("%25", "&".join(pairs)).encode("utf-8", "surrogateescape"), safe=_QUERY)

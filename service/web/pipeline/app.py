@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Sequence
+from functools import partial
 from http import HTTPStatus
 from itertools import count
 from secrets import token_hex
@@ -84,7 +85,10 @@ class App:
             _log.exception("request %s to %s failed", exchange.request_id, name)
             answer = self._error_answer(InternalServerError(), fields, protected=protected)
         seconds = perf_counter() - started
-        self._observer.answered(request, exchange, answer, seconds)
+        if answer.stream is None or request.method == hdrs.METH_HEAD:
+            self._observer.answered(request, exchange, answer, seconds)
+        else:
+            answer.stream.ended = partial(self._ended, request, exchange, answer, started)
         cors = self._cors.lines(answer.vary, fields.origin)
         headers = (f"{REQUEST_ID}: {exchange.request_id}", *cors, *exchange.rate_limit)
         if self._server_timing:
@@ -92,6 +96,10 @@ class App:
         if fields.has_preference and protected and answer.status in PREFERENCE_STATUSES and fields.is_strict:
             headers += STRICT_APPLIED
         return Response(answer, headers, closes=closes, authenticated=exchange.principal is not None)
+
+    def _ended(self, request: Request, exchange: Exchange, answer: Answer, started: float) -> None:
+        """Record an answer when its stream has ended."""
+        self._observer.answered(request, exchange, answer, perf_counter() - started)
 
     async def _answer(self, request: Request, route: Route | None, segment: str, exchange: Exchange) -> Answer:
         """Take the steps from a request to its answer. Raises `RequestError`."""

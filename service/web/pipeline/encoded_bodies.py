@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
+import msgspec
+
 from service.engine.bounded_cache import BoundedCache
 from service.web.headers.conditional import evaluate_conditions
 from service.web.headers.content_coding import IDENTITY, INLINE_BYTES, MIN_BYTES, Coding
@@ -31,6 +33,8 @@ class EncodedBodies:
 
     async def body(self, plan: Plan, codings: Sequence[Coding]) -> Body:
         """Return the body of a plan in one of the accepted codings. A long one is encoded in a thread."""
+        if plan.format.is_stream:
+            return _encode_stream(await plan.format.body(), codings[0])
         cache = self._documents if plan.is_document else self._data
         key = plan.identified.identity, codings[0].token
         encoded = cache.get(key)
@@ -58,15 +62,21 @@ async def unchanged(plan: Plan, fields: RequestFields) -> str | None:
     Only if the client does not name the tag, and the coding depends on the length, is the body made.
     """
     codings = fields.codings
+    depends_on_length = codings[0] is not IDENTITY and not plan.format.is_stream
     tags = [plan.identified.tag(coding) for coding in codings]
     tag = evaluate_conditions(fields.all, tags, plan.common.modified)
     if tag != "":
         return tag
-    return tags[0 if codings[0] is IDENTITY else codings.index(_choose(codings, await plan.format.body()))]
+    return tags[codings.index(_choose(codings, await plan.format.body())) if depends_on_length else 0]
 
 
 def _choose(codings: Sequence[Coding], body: Body) -> Coding:
     return IDENTITY if body.length < MIN_BYTES and IDENTITY in codings else codings[0]
+
+
+def _encode_stream(body: Body, coding: Coding) -> Body:
+    stream = None if body.stream is None else body.stream.map(coding.encode_pieces)
+    return msgspec.structs.replace(body, coding=coding, stream=stream)
 
 
 def _encode(body: Body, coding: Coding) -> Body:

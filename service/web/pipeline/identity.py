@@ -5,6 +5,7 @@ from sys import getsizeof
 from typing import Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from service.model.operation import JSON
 from service.model.query import Query
@@ -27,6 +28,7 @@ class Identity(msgspec.Struct, frozen=True, gc=False):
     version     of the data, or the digest of a document
     media_type  of the body
     output      number of the software's output format
+    links       the start of the links in the body, if it has any: they repeat the raw query string
     """
 
     operation: str
@@ -34,13 +36,14 @@ class Identity(msgspec.Struct, frozen=True, gc=False):
     version: str
     media_type: str = JSON
     output: int = OUTPUT
+    links: str | UnsetType = UNSET
 
     @property
     def nbytes(self) -> int:
         """Its approximate memory in bytes: clients choose how long their parameters are."""
         given = self.parameters
         size = getsizeof(given) if isinstance(given, str) else given.criteria.nbytes + getsizeof(given.page_num)
-        return _OVERHEAD_BYTES + size
+        return _OVERHEAD_BYTES + size + len(self.links or "")
 
 
 class Identified(msgspec.Struct, eq=False, gc=False):

@@ -5,6 +5,7 @@ from typing import Final
 from urllib.parse import unquote
 
 import msgspec
+from msgspec import UNSET
 
 from service.engine.bounded_cache import BoundedCache
 from service.model.envelope import opening
@@ -12,7 +13,7 @@ from service.model.operation import JSON
 from service.model.query import Query, QueryParser
 from service.web.headers.header_lines import HeaderLines
 from service.web.headers.ignored_parameters import ignored_parameter_lines
-from service.web.headers.links import link_lines, page_link_base
+from service.web.headers.links import body_link_base, link_lines, page_link_base
 from service.web.pipeline.identity import Identified, Identity
 from service.web.requests.request_target import query_pairs
 
@@ -21,7 +22,7 @@ _CACHE_BYTES: Final = 16 << 20
 _MAX_CHARACTERS: Final = 256
 # Memory of the objects of an entry, and of each character of the request in its links and normalized values.
 _OVERHEAD_BYTES: Final = 1408
-_CHARACTER_BYTES: Final = 12
+_CHARACTER_BYTES: Final = 15
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
@@ -58,12 +59,14 @@ class ParsedParameters(msgspec.Struct, eq=False, gc=False):
         length = len(self.segment) + len(self.raw) + sum(map(len, self.ignored))
         return _OVERHEAD_BYTES + _CHARACTER_BYTES * length + self.query.criteria.nbytes
 
-    def identified(self, version: str) -> Identified:
-        """Return the identity of the answer from the data of a version."""
-        identified = self._identified
-        if identified is None or identified.identity.version != version:
+    def identified(self, version: str, media_type: str = "") -> Identified:
+        """Return the identity of the answer from the data of a version, in another media type than the default."""
+        identified, media_type = self._identified, media_type or self.media_type
+        if identified is None or identified.identity.version != version or identified.identity.media_type != media_type:
             parameters = self.segment or self.query.normalized
-            identified = self._identified = Identified(Identity(self.operation, parameters, version, self.media_type))
+            links = UNSET if media_type == self.media_type else body_link_base(self.operation, self.raw)
+            identity = Identity(self.operation, parameters, version, media_type, links=links)
+            identified = self._identified = Identified(identity)
         return identified
 
     def frame(self, total_count: int) -> Frame:
@@ -79,13 +82,13 @@ class ParsedParameters(msgspec.Struct, eq=False, gc=False):
 Parse = Callable[[str, str, bool], ParsedParameters]
 
 
-def parser(operation: str, reader: QueryParser, media_type: str = JSON) -> Parse:
+def parser(operation: str, reader: QueryParser, media_type: str = JSON, *, is_cached: bool = True) -> Parse:
     """Return the parser of the parameters of an operation with responses of a media type.
 
     Each operation has its own cache, so the key is the raw segment, the raw query string and the flag. It has no
     errors: one may be a hundred times as large as the request.
     """
-    cache = BoundedCache[tuple[str, str, bool], ParsedParameters](_CACHE_BYTES)
+    cache = BoundedCache[tuple[str, str, bool], ParsedParameters](_CACHE_BYTES if is_cached else 0)
 
     def parse(segment: str, raw: str, strict: bool) -> ParsedParameters:  # noqa: FBT001 - called for each request
         key = (segment, raw, strict)

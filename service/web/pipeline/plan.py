@@ -3,11 +3,12 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
 from service.web.answers.answer import Answer
+from service.web.answers.stream import Stream
 from service.web.headers.content_coding import IDENTITY, Coding
 from service.web.headers.header_lines import HeaderLines
 from service.web.pipeline.identity import Identified
@@ -16,11 +17,12 @@ _NOT_MODIFIED: Final = HTTPStatus.NOT_MODIFIED.value
 
 
 class Body(msgspec.Struct, frozen=True, gc=False):
-    """A body, in pieces, in a content coding; of a page, also the number of all matching rows."""
+    """A body, in pieces or as a stream, in a content coding; of rows, also the number of all that match."""
 
     pieces: Sequence[bytes | memoryview]
     total_count: int = 0
     coding: Coding = IDENTITY
+    stream: Stream | None = None
 
     @property
     def length(self) -> int:
@@ -29,14 +31,19 @@ class Body(msgspec.Struct, frozen=True, gc=False):
 
 
 class BodyFormat(msgspec.Struct, frozen=True, eq=False):
-    """Makes the body of one plan from its rows, clusters or document."""
+    """Makes the body of one plan from its rows, clusters or document.
+
+    is_stream  whether the body is made while it is sent: it is encoded in any accepted coding, and not cached
+    """
+
+    is_stream: ClassVar[bool] = False
 
     @abstractmethod
     async def body(self) -> Body:
         """Make the body, with turns for other requests if it takes long. Raises `RequestError`."""
 
-    def links(self, total_count: int) -> HeaderLines:  # noqa: ARG002 - only pages have links
-        """Return the Link field, which is not cached with the body: it repeats the raw query string."""
+    def headers(self, total_count: int) -> HeaderLines:  # noqa: ARG002 - only pages and streams have any
+        """Return the fields of a 200 that are not cached with the body: links repeat the raw query string."""
         return ()
 
 
@@ -72,9 +79,10 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
         """Return the 200 with its body."""
         identified, common = self.identified, self.common
         tag = identified.tags.get(body.coding.token) or identified.tag(body.coding)
-        links = self.format.links(body.total_count)
-        headers = (f'ETag: "{tag}"', *body.coding.lines, *common.headers, *self.ignored, *links)
-        return Answer(body.pieces, identified.identity.media_type, headers=headers, vary=common.vary)
+        more = self.format.headers(body.total_count)
+        headers = (f'ETag: "{tag}"', *body.coding.lines, *common.headers, *self.ignored, *more)
+        media_type = identified.identity.media_type
+        return Answer(body.pieces, media_type, headers=headers, vary=common.vary, stream=body.stream)
 
     def not_modified(self, tag: str) -> Answer:
         """Return the 304 for a client that has the representation with this tag."""

@@ -14,6 +14,7 @@ from service.web.headers.conditional import is_conditional
 from service.web.headers.content_coding import Coding, acceptable
 from service.web.headers.forwarded import X_FORWARDED_FOR
 from service.web.headers.list_fields import bounded_fields
+from service.web.headers.media_types import prefers_geo_json
 from service.web.headers.prefer import PREFER, is_strict
 from service.web.headers.request_id import REQUEST_ID, TRACE_PARENT, safe_id, trace_id
 
@@ -84,6 +85,11 @@ class RequestFields:
     def codings(self) -> tuple[Coding, ...]:
         """The content codings that the client accepts, the best first."""
         return acceptable(*bounded_fields(self.all.getall(hdrs.ACCEPT_ENCODING, ())))
+
+    @cached_property
+    def prefers_geo_json(self) -> bool:
+        """Whether the client prefers GeoJSON to JSON."""
+        return prefers_geo_json(*bounded_fields(self.accept))
 
     @cached_property
     def is_strict(self) -> bool:

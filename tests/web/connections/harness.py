@@ -62,7 +62,7 @@ class Wire(asyncio.Transport):
         self.loop: Any = SimpleNamespace(
             time=lambda: self.clock, create_task=loop.create_task, call_soon=loop.call_soon
         )
-        self.turns = Turns(loop.call_soon)
+        self.turns, self.streams = Turns(loop.call_soon), Turns(loop.call_soon)
         self.timeouts = timeouts(limits)
         self.malformed, self.unsent = LogThrottle(60), UnsentResponses()
         self.room, self.received, self.unread = room, bytearray(), bytearray()

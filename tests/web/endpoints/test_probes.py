@@ -137,6 +137,11 @@ async def test_the_admin_listener_has_probes_and_metrics_without_a_key(
         "/companies",
         "/companies/{company_id}",
         "/clusters",
+        "/stores.csv",
+        "/stores.ndjson",
+        "/stores.geojson",
+        "/companies.csv",
+        "/companies.ndjson",
     ]
     assert (await samples(admin))['store_directory_http_requests_total{method="GET",route="/stores",status="200"}'] == 1
 

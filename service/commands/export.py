@@ -1,0 +1,103 @@
+"""`store-directory export`: write all records to a file, as the service returns them."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from service.baking.baked_file import load_baked
+from service.baking.layout import DamagedFile
+from service.commands.command_errors import data_set_error
+from service.commands.data_argument import DATA, check_read_options, check_target
+from service.commands.options import SettingOption, setting_errors
+from service.data_set import Dataset, Rejected
+from service.engine.distance_order import DistanceOrder
+from service.engine.ordered_rows import ordered
+from service.engine.table import Table
+from service.engine.whole_files import WRITERS
+from service.files.atomic_write import atomic_write
+from service.loading.acceptance import accept
+from service.loading.dataset import load
+from service.model.errors import UnprocessableContent
+from service.model.query import Query, QueryParser
+from service.model.records import COMPANIES, STORES, Resource
+from service.server.progress_bar import shown_progress
+from service.settings import Settings, make_settings
+from service.sources.choice import check_unread, is_baked
+from service.texts import counted
+from service.web.requests.request_target import query_pairs
+
+_RESOURCES: Final = {each.name: each for each in (STORES, COMPANIES)}
+
+
+@click.command(
+    params=[
+        *(SettingOption(name) for name in ("mapping", "encoding", "invalid")),
+        click.Option(
+            ["--resource"],
+            type=click.Choice(list(_RESOURCES)),
+            default=STORES.name,
+            show_default=True,
+            help="The records to write.",
+        ),
+        click.Option(
+            ["--query"],
+            default="",
+            metavar="QUERY",
+            help="Which records, which of their members, in which order: parameters as in a URL, such as "
+            "'country=ca&sort_by=name'.",
+        ),
+    ]
+)
+@DATA
+@click.argument("file", metavar="FILE", type=click.Path(dir_okay=False, readable=False, path_type=Path))
+def export(data: Path, file: Path, *, resource: str, query: str, **values: Any) -> None:
+    """Write the stores in DATA to FILE, whose name ends with .csv, .ndjson or .geojson.
+
+    DATA is a folder, a data file, a zip archive or a baked file. The bytes are those of `/stores.csv` and so on.
+    """
+    check_target(data, file)
+    kind, ending = _RESOURCES[resource], file.suffix.removeprefix(".")
+    if ending not in WRITERS or (kind.coordinates is None and ending == "geojson"):
+        endings = ", ".join(f".{each}" for each in WRITERS if each != "geojson" or kind.coordinates)
+        raise click.BadParameter(f"a name that ends with one of {endings} is needed", param_hint="FILE")
+    parsed, settings = _parse(kind, ending, query), make_settings(values)
+    check_read_options(settings)
+    try:
+        dataset = _load(data, settings)
+        count = _write(kind, dataset.stores if kind is STORES else dataset.companies, parsed, file)
+    except Rejected as rejected:
+        raise data_set_error(str(data), rejected) from rejected
+    except DamagedFile as damage:
+        raise click.ClickException(f"{data}: {damage}") from damage
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror}") from error
+    click.echo(f"{file}: {counted(count, kind.noun, kind.name)}, version {dataset.version}")
+
+
+def _parse(resource: Resource, ending: str, query: str) -> Query:
+    try:
+        return QueryParser(resource, of_file=ending).parse(query_pairs(query), strict=True)
+    except UnprocessableContent as error:
+        why = "; ".join(f"{item.loc[-1]}: {item.msg}" for item in error.errors)
+        raise click.UsageError(f"--query: {why}") from error
+
+
+def _load(data: Path, settings: Settings) -> Dataset:
+    if is_baked(data):
+        with setting_errors("mapping"):
+            check_unread(settings.read_options)
+        return load_baked(data)
+    with shown_progress() as progress:
+        return accept(load(data, options=settings.read_options, progress=progress), settings.invalid)
+
+
+def _write(resource: Resource, table: Table, query: Query, file: Path) -> int:
+    """Write a file atomically; return the number of its records."""
+    order = ordered(table, query)
+    if isinstance(order, DistanceOrder):
+        order = order.listed()
+    with atomic_write(file) as target:
+        for piece in WRITERS[file.suffix.removeprefix(".")](resource, table, query, order):
+            target.write(piece)
+    return order.total

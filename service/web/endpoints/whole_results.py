@@ -1,0 +1,64 @@
+"""The operations that return whole results as files."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from operator import attrgetter
+from typing import Any, Final
+
+from service.data_set import Dataset
+from service.engine.table import Table
+from service.engine.whole_files import WRITERS
+from service.model.features import StoreCollection
+from service.model.operation import CSV, GEO_JSON, NDJSON, Operation
+from service.model.query import QueryParser
+from service.model.records import COMPANIES, STORES, Resource
+from service.web.endpoints.resources import DATA_ERRORS, TAG, ServedData
+from service.web.formats.whole_result import WholeResult
+from service.web.pipeline.parsed_parameters import parser
+from service.web.pipeline.plan import Plan
+from service.web.pipeline.routes import Call, ResourceRoute
+
+# The ending of the name of a file -> what it is, its media type, and the type of its body.
+_FORMS: Final[dict[str, tuple[str, str, Any]]] = {
+    "csv": ("CSV (RFC 4180) in UTF-8, with a header", CSV, str),
+    "ndjson": ("lines of JSON, a record in each", NDJSON, str),
+    "geojson": ("features of GeoJSON (RFC 7946)", GEO_JSON, StoreCollection),
+}
+
+
+def whole_result_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
+    """Return the routes of the files of stores and of companies, which have no place."""
+    stores, companies = attrgetter("stores"), attrgetter("companies")
+    return (
+        *(_route(data, STORES, stores, ending) for ending in _FORMS),
+        *(_route(data, COMPANIES, companies, ending) for ending in _FORMS if ending != "geojson"),
+    )
+
+
+def _route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table], ending: str) -> ResourceRoute:
+    file_name = f"{resource.name}.{ending}"
+    path, (form, media_type, body) = f"/{file_name}", _FORMS[ending]
+    query_parser = QueryParser(resource, of_file=ending)
+    parse = parser(path, query_parser, media_type, is_cached=False)
+
+    def plan(call: Call) -> Plan:
+        parsed = parse("", call.query, call.fields.is_strict)
+        dataset, common = data.for_call(call)
+        result = WholeResult(resource, table(dataset), parsed.query, WRITERS[ending], file_name)
+        return Plan(parsed.identified(dataset.version), common, result, parsed.ignored)
+
+    operation = Operation(
+        path=path,
+        tag=TAG,
+        operation_id=f"export_{resource.name}_{ending}",
+        summary=f"Export {resource.name} as {ending}",
+        description=f"Returns all {resource.name} that match all conditions, in a total order, as {form}. The file is "
+        "made while it is sent.",
+        responses={HTTPStatus.OK: (body,)},
+        errors=DATA_ERRORS,
+        parameters=query_parser.parameters,
+        media_type=media_type,
+        is_file=True,
+        protected=True,
+    )
+    return ResourceRoute(path=path, plan=plan, operation=operation)

@@ -1,0 +1,179 @@
+"""Streams: bodies that are made while they are sent."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from operator import gt
+from typing import Final
+
+import pytest
+
+from service.web.answers.answer import Answer
+from service.web.answers.response import Response
+from service.web.answers.stream import Stream
+from service.web.connections.limits import MAX_UNSENT_BYTES
+from service.web.requests.request import Request
+from service.web.telemetry.events import Event
+from tests.web.connections.harness import GET, LIMITS, GatedApp, Wire, settle
+
+PIECES: Final = (b"one,", b"", b"two,", memoryview(b"three"))
+CHUNKS: Final = b"4\r\none,\r\n4\r\ntwo,\r\n5\r\nthree\r\n"
+END: Final = b"0\r\n\r\n"
+LONG: Final = bytes(1000)
+BLANK: Final = b"\r\n\r\n"
+
+
+class StreamApp(GatedApp):
+    """An application that answers every request with a stream; it counts the pieces made and the streams ended."""
+
+    def __init__(self, pieces: Sequence[bytes | memoryview | Exception] = PIECES, nbytes: int = 0) -> None:
+        super().__init__()
+        self._pieces, self._nbytes = pieces, nbytes
+        self.made = self.closed = 0
+        self.ended: list[int] = []
+
+    async def __call__(self, request: Request) -> Response:  # noqa: ARG002 - the answer is the same
+        await self.gate.wait()
+        stream = Stream(self._make(), self._nbytes)
+        stream.ended = lambda: self.ended.append(stream.sent)
+        return Response(Answer((), stream=stream), authenticated=True)
+
+    def _make(self) -> Iterator[bytes | memoryview]:
+        try:
+            for piece in self._pieces:
+                self.made += 1
+                if isinstance(piece, Exception):
+                    raise piece
+                yield piece
+        finally:
+            self.closed += 1
+
+
+def body(wire: Wire) -> bytes:
+    return bytes(wire.received).partition(BLANK)[2]
+
+
+async def test_pieces_are_chunks_but_for_the_empty_ones_and_the_connection_stays_open() -> None:
+    wire = Wire(app := StreamApp())
+    await wire.send(GET)
+    assert body(wire) == CHUNKS + END
+    assert b"Transfer-Encoding: chunked" in wire.received
+    assert b"Content-Length" not in wire.received
+    assert (app.made, app.closed, app.ended, wire.is_closing()) == (4, 1, [13], False)
+    await wire.send(GET, GET + GET)
+    assert wire.received.count(CHUNKS + END) == 4
+
+
+async def test_in_http_1_0_the_body_ends_with_the_connection() -> None:
+    for field in (b"", b"Connection: keep-alive\r\n"):
+        wire = Wire(StreamApp())
+        await wire.send(b"GET /stores.csv HTTP/1.0\r\n%b\r\n" % field)
+        await wire.half_close()
+        assert (body(wire), wire.is_closing()) == (b"one,two,three", True)
+        assert not any(name in wire.received for name in (b"Content-Length", b"Transfer-Encoding", b"keep-alive"))
+
+
+async def test_nothing_is_made_for_head() -> None:
+    wire = Wire(app := StreamApp())
+    await wire.send(GET.replace(b"GET", b"HEAD"))
+    assert (body(wire), app.made, wire.is_closing()) == (b"", 0, False)
+    assert b"Transfer-Encoding: chunked" in wire.received
+
+
+async def test_a_piece_is_made_when_the_system_has_accepted_the_one_before() -> None:
+    wire = Wire(app := StreamApp([LONG] * 3), room=0)
+    await wire.send(GET)
+    for made in range(3):
+        assert app.made == made
+        await wire.take(wire.get_write_buffer_size() - 1)
+        assert app.made == made
+        await wire.take(1)
+    await wire.take()
+    assert (body(wire)[-5:], app.ended) == (END, [3 * len(LONG)])
+
+
+async def test_a_client_that_goes_away_ends_it() -> None:
+    wire = Wire(app := StreamApp([LONG] * 5), room=1500)
+    await wire.send(GET)
+    wire.drop(ConnectionResetError())
+    await settle()
+    assert (app.closed, len(app.ended), app.made < 5) == (1, 1, True)
+
+
+async def test_a_client_that_goes_away_before_the_head_ends_it() -> None:
+    wire = Wire(app := StreamApp())
+    app.gate.clear()
+    await wire.send(GET)
+    wire.drop(ConnectionResetError())
+    app.gate.set()
+    await settle()
+    assert (app.made, app.ended) == (0, [0])
+
+
+async def test_a_client_that_stops_reading_ends_it_after_the_write_timeout() -> None:
+    wire = Wire(app := StreamApp([LONG] * 5), room=1500)
+    await wire.send(GET)
+    await wire.wait(LIMITS.write_seconds - 1)
+    assert (app.closed, wire.lost) == (0, False)
+    await wire.take(10)
+    await wire.wait(LIMITS.write_seconds - 1)
+    assert (app.closed, wire.lost) == (0, False)
+    await wire.wait(LIMITS.write_seconds)
+    assert (app.closed, wire.lost, wire.counted(Event.WRITE_TIMEOUT)) == (1, True, 1)
+
+
+async def test_an_error_is_logged_and_the_client_does_not_get_the_end(caplog: pytest.LogCaptureFixture) -> None:
+    wire = Wire(app := StreamApp([b"one", ValueError("broken")]))
+    await wire.send(GET)
+    assert (body(wire), wire.lost, app.ended) == (b"3\r\none\r\n", True, [3])
+    assert "unexpected error in a stream" in caplog.text
+
+
+async def test_a_drain_lets_it_end_and_closes_the_connection() -> None:
+    wire = Wire(StreamApp([LONG] * 5), room=1500)
+    await wire.send(GET)
+    wire.connection.finish()
+    await settle()
+    assert not wire.lost
+    await wire.take()
+    await settle()
+    assert (body(wire)[-5:], wire.lost) == (END, True)
+
+
+async def test_at_the_end_of_a_drain_it_is_cut() -> None:
+    wire = Wire(app := StreamApp([LONG] * 5), room=1500)
+    await wire.send(GET)
+    wire.connection.finish()
+    wire.connection.abort()
+    await settle()
+    assert (body(wire)[-5:] != END, wire.lost, app.closed) == (True, True, 1)
+
+
+async def test_what_it_holds_counts_while_its_client_is_slow() -> None:
+    wire = Wire(StreamApp([LONG] * 5, nbytes=MAX_UNSENT_BYTES), room=1500)
+    await wire.send(GET)
+    assert (wire.lost, wire.counted(Event.WRITE_LIMIT)) == (True, 1)
+
+
+async def test_others_have_their_turns_between_pieces() -> None:
+    wires = [Wire(StreamApp([LONG] * 5)) for _ in range(3)]
+    for wire in wires:
+        wire.streams = wires[0].streams
+        wire.unread += GET
+        wire.deliver()
+    lengths: list[list[int]] = []
+    while wires[-1].received[-5:] != END:
+        await asyncio.sleep(0)
+        lengths.append([len(wire.received) for wire in wires])
+    grown = [sum(map(gt, now, before)) for before, now in pairwise(lengths)]
+    assert max(grown) == 1
+    assert all(max(each) - min(each) <= len(LONG) + 20 for each in lengths)
+
+
+async def test_requests_behind_it_wait_for_its_end() -> None:
+    wire = Wire(StreamApp([LONG] * 2), room=1200)
+    await wire.send(GET, GET)
+    assert wire.received.count(b"HTTP/1.1") == 1
+    await wire.take()
+    await settle()
+    assert wire.received.count(END) == 2

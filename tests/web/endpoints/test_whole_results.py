@@ -1,0 +1,337 @@
+"""Whole results as files, over real sockets."""
+
+import asyncio
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import pytest
+from pytest_aiohttp import AiohttpClient
+
+from service.access.keyring import Keyring
+from service.access.principal import static_principals
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.connections.limits import Limits
+from service.web.headers.content_coding import CODINGS
+from service.web.pipeline.auth import api_key_authentication
+from service.web.site import make_site
+from service.web.telemetry.access_log import AccessLogEntry
+from tests.baking.random_data_sets import random_data_set
+from tests.directory import company, store, write_directory
+from tests.loaded import serve
+from tests.program import SECONDS
+from tests.web.conftest import SiteClient
+from tests.web.live import COMPANIES, DEFAULTS, KEY, STORES, Client, ServiceServer, ask as ask_raw
+from tests.web.reply import RequestSpec, ask
+
+FILES: Final = {
+    "/stores.csv": "text/csv; charset=utf-8",
+    "/stores.ndjson": "application/x-ndjson",
+    "/stores.geojson": "application/geo+json",
+    "/companies.csv": "text/csv; charset=utf-8",
+    "/companies.ndjson": "application/x-ndjson",
+}
+QUERIES: Final = (
+    *("", "sort_by=city", "sort_by=postal_code&sort_order=desc", "sort_order=desc", "country=CA", "q=o"),
+    *("near=43.7,-79.4", "near=43.7,-79.4&sort_order=desc", "near=5,5&sort_by=name", "near=43.7,-79.4&radius=9e6"),
+    *(
+        "bbox=-80,40,10,60&is_open=true",
+        "is_open=true&sort_by=postal_code&sort_order=desc",
+        "fields=name,updated_at",
+        "near=1,2&fields=store_id,distance",
+        "fields=address_2",
+    ),
+)
+
+
+@pytest.fixture
+async def made(tmp_path: Path, snapshots: SnapshotHolder, loading_client: Client) -> Client:
+    """Return a client of a service with more records than a batch has."""
+    await serve(snapshots, random_data_set((1300, 40, 30, 7)).write(tmp_path / "made"))
+    return loading_client
+
+
+async def pages(client: Client, path: str, query: str) -> list[bytes]:
+    """Return the records of all pages, as their bytes."""
+    found: list[bytes] = []
+    for number in range(1, 1000):
+        page = (await ask(client, f"{path}?{query}&limit=1000&page_num={number}")).body
+        data = page.partition(b'"data":[')[2].removesuffix(b"]}")
+        found += data.replace(b"},{", b"}\n{").split(b"\n") if data else []
+        if number >= orjson.loads(page)["num_pages"]:
+            return found
+    raise AssertionError("there are too many pages")
+
+
+@pytest.mark.parametrize("query", QUERIES)
+async def test_lines_are_the_bytes_of_all_pages(made: Client, query: str) -> None:
+    expected = await pages(made, "/stores", query)
+    reply = await ask(made, f"/stores.ndjson?{query}")
+    assert reply.body == b"".join(record + b"\n" for record in expected)
+    assert reply.headers["X-Total-Count"] == str(len(expected))
+
+
+@pytest.mark.parametrize("query", QUERIES)
+async def test_csv_and_geojson_have_the_records_of_all_pages(made: Client, query: str) -> None:
+    expected = [orjson.loads(record) for record in await pages(made, "/stores", query)]
+    rows = list(csv.DictReader(io.StringIO((await ask(made, f"/stores.csv?{query}")).body.decode(), newline="")))
+    assert rows == [{name: cell(record.get(name)) for name in rows[0]} for record in expected]
+    collection = (await ask(made, f"/stores.geojson?{query}")).json()
+    assert list(collection) == ["type", "features"]
+    assert [feature["properties"] for feature in collection["features"]] == expected
+    assert all(list(feature) == ["type", "id", "geometry", "properties"] for feature in collection["features"])
+
+
+def cell(value: object) -> str:
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@pytest.mark.parametrize(("path", "media_type"), FILES.items())
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_the_fields_of_a_file(client: Client, path: str, media_type: str, method: str) -> None:
+    fields = ("Range: bytes=0-10", "Accept: application/json")
+    reply = await ask(client, f"{path}?limit=0&page_num=x&facets=1&zoom=9", *fields, method=method)
+    assert (reply.status, reply.headers["Content-Type"]) == (200, media_type)
+    assert reply.headers["X-Total-Count"] == str(len(STORES if "stores" in path else COMPANIES))
+    assert reply.headers["Content-Disposition"] == f'attachment; filename="{path[1:]}"'
+    assert reply.headers["Accept-Ranges"] == "none"
+    assert reply.headers["X-Ignored-Parameters"] == "limit, page_num, facets, zoom"
+    assert reply.headers["Transfer-Encoding"] == "chunked"
+    assert "Content-Length" not in reply.headers
+    assert "Link" not in reply.headers
+    assert bool(reply.body) == (method == "GET")
+
+
+@pytest.mark.parametrize("path", FILES)
+async def test_a_client_with_the_tag_gets_a_304_without_a_count(client: Client, path: str) -> None:
+    full = await ask(client, path)
+    for condition in (full.etag, "*"):
+        reply = await ask(client, path, f"If-None-Match: {condition}")
+        assert (reply.status, reply.etag) == (304, full.etag)
+        assert not {"X-Total-Count", "Content-Disposition", "Transfer-Encoding"} & set(reply.headers)
+
+
+@pytest.mark.parametrize("path", FILES)
+@pytest.mark.parametrize("coding", [coding.token for coding in CODINGS])
+async def test_a_file_is_encoded_whatever_its_length(made: Client, path: str, coding: str) -> None:
+    for query in ("", "?q=nothing+has+this"):
+        plain, *encoded = [
+            await ask(made, path + query, f"Accept-Encoding: {each}") for each in ("identity", coding, coding)
+        ]
+        assert [(reply.coding, reply.plain) for reply in encoded] == [(coding, plain.body)] * 2
+        assert encoded[0].body == encoded[1].body
+        assert encoded[0].etag == encoded[1].etag != plain.etag
+
+
+async def test_where_nothing_is_found(client: Client) -> None:
+    for path, body in (
+        ("/companies.csv", b"company_id,name,domain,parent_company_id\r\n"),
+        ("/companies.ndjson", b""),
+        ("/stores.geojson", b'{"type":"FeatureCollection","features":[]}'),
+    ):
+        reply = await ask(client, f"{path}?q=nothing+has+this")
+        assert (reply.status, reply.body, reply.headers["X-Total-Count"]) == (200, body, "0")
+
+
+AWKWARD: Final = [
+    'a "quoted" name',
+    "a,b",
+    "two\nlines",
+    "cr\rlf\r\n",
+    "=1+1",
+    "+49 1",
+    "-x",
+    "@y",
+    " space ",
+    "a\tb",
+    "x\u2028y",
+    "'",
+    "\\",
+]
+
+
+async def test_a_cell_is_quoted_only_where_it_must_be(
+    tmp_path: Path, snapshots: SnapshotHolder, client: Client
+) -> None:
+    companies = [company(f"c{number:02}", name=name) for number, name in enumerate(AWKWARD)]
+    await serve(snapshots, write_directory(tmp_path / "awkward", [], companies))
+    names = [each["name"] for each in (await ask(client, "/companies?fields=name")).json()["data"]]
+    text = (await ask(client, "/companies.csv?fields=name,company_id")).body.decode()
+    assert list(csv.reader(io.StringIO(text, newline="")))[1:] == [[f"c{i:02}", name] for i, name in enumerate(names)]
+    lines = (f'"{name.replace(chr(34), chr(34) * 2)}"' if set(name) & set('",\r\n') else name for name in names)
+    assert text == "company_id,name\r\n" + "".join(f"c{i:02},{line}\r\n" for i, line in enumerate(lines))
+    assert (await ask(client, "/companies.csv?fields=domain")).body == b"domain\r\n" + b'""\r\n' * len(AWKWARD)
+
+
+async def test_a_byte_order_mark_if_asked_for(client: Client) -> None:
+    plain = await ask(client, "/companies.csv")
+    for value in ("", "null", "false", "no", "&bom="):
+        assert (await ask(client, f"/companies.csv?bom={value}")).etag == plain.etag
+    for value in ("true", "1", "YES", "&bom=on"):
+        marked = await ask(client, f"/companies.csv?bom={value}")
+        assert marked.body == b"\xef\xbb\xbf" + plain.body
+        assert marked.etag != plain.etag
+    assert (await ask(client, "/companies.ndjson?bom=true")).headers["X-Ignored-Parameters"] == "bom"
+
+
+@pytest.mark.parametrize(
+    ("query", "error_type", "names"),
+    [
+        ("bom=maybe&fields=size", ["enum", "bool_parsing"], ["fields", "bom"]),
+        ("bom=1&bom=1", ["multiple_values"], ["bom"]),
+        ("radius=5&sort_order=up", ["missing", "enum"], ["near", "sort_order"]),
+    ],
+)
+async def test_errors_in_the_order_of_the_parameters(
+    client: Client, query: str, error_type: Sequence[str], names: Sequence[str]
+) -> None:
+    reply = await ask(client, f"/stores.csv?{query}", "Accept: text/csv")
+    assert (reply.status, reply.headers["Content-Type"]) == (422, "application/json")
+    assert [item["type"] for item in reply.json()["detail"]] == error_type
+    assert [item["loc"] for item in reply.json()["detail"]] == [["query", name] for name in names]
+
+
+@pytest.mark.parametrize("path", FILES)
+async def test_what_is_unknown_to_a_file_is_an_error_if_strict(client: Client, path: str) -> None:
+    for name in ("limit", "page_num", "facets", "zoom", *(["bom"] if "csv" not in path else [])):
+        reply = await ask(client, f"{path}?{name}=", "Prefer: handling=strict")
+        assert [item["type"] for item in reply.json()["detail"]] == ["extra_forbidden"]
+    assert (await ask(client, path, key="")).status == 401
+
+
+async def test_over_http_1_0_it_ends_with_the_connection(made: Client) -> None:
+    reader, writer = await asyncio.open_connection(made.host, made.port)
+    writer.write(f"GET /stores.csv HTTP/1.0\r\nx-api-key: {KEY}\r\nConnection: keep-alive\r\n\r\n".encode())
+    async with asyncio.timeout(SECONDS):
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    writer.close()
+    assert body == (await ask(made, "/stores.csv")).body
+    assert not any(name in head for name in (b"Content-Length", b"Transfer-Encoding"))
+
+
+async def test_a_reload_in_the_middle_changes_nothing_of_it(
+    tmp_path: Path, snapshots: SnapshotHolder, made: Client
+) -> None:
+    expected = await ask(made, "/stores.geojson?near=1,2")
+    reader, writer = await asyncio.open_connection(made.host, made.port, limit=1 << 12)
+    writer.write(f"GET /stores.geojson?near=1,2 HTTP/1.0\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode())
+    await reader.readuntil(b"\r\n\r\n")
+    await serve(snapshots, write_directory(tmp_path / "other", [store("only")]))
+    assert (await ask(made, "/stores")).json()["total_count"] == 1
+    async with asyncio.timeout(SECONDS):
+        assert await reader.read() == expected.body
+    writer.close()
+
+
+class Log:
+    """The entries of an access log."""
+
+    def __init__(self) -> None:
+        self.entries: list[AccessLogEntry] = []
+        self.written = asyncio.Event()
+
+    def write(self, entry: AccessLogEntry) -> bool:
+        """Add an entry."""
+        self.entries.append(entry)
+        self.written.set()
+        return True
+
+
+async def test_it_is_logged_and_counted_at_its_end(
+    tmp_path: Path, snapshots: SnapshotHolder, aiohttp_client: AiohttpClient
+) -> None:
+    await serve(snapshots, random_data_set((40_000, 4, 30, 7)).write(tmp_path / "made"))
+    site = make_site(snapshots, api_key_authentication(Keyring(static_principals([KEY]))), DEFAULTS, log=(log := Log()))
+    client: Client = await aiohttp_client(ServiceServer(site.public, Limits(write_seconds=60)))
+    whole = await ask(client, "/stores.ndjson")
+    await ask(client, "/stores.ndjson", method="HEAD")
+    reader, writer = await asyncio.open_connection(client.host, client.port, limit=1 << 12)
+    writer.write(f"GET /stores.ndjson HTTP/1.1\r\nHost: t\r\nx-api-key: {KEY}\r\n\r\n".encode())
+    await reader.readuntil(b"\r\n\r\n")
+    assert [(entry.route, entry.status, entry.bytes) for entry in log.entries] == [
+        ("/stores.ndjson", 200, len(whole.body)),
+        ("/stores.ndjson", 200, 0),
+    ]
+    log.written.clear()
+    writer.transport.abort()
+    async with asyncio.timeout(SECONDS):
+        await log.written.wait()
+    assert 0 < log.entries[-1].bytes < len(whole.body)
+    text = (await ask(client, "/metrics")).body.decode()
+    assert 'requests_total{method="GET",route="/stores.ndjson",status="200"} 2.0' in text
+
+
+ACCEPTED: Final = {
+    "application/geo+json": True,
+    "Application/Geo+JSON;charset=utf-8": True,
+    "application/geo+json;q=0": False,
+    "application/geo+json;q=0.5, application/json;q=0.5": True,
+    "application/geo+json;q=0.5, application/json": False,
+    "application/geo+json;q=0.5, */*": False,
+    "application/geo+json;q=0.5, */*;q=0.4": True,
+    "application/geo+json;q=0.5, application/*;q=0.6, */*;q=0.1": False,
+    "application/geo+json;q=0.5, application/json;q=0.1, application/*;q=0.6": True,
+    "application/*": False,
+    "*/*": False,
+    "text/html, application/geo+json;profile=x;q=0.3": True,
+}
+
+
+@pytest.mark.parametrize(("accept", "wanted"), ACCEPTED.items())
+async def test_a_page_of_stores_is_geojson_if_it_is_named_and_not_below_json(
+    client: Client,
+    accept: str,
+    wanted: bool,  # noqa: FBT001 - from the table
+) -> None:
+    reply = await ask(client, "/stores", f"Accept: {accept}")
+    assert reply.headers["Content-Type"] == ("application/geo+json" if wanted else "application/json")
+    assert next(iter(reply.json())) == ("type" if wanted else "limit")
+    assert (await ask(client, "/companies", f"Accept: {accept}")).headers["Content-Type"] == "application/json"
+    assert (await ask(client, "/stores/s1", f"Accept: {accept}")).headers["Content-Type"] == "application/json"
+    assert (await ask(client, "/stores?limit=0", f"Accept: {accept}")).headers["Content-Type"] == "application/json"
+
+
+GEO_JSON: Final = "Accept: application/geo+json"
+
+
+async def test_a_page_of_geojson(client: Client) -> None:
+    reply = await ask(client, "/stores?limit=1&page_num=2&key=secret&fields=name&city=&facets=is_open", GEO_JSON)
+    link = "/stores?limit=1&fields=name&city=&facets=is_open&page_num="
+    assert reply.json() == {
+        "type": "FeatureCollection",
+        "numberMatched": 4,
+        "numberReturned": 1,
+        "links": [
+            {"href": f"{link}3", "rel": "next", "type": "application/geo+json"},
+            {"href": f"{link}1", "rel": "prev", "type": "application/geo+json"},
+        ],
+        "features": [{"type": "Feature", "id": "s4", "geometry": None, "properties": {"name": None}}],
+        "facets": {"is_open": {"distinct": 2, "values": [{"value": True, "count": 3}, {"value": False, "count": 1}]}},
+    }
+    plain = await ask(client, "/stores?limit=1&page_num=2&key=secret&fields=name&city=&facets=is_open")
+    assert (reply.headers["Link"], reply.etag != plain.etag) == (plain.headers["Link"], True)
+    located = (await ask(client, "/stores?store_id=s1", GEO_JSON)).json()["features"]
+    assert [each["geometry"] for each in located] == [{"type": "Point", "coordinates": [-79.4, 43.7]}]
+
+
+async def test_a_page_of_geojson_has_the_tag_of_its_links(client: Client) -> None:
+    asked = ["/stores?city=toronto", "/stores?city=Toronto", "/stores?city=Toronto&key=x", "/stores?key=y&city=Toronto"]
+    tags: list[Any] = [(await ask(client, target, GEO_JSON)).etag for target in asked]
+    assert len(set(tags)) == 2
+    assert tags[1] == tags[2] == tags[3]
+
+
+async def test_beyond_the_last_page_of_geojson_and_where_nothing_is_found(client: Client) -> None:
+    beyond = (await ask(client, "/stores?limit=3&page_num=9", GEO_JSON)).json()
+    assert ([link["href"] for link in beyond["links"]], beyond["features"]) == (["/stores?limit=3&page_num=2"], [])
+    nothing = (await ask(client, "/stores?q=nothing+has+this&page_num=2", GEO_JSON)).json()
+    assert (nothing["links"], nothing["numberMatched"], nothing["numberReturned"]) == ([], 0, 0)
+
+
+async def test_without_a_key_under_no_auth(site_client: SiteClient) -> None:
+    open_to_all = await site_client(needs_key=False)
+    assert (await RequestSpec("/stores.csv", key="").send(open_to_all)).status == 200
+    assert b"Vary: Accept-Encoding, Prefer, X-Dataset-Version\r\n" in await ask_raw(open_to_all, "/stores.csv")
