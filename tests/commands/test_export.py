@@ -8,7 +8,7 @@ from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
-from tests.baking.random_data_sets import random_data_set
+from tests.baking.random_data_sets import baked_file, random_data_set
 from tests.directory import store, write_directory
 from tests.loaded import serve
 from tests.program import run, run_here
