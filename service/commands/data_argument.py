@@ -37,6 +37,6 @@ def check_read_options(settings: Settings) -> None:
 def check_target(data: Path, file: Path) -> None:
     """Raise a usage error for a FILE that cannot be written, or is DATA."""
     if not file.name:
-        raise click.BadParameter("a file name is needed", param_hint="FILE")
+        raise click.BadParameter("must be a file name", param_hint="FILE")
     if is_file(data) and is_file(file) and data.samefile(file):
-        raise click.BadParameter("this is the data file: another name is needed", param_hint="FILE")
+        raise click.BadParameter("this is the data file: choose another name", param_hint="FILE")

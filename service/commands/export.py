@@ -60,7 +60,7 @@ def export(data: Path, file: Path, *, resource: str, query: str, **values: Any) 
     kind, ending = _RESOURCES[resource], file.suffix.removeprefix(".")
     if ending not in WRITERS or (kind.coordinates is None and ending == "geojson"):
         endings = ", ".join(f".{each}" for each in WRITERS if each != "geojson" or kind.coordinates)
-        raise click.BadParameter(f"a name that ends with one of {endings} is needed", param_hint="FILE")
+        raise click.BadParameter(f"must end with one of {endings}", param_hint="FILE")
     parsed, settings = _parse(kind, ending, query), make_settings(values)
     check_read_options(settings)
     try:

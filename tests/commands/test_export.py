@@ -46,6 +46,7 @@ async def test_the_bytes_are_those_of_the_service(folder: Path, tmp_path: Path, 
             assert file.read_bytes() == reply.body
 
 
+@pytest.mark.process
 def test_it_is_a_program(folder: Path, tmp_path: Path) -> None:
     ended = run("export", folder, tmp_path / "all.ndjson")
     assert (ended.returncode, ended.stderr) == (0, "")

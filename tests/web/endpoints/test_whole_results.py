@@ -332,6 +332,6 @@ async def test_beyond_the_last_page_of_geojson_and_where_nothing_is_found(client
 
 
 async def test_without_a_key_under_no_auth(site_client: SiteClient) -> None:
-    open_to_all = await site_client(needs_key=False)
+    open_to_all = await site_client(no_auth=True)
     assert (await RequestSpec("/stores.csv", key="").send(open_to_all)).status == 200
     assert b"Vary: Accept-Encoding, Prefer, X-Dataset-Version\r\n" in await ask_raw(open_to_all, "/stores.csv")
