@@ -33,6 +33,19 @@ def test_consecutive_and_scattered_indices_give_the_same_bytes(indices: list[int
     )
 
 
+@given(st.lists(st.binary(min_size=1, max_size=9), min_size=1, max_size=12), st.integers(1, 30), st.data())
+def test_lines_and_parts_have_all_strings_in_order(strings: list[bytes], size: int, data: st.DataObject) -> None:
+    array = StringArray.of(strings)
+    indices = np.array(data.draw(st.lists(st.integers(0, len(strings) - 1))), np.int32)
+    assert bytes(array.lines(indices)) == b"".join(strings[index][:-1] + b"\n" for index in indices)
+    parts = [part.tolist() for part in array.parts(indices, size)]
+    assert [index for part in parts for index in part] == indices.tolist()
+    lengths = [sum(len(strings[index]) for index in part) for part in parts]
+    assert all(len(part) == 1 or length <= size for part, length in zip(parts, lengths, strict=True))
+    following = [len(strings[part[0]]) for part in parts[1:]]
+    assert all(length + first > size for length, first in zip(lengths, following, strict=False))
+
+
 @given(STRINGS, st.binary(max_size=4))
 def test_a_string_is_found_at_its_index(strings: list[bytes], other: bytes) -> None:
     distinct = sorted({*strings})

@@ -1,18 +1,27 @@
 """Content codings (RFC 9110 section 12.5.3)."""
 
-from collections.abc import Sequence
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import brotli
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from service.snapshot.snapshot import SnapshotHolder
+from service.web.headers import content_coding
 from tests.directory import company, store, write_directory
 from tests.loaded import serve
 from tests.web.conftest import SiteClient
 from tests.web.live import HEADERS, Client, stable_fields
 from tests.web.negotiation import CODINGS, MIN_BYTES, negotiated
 from tests.web.reply import ask
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 # Below 1 KiB, between, and above 32 KiB.
 TINY, SHORT, LONG = "/companies/acme", "/stores?limit=10", "/stores"
@@ -25,6 +34,46 @@ BAD_WEIGHTS = (";q=", ";q=2", ";q=1.001", ";q=-1", ";q=x", ";q=nan", ";q=1e0", "
 NAMES = ("gzip", "GZip", "x-gzip", "X-GZIP", "br", "Br", "zstd", "ZSTD", "identity", "Identity", "*")
 UNKNOWN = ("deflate", "compress", "gzip2", "dcb", "gz", "brotli")
 GARBAGE = ("", " ", "@@", '"gzip"', "gzip br", ";q=1", "=", "gzip/1", "é", "q=1;gzip")
+
+
+def of_brotli() -> Callable[[bytes], bytes]:
+    decoder = brotli.Decompressor()
+    ready = getattr(decoder, "can_accept_more_data", lambda: True)  # since 1.2 it returns a part at a time
+
+    def decode(part: bytes) -> bytes:
+        decoded: bytes = decoder.process(part)
+        while not ready():
+            decoded += decoder.process(b"")
+        return decoded
+
+    return decode
+
+
+DECODERS: Mapping[str, Callable[[], Callable[[bytes], bytes]]] = {
+    "zstd": lambda: zstd.ZstdDecompressor().decompress,
+    "br": of_brotli,
+    "gzip": lambda: zlib.decompressobj(wbits=31).decompress,
+}
+
+
+@pytest.mark.parametrize("coding", content_coding.CODINGS, ids=lambda coding: coding.token)
+def test_each_piece_can_be_read_before_the_next_and_the_bytes_repeat(coding: content_coding.Coding) -> None:
+    pieces = [b"a" * 10, b"", memoryview(bytes(range(256)) * 999), b"end"]
+    decode, decoded, taken = DECODERS[coding.token](), b"", 0
+
+    def counted() -> Iterator[bytes | memoryview]:
+        nonlocal taken
+        for piece in pieces:
+            assert decoded == b"".join(pieces[:taken])
+            taken += 1
+            yield piece
+
+    encoded = []
+    for part in coding.encode_pieces(counted()):
+        encoded.append(part)
+        decoded += decode(bytes(part))
+    assert decoded == b"".join(pieces)
+    assert b"".join(coding.encode_pieces(iter(pieces))) == b"".join(encoded)
 
 
 def canonical(name: str) -> str:
