@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+
 def bind() -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
