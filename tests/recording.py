@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable
+from difflib import unified_diff
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -13,10 +14,13 @@ _IS_RECORDING: Final = os.environ.get("RECORD") == "1"
 
 def check_recorded(name: str, lines: Iterable[str]) -> None:
     """Require the lines that are recorded under a name, or record them."""
-    file, text = _FOLDER / f"{name}.txt", "".join(f"{line}\n" for line in lines)
+    file, found = _FOLDER / f"{name}.txt", "\n".join(lines)
     if _IS_RECORDING:
-        file.write_text(text, "utf-8")
-    assert text.split("\n") == file.read_text("utf-8").split("\n"), f"{file.name}: `make recordings` records the change"
+        file.write_text(f"{found}\n", "utf-8")
+    recorded = file.read_text("utf-8").removesuffix("\n")
+    different = list(unified_diff(recorded.split("\n"), found.split("\n"), "recorded", "found", lineterm="", n=0))
+    shown = "\n".join(line[:300] for line in different[:40])
+    assert found == recorded, f"{file.name} differs; if that is meant, `make recordings`:\n{shown}"
 
 
 def check_figures(pattern: str, figure: int, pages: Iterable[Path], *, within: float) -> None:

@@ -11,12 +11,15 @@ from typing import Final
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given, strategies as st
 
 from service.loading.dataset import load
 from service.reading.file_set.read_options import ReadOptions
 from tests.loading.data_files import STORE_FIELDS, Record, as_json, as_lines, load_files, packed, store
 from tests.zip_archives import zipped
+
+pytestmark = pytest.mark.process  # of Parquet
 
 DATE: Final = "created_at"
 DEGREES: Final = ("latitude", "longitude")
