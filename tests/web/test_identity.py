@@ -49,7 +49,11 @@ def test_each_coding_and_each_release_of_its_encoder_has_its_own_tag() -> None:
 
 def test_a_new_parameter_changes_no_tag_of_a_request_without_it() -> None:
     """Tags change with `OUTPUT` alone."""
-    asked = [("/stores", QUERY), ("/companies", Query()), ("/companies/{company_id}", "acme")]
+    asked: list[tuple[str, Query | str]] = [
+        ("/stores", QUERY),
+        ("/companies", Query()),
+        ("/companies/{company_id}", "acme"),
+    ]
     identities = [Identity(operation, parameters, "0123456789abcdef") for operation, parameters in asked]
     tags = [f"{each.operation} {entity_tag(each, IDENTITY)}" for each in identities]
     check_recorded("tags", [f"OUTPUT {OUTPUT}", *tags])
