@@ -17,21 +17,14 @@ from service.model.records import COMPANIES, STORES, Resource
 from tests.directory import company, store, write_directory
 from tests.engine import random_records
 from tests.engine.oracle import Record, flag
+from tests.interface_fields import STORE_FIELDS
 
 # One of each with a value in every field, so that no array is empty.
-STORE = store(
-    "s1",
-    parent_company_id="acme",
-    name="Örebro Ⅳ",
-    address_2="2nd floor",
-    province="ON",
-    postal_code="M5V 2T6",
-    phone_number="416",
-    latitude="43.70",
-    longitude="-79.4",
-    created_at="2024-01-03",
-    updated_at="2024-05-31 10:00",
-)
+VALUES = {"identifier": "acme", "words": "Örebro Ⅳ", "postal": "M5V 2T6", "number": "43.70", "instant": "2024-01-03"}
+STORE = {
+    **{field.name: VALUES[field.kind] for field in STORE_FIELDS if field.kind in VALUES},
+    **store("s1", longitude="-79.4", updated_at="2024-05-31 10:00"),
+}
 COMPANY = company(domain="acme.example", parent_company_id="acme", created_at="2020-01-02")
 GENERATED_AT = ["2024-05-31", "2024-05-31T10:00:00.5+02:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"]
 

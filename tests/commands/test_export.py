@@ -56,9 +56,9 @@ def test_it_is_a_program(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "why"),
     [
-        ("stores.xlsx", (), "a name that ends with one of .csv, .ndjson, .geojson is needed"),
-        ("stores", (), "a name that ends with one of .csv, .ndjson, .geojson is needed"),
-        ("c.geojson", ("--resource", "companies"), "a name that ends with one of .csv, .ndjson is needed"),
+        ("stores.xlsx", (), "must end with one of .csv, .ndjson, .geojson"),
+        ("stores", (), "must end with one of .csv, .ndjson, .geojson"),
+        ("c.geojson", ("--resource", "companies"), "must end with one of .csv, .ndjson"),
         ("s.csv", ("--query", "limit=5&sort_by=size"), "--query: sort_by: Input should be"),
         ("s.csv", ("--query", "limit=5"), "--query: limit: Extra inputs are not permitted"),
         ("s.csv", ("--resource", "shops"), "'shops' is not one of"),

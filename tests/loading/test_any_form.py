@@ -19,6 +19,8 @@ from service.read_options import ReadOptions
 from tests.loading.data_files import STORE_FIELDS, Record, as_json, as_lines, load_files, packed, store
 from tests.zip_archives import zipped
 
+pytestmark = pytest.mark.process  # of Parquet
+
 DATE: Final = "created_at"
 DEGREES: Final = ("latitude", "longitude")
 STORES: Final[Sequence[Record]] = [

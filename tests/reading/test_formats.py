@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from service.engine.table import Table
 from service.loading.dataset import Loaded
+from tests.interface_fields import STORE_FIELDS as FIELDS, members
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -100,12 +102,11 @@ def test_the_same_records_give_the_same_tables_in_every_format(tmp_path: Path, f
 def test_rows_have_their_fields_in_order(tmp_path: Path) -> None:
     loaded = load_as(tmp_path, "array.json", "")
 
-    assert rows(loaded)[0] == (
-        b'{"store_id":"s3","company_id":"c1","parent_company_id":null,"name":"A \\"quoted\\",\\r\\nbroken name",'
-        b'"address_1":"1 Elm St","address_2":null,"city":"Ada","province":null,"country":"Utopia","postal_code":null,'
-        b'"phone_number":null,"is_open":true,"latitude":"43.70","longitude":"-79.40",'
-        b'"created_at":"2024-05-31T00:00:00Z"},'
-    )
+    known = {"store_id": "s3", "company_id": "c1", "name": 'A "quoted",\r\nbroken name', "address_1": "1 Elm St"}
+    known |= {"city": "Ada", "country": "Utopia", "latitude": "43.70", "longitude": "-79.40"}
+    values = {**known, "is_open": True, "created_at": "2024-05-31T00:00:00Z"}
+    shown = {name: values.get(name) for name in members(FIELDS) if name != "updated_at"}
+    assert rows(loaded)[0] == msgspec.json.encode(shown) + b","
     assert rows(loaded)[3].endswith(
         b'"is_open":false,"latitude":null,"longitude":null,"updated_at":"2024-05-31T10:00:00.123456+02:00"},'
     )

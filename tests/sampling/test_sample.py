@@ -1,7 +1,6 @@
 """The files of a sample: the same bytes for the same numbers, valid, and written atomically."""
 
 import csv
-import hashlib
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import pytest
 from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES
 from service.sampling.sample_data_set import DataSetExists, SampleFormat, write_sample
+from tests.recording import check_recorded, fingerprint
 
 NUMBERS = [(0, 0), (0, 1), (1, 1), (5, 3), (3, 40), (600, 120)]
 
@@ -33,21 +33,16 @@ def small_disk(size: int) -> Iterator[None]:
 
 
 # Users share seeds, so these bytes must not change.
-@pytest.mark.parametrize(
-    ("file_format", "digest"),
-    [
-        (SampleFormat.JSON, "eac18be57145bc3d1cff22db49fc0435cf280326361f673d5c0a0a3985cdcead"),
-        (SampleFormat.JSONL, "f7328bafc033609088f56843cd5f43460099f269dbdceea4d28fbedf2a757e47"),
-        (SampleFormat.CSV, "279bd1750b27fce28199ec3c0660e22a1673a878493960f04848eb8931aab82e"),
-    ],
-)
-def test_the_same_numbers_give_the_same_bytes_on_every_machine(
-    tmp_path: Path, file_format: SampleFormat, digest: str
-) -> None:
+@pytest.mark.parametrize("file_format", SampleFormat)
+def test_the_same_numbers_give_the_same_bytes_on_every_machine(tmp_path: Path, file_format: SampleFormat) -> None:
+    """Of each file some lines are recorded, and a digest of all."""
     write_sample(tmp_path, stores=500, companies=30, seed=42, file_format=file_format)
     files = contents(tmp_path)
     assert sorted(files) == [f"companies.{file_format}", f"stores.{file_format}"]
-    assert hashlib.sha256(b"".join(files[name] for name in sorted(files))).hexdigest() == digest
+    lines = []
+    for name, content in sorted(files.items()):
+        lines += [f"{name}: {fingerprint(content)}", *content.decode().splitlines()[::50]]
+    check_recorded(f"sample_{file_format}", lines)
 
 
 def test_another_seed_gives_other_bytes(tmp_path: Path) -> None:

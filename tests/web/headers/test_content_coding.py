@@ -58,7 +58,7 @@ DECODERS: Mapping[str, Callable[[], Callable[[bytes], bytes]]] = {
 
 @pytest.mark.parametrize("coding", content_coding.CODINGS, ids=lambda coding: coding.token)
 def test_each_piece_can_be_read_before_the_next_and_the_bytes_repeat(coding: content_coding.Coding) -> None:
-    pieces = [b"a" * 10, b"", memoryview(bytes(range(256)) * 999), b"end"]
+    pieces: list[bytes | memoryview] = [b"a" * 10, b"", memoryview(bytes(range(256)) * 999), b"end"]
     decode, decoded, taken = DECODERS[coding.token](), b"", 0
 
     def counted() -> Iterator[bytes | memoryview]:
