@@ -15,9 +15,11 @@ from service.web.connections.limits import ADMIN_CONNECTIONS, Limits
 from service.web.connections.server import limit_unacknowledged, runner
 from service.web.endpoints.cluster_route import cluster_route
 from service.web.endpoints.documents import document_routes
+from service.web.endpoints.explorer_files import explorer_routes
 from service.web.endpoints.metrics import METRICS_PATH, metrics_route
 from service.web.endpoints.probes import probe_routes
 from service.web.endpoints.resources import ServedData, record_routes
+from service.web.endpoints.start_page import start_route
 from service.web.endpoints.whole_results import whole_result_routes
 from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.pipeline.app import App
@@ -55,8 +57,10 @@ def make_site(
     data, probes = ServedData(snapshots, settings), probe_routes(snapshots)
     records = (*record_routes(data), cluster_route(data), *whole_result_routes(data))
     documented = records if settings.admin else (*records, *probes)
-    openapi = openapi_document([route.operation for route in documented if route.operation is not None])
-    public = (*records, *document_routes(openapi))
+    operations = [route.operation for route in documented if route.operation is not None]
+    openapi = openapi_document(operations)
+    documents = document_routes(openapi, has_explorer=not settings.no_explorer)
+    public = (*records, *documents, *explorer_routes(settings), start_route(operations, settings))
     paths = [route.path for route in (*public, *probes)]
     slot, trusted = snapshots.slot, parse_trusted_proxies(settings.trusted_proxy)
     traffic = Counters([*paths, METRICS_PATH, UNMATCHED], slot)

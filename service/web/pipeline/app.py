@@ -115,7 +115,7 @@ class App:
             if principal.rate is not None:
                 exchange.rate_limit = await self._rate_limits.check(principal.name, principal.rate)
         if isinstance(route, AnswerRoute):
-            return route.answer(self._is_authenticated(fields))
+            return route.answer(fields, self._is_authenticated(fields))
         plan = route.plan(Call(segment, request.query, fields))
         if fields.is_conditional and (tag := await unchanged(plan, fields)) is not None:
             return plan.not_modified(tag)
@@ -161,7 +161,7 @@ class App:
         """Redirect a known path with one trailing slash. Raises `UnknownPath` for any other path."""
         without_slash = path.removesuffix("/")
         known, _ = self._routes.find(without_slash)
-        if without_slash == path or known is None:
+        if without_slash in (path, "/") or known is None:
             raise UnknownPath
         location = header_lines({"Location": without_trailing_slash(path, query)})
         return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)

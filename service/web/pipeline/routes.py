@@ -40,9 +40,9 @@ class _Path(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerRoute(_Path, frozen=True, kw_only=True):
-    """A path that a function answers, which gets whether the request has a valid key."""
+    """A path that a function answers, which gets the header fields and whether the request has a valid key."""
 
-    answer: Callable[[bool], Answer]
+    answer: Callable[[RequestFields, bool], Answer]
 
 
 class ResourceRoute(_Path, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ class Routes:
         return self._match(path.removeprefix("/").split("/", _MAX_SEGMENTS))
 
     def _match(self, segments: list[str]) -> Match:
-        if len(segments) > _MAX_SEGMENTS:
+        if len(segments) > _MAX_SEGMENTS or segments == [""]:  # an empty path is not that of /
             return None, ""
         names = tuple(map(self._name, segments))
         route = self._routes.get(names)
