@@ -60,9 +60,9 @@ def _file(path: str, body: bytes, media_type: str) -> ResourceRoute:
     return document_route(path, body, media_type, _POLICY)
 
 
-def document_route(path: str, body: bytes, media_type: str, headers: HeaderLines) -> ResourceRoute:
-    """Return the route of a document, which never changes while the service runs."""
+def document_route(path: str, body: bytes, media_type: str, headers: HeaderLines, *, group: str = "") -> ResourceRoute:
+    """Return the route of a document, which never changes while the service runs; it may be one of a group."""
     identified = Identified(Identity(path, "", sha256(body).hexdigest(), media_type))
     common = CommonHeaders(headers=headers, vary=hdrs.ACCEPT_ENCODING)
     document = Plan(identified, common, Document(body), is_document=True)
-    return ResourceRoute(path=path, plan=lambda _: document)
+    return ResourceRoute(path=path, plan=lambda _: document, group=group)

@@ -16,6 +16,8 @@ from service.web.pipeline.routes import Route
 
 _MEDIA_TYPES: Final = {"css": STYLE, "js": SCRIPT, "json": JSON, "svg": "image/svg+xml"}
 _PAGE: Final = "page.html"
+# Its other files are counted as one.
+_FILES: Final = f"{EXPLORER_PATH}/{{file}}"
 # Of the map library: what is served of release 1.9.4.
 _LEAFLET: Final = ("leaflet.css", "leaflet.js")
 
@@ -36,7 +38,13 @@ def _routes(key: str, tiles: str, attribution: str) -> tuple[Route, ...]:
     return (
         document_route(EXPLORER_PATH, page.encode(), HTML, headers),
         *(
-            document_route(f"{EXPLORER_PATH}/{name}", file.read_bytes(), _MEDIA_TYPES[name.rpartition(".")[2]], headers)
+            document_route(
+                f"{EXPLORER_PATH}/{name}",
+                file.read_bytes(),
+                _MEDIA_TYPES[name.rpartition(".")[2]],
+                headers,
+                group=_FILES,
+            )
             for name, file in sorted(files.items())
         ),
     )

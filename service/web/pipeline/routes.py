@@ -28,10 +28,20 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class _Path(msgspec.Struct, frozen=True, kw_only=True):
-    """A path; `operation` describes it in the OpenAPI document, None if it is not in there."""
+    """A path.
+
+    operation  describes it in the OpenAPI document; None if it is not in there
+    group      what its requests are counted and logged as, if not as those of the path
+    """
 
     path: str
     operation: Operation | None = None
+    group: str = ""
+
+    @property
+    def label(self) -> str:
+        """What its requests are counted and logged as."""
+        return self.group or self.path
 
     @property
     def protected(self) -> bool:
