@@ -40,6 +40,7 @@ ROWS = re.findall(r"^\| ([^|]*\.py`\)[^|]*)\|.*\| (\d+) MiB[^|]*\|$", TEXT, re.M
 # Caches of what the program itself declares, each once: their keys do not come from clients.
 OF_CONSTANTS = {
     "service.engine.row_csv",
+    "service.engine.whole_csv",
     "service.loading.countries",
     "service.model.openapi",
     "service.model.records",

@@ -20,7 +20,14 @@ from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.web.live import DEFAULTS, WITH_ADMIN
 
-PROTECTED = ["/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/clusters"]
+FILES = {
+    "/stores.csv": "text/csv; charset=utf-8",
+    "/stores.ndjson": "application/x-ndjson",
+    "/stores.geojson": "application/geo+json",
+    "/companies.csv": "text/csv; charset=utf-8",
+    "/companies.ndjson": "application/x-ndjson",
+}
+PROTECTED = ["/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/clusters", *FILES]
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +114,24 @@ def test_only_the_operations_on_records_require_a_key(document: Any) -> None:
     }
     security = {path: operation(document, path)["security"] for path in document["paths"]}
     assert security == {path: [{"APIKeyHeader": []}] * (path in PROTECTED) for path in document["paths"]}
+
+
+@pytest.mark.parametrize(("path", "media_type"), FILES.items())
+def test_a_file_has_the_parameters_of_its_list_but_for_pages_and_facets(
+    document: Any, path: str, media_type: str
+) -> None:
+    listed = set(query_parameters(document, path.partition(".")[0])) - {"limit", "page_num", "facets"}
+    assert set(query_parameters(document, path)) == listed | ({"bom"} if path.endswith("csv") else set())
+    found = operation(document, path)["responses"]["200"]
+    assert list(found["content"]) == [media_type]
+    assert {"X-Total-Count", "Content-Disposition"} <= set(found["headers"])
+    assert "Link" not in found["headers"]
+
+
+def test_a_page_of_stores_has_two_media_types(document: Any) -> None:
+    both = ["application/json", "application/geo+json"]
+    assert list(operation(document, "/stores")["responses"]["200"]["content"]) == both
+    assert list(operation(document, "/companies")["responses"]["200"]["content"]) == both[:1]
 
 
 def errors() -> Iterator[type[RequestError]]:

@@ -38,12 +38,11 @@ GARBAGE = ("", " ", "@@", '"gzip"', "gzip br", ";q=1", "=", "gzip/1", "é", "q=1
 
 def of_brotli() -> Callable[[bytes], bytes]:
     decoder = brotli.Decompressor()
-    ready = getattr(decoder, "can_accept_more_data", lambda: True)  # since 1.2 it returns a part at a time
 
     def decode(part: bytes) -> bytes:
         decoded: bytes = decoder.process(part)
-        while not ready():
-            decoded += decoder.process(b"")
+        while more := decoder.process(b""):  # since 1.2 it returns a part at a time
+            decoded += more
         return decoded
 
     return decode
