@@ -117,6 +117,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cors_origin: Annotated[
         Texts, Help("HTTP", "ORIGIN", "Let web pages of this origin read responses; * allows any. Repeatable.")
     ] = ()
+    no_explorer: Annotated[bool, Help("HTTP", "", "Do not serve /explorer, the page for people.")] = False
+    tiles: Annotated[
+        Text, Help("HTTP", "URL", "Show map tiles of this URL in /explorer: https://host/{z}/{x}/{y}.png.")
+    ] = ""
+    tiles_attribution: Annotated[Text, Help("HTTP", "TEXT", "Name the source of the tiles on the map.")] = ""
     server_timing: Annotated[bool, Help("HTTP", "", "Send each response's latency in a Server-Timing header.")] = False
 
     access_log: Annotated[

@@ -109,6 +109,7 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
         public=public,
         admin=admin,
         made_key=made_key,
+        has_explorer=policy.explorer is not None,
         open_to_all=settings.no_auth,
         to_stderr=settings.access_log == STANDARD_OUTPUT,
     )

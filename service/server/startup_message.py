@@ -3,6 +3,7 @@
 import shlex
 import sys
 from contextlib import suppress
+from typing import TextIO
 
 import msgspec
 
@@ -16,6 +17,7 @@ class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Prints where the service listens and how to call it.
 
     admin        the address of probes and metrics; without sockets if they are on the public one
+    has_explorer whether the page for people is served
     made_key     the key, if it was made for this run
     open_to_all  whether no key is needed
     to_stderr    whether standard output is used for the access log
@@ -23,6 +25,7 @@ class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
 
     public: Listener
     admin: Listener
+    has_explorer: bool
     made_key: str | None
     open_to_all: bool
     to_stderr: bool
@@ -45,9 +48,19 @@ class StartupMessage(msgspec.Struct, frozen=True, kw_only=True):
             self._print(f"Try: curl {key}--unix-socket {shlex.quote(path)} 'http://localhost/stores?limit=2'")
             return
         self._print(f"Try: curl {key}{shlex.quote(f'{url}/stores?limit=2')}")
+        if self.has_explorer:
+            self._print(f"Explore: {url}/explorer{self._fragment()}")
         self._print(f"Docs: {url}/docs")
+
+    def _fragment(self) -> str:
+        """Return the key for the page, if a person reads the link: logs of containers are kept for longer."""
+        return f"#key={self.made_key}" if self.made_key is not None and self._file.isatty() else ""
+
+    @property
+    def _file(self) -> TextIO:
+        return sys.stderr if self.to_stderr else sys.stdout
 
     def _print(self, line: str) -> None:
         """Print a line. Errors, such as a closed pipe, do not end the service."""
         with suppress(OSError):
-            print(line, file=sys.stderr if self.to_stderr else sys.stdout, flush=True)
+            print(line, file=self._file, flush=True)

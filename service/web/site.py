@@ -15,9 +15,11 @@ from service.web.connections.limits import ADMIN_CONNECTIONS, Limits
 from service.web.connections.server import limit_unacknowledged, runner
 from service.web.endpoints.cluster_route import cluster_route
 from service.web.endpoints.documents import document_routes
+from service.web.endpoints.explorer_files import explorer_routes
 from service.web.endpoints.metrics import METRICS_PATH, metrics_route
 from service.web.endpoints.probes import probe_routes
 from service.web.endpoints.resources import ServedData, record_routes
+from service.web.endpoints.start_page import start_route
 from service.web.headers.forwarded import parse_trusted_proxies
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, no_authentication
@@ -55,7 +57,8 @@ def make_site(
     records = (*record_routes(data), cluster_route(data))
     documented = records if settings.admin else (*records, *probes)
     openapi = openapi_document([route.operation for route in documented if route.operation is not None])
-    public = (*records, *document_routes(openapi))
+    pages = (*document_routes(openapi), *explorer_routes(policy), start_route(documented, policy))
+    public = (*records, *pages)
     paths = [route.path for route in (*public, *probes)]
     slot, trusted = snapshots.slot, parse_trusted_proxies(settings.trusted_proxy)
     traffic = Counters([*paths, METRICS_PATH, UNMATCHED], slot)

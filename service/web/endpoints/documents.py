@@ -12,15 +12,15 @@ from swagger_ui_bundle import swagger_ui_path
 from service.model.operation import JSON
 from service.web.answers.answer import Answer
 from service.web.formats.document import Document
-from service.web.headers.header_lines import header_lines
+from service.web.headers.header_lines import HeaderLines, header_lines
 from service.web.headers.links import HELP_PATH
 from service.web.pipeline.identity import Identified, Identity
 from service.web.pipeline.plan import CommonHeaders, Plan
 from service.web.pipeline.routes import AnswerRoute, ResourceRoute, Route
 
-_HTML: Final = "text/html; charset=utf-8"
-_SCRIPT: Final = "text/javascript; charset=utf-8"
-_STYLE: Final = "text/css; charset=utf-8"
+HTML: Final = "text/html; charset=utf-8"
+SCRIPT: Final = "text/javascript; charset=utf-8"
+STYLE: Final = "text/css; charset=utf-8"
 _POLICY: Final = header_lines(
     {
         "Cache-Control": "no-cache",
@@ -37,23 +37,28 @@ _NO_ICON: Final = Answer(
 
 def document_routes(openapi: bytes) -> tuple[Route, ...]:
     """Return the routes of the OpenAPI document, and of the page that shows it with its assets."""
-    return _document("/openapi.json", openapi, JSON), *_page_routes()
+    return document_route("/openapi.json", openapi, JSON, _POLICY), *_page_routes()
 
 
 @cache  # the files do not change; the digest of the script takes longer than all other routes
 def _page_routes() -> tuple[Route, ...]:
     page, swagger_ui = resources.files("service.web.endpoints") / "docs", swagger_ui_path
     return (
-        _document(HELP_PATH, (page / "page.html").read_bytes(), _HTML),
-        _document("/docs/page.js", (page / "page.js").read_bytes(), _SCRIPT),
-        _document("/docs/swagger-ui.css", (swagger_ui / "swagger-ui.css").read_bytes(), _STYLE),
-        _document("/docs/swagger-ui-bundle.js", (swagger_ui / "swagger-ui-bundle.js").read_bytes(), _SCRIPT),
+        _file(HELP_PATH, (page / "page.html").read_bytes(), HTML),
+        _file("/docs/page.js", (page / "page.js").read_bytes(), SCRIPT),
+        _file("/docs/swagger-ui.css", (swagger_ui / "swagger-ui.css").read_bytes(), STYLE),
+        _file("/docs/swagger-ui-bundle.js", (swagger_ui / "swagger-ui-bundle.js").read_bytes(), SCRIPT),
         AnswerRoute(path="/favicon.ico", answer=lambda _: _NO_ICON),
     )
 
 
-def _document(path: str, body: bytes, media_type: str) -> ResourceRoute:
+def _file(path: str, body: bytes, media_type: str) -> ResourceRoute:
+    return document_route(path, body, media_type, _POLICY)
+
+
+def document_route(path: str, body: bytes, media_type: str, headers: HeaderLines) -> ResourceRoute:
+    """Return the route of a document, which never changes while the service runs."""
     identified = Identified(Identity(path, "", sha256(body).hexdigest(), media_type))
-    common = CommonHeaders(headers=_POLICY, vary=hdrs.ACCEPT_ENCODING)
+    common = CommonHeaders(headers=headers, vary=hdrs.ACCEPT_ENCODING)
     document = Plan(identified, common, Document(body), is_document=True)
     return ResourceRoute(path=path, plan=lambda _: document)

@@ -45,13 +45,19 @@ class AnswerRoute(_Path, frozen=True, kw_only=True):
     answer: Callable[[bool], Answer]
 
 
+class ChoiceRoute(_Path, frozen=True, kw_only=True):
+    """A path that a function answers by the header fields of the request."""
+
+    choose: Callable[[RequestFields], Answer]
+
+
 class ResourceRoute(_Path, frozen=True, kw_only=True):
     """The path of a resource: a function returns the plan of the answer to a call. Raises `RequestError`."""
 
     plan: Callable[[Call], Plan]
 
 
-Route: TypeAlias = AnswerRoute | ResourceRoute
+Route: TypeAlias = AnswerRoute | ChoiceRoute | ResourceRoute
 
 # A route, or None, and the raw value of its path parameter.
 Match = tuple[Route | None, str]

@@ -1,0 +1,406 @@
+// The page: it connects the address, the requests and what is seen.
+
+import { forgetKey, isRemembered, storeKey, storedKey, takeKey } from "../docs/key.js";
+import { Api, ApiError } from "./api.js";
+import { Card, pointOf } from "./card.js";
+import { byId, element, say, watchMenus } from "./dom.js";
+import { Filters, MENUS } from "./filters.js";
+import { List, ROWS, sayTotal } from "./list.js";
+import { State } from "./state.js";
+import { TEXT, fieldLabel, formatDay, formatMoment, formatNumber } from "./strings.js";
+import { TakeAway } from "./takeaway.js";
+
+const TYPING_MILLISECONDS = 150;
+const LOOK_MILLISECONDS = 60_000;
+const MOST_NAMES = 200; // companies of one request, whose identifiers are in its address
+
+takeKey();
+const settings = document.body.dataset;
+const needsKey = settings.needsKey === "true";
+const members = (settings.members ?? "").split(" ");
+const filterNames = [...(settings.filters ?? "").split(" "), "near", "radius", "bbox", "q"];
+for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-text]"))) {
+  part.textContent = /** @type {any} */ (TEXT)[part.dataset.text ?? ""];
+}
+byId("q").placeholder = TEXT.searchHint;
+
+const state = new State();
+const api = new Api(storedKey);
+/** @type {Map<string, string>} names of companies by identifier */
+const names = new Map();
+const companyName = (/** @type {string} */ id) => names.get(id) ?? id;
+
+const list = new List(
+  { table: byId("table"), pager: byId("pager"), columns: byId("columns"), empty: byId("empty") },
+  members,
+  {
+    companyName,
+    linkTo: (id) => state.linkTo(id),
+    onOpen: (id) => state.show({ store: id }),
+    onChange: (values) => ("clear" in values ? state.clear() : state.set(values)),
+  },
+);
+const filters = new Filters({ menus: byId("menus"), chips: byId("chips"), suggestions: byId("suggestions") }, state, {
+  companyName,
+  known: filterNames,
+  onNear: locate,
+  onPick: () => {
+    showTab("map");
+    closeMenus();
+    note(TEXT.picking);
+    map?.pick();
+  },
+});
+const card = new Card(byId("card"), api, {
+  linkTo: (id) => State.permanent(id),
+  onClose: () => {
+    const { id } = card;
+    state.show({ store: "" });
+    list.focus(id);
+  },
+  onNear: (near) => state.set({ near, bbox: "" }),
+  onCompany: (id) => state.set({ company_id: id }),
+  onShow: (point) => {
+    showTab("map");
+    map?.goTo(point);
+  },
+});
+const takeAway = new TakeAway(
+  /** @type {HTMLElement} */ (byId("take-away").querySelector(".panel")),
+  api,
+  () => state.selection,
+  needsKey,
+);
+
+/** @type {import("./map.js").StoreMap | null} */
+let map = null;
+/** @type {Promise<void> | null} */
+let mapLoading = null;
+let abort = new AbortController();
+/** What the map was fitted to: another order or page does not move it. */
+let fitted = "";
+/** The version of the rows and of the numbers at the foot. */
+let version = "";
+let stated = "";
+let total = 0;
+
+/** Show what the address says. */
+async function refresh() {
+  abort.abort();
+  abort = new AbortController();
+  const { signal } = abort;
+  const search = byId("q");
+  if (document.activeElement !== search || search.value.trim() !== state.get("q").trim()) search.value = state.get("q");
+  filters.showState();
+  if (needsKey && !storedKey()) return showProblem(new ApiError("key"));
+  list.busy(true);
+  try {
+    const query = request();
+    const { body, version: of, modified } = await api.get("stores", query, signal);
+    version = of;
+    total = body.total_count;
+    showProblem(null);
+    const fields = state.all("fields").flatMap((each) => each.split(","));
+    list.show(body, { fields, query: state.get("q"), near: state.get("near") !== "" });
+    list.select(card.id);
+    sayTotal(byId("total"), total);
+    document.title = `${TEXT.stores(total)} · Store Directory`;
+    filters.show(body.facets ?? {});
+    takeAway.show(total);
+    byId("newer").hidden = true;
+    await Promise.all([showMap(), addCounts(signal), addNames(body, signal), stateData(modified)]);
+  } catch (error) {
+    if (signal.aborted) return;
+    showProblem(error);
+  } finally {
+    if (!signal.aborted) list.busy(false);
+  }
+}
+
+/** @returns {URLSearchParams} the request for a page, with the counts of values */
+function request() {
+  const query = new URLSearchParams(state.query);
+  if (!query.get("limit")) query.set("limit", String(ROWS));
+  const fields = query.getAll("fields").join(",");
+  if (fields) query.set("fields", `${fields},store_id`);
+  query.set("facets", MENUS.join(","));
+  return query;
+}
+
+/** Count the values of filters that are set as if they were not: what else can be chosen. @param {AbortSignal} signal */
+async function addCounts(signal) {
+  const set = MENUS.filter((name) => state.all(name).length);
+  const counts = set.map(async (name) => {
+    const query = new URLSearchParams(state.selection);
+    for (const each of [name, "sort_by", "sort_order", "fields"]) query.delete(each);
+    query.set("limit", "1");
+    query.set("fields", "store_id");
+    query.set("facets", name);
+    const { body } = await api.get("stores", query, signal);
+    return body.facets;
+  });
+  filters.show(Object.assign({}, ...(await Promise.all(counts))));
+}
+
+/** @param {any} page @param {AbortSignal} signal */
+async function addNames(page, signal) {
+  const facet = page.facets?.company_id?.values ?? [];
+  const ids = [...page.data, ...facet.map((/** @type {any} */ each) => ({ company_id: each.value }))]
+    .map((each) => each.company_id)
+    .concat(state.all("company_id"))
+    .filter((id) => id && !names.has(id));
+  const wanted = [...new Set(ids)].slice(0, MOST_NAMES);
+  if (!wanted.length) return;
+  const query = new URLSearchParams({ fields: "company_id,name" });
+  for (const id of wanted) query.append("company_id", id);
+  const { body } = await api.get("companies", query, signal);
+  for (const id of wanted) names.set(id, id);
+  for (const company of body.data) names.set(company.company_id, company.name || company.company_id);
+  list.refresh();
+  filters.show(filters.facets);
+}
+
+/** Say how much data there is, and of when. @param {Date | null} modified */
+async function stateData(modified) {
+  if (stated === version) return;
+  stated = version;
+  const count = async (/** @type {string} */ path, /** @type {string} */ fields) =>
+    (await api.get(path, { limit: "1", fields })).body.total_count;
+  const [stores, companies] = await Promise.all([count("stores", "store_id"), count("companies", "company_id")]);
+  byId("state").replaceChildren(
+    element("span", {}, TEXT.stores(stores)),
+    element("span", {}, TEXT.companies(companies)),
+    modified && element("span", { title: formatMoment(modified) }, TEXT.age(formatDay(modified))),
+    element("span", { class: "version" }, TEXT.version(version)),
+  );
+}
+
+/** Show the map, which is loaded after the first rows. */
+async function showMap() {
+  if (getComputedStyle(byId("place")).display === "none" && map === null) return; // a phone's list
+  mapLoading ??= import("./map.js").then(async ({ StoreMap, loadLeaflet }) => {
+    const actions = {
+      onOpen: (/** @type {string} */ id) => state.show({ store: id }),
+      onArea: (/** @type {string} */ bbox) => state.set({ bbox }),
+      onPick: (/** @type {string} */ near) => {
+        note("");
+        state.set({ near, bbox: "" });
+      },
+      onMove: () => (byId("area").hidden = false),
+      onError: showProblem,
+      say: note,
+    };
+    const tiles = { url: settings.tiles ?? "", attribution: settings.attribution ?? "" };
+    map = new StoreMap(await loadLeaflet(), byId("map"), api, tiles, actions);
+  });
+  try {
+    await mapLoading;
+  } catch {
+    mapLoading = null;
+    note(TEXT.noMap);
+    return;
+  }
+  const query = state.selection;
+  for (const name of ["sort_by", "sort_order", "fields"]) query.delete(name);
+  const conditions = query.toString();
+  byId("area").hidden = true;
+  await map?.show(query, total, conditions !== fitted);
+  fitted = conditions;
+}
+
+/** Open or close the card that the address names. */
+async function showCard() {
+  const id = state.view.get("store") ?? "";
+  showTab(state.view.get("tab") === "map" ? "map" : "list", false);
+  if (id === card.id) return;
+  document.body.classList.toggle("with-card", id !== "");
+  list.select(id);
+  if (!id) {
+    card.close();
+    map?.select(null);
+    return;
+  }
+  if (needsKey && !storedKey()) return;
+  const row = list.page?.data.find((each) => each.store_id === id);
+  try {
+    const store = await card.open(id, row?.distance ?? null);
+    if (store && card.id === id) map?.select(pointOf(store));
+  } catch (error) {
+    showProblem(error);
+  }
+}
+
+/** @param {unknown} error show why there are no rows; null if there are */
+function showProblem(error) {
+  const problem = byId("problem");
+  const kind = error instanceof ApiError ? error.kind : error === null ? "" : "failed";
+  if (error !== null && !(error instanceof ApiError)) console.error(error);
+  byId("waiting").hidden = true;
+  byId("key-form").hidden = kind !== "key";
+  byId("key-menu").hidden = !needsKey || !storedKey() || kind === "key";
+  byId("q-error").hidden = true;
+  problem.hidden = !kind || kind === "key";
+  for (const id of ["rows", "pager"]) byId(id).hidden = kind !== "" && kind !== "offline";
+  if (kind && kind !== "offline") byId("empty").hidden = true;
+  if (!kind) {
+    byId("key-where").textContent = isRemembered() ? TEXT.keyKept : TEXT.keyOfTab;
+    filters.showInvalid([]);
+    return;
+  }
+  if (kind !== "offline") say(byId("total"), "");
+  if (kind === "key") {
+    byId("key-error").textContent = storedKey() ? TEXT.keyWrong : "";
+    byId("key-error").hidden = !storedKey();
+    forgetKey();
+    byId("key").focus();
+    return;
+  }
+  problem.replaceChildren(...described(/** @type {ApiError} */ (error)));
+}
+
+/** @param {ApiError} error @returns {HTMLElement[]} an error in words, with what to do */
+function described(error) {
+  const again = element("button", { type: "button", onclick: refresh }, TEXT.retry);
+  if (error.kind === "offline") return [element("h2", {}, TEXT.offline), element("p", {}, TEXT.offlineHint), again];
+  if (error.kind !== "invalid") return [element("h2", {}, TEXT.failed(error.status ?? 0)), again];
+  filters.showInvalid(error.items);
+  const items = error.items.map(({ loc: [, name], msg }) => {
+    if (name === "q") {
+      byId("q-error").hidden = false;
+      byId("q-error").textContent = msg;
+    }
+    const remove = { type: "button", onclick: () => state.set({ [name]: "" }) };
+    return element(
+      "li",
+      {},
+      element("strong", {}, fieldLabel(name)),
+      ` ${state.get(name) ? `“${state.all(name).join(", ")}”` : ""} ${msg} `,
+      element("button", remove, TEXT.remove(fieldLabel(name).toLowerCase())),
+    );
+  });
+  return [element("h2", {}, TEXT.invalidTitle), element("ul", {}, ...items)];
+}
+
+/** @param {string} text say something on the map */
+function note(text) {
+  byId("map-note").hidden = !text;
+  say(byId("map-note"), text);
+}
+
+function locate() {
+  note(TEXT.locating);
+  const failed = () => note(TEXT.noPosition);
+  if (!navigator.geolocation) return failed();
+  navigator.geolocation.getCurrentPosition(
+    ({ coords }) => {
+      note("");
+      closeMenus();
+      state.set({ near: `${coords.latitude.toFixed(5)},${coords.longitude.toFixed(5)}`, bbox: "" });
+    },
+    failed,
+    { timeout: 15_000, maximumAge: 60_000 },
+  );
+}
+
+function closeMenus() {
+  for (const menu of document.querySelectorAll("details.menu[open]")) menu.removeAttribute("open");
+}
+
+/** @param {string} tab on a phone, show the list or the map @param {boolean} [write] */
+function showTab(tab, write = true) {
+  document.body.classList.toggle("on-map", tab === "map");
+  for (const name of ["list", "map"]) byId(`tab-${name}`).setAttribute("aria-selected", String(name === tab));
+  if (write) state.show({ tab: tab === "map" ? "map" : "" });
+  if (tab === "map" && map === null && total) showMap();
+}
+
+/** Look whether newer data is served. */
+async function look() {
+  if (document.hidden || !version) return;
+  try {
+    await api.get("stores", { limit: "1", fields: "store_id" });
+  } catch {
+    // The next request of the person says why.
+  }
+}
+
+function listen() {
+  state.addEventListener("query", refresh);
+  state.addEventListener("view", showCard);
+  api.addEventListener("version", () => (byId("newer").hidden = version === "" || api.version === version));
+  api.addEventListener("answered", () => (byId("waiting").hidden = true));
+  api.addEventListener("waiting", (event) => {
+    const { status, seconds } = /** @type {CustomEvent} */ (event).detail;
+    byId("waiting").hidden = false;
+    byId("waiting").textContent = status === 429 ? TEXT.waiting(seconds) : TEXT.unavailable(seconds);
+  });
+  let timer = 0;
+  let typing = false;
+  const search = byId("q");
+  const ask = () => {
+    clearTimeout(timer);
+    state.set({ q: search.value.trim() ? search.value : "" }, { replace: typing });
+    typing = true;
+  };
+  search.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, TYPING_MILLISECONDS);
+  });
+  search.addEventListener("blur", () => (typing = false));
+  byId("search").addEventListener("submit", (/** @type {Event} */ event) => {
+    event.preventDefault();
+    ask();
+    typing = false;
+  });
+  byId("key-form").addEventListener("submit", (/** @type {Event} */ event) => {
+    event.preventDefault();
+    storeKey(byId("key").value.trim(), byId("key-remember").checked);
+    byId("key").value = "";
+    start();
+  });
+  byId("key-forget").addEventListener("click", () => {
+    forgetKey();
+    closeMenus();
+    refresh();
+  });
+  byId("newer").querySelector("button").addEventListener("click", () => {
+    names.clear();
+    refresh();
+  });
+  byId("area").addEventListener("click", () => map && state.set({ bbox: map.area(), near: "" }));
+  for (const name of ["list", "map"]) byId(`tab-${name}`).addEventListener("click", () => showTab(name));
+  byId("tabs").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    if (!["ArrowLeft", "ArrowRight"].includes(event.key)) return;
+    const other = document.body.classList.contains("on-map") ? "list" : "map";
+    showTab(other);
+    byId(`tab-${other}`).focus();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && map?.picking) {
+      map.cancelPick();
+      note("");
+    } else if (event.key === "Escape" && card.id) {
+      card.actions.onClose();
+    } else if (event.key === "/" && !/** @type {HTMLElement} */ (event.target).closest("input, textarea, select")) {
+      event.preventDefault();
+      search.focus();
+    }
+  });
+  addEventListener("online", refresh);
+  document.addEventListener("visibilitychange", look);
+  addEventListener("hashchange", () => {
+    if (!new URLSearchParams(location.hash.slice(1)).has("key")) return;
+    takeKey(); // a new link in this tab
+    start();
+  });
+  setInterval(look, LOOK_MILLISECONDS);
+}
+
+function start() {
+  refresh();
+  showCard();
+}
+
+watchMenus();
+listen();
+start();
