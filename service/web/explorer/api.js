@@ -66,6 +66,7 @@ export class Api extends EventTarget {
         throw new ApiError("offline");
       }
       if (response.status === 429 || response.status === 503) {
+        response.body?.cancel();
         await this.#wait(response, signal);
         continue;
       }
@@ -74,6 +75,7 @@ export class Api extends EventTarget {
         this.#note(response.headers.get(VERSION_HEADER));
         return response;
       }
+      if (response.status !== 422) response.body?.cancel();
       if (response.status === 401) throw new ApiError("key", 401);
       if (response.status === 422) throw new ApiError("invalid", 422, (await response.json()).detail);
       throw new ApiError(response.status === 404 ? "missing" : "failed", response.status);

@@ -4,7 +4,8 @@ import { element, say } from "./dom.js";
 import { TEXT, fieldLabel, formatDay, formatDistance, formatNumber } from "./strings.js";
 import { marked, wordsOf } from "./words.js";
 
-const DEFAULT_COLUMNS = ["name", "address_1", "city", "province", "country", "company_id", "is_open"];
+const DEFAULT_COLUMNS = ["name", "address_1", "city", "province", "country", "is_open"];
+const ORDERS = ["name", "city", "country", "created_at", "updated_at"];
 const NUMBERS = ["latitude", "longitude", "distance"];
 const DATES = ["created_at", "updated_at"];
 const SEARCHED = ["store_id", "name", "address_1", "address_2", "city", "province", "postal_code", "company_id"];
@@ -40,7 +41,7 @@ export function statusBadge(isOpen) {
 
 export class List {
   /**
-   * @param {{table: HTMLElement, pager: HTMLElement, columns: HTMLElement, empty: HTMLElement}} parts
+   * @param {{table: HTMLElement, pager: HTMLElement, columns: HTMLElement, order: HTMLSelectElement, empty: HTMLElement}} parts
    * @param {string[]} members the members of a record, in order
    * @param {ListActions} actions
    */
@@ -48,6 +49,10 @@ export class List {
     this.parts = parts;
     this.members = members;
     this.actions = actions;
+    parts.order.addEventListener("change", () => {
+      const [sort_by, sort_order] = parts.order.value.split(" ");
+      this.actions.onChange({ sort_by, sort_order: sort_order === "desc" ? "desc" : "" });
+    });
     /** @type {Page | null} */
     this.page = null;
   }
@@ -64,6 +69,7 @@ export class List {
     this.#drawEmpty(page);
     this.#drawPager(page);
     this.#drawColumns(view);
+    this.#drawOrder(page, view);
   }
 
   /** Write the names of companies, which come after the rows. */
@@ -209,6 +215,20 @@ export class List {
       element("span", { class: "pages" }, pages > 1 ? TEXT.page(current, pages) : ""),
       move(Math.min(current - 1, Math.max(pages, 1)), TEXT.previous, "‹"),
       move(current + 1, TEXT.next, "›"),
+    );
+  }
+
+  /** The order where there is no head of the table, on a phone. @param {Page} page @param {{near: boolean}} view */
+  #drawOrder(page, view) {
+    const current = `${page.sort_by} ${page.sort_order}`;
+    const names = [...(view.near ? ["distance"] : []), ...ORDERS];
+    const options = names.flatMap((name) => [
+      { value: `${name} asc`, text: TEXT.ascending(fieldLabel(name)) },
+      { value: `${name} desc`, text: TEXT.descending(fieldLabel(name)) },
+    ]);
+    if (!options.some(({ value }) => value === current)) options.unshift({ value: current, text: fieldLabel(page.sort_by) });
+    this.parts.order.replaceChildren(
+      ...options.map(({ value, text }) => element("option", { value, selected: value === current }, text)),
     );
   }
 

@@ -2,7 +2,7 @@
 
 import { ApiError } from "./api.js";
 import { element } from "./dom.js";
-import { TEXT, formatNumber, formatShort } from "./strings.js";
+import { IN_MILES, TEXT, formatNumber, formatShort } from "./strings.js";
 
 const HIGHEST_ZOOM = 18;
 /** From this zoom on the finer lines are shown, which take longer to load. */
@@ -87,13 +87,14 @@ export class StoreMap {
       maxZoom: HIGHEST_ZOOM,
       maxBounds: [[-EDGE, -180], [EDGE, 180]],
       maxBoundsViscosity: 1,
+      zoomSnap: tiles.url ? 1 : 0.5, // lines are sharp at any zoom, tiles are not
       zoomAnimation: !calm,
       fadeAnimation: !calm,
       markerZoomAnimation: !calm,
     });
     this.map.attributionControl.setPrefix(false);
     this.map.setView([25, 0], 2, { animate: false });
-    L.control.scale({ position: "bottomleft" }).addTo(this.map);
+    L.control.scale({ position: "bottomleft", metric: !IN_MILES, imperial: IN_MILES }).addTo(this.map);
     const basePane = this.map.createPane("base");
     basePane.style.zIndex = "200";
     basePane.style.pointerEvents = "none";
@@ -130,13 +131,20 @@ export class StoreMap {
     });
   }
 
-  /** @param {[number, number] | null} point ring the open store */
-  select(point) {
+  /**
+   * Put a pin on the open store.
+   * @param {[number, number] | null} point
+   * @param {number} [covered] how wide the card over the map is
+   */
+  select(point, covered = 0) {
     this.chosen.clearLayers();
     if (point === null) return;
-    const style = { radius: 11, weight: 3, color: this.#colour("--mark"), fill: false, interactive: false };
-    this.chosen.addLayer(this.L.circleMarker(point, style));
-    if (!this.map.getBounds().contains(point)) this.#move(() => this.map.panTo(point, { animate: false }));
+    const icon = this.L.divIcon({ className: "pin", iconSize: [26, 26], iconAnchor: [13, 31], html: element("span") });
+    this.chosen.addLayer(this.L.marker(point, { icon, keyboard: false, interactive: false, zIndexOffset: 10_000 }));
+    const { x: width } = this.map.getSize();
+    if (width === 0) return;
+    const paddingBottomRight = [Math.min(covered + 40, width - 60), 40];
+    this.#move(() => this.map.panInside(point, { paddingTopLeft: [40, 40], paddingBottomRight, animate: false }));
   }
 
   /** @param {[number, number]} point */
@@ -260,7 +268,7 @@ export class StoreMap {
     const [east, north] = [2, 3].map((at) => Math.min(box[at], inner[at], limits[at]));
     if (west > east || south > north) return this.marks.clearLayers();
     query.set("bbox", [west, south, east, north].map((each) => Number(each.toFixed(5))).join(","));
-    query.set("zoom", String(Math.min(Math.round(this.map.getZoom()), 22)));
+    query.set("zoom", String(Math.floor(this.map.getZoom())));
     const { body } = await this.api.get("clusters", query, signal);
     this.#drawMarks(body.features);
     this.actions.say("");
@@ -312,7 +320,7 @@ export class StoreMap {
 
   /** @param {number[]} place @param {number} count */
   #cluster(place, count) {
-    const size = Math.round(26 + 7 * Math.log10(count));
+    const size = Math.round(24 + 5 * Math.log10(count));
     const icon = this.L.divIcon({
       className: "cluster",
       iconSize: [size, size],

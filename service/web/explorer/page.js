@@ -7,7 +7,7 @@ import { byId, element, say, watchMenus } from "./dom.js";
 import { Filters, MENUS } from "./filters.js";
 import { List, ROWS, sayTotal } from "./list.js";
 import { State } from "./state.js";
-import { TEXT, fieldLabel, formatDay, formatMoment, formatNumber } from "./strings.js";
+import { TEXT, fieldLabel, formatDay, formatMoment } from "./strings.js";
 import { TakeAway } from "./takeaway.js";
 
 const TYPING_MILLISECONDS = 150;
@@ -22,6 +22,9 @@ const filterNames = [...(settings.filters ?? "").split(" "), "near", "radius", "
 for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-text]"))) {
   part.textContent = /** @type {any} */ (TEXT)[part.dataset.text ?? ""];
 }
+for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-label]"))) {
+  part.setAttribute("aria-label", /** @type {any} */ (TEXT)[part.dataset.label ?? ""]);
+}
 byId("q").placeholder = TEXT.searchHint;
 
 const state = new State();
@@ -31,7 +34,7 @@ const names = new Map();
 const companyName = (/** @type {string} */ id) => names.get(id) ?? id;
 
 const list = new List(
-  { table: byId("table"), pager: byId("pager"), columns: byId("columns"), empty: byId("empty") },
+  { table: byId("table"), pager: byId("pager"), columns: byId("columns"), order: byId("order"), empty: byId("empty") },
   members,
   {
     companyName,
@@ -78,7 +81,9 @@ let map = null;
 let mapLoading = null;
 let abort = new AbortController();
 /** What the map was fitted to: another order or page does not move it. */
-let fitted = "";
+let fitted = "none yet";
+/** Where the open store is. @type {[number, number] | null} */
+let place = null;
 /** The version of the rows and of the numbers at the foot. */
 let version = "";
 let stated = "";
@@ -167,12 +172,9 @@ async function stateData(modified) {
   const count = async (/** @type {string} */ path, /** @type {string} */ fields) =>
     (await api.get(path, { limit: "1", fields })).body.total_count;
   const [stores, companies] = await Promise.all([count("stores", "store_id"), count("companies", "company_id")]);
-  byId("state").replaceChildren(
-    element("span", {}, TEXT.stores(stores)),
-    element("span", {}, TEXT.companies(companies)),
-    modified && element("span", { title: formatMoment(modified) }, TEXT.age(formatDay(modified))),
-    element("span", { class: "version" }, TEXT.version(version)),
-  );
+  const facts = [TEXT.stores(stores), TEXT.companies(companies)].map((text) => element("span", {}, text));
+  if (modified) facts.push(element("span", { title: formatMoment(modified) }, TEXT.age(formatDay(modified))));
+  byId("state").replaceChildren(...facts, element("span", { class: "version" }, TEXT.version(version)));
 }
 
 /** Show the map, which is loaded after the first rows. */
@@ -206,6 +208,7 @@ async function showMap() {
   byId("area").hidden = true;
   await map?.show(query, total, conditions !== fitted);
   fitted = conditions;
+  if (place) map?.select(place, byId("card").offsetWidth);
 }
 
 /** Open or close the card that the address names. */
@@ -217,6 +220,7 @@ async function showCard() {
   list.select(id);
   if (!id) {
     card.close();
+    place = null;
     map?.select(null);
     return;
   }
@@ -224,7 +228,9 @@ async function showCard() {
   const row = list.page?.data.find((each) => each.store_id === id);
   try {
     const store = await card.open(id, row?.distance ?? null);
-    if (store && card.id === id) map?.select(pointOf(store));
+    if (!store || card.id !== id) return;
+    place = pointOf(store);
+    map?.select(place, byId("card").offsetWidth);
   } catch (error) {
     showProblem(error);
   }
@@ -240,6 +246,7 @@ function showProblem(error) {
   byId("key-menu").hidden = !needsKey || !storedKey() || kind === "key";
   byId("q-error").hidden = true;
   problem.hidden = !kind || kind === "key";
+  document.body.classList.toggle("alone", kind !== "" && kind !== "offline");
   for (const id of ["rows", "pager"]) byId(id).hidden = kind !== "" && kind !== "offline";
   if (kind && kind !== "offline") byId("empty").hidden = true;
   if (!kind) {
@@ -269,12 +276,13 @@ function described(error) {
       byId("q-error").hidden = false;
       byId("q-error").textContent = msg;
     }
+    const reason = msg.replace(/^Value error, /, "");
     const remove = { type: "button", onclick: () => state.set({ [name]: "" }) };
     return element(
       "li",
       {},
-      element("strong", {}, fieldLabel(name)),
-      ` ${state.get(name) ? `“${state.all(name).join(", ")}”` : ""} ${msg} `,
+      element("strong", {}, fieldLabel(name), state.get(name) && ` “${state.all(name).join(", ")}”`),
+      element("p", {}, reason),
       element("button", remove, TEXT.remove(fieldLabel(name).toLowerCase())),
     );
   });
@@ -392,6 +400,10 @@ function listen() {
     if (!new URLSearchParams(location.hash.slice(1)).has("key")) return;
     takeKey(); // a new link in this tab
     start();
+  });
+  /** @type {HTMLElement} */ (document.querySelector(".skip")).addEventListener("click", (event) => {
+    event.preventDefault(); // the fragment is the state's
+    byId("rows").focus();
   });
   setInterval(look, LOOK_MILLISECONDS);
 }

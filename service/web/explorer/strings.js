@@ -11,9 +11,10 @@ const plural = new Intl.PluralRules("en");
 
 // Countries where road signs have miles.
 const MILES = ["US", "GB", "LR", "MM"];
-const inMiles = MILES.includes(new Intl.Locale(LOCALE).maximize().region ?? "");
-const METRES = inMiles ? 1609.344 : 1000;
-const unit = inMiles ? "mile" : "kilometer";
+/** Whether distances are in miles. */
+export const IN_MILES = MILES.includes(new Intl.Locale(LOCALE).maximize().region ?? "");
+const METRES = IN_MILES ? 1609.344 : 1000;
+const unit = IN_MILES ? "mile" : "kilometer";
 const distances = [0, 1].map(
   (digits) => new Intl.NumberFormat(LOCALE, { style: "unit", unit, maximumFractionDigits: digits }),
 );
@@ -71,6 +72,12 @@ const FIELDS = {
 export const fieldLabel = (name) => FIELDS[/** @type {keyof typeof FIELDS} */ (name)] ?? name;
 
 export const TEXT = {
+  suggestions: "Suggestions",
+  filters: "Filters",
+  pageMenu: "Page",
+  views: "View",
+  pages: "Pages",
+  store: "Store",
   skip: "Skip to the list",
   searchLabel: "Search stores",
   searchHint: "Search name, address, city, postal code or company",
@@ -92,6 +99,9 @@ export const TEXT = {
   columns: "Columns",
   defaultColumns: "Default columns",
   tableLabel: "Stores",
+  order: "Order",
+  ascending: (/** @type {string} */ label) => `${label} ↑`,
+  descending: (/** @type {string} */ label) => `${label} ↓`,
   sortBy: (/** @type {string} */ label) => `Sort by ${label}`,
 
   emptyTitle: "No store matches",
@@ -174,7 +184,7 @@ export const TEXT = {
   keyRemember: "Remember on this device",
   keySubmit: "Open",
   keyHelp:
-    "Keys come from whoever runs the service. Started without one, it prints a link that has a key; `store-directory keys new` makes more.",
+    "Keys come from whoever runs the service. Started without one, it prints a link that has a key; the command “store-directory keys new” makes more.",
   keyMenu: "Key",
   keyForget: "Forget the key",
   keyKept: "This browser keeps the key on this device.",
