@@ -42,7 +42,7 @@ from service.web.telemetry.access_log import loggable_path
 _READERS: Final = (QueryParser(STORES), QueryParser(STORES, of_map=True), QueryParser(COMPANIES), QueryParser())
 _CONDITIONS: Final = (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH, hdrs.IF_MODIFIED_SINCE, hdrs.IF_UNMODIFIED_SINCE)
 _ROUTES: Final = Routes(
-    AnswerRoute(path=path, answer=lambda _: Answer(()))
+    AnswerRoute(path=path, answer=lambda *_: Answer(()))
     for path in ("/stores", "/stores/{id}", "/docs/page.js", "/companies/{id}")
 )
 _MODIFIED: Final = 1_717_149_600

@@ -43,7 +43,11 @@ OF_CONSTANTS = {
     "service.model.records",
     "service.reading.fields.field_names",
 }
-OF_CONSTANTS |= {"service.sampling.seeded_random", "service.web.endpoints.documents"}
+OF_CONSTANTS |= {
+    "service.sampling.seeded_random",
+    "service.web.endpoints.documents",
+    "service.web.endpoints.explorer_files",
+}
 # Those of an application: header lines of origins, and of the last two data sets.
 OF_OBJECTS = {"service.web.headers.cors", "service.web.endpoints.resources"}
 FIELDS = [str(number).zfill(10) for number in range(97)]  # as many fields of one name as are read, and as long

@@ -14,6 +14,7 @@ import click
 import msgspec
 import orjson
 import pytest
+from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.access import key_entries as register
 from service.access.api_key import KEY_PREFIX
@@ -71,6 +72,7 @@ from service.web.endpoints.probes import Health, Ready, Unready
 from service.web.headers.ignored_parameters import MAX_BYTES
 from service.web.headers.list_fields import MAX_CHARACTERS, MAX_MEMBERS
 from service.web.pipeline.auth import no_authentication
+from service.web.requests.request_fields import RequestFields
 from service.web.requests.request_target import query_pairs
 from service.web.site import make_site
 from service.web.telemetry.access_log import AccessLogEntry
@@ -376,7 +378,8 @@ def test_every_field_of_the_access_log_is_documented() -> None:
 def test_every_metric_is_in_the_interface() -> None:
     holder = SnapshotHolder()
     traffic = Counters((), holder.slot)
-    answer = metrics_route(holder, traffic, key_file_ok=lambda: True).answer(True)
+    fields = RequestFields(CIMultiDictProxy(CIMultiDict()))
+    answer = metrics_route(holder, traffic, key_file_ok=lambda: True).answer(fields, True)
     assert isinstance(answer, Answer)
     body = b"".join(answer.pieces).decode()
     documented = {row["Name"].strip("`"): row["Type"] for row in rows(INTERFACE, "Name")}

@@ -87,6 +87,7 @@ OPENERS: Final = (
     "service.snapshot",
     "service.sources",
     "service.web.endpoints.documents",
+    "service.web.endpoints.explorer_files",
 )
 
 MOST_MODULES: Final = 16

@@ -2,10 +2,10 @@
 
     .venv/bin/python -m tools.base_map world_map.gpkg
 
-The lines are those of Natural Earth (naturalearthdata.com, public domain), as in the file `world_map.gpkg` of QGIS, which
-Debian has in `qgis-common`: neighbours share their points, and nothing crosses 180°. A segment of one state is a coast, one
-of two states is a border. Lines are simplified in the projection of the map, then written as steps from point to point, in
-the text of the "encoded polyline algorithm format". Antarctica is left out.
+The lines are those of Natural Earth (naturalearthdata.com, public domain), as in the file `world_map.gpkg` of QGIS,
+which Debian has in `qgis-common`: neighbours share their points, and nothing crosses 180°. A segment of one state is a
+coast, one of two states is a border. Lines are simplified in the projection of the map, then written as steps from point
+to point, in the text of the "encoded polyline algorithm format". Antarctica is left out.
 """
 
 import sqlite3
@@ -14,6 +14,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from itertools import pairwise
 from math import asinh, degrees, hypot, radians, tan
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -91,8 +92,7 @@ def segments(geometries: Iterable[bytes]) -> Counter[Segment]:
     found = Counter[Segment]()
     for geometry in geometries:
         for ring in rings(geometry):
-            pairs = zip(ring, ring[1:], strict=False)
-            found.update((min(pair), max(pair)) for pair in pairs if max(pair)[1] > _ANTARCTIC)
+            found.update((min(pair), max(pair)) for pair in pairwise(ring) if max(pair)[1] > _ANTARCTIC)
     return found
 
 

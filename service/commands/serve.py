@@ -43,7 +43,7 @@ from service.sources.choice import choose_source
 from service.sources.folder_source import FolderSource
 from service.sources.source import Source
 from service.web.headers.forwarded import parse_trusted_proxies
-from service.web.headers.origins import parse_origin
+from service.web.headers.origins import parse_origin, tiles_origin
 
 _config: Final = click.Option(
     ["--config"],
@@ -109,7 +109,7 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
         public=public,
         admin=admin,
         made_key=made_key,
-        has_explorer=policy.explorer is not None,
+        has_explorer=not settings.no_explorer,
         open_to_all=settings.no_auth,
         to_stderr=settings.access_log == STANDARD_OUTPUT,
     )
@@ -185,11 +185,20 @@ def _check(settings: Settings) -> None:
     with setting_errors("cors_origin"):
         for origin in settings.cors_origin:
             parse_origin(origin)
+    with setting_errors("tiles"):
+        if settings.tiles:
+            tiles_origin(settings.tiles)
+            _check_attribution(settings)
     with setting_errors("trusted_proxy"):
         parse_trusted_proxies(settings.trusted_proxy)
     with setting_errors("cache_control"):
         if not settings.cache_control.isascii() or not settings.cache_control.isprintable():
             raise ValueError("a header field may contain printable ASCII only")
+
+
+def _check_attribution(settings: Settings) -> None:
+    if not settings.tiles_attribution:
+        raise ValueError("tiles need --tiles-attribution, the source to name on the map")
 
 
 def _check_rate_store(url: str) -> None:

@@ -56,8 +56,9 @@ def make_site(
     data, probes = ServedData(snapshots, settings), probe_routes(snapshots)
     records = (*record_routes(data), cluster_route(data))
     documented = records if settings.admin else (*records, *probes)
-    openapi = openapi_document([route.operation for route in documented if route.operation is not None])
-    pages = (*document_routes(openapi), *explorer_routes(policy), start_route(documented, policy))
+    operations = [route.operation for route in documented if route.operation is not None]
+    openapi = openapi_document(operations)
+    pages = (*document_routes(openapi), *explorer_routes(settings), start_route(operations, settings))
     public = (*records, *pages)
     paths = [route.path for route in (*public, *probes)]
     slot, trusted = snapshots.slot, parse_trusted_proxies(settings.trusted_proxy)

@@ -9,7 +9,7 @@ from service.web.answers.answer import Answer
 from service.web.pipeline.routes import AnswerRoute, Match, Routes
 
 PATHS = ("/stores", "/stores/{store_id}", "/companies", "/companies/{company_id}", "/docs", "/docs/page.js")
-ROUTES = Routes(AnswerRoute(path=path, answer=lambda _: Answer(())) for path in PATHS)
+ROUTES = Routes(AnswerRoute(path=path, answer=lambda *_: Answer(())) for path in PATHS)
 
 
 def found(path: str) -> tuple[str | None, str]:

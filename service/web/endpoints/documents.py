@@ -49,7 +49,7 @@ def _page_routes() -> tuple[Route, ...]:
         _file("/docs/key.js", (page / "key.js").read_bytes(), SCRIPT),
         _file("/docs/swagger-ui.css", (swagger_ui / "swagger-ui.css").read_bytes(), STYLE),
         _file("/docs/swagger-ui-bundle.js", (swagger_ui / "swagger-ui-bundle.js").read_bytes(), SCRIPT),
-        AnswerRoute(path="/favicon.ico", answer=lambda _: _NO_ICON),
+        AnswerRoute(path="/favicon.ico", answer=lambda *_: _NO_ICON),
     )
 
 

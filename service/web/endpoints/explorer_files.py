@@ -1,4 +1,4 @@
-"""/explorer: the page for people with its files. It loads nothing from other servers, except an operator's map tiles."""
+"""/explorer: a page for people, with its files. It loads nothing from other servers but an operator's map tiles."""
 
 from functools import cache
 from html import escape
@@ -7,10 +7,11 @@ from typing import Final
 
 from service.model.operation import JSON
 from service.model.records import STORES
+from service.settings import Settings
 from service.web.endpoints.documents import HTML, SCRIPT, STYLE, document_route
 from service.web.endpoints.start_page import EXPLORER_PATH
 from service.web.headers.header_lines import HeaderLines, header_lines
-from service.web.pipeline.policy import Explorer, Policy
+from service.web.headers.origins import tiles_origin
 from service.web.pipeline.routes import Route
 
 _MEDIA_TYPES: Final = {"css": STYLE, "js": SCRIPT, "json": JSON, "svg": "image/svg+xml"}
@@ -19,17 +20,19 @@ _PAGE: Final = "page.html"
 _LEAFLET: Final = ("leaflet.css", "leaflet.js")
 
 
-def explorer_routes(policy: Policy) -> tuple[Route, ...]:
+def explorer_routes(settings: Settings) -> tuple[Route, ...]:
     """Return the routes of the page and its files; none if it is not served."""
-    return () if policy.explorer is None else _routes(policy.explorer, policy.needs_key)
+    if settings.no_explorer:
+        return ()
+    return _routes("" if settings.no_auth else "needed", settings.tiles, settings.tiles_attribution)
 
 
 @cache  # the files do not change, and their digests take long
-def _routes(explorer: Explorer, needs_key: bool) -> tuple[Route, ...]:  # noqa: FBT001 - of a cached function
-    headers, folder = _headers(explorer), resources.files("service.web") / "explorer"
+def _routes(key: str, tiles: str, attribution: str) -> tuple[Route, ...]:
+    headers, folder = _headers(tiles), resources.files("service.web") / "explorer"
     leaflet = resources.files("js_lib_leaflet") / "static" / "js_lib_leaflet"
     files = {file.name: file for file in folder.iterdir()} | {name: leaflet / name for name in _LEAFLET}
-    page = _filled(files.pop(_PAGE).read_text("utf-8"), explorer, needs_key=needs_key)
+    page = _filled(files.pop(_PAGE).read_text("utf-8"), KEY=key, TILES=tiles, ATTRIBUTION=attribution)
     return (
         document_route(EXPLORER_PATH, page.encode(), HTML, headers),
         *(
@@ -39,8 +42,8 @@ def _routes(explorer: Explorer, needs_key: bool) -> tuple[Route, ...]:  # noqa: 
     )
 
 
-def _headers(explorer: Explorer) -> HeaderLines:
-    images = f"'self' {explorer.origin}".rstrip()
+def _headers(tiles: str) -> HeaderLines:
+    images = f"'self' {tiles_origin(tiles)}" if tiles else "'self'"
     return header_lines(
         {
             "Cache-Control": "no-cache",
@@ -52,15 +55,10 @@ def _headers(explorer: Explorer) -> HeaderLines:
     )
 
 
-def _filled(page: str, explorer: Explorer, *, needs_key: bool) -> str:
+def _filled(page: str, **values: str) -> str:
     """Return the page with what its scripts need to know of the service."""
-    values = {
-        "NEEDS_KEY": str(needs_key).lower(),
-        "MEMBERS": " ".join(STORES.members),
-        "FILTERS": " ".join(field.name for field in STORES.filters),
-        "TILES": explorer.tiles,
-        "ATTRIBUTION": explorer.attribution,
-    }
+    values["MEMBERS"] = " ".join(STORES.members)
+    values["FILTERS"] = " ".join(field.name for field in STORES.filters)
     for name, value in values.items():
         page = page.replace(f"{{{name}}}", escape(value))
     return page

@@ -90,7 +90,7 @@ def metrics_route(
     for collector in collectors:
         registry.register(collector)
 
-    def answer(_: bool) -> Answer:  # noqa: FBT001 - whether the request has a key
+    def answer(*_: object) -> Answer:
         return Answer((generate_latest(registry),), CONTENT_TYPE_PLAIN_0_0_4, headers=NO_STORE)
 
     return AnswerRoute(path=METRICS_PATH, answer=answer)

@@ -14,6 +14,7 @@ from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.answers.answer import Answer
 from service.web.headers.header_lines import NO_STORE
 from service.web.pipeline.routes import AnswerRoute
+from service.web.requests.request_fields import RequestFields
 
 _TAG: Final = "probes"
 _NotReady: TypeAlias = Literal["loading", "stale", "draining"]
@@ -77,13 +78,13 @@ def probe_routes(snapshots: SnapshotHolder) -> tuple[AnswerRoute, ...]:
         responses={HTTPStatus.OK: (Ready,), HTTPStatus.SERVICE_UNAVAILABLE: (Unready,)},
     )
     return (
-        AnswerRoute(path=health.path, answer=lambda _: _probe(Health("ok")), operation=health),
+        AnswerRoute(path=health.path, answer=lambda *_: _probe(Health("ok")), operation=health),
         AnswerRoute(path=ready.path, answer=_readiness(snapshots), operation=ready),
     )
 
 
-def _readiness(snapshots: SnapshotHolder) -> Callable[[bool], Answer]:
-    def answer(authenticated: bool) -> Answer:  # noqa: FBT001 - positional in a route
+def _readiness(snapshots: SnapshotHolder) -> Callable[[RequestFields, bool], Answer]:
+    def answer(_: RequestFields, authenticated: bool) -> Answer:  # noqa: FBT001 - positional in a route
         current, reason = snapshots.current, _not_ready(snapshots)
         if current is None or reason is not None:
             return _unready(snapshots, reason or "loading", detailed=authenticated)

@@ -7,13 +7,13 @@ from typing import Final
 import msgspec
 from aiohttp import hdrs
 
-from service.model.operation import JSON
+from service.model.operation import JSON, Operation
+from service.settings import Settings
 from service.web.answers.answer import Answer
 from service.web.headers.header_lines import NO_STORE, header_lines
 from service.web.headers.links import HELP_PATH
 from service.web.headers.list_fields import bounded_fields, weights
-from service.web.pipeline.policy import Policy
-from service.web.pipeline.routes import ChoiceRoute, Route
+from service.web.pipeline.routes import AnswerRoute
 from service.web.requests.request_fields import RequestFields
 
 EXPLORER_PATH: Final = "/explorer"
@@ -25,10 +25,10 @@ _PAGES: Final = {
 }
 
 
-def start_route(routes: Iterable[Route], policy: Policy) -> ChoiceRoute:
+def start_route(operations: Iterable[Operation], settings: Settings) -> AnswerRoute:
     """Return the route of /, which redirects browsers to a page and lists the paths of operations for others."""
-    hidden = () if policy.explorer else (EXPLORER_PATH,)
-    paths = {route.path: route.operation.summary for route in routes if route.operation is not None}
+    hidden = (EXPLORER_PATH,) if settings.no_explorer else ()
+    paths = {operation.path: operation.summary for operation in operations}
     pages = {path: summary for path, summary in _PAGES.items() if path not in hidden}
     index = Answer((msgspec.json.encode({"paths": paths | pages}),), JSON, headers=NO_STORE, vary=hdrs.ACCEPT)
     # Relative, so that it is correct behind a proxy that adds a prefix to the path.
@@ -39,7 +39,7 @@ def start_route(routes: Iterable[Route], policy: Policy) -> ChoiceRoute:
         headers=NO_STORE + header_lines({"Location": location}),
         vary=hdrs.ACCEPT,
     )
-    return ChoiceRoute(path="/", choose=lambda fields: redirect if _prefers_html(fields) else index)
+    return AnswerRoute(path="/", answer=lambda fields, _: redirect if _prefers_html(fields) else index)
 
 
 def _prefers_html(fields: RequestFields) -> bool:

@@ -87,7 +87,7 @@ export class StoreMap {
       maxZoom: HIGHEST_ZOOM,
       maxBounds: [[-EDGE, -180], [EDGE, 180]],
       maxBoundsViscosity: 1,
-      zoomSnap: tiles.url ? 1 : 0.5, // lines are sharp at any zoom, tiles are not
+      zoomSnap: tiles.url ? 1 : 0.25, // lines are sharp at any zoom, tiles are not
       zoomAnimation: !calm,
       fadeAnimation: !calm,
       markerZoomAnimation: !calm,
@@ -242,7 +242,7 @@ export class StoreMap {
       const isPoint = bounds.getNorthEast().distanceTo(bounds.getSouthWest()) < 2000;
       this.#move(() => {
         if (isPoint) map.setView(bounds.getCenter(), points.length === 1 && this.total === 1 ? TOWN_ZOOM + 2 : TOWN_ZOOM, { animate: false });
-        else map.fitBounds(bounds.pad(0.08), options);
+        else map.fitBounds(bounds.pad(0.03), options);
       });
     }
   }

@@ -16,7 +16,7 @@ const MOST_NAMES = 200; // companies of one request, whose identifiers are in it
 
 takeKey();
 const settings = document.body.dataset;
-const needsKey = settings.needsKey === "true";
+const needsKey = settings.key === "needed";
 const members = (settings.members ?? "").split(" ");
 const filterNames = [...(settings.filters ?? "").split(" "), "near", "radius", "bbox", "q"];
 for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-text]"))) {

@@ -184,7 +184,7 @@ export const TEXT = {
   keyRemember: "Remember on this device",
   keySubmit: "Open",
   keyHelp:
-    "Keys come from whoever runs the service. Started without one, it prints a link that has a key; the command “store-directory keys new” makes more.",
+    "Keys come from the operator of the service. Started without one, it prints a link that has a key; the command “store-directory keys new” makes more.",
   keyMenu: "Key",
   keyForget: "Forget the key",
   keyKept: "This browser keeps the key on this device.",

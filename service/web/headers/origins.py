@@ -9,6 +9,17 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 # An origin as browsers write it: a scheme, a host and an optional port (RFC 6454 section 6.2).
 _HOST: Final = r"[a-z0-9._~!$&'()+;=%-]+|\[[0-9a-f:.]+\]"
 _ORIGIN: Final = re.compile(rf"(?P<scheme>[a-z][a-z0-9+.-]*)://({_HOST})(:(?P<port>[0-9]{{1,5}}))?")
+# In the path of a tile. The host has no character that ends a directive of Content-Security-Policy.
+_OF_A_TILE: Final = ("{z}", "{x}", "{y}")
+_TILES: Final = re.compile(r"(?P<origin>https?://[A-Za-z0-9.:\[\]-]+)(?P<path>/.*)")
+
+
+def tiles_origin(url: str) -> str:
+    """Return the origin of a URL of map tiles. Raises `ValueError` with the reason."""
+    written = _TILES.fullmatch(url)
+    if written is None or not all(part in written["path"] for part in _OF_A_TILE):
+        raise ValueError(f"{url!r} is not a URL of tiles: write https://host/{{z}}/{{x}}/{{y}}.png")
+    return parse_origin(written["origin"])
 
 
 def parse_origin(text: str) -> str:

@@ -28,7 +28,7 @@ from service.web.headers.vary import vary_of_data
 from service.web.pipeline.auth import Authenticate
 from service.web.pipeline.encoded_bodies import EncodedBodies, unchanged
 from service.web.pipeline.rate_limiting import make_rate_limits
-from service.web.pipeline.routes import AnswerRoute, Call, ChoiceRoute, Route, Routes
+from service.web.pipeline.routes import AnswerRoute, Call, Route, Routes
 from service.web.requests.request import Request
 from service.web.requests.request_fields import RequestFields
 from service.web.requests.request_target import without_trailing_slash
@@ -107,9 +107,7 @@ class App:
             if principal.rate is not None:
                 exchange.rate_limit = await self._rate_limits.check(principal.name, principal.rate)
         if isinstance(route, AnswerRoute):
-            return route.answer(self._is_authenticated(fields))
-        if isinstance(route, ChoiceRoute):
-            return route.choose(fields)
+            return route.answer(fields, self._is_authenticated(fields))
         plan = route.plan(Call(segment, request.query, fields))
         if fields.is_conditional and (tag := await unchanged(plan, fields)) is not None:
             return plan.not_modified(tag)
@@ -155,7 +153,7 @@ class App:
         """Redirect a known path with one trailing slash. Raises `UnknownPath` for any other path."""
         without_slash = path.removesuffix("/")
         known, _ = self._routes.find(without_slash)
-        if without_slash == path or known is None:
+        if without_slash in (path, "/") or known is None:
             raise UnknownPath
         location = header_lines({"Location": without_trailing_slash(path, query)})
         return Answer((), status=HTTPStatus.TEMPORARY_REDIRECT.value, headers=location)

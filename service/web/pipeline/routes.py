@@ -40,15 +40,9 @@ class _Path(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerRoute(_Path, frozen=True, kw_only=True):
-    """A path that a function answers, which gets whether the request has a valid key."""
+    """A path that a function answers, which gets the header fields and whether the request has a valid key."""
 
-    answer: Callable[[bool], Answer]
-
-
-class ChoiceRoute(_Path, frozen=True, kw_only=True):
-    """A path that a function answers by the header fields of the request."""
-
-    choose: Callable[[RequestFields], Answer]
+    answer: Callable[[RequestFields, bool], Answer]
 
 
 class ResourceRoute(_Path, frozen=True, kw_only=True):
@@ -57,7 +51,7 @@ class ResourceRoute(_Path, frozen=True, kw_only=True):
     plan: Callable[[Call], Plan]
 
 
-Route: TypeAlias = AnswerRoute | ChoiceRoute | ResourceRoute
+Route: TypeAlias = AnswerRoute | ResourceRoute
 
 # A route, or None, and the raw value of its path parameter.
 Match = tuple[Route | None, str]
