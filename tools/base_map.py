@@ -4,8 +4,8 @@
 
 The lines are those of Natural Earth (naturalearthdata.com, public domain), as in the file `world_map.gpkg` of QGIS,
 which Debian has in `qgis-common`: neighbours share their points, and nothing crosses 180°. A segment of one state is a
-coast, one of two states is a border. Lines are simplified in the projection of the map, then written as steps from point
-to point, in the text of the "encoded polyline algorithm format". Antarctica is left out.
+coast, one of two states is a border. Lines are simplified in the projection of the map, then written as steps from
+point to point, in the text of the "encoded polyline algorithm format". Antarctica is left out.
 """
 
 import sqlite3

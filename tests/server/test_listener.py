@@ -142,13 +142,14 @@ def test_without_keys_a_public_address_is_warned_of_once(data: Path, tmp_path: P
     with started("--data", data, *options, log=tmp_path / "log") as process:
         assert process.stdout is not None
         try:
-            listening, admin, _, curl, docs = [process.stdout.readline() for _ in range(5)]
+            listening, admin, _, curl, explorer, docs = [process.stdout.readline() for _ in range(6)]
         finally:
             process.terminate()
     printed = re.fullmatch(r"Listening on 0\.0\.0\.0:(\d+) \(all IPv4 addresses of this machine\)\n", listening)
     assert printed is not None
     assert re.fullmatch(r"Probes and metrics on 0\.0\.0\.0:\d+ \(all IPv4 addresses of this machine\)\n", admin)
     assert curl == f"Try: curl 'http://127.0.0.1:{printed[1]}/stores?limit=2'\n"
+    assert explorer == f"Explore: http://127.0.0.1:{printed[1]}/explorer\n"
     assert docs == f"Docs: http://127.0.0.1:{printed[1]}/docs\n"
     (warning,) = [line for line in (tmp_path / "log").read_text().splitlines() if "WARNING" in line]
     place = listening.removeprefix("Listening on ").strip()

@@ -55,6 +55,8 @@ export class List {
     });
     /** @type {Page | null} */
     this.page = null;
+    /** The words that are marked. */
+    this.words = wordsOf("");
   }
 
   /**

@@ -79,6 +79,8 @@ export class StoreMap {
     this.abort = new AbortController();
     this.query = new URLSearchParams();
     this.ownArea = "";
+    /** @type {Promise<boolean> | undefined} */
+    this.fine = undefined;
     this.byProgram = true;
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.map = L.map(root, {

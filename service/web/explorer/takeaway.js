@@ -114,10 +114,10 @@ export class TakeAway {
     }
   }
 
-  /** @param {Response} response @param {any} file @returns {Promise<Uint8Array[]>} */
+  /** @param {Response} response @param {any} file @returns {Promise<BlobPart[]>} */
   async #received(response, file) {
     const total = Number(response.headers.get("x-total-count")) * ROW_BYTES;
-    const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+    const reader = /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (response.body).getReader();
     const parts = [];
     for (let bytes = 0; ; ) {
       const { done, value } = await reader.read();

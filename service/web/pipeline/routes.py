@@ -92,7 +92,7 @@ class Routes:
         return self._match(path.removeprefix("/").split("/", _MAX_SEGMENTS))
 
     def _match(self, segments: list[str]) -> Match:
-        if len(segments) > _MAX_SEGMENTS:
+        if len(segments) > _MAX_SEGMENTS or segments == [""]:  # an empty path is not that of /
             return None, ""
         names = tuple(map(self._name, segments))
         route = self._routes.get(names)

@@ -17,7 +17,7 @@ UNAUTHORIZED = [
     RequestSpec("/companies/a%2Fb", key=""),
 ]
 UNKNOWN = [
-    RequestSpec(path) for path in ("/", "/nope", "/nope/", "/stores//", "/companies/acme/stores", "/a/b/c/d?e=/f")
+    RequestSpec(path) for path in ("//", "/nope", "/nope/", "/stores//", "/companies/acme/stores", "/a/b/c/d?e=/f")
 ]
 OTHERS = [
     RequestSpec("/stores?limit=0"),

@@ -1,0 +1,173 @@
+"""/explorer: which files are served and how. What the page does is tested in a browser: tests/interop."""
+
+import posixpath
+import re
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+
+import msgspec
+import pytest
+
+from tests.web.conftest import SiteClient
+from tests.web.live import KEY, Client
+
+FOLDER = files("service.web") / "explorer"
+NAMES = sorted(file.name for file in FOLDER.iterdir() if file.name != "page.html")
+PATHS = ["/explorer", *(f"/explorer/{name}" for name in (*NAMES, "leaflet.css", "leaflet.js"))]
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+)
+# As the project publishes them for pages that load release 1.9.4 from elsewhere.
+LEAFLET = {
+    "leaflet.css": "p4NxAoJBhIIN+hmNHrzRCf9tD/miZyoHS5obTRR9BMY=",
+    "leaflet.js": "20nQCchB9co0qIjJZRGuk2/Z9VM+kNiyxNV1lvTlZBo=",
+}
+MODULES = [name for name in NAMES if name.endswith(".js")]
+# What the first view loads, beside the data.
+FIRST_VIEW = [
+    "/explorer",
+    "/docs/key.js",
+    *(path for path in PATHS[1:] if not path.endswith(("provinces.json", "blank.svg"))),
+]
+MOST_BYTES = 120_000
+
+
+class BaseMap(msgspec.Struct, forbid_unknown_fields=True):
+    """The lines of a map."""
+
+    source: str
+    steps: int
+    land: list[str]
+    countries: list[str]
+    provinces: list[str]
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_each_file_has_a_strong_tag_and_its_policy(client: Client, path: str) -> None:
+    response = await client.get(path)
+    assert response.status == 200
+    assert response.headers["ETag"].startswith('"')
+    assert response.headers["Cache-Control"] == "no-cache"
+    assert response.headers["Content-Security-Policy"] == POLICY
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Referrer-Policy"] == "same-origin"
+    again = await client.get(path, headers={"If-None-Match": response.headers["ETag"]})
+    assert again.status == 304
+
+
+async def test_each_file_has_its_media_type(client: Client) -> None:
+    kinds = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+    for path in PATHS[1:]:
+        kind = kinds.get(posixpath.splitext(path)[1], "application/json")
+        assert (await client.get(path)).headers["Content-Type"] == kind
+    assert (await client.get("/explorer")).headers["Content-Type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize("name", sorted(LEAFLET))
+async def test_the_library_is_release_1_9_4(client: Client, name: str) -> None:
+    body = await (await client.get(f"/explorer/{name}")).read()
+    assert b64encode(sha256(body).digest()).decode() == LEAFLET[name]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "page.html",
+        "nope.js",
+        "%2e%2e%2fsite.py",
+        "..%2f__init__.py",
+        "../site.py",
+        "leaflet-src.js",
+        "leaflet.js.map",
+        "",
+    ],
+)
+async def test_no_other_file_is_served(client: Client, path: str) -> None:
+    answer = await client.get(f"/explorer/{path}", allow_redirects=False)
+    assert answer.status == (307 if path == "" else 404)
+
+
+async def test_what_the_page_loads_is_relative_and_is_there(client: Client) -> None:
+    html = await (await client.get("/explorer")).text()
+    loaded = re.findall(r'(?:src|href)="([^"#]+)"', html)
+    assert {"explorer/page.js", "explorer/style.css", "docs/key.js", "docs"} <= set(loaded)
+    for path in loaded:
+        assert "//" not in path
+        assert (await client.get(f"/{path}")).status == 200
+    assert set(loaded) >= {f"explorer/{name}" for name in MODULES} - {"explorer/map.js"}
+
+
+@pytest.mark.parametrize("name", MODULES)
+async def test_what_a_module_imports_is_relative_and_is_there(client: Client, name: str) -> None:
+    script = await (await client.get(f"/explorer/{name}")).text()
+    imported = re.findall(r'(?:from|import\()\s*"([^"]+)"', script) + re.findall(r'fileUrl\("([^"]+)"\)', script)
+    for each in imported:
+        path = posixpath.normpath(posixpath.join("/explorer", each))
+        assert (await client.get(path)).status == 200, each
+    assert "innerHTML =" not in script
+    assert re.findall(r"https?://(?!\$)", script) == []
+
+
+async def test_the_first_view_is_small(client: Client) -> None:
+    total = 0
+    for path in FIRST_VIEW:
+        response = await client.get(path, headers={"Accept-Encoding": "gzip"})
+        total += int(response.headers["Content-Length"])
+    assert total < MOST_BYTES
+
+
+@pytest.mark.parametrize(("no_auth", "key"), [(False, "needed"), (True, "")])
+async def test_the_page_knows_whether_a_key_is_needed(site_client: SiteClient, key: str, *, no_auth: bool) -> None:
+    html = await (await (await site_client(no_auth=no_auth)).get("/explorer")).text()
+    assert f'data-key="{key}"' in html
+    assert KEY not in html
+    assert 'data-members="store_id company_id ' in html
+    assert "{" not in html
+
+
+async def test_the_origin_of_tiles_is_allowed_for_images_and_no_other(site_client: SiteClient) -> None:
+    tiles = "https://Tiles.example:8443/{z}/{x}/{y}.png?a=1&b=2"
+    client = await site_client(tiles=tiles, tiles_attribution='© "A" <b>')
+    response = await client.get("/explorer")
+    allowed = "img-src 'self' https://tiles.example:8443;"
+    assert response.headers["Content-Security-Policy"] == POLICY.replace("img-src 'self';", allowed)
+    html = await response.text()
+    assert 'data-tiles="https://Tiles.example:8443/{z}/{x}/{y}.png?a=1&amp;b=2"' in html
+    assert 'data-attribution="© &quot;A&quot; &lt;b&gt;"' in html
+
+
+async def test_it_can_be_turned_off(site_client: SiteClient) -> None:
+    client = await site_client(no_explorer=True)
+    assert [(await client.get(path)).status for path in ("/explorer", "/explorer/page.js", "/docs")] == [404, 404, 200]
+
+
+@pytest.mark.parametrize("name", ["countries.json", "provinces.json"])
+def test_a_base_map_has_its_source_and_lines_within_the_world(name: str) -> None:
+    base_map = msgspec.json.decode((FOLDER / name).read_bytes(), type=BaseMap)
+    assert "Natural Earth" in base_map.source
+    assert "public domain" in base_map.source
+    assert bool(base_map.provinces) == (name == "provinces.json")
+    lines = [decoded(line, base_map.steps) for line in (*base_map.land, *base_map.countries, *base_map.provinces)]
+    assert all(-180 <= x <= 180 and -60 <= y <= 84 for line in lines for x, y in line)
+    assert all(len(line) > 1 for line in lines)
+    assert all(line[0] == line[-1] for line in lines[: len(base_map.land)])
+
+
+def decoded(text: str, steps: int) -> list[tuple[float, float]]:
+    """Return the longitudes and latitudes of an encoded polyline."""
+    numbers, number, shift = list[int](), 0, 0
+    for character in text:
+        bits = ord(character) - 63
+        number |= (bits & 31) << shift
+        shift += 5
+        if bits < 32:
+            numbers.append(~(number >> 1) if number & 1 else number >> 1)
+            number = shift = 0
+    x = y = 0
+    points = []
+    for across, up in zip(numbers[::2], numbers[1::2], strict=True):
+        x, y = x + across, y + up
+        points.append((x / steps, y / steps))
+    return points

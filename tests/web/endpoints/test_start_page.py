@@ -1,0 +1,55 @@
+"""/: browsers are redirected to a page, other clients get the paths."""
+
+import pytest
+from pytest_aiohttp import AiohttpClient
+
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.pipeline.auth import no_authentication
+from service.web.site import make_site
+from tests.web.conftest import SiteClient
+from tests.web.live import WITH_ADMIN, Client, ServiceServer
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+
+
+@pytest.mark.parametrize("accept", [BROWSER, "text/html", "TEXT/HTML; q=0.5", "application/json;q=0.8, text/html"])
+async def test_a_browser_is_redirected_to_the_explorer(client: Client, accept: str) -> None:
+    response = await client.get("/", headers={"Accept": accept}, allow_redirects=False)
+    assert (response.status, await response.read()) == (307, b"")
+    assert response.headers["Location"] == "explorer"  # relative: behind a proxy, / may be /prefix/
+    assert response.headers["Vary"] == "Accept"
+    assert response.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    "accept", ["*/*", "", "application/json", "text/html;q=0", "text/html;q=0.9, application/json"]
+)
+async def test_another_client_gets_the_paths(client: Client, accept: str) -> None:
+    response = await client.get("/", headers={"Accept": accept})
+    assert (response.status, response.headers["Content-Type"]) == (200, "application/json")
+    assert (response.headers["Vary"], response.headers["Cache-Control"]) == ("Accept", "no-store")
+    paths = (await response.json())["paths"]
+    assert paths["/stores"] == "List stores"
+    assert paths.keys() >= {"/companies/{company_id}", "/clusters", "/ready", "/openapi.json", "/docs", "/explorer"}
+    for path in (path for path in paths if "{" not in path):
+        assert (await client.get(path)).status in (200, 401, 422), path
+
+
+async def test_without_the_explorer_a_browser_is_redirected_to_the_documentation(site_client: SiteClient) -> None:
+    client = await site_client(no_explorer=True)
+    response = await client.get("/", headers={"Accept": BROWSER}, allow_redirects=False)
+    assert (response.status, response.headers["Location"]) == (307, "docs")
+    assert "/explorer" not in (await (await client.get("/")).json())["paths"]
+
+
+async def test_head_answers_like_get(client: Client) -> None:
+    response = await client.head("/", headers={"Accept": BROWSER}, allow_redirects=False)
+    assert (response.status, response.headers["Location"]) == (307, "explorer")
+
+
+@pytest.mark.parametrize("path", ["/", "/explorer", "/explorer/page.js"])
+async def test_the_admin_listener_has_neither(aiohttp_client: AiohttpClient, path: str) -> None:
+    site = make_site(SnapshotHolder(), no_authentication, WITH_ADMIN)
+    assert site.admin is not None
+    admin = await aiohttp_client(ServiceServer(site.admin))
+    assert (await admin.get(path, headers={"Accept": BROWSER})).status == 404
