@@ -3,10 +3,10 @@
 import os
 import pty
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, redirect_stdout
-from io import TextIOWrapper
+from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 import pytest
@@ -16,8 +16,11 @@ from service.server.startup_message import StartupMessage
 from tests.directory import store, write_directory
 from tests.loaded import snapshot
 
-# Prints the message of a ready service to a terminal or to a file; returns the link to the explorer, if any.
-Link = Callable[[StartupMessage, bool], str]
+
+class Link(Protocol):
+    """Prints the message of a ready service; returns the path of the link to the explorer, if any."""
+
+    def __call__(self, message: StartupMessage, *, terminal: bool) -> str: ...
 
 
 @pytest.fixture
@@ -33,18 +36,14 @@ def message() -> Iterator[StartupMessage]:
 def link(tmp_path: Path) -> Link:
     current = snapshot(write_directory(tmp_path / "data", [store("s1")]))
 
-    def read(message: StartupMessage, terminal: bool) -> str:
-        with ExitStack() as files:
-            if terminal:
-                reading, writing = pty.openpty()
-                files.callback(os.close, reading)
-                output = files.enter_context(os.fdopen(writing, "w"))
-            else:
-                output = files.enter_context((tmp_path / "printed").open("w"))
+    def read(message: StartupMessage, *, terminal: bool) -> str:
+        reading, writing = pty.openpty() if terminal else os.pipe()
+        text = ""
+        with os.fdopen(reading), os.fdopen(writing, "w") as output:
             with redirect_stdout(output):
                 message.ready(current)
-            text = os.read(reading, 1 << 12).decode() if terminal else (tmp_path / "printed").read_text()
-        assert isinstance(output, TextIOWrapper)
+            while "Docs: " not in text:
+                text += os.read(reading, 1 << 12).decode()
         links = [line.removeprefix("Explore: ") for line in text.splitlines() if line.startswith("Explore: ")]
         return "".join(links).removeprefix(message.public.url)
 
@@ -52,16 +51,16 @@ def link(tmp_path: Path) -> Link:
 
 
 def test_the_link_has_a_key_that_was_made_for_this_run(message: StartupMessage, link: Link) -> None:
-    assert link(message, True) == "/explorer#key=sd_1"
+    assert link(message, terminal=True) == "/explorer#key=sd_1"
 
 
 def test_a_log_has_the_link_without_the_key(message: StartupMessage, link: Link) -> None:
-    assert link(message, False) == "/explorer"
+    assert link(message, terminal=False) == "/explorer"
 
 
 def test_the_link_has_no_other_key(message: StartupMessage, link: Link) -> None:
-    assert link(msgspec.structs.replace(message, made_key=None), True) == "/explorer"
+    assert link(msgspec.structs.replace(message, made_key=None), terminal=True) == "/explorer"
 
 
 def test_there_is_no_link_to_a_page_that_is_not_served(message: StartupMessage, link: Link) -> None:
-    assert link(msgspec.structs.replace(message, has_explorer=False), True) == ""
+    assert link(msgspec.structs.replace(message, has_explorer=False), terminal=True) == ""
