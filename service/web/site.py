@@ -58,8 +58,8 @@ def make_site(
     documented = records if settings.admin else (*records, *probes)
     operations = [route.operation for route in documented if route.operation is not None]
     openapi = openapi_document(operations)
-    pages = (*document_routes(openapi), *explorer_routes(settings), start_route(operations, settings))
-    public = (*records, *pages)
+    documents = document_routes(openapi, has_explorer=not settings.no_explorer)
+    public = (*records, *documents, *explorer_routes(settings), start_route(operations, settings))
     paths = [route.path for route in (*public, *probes)]
     slot, trusted = snapshots.slot, parse_trusted_proxies(settings.trusted_proxy)
     traffic = Counters([*paths, METRICS_PATH, UNMATCHED], slot)

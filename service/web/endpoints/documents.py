@@ -29,22 +29,25 @@ _POLICY: Final = header_lines(
         "X-Content-Type-Options": "nosniff",
     }
 )
+# A place in the page, and the link that is there if the explorer is served.
+_LINK: Final = b"<!--EXPLORER-->"
+_TO_EXPLORER: Final = b'<a href="explorer">Explorer</a>'
 # Browsers request it by themselves. There is none; the response is cached for a day.
 _NO_ICON: Final = Answer(
     (), status=HTTPStatus.NO_CONTENT.value, headers=header_lines({"Cache-Control": "public, max-age=86400"})
 )
 
 
-def document_routes(openapi: bytes) -> tuple[Route, ...]:
+def document_routes(openapi: bytes, *, has_explorer: bool) -> tuple[Route, ...]:
     """Return the routes of the OpenAPI document, and of the page that shows it with its assets."""
-    return document_route("/openapi.json", openapi, JSON, _POLICY), *_page_routes()
+    return document_route("/openapi.json", openapi, JSON, _POLICY), *_page_routes(_TO_EXPLORER if has_explorer else b"")
 
 
 @cache  # the files do not change; the digest of the script takes longer than all other routes
-def _page_routes() -> tuple[Route, ...]:
+def _page_routes(link: bytes) -> tuple[Route, ...]:
     page, swagger_ui = resources.files("service.web.endpoints") / "docs", swagger_ui_path
     return (
-        _file(HELP_PATH, (page / "page.html").read_bytes(), HTML),
+        _file(HELP_PATH, (page / "page.html").read_bytes().replace(_LINK, link), HTML),
         _file("/docs/page.js", (page / "page.js").read_bytes(), SCRIPT),
         _file("/docs/key.js", (page / "key.js").read_bytes(), SCRIPT),
         _file("/docs/swagger-ui.css", (swagger_ui / "swagger-ui.css").read_bytes(), STYLE),

@@ -130,6 +130,7 @@ export class Filters {
       { class: value === null ? "choice none" : "choice" },
       element("input", { type: "checkbox", value: text, checked, disabled: value === null, onchange }),
       element("span", { class: "label" }, this.#label(name, value)),
+      " ",
       element("span", { class: "count" }, formatNumber(count)),
     );
   }
@@ -228,7 +229,9 @@ export class Filters {
           "button",
           { type: "button", class: "suggestion", onclick: () => this.state.set({ q: "", [name]: String(value) }) },
           element("span", { class: "kind" }, fieldLabel(name)),
+          " ",
           element("span", {}, this.#label(name, value)),
+          " ",
           element("span", { class: "count" }, formatNumber(count)),
         ),
       ),

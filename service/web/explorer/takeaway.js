@@ -39,6 +39,7 @@ export class TakeAway {
         "button",
         { type: "button", class: "format", onclick: () => this.#start(format) },
         element("strong", {}, format.label),
+        " ",
         element("span", { class: "hint" }, format.hint),
       ),
     );

@@ -141,6 +141,11 @@ async def test_the_origin_of_tiles_is_allowed_for_images_and_no_other(site_clien
 async def test_it_can_be_turned_off(site_client: SiteClient) -> None:
     client = await site_client(no_explorer=True)
     assert [(await client.get(path)).status for path in ("/explorer", "/explorer/page.js", "/docs")] == [404, 404, 200]
+    assert 'href="explorer"' not in await (await client.get("/docs")).text()
+
+
+async def test_the_documentation_has_a_link_to_it(client: Client) -> None:
+    assert '<a href="explorer">' in await (await client.get("/docs")).text()
 
 
 @pytest.mark.parametrize("name", ["countries.json", "provinces.json"])

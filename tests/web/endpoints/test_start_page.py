@@ -51,5 +51,5 @@ async def test_head_answers_like_get(client: Client) -> None:
 async def test_the_admin_listener_has_neither(aiohttp_client: AiohttpClient, path: str) -> None:
     site = make_site(SnapshotHolder(), no_authentication, WITH_ADMIN)
     assert site.admin is not None
-    admin = await aiohttp_client(ServiceServer(site.admin))
+    admin: Client = await aiohttp_client(ServiceServer(site.admin))
     assert (await admin.get(path, headers={"Accept": BROWSER})).status == 404

@@ -1,0 +1,76 @@
+"""A person's browser at the explorer: Chromium, driven by Playwright, with a record of all that went wrong."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+
+from tests.interop.software import found
+
+# Root's own may not run in Chromium's sandbox.
+_OPTIONS: Final = ("--no-sandbox",)
+DESKTOP: Final[ViewportSize] = {"width": 1280, "height": 800}
+PHONE: Final[ViewportSize] = {"width": 375, "height": 740}
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run the system's browser."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found("chromium", package="chromium"), args=[*_OPTIONS])
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """A tab at one service.
+
+    origin   of the service; a request to another is an error
+    allowed  the statuses of answers that the test causes, which the browser logs as errors
+    """
+
+    def __init__(self, context: BrowserContext, origin: str, *allowed: int) -> None:
+        self.origin, self.errors = origin, list[str]()
+        self.page: Page = context.new_page()
+        self.page.on("console", lambda message: self._logged(message.type, message.text, allowed))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self._requested(request.url))
+        self.page.on("dialog", lambda dialog: self.errors.append(f"dialog: {dialog.message}"))
+
+    def open(self, path: str) -> "Visit":
+        """Go to a path of the service."""
+        self.page.goto(self.origin + path)
+        return self
+
+    @property
+    def query(self) -> str:
+        """The query in the address."""
+        return urlsplit(self.page.url).query
+
+    @property
+    def fragment(self) -> str:
+        """The fragment in the address."""
+        return urlsplit(self.page.url).fragment
+
+    def wait(self, text: str) -> None:
+        """Wait until the head of the list has a text."""
+        self.page.get_by_role("heading", name=text, exact=True).wait_for()
+
+    def rows(self) -> list[str]:
+        """Return the names of the stores in the list."""
+        return self.page.locator("td.name").all_inner_texts()
+
+    def click(self, role: Any, name: str) -> None:
+        """Click the control of a role and a name."""
+        self.page.get_by_role(role, name=name, exact=True).click()
+
+    def _logged(self, kind: str, text: str, allowed: tuple[int, ...]) -> None:
+        expected = any(f"status of {status} " in text for status in allowed) or (0 in allowed and "ERR_" in text)
+        if kind in ("error", "warning") and not expected:
+            self.errors.append(text)
+
+    def _requested(self, url: str) -> None:
+        if not url.startswith((f"{self.origin}/", "blob:")):
+            self.errors.append(f"a request to {url}")

@@ -1,0 +1,379 @@
+"""The explorer in Chromium, as a person uses it. No request leaves the origin, and nothing is reported as an error."""
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from playwright.sync_api import Browser, ViewportSize
+
+from tests.directory import company, store, write_directory
+from tests.interop.explored import DESKTOP, PHONE, Visit, chromium
+from tests.interop.software import found, running
+from tests.program import Running, eventually, run, serving
+
+KEY = "the-key"
+EVIL = "<img src=x onerror=alert(1)>"
+STORES = [
+    store(f"s{number:03}", name=f"Shop {number:03}", city="Toronto" if number % 2 else "Ottawa", country="CA",
+          company_id="acme", latitude=f"{43 + number / 100:.2f}", longitude="-79.40", is_open=number % 3 > 0)
+    for number in range(120)
+]  # fmt: skip
+STORES += [
+    store("evil", name=EVIL, city=EVIL, country="US", company_id="evil", latitude="40.7", longitude="-74.0"),
+    store("tokyo", name="東京駅前店", city="千代田区", country="JP", latitude="35.68", longitude="139.76"),
+]
+COMPANIES = [company("acme", name="Acme Ltd", domain="acme.example"), company("evil", name=EVIL, domain=EVIL)]
+AXE = Path(__file__).parents[2] / ".interop" / "node_modules" / "axe-core" / "axe.min.js"
+
+
+class Go(Protocol):
+    """Opens a path of the service in a new browser; with the key in the link unless `key` is None."""
+
+    def __call__(self, path: str, *allowed: int, key: str | None = KEY, **options: Any) -> Visit: ...
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as running_browser:
+        yield running_browser
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_directory(tmp_path_factory.mktemp("explorer") / "data", STORES, COMPANIES)
+
+
+@pytest.fixture(scope="module")
+def service(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with serving("--data", data, "--cache", tmp_path_factory.mktemp("cache"), "--api-key", KEY) as serves:
+        yield serves
+
+
+@pytest.fixture
+def visits(browser: Browser) -> Iterator[Any]:
+    with ExitStack() as contexts:
+        made: list[Visit] = []
+
+        def visit(origin: str, *allowed: int, viewport: ViewportSize | None = None, **options: Any) -> Visit:
+            context = browser.new_context(viewport=viewport or DESKTOP, locale="en-CA", **options)
+            contexts.callback(context.close)
+            made.append(Visit(context, origin, *allowed))
+            return made[-1]
+
+        yield visit
+        assert [error for each in made for error in each.errors] == []
+
+
+@pytest.fixture
+def go(visits: Any, service: Running) -> Go:
+    def opened(path: str, *allowed: int, key: str | None = KEY, **options: Any) -> Visit:
+        visit: Visit = visits(service.address, *allowed, **options)
+        link = path if key is None else f"{path}#key={key}" if "#" not in path else path.replace("#", f"#key={key}&")
+        return visit.open(link)
+
+    return opened
+
+
+def test_the_link_shows_the_stores_and_its_key_leaves_the_address(go: Go) -> None:
+    visit = go("/explorer")
+    visit.wait("122 stores found")
+    assert len(visit.rows()) == 50
+    assert visit.fragment == ""
+    assert KEY not in visit.page.evaluate("document.documentElement.outerHTML + document.cookie + location.href")
+    visit.page.reload()
+    visit.wait("122 stores found")
+
+
+def test_the_root_leads_a_browser_to_the_page(go: Go) -> None:
+    visit = go("/")
+    visit.wait("122 stores found")
+    assert visit.page.url.endswith("/explorer")
+
+
+def test_typing_searches_and_the_back_button_returns(go: Go) -> None:
+    visit = go("/explorer")
+    visit.wait("122 stores found")
+    visit.page.get_by_role("searchbox", name="Search stores").press_sequentially("shop 007")
+    visit.wait("1 store found")
+    assert visit.query == "q=shop+007"
+    assert visit.page.locator("td.name mark").all_inner_texts() == ["Shop", "007"]
+    visit.page.go_back()
+    visit.wait("122 stores found")
+    assert visit.page.get_by_role("searchbox", name="Search stores").input_value() == ""
+    visit.page.go_forward()
+    visit.wait("1 store found")
+
+
+def test_words_without_spaces_are_found_and_marked(go: Go) -> None:
+    visit = go("/explorer?q=駅前")
+    visit.wait("1 store found")
+    assert visit.page.locator("td.name mark").all_inner_texts() == ["駅前"]
+
+
+def test_filters_have_counts_and_become_chips(go: Go) -> None:
+    visit = go("/explorer")
+    visit.wait("122 stores found")
+    visit.page.locator("summary[data-menu=city]").click()
+    visit.page.get_by_label("Toronto 60").check()
+    visit.wait("60 stores found")
+    assert visit.query == "city=Toronto"
+    visit.page.get_by_label("Ottawa 60").check()  # counted as if the city were not chosen
+    visit.wait("120 stores found")
+    assert visit.query == "city=Toronto&city=Ottawa"
+    visit.page.keyboard.press("Escape")
+    visit.click("button", "Remove City: Toronto")
+    visit.wait("60 stores found")
+    visit.page.locator("summary[data-menu=company_id]").click()
+    visit.page.get_by_label("Acme Ltd 60").check()
+    visit.click("button", "Clear all")
+    visit.wait("122 stores found")
+    assert visit.query == ""
+
+
+def test_suggestions_turn_words_into_filters(go: Go) -> None:
+    visit = go("/explorer")
+    visit.wait("122 stores found")
+    visit.page.get_by_role("searchbox", name="Search stores").press_sequentially("toron")
+    visit.page.get_by_role("button", name=re.compile("City Toronto")).click()
+    visit.wait("60 stores found")
+    assert visit.query == "city=Toronto"
+
+
+def test_pages_and_order(go: Go) -> None:
+    visit = go("/explorer?country=CA")
+    visit.wait("120 stores found")
+    visit.click("button", "Next page")
+    visit.page.get_by_text(re.compile("51.100 of 120 stores")).wait_for()
+    assert visit.query == "country=CA&page_num=2"
+    visit.click("button", "Name")
+    visit.page.get_by_text(re.compile("^1.50 of 120 stores")).wait_for()
+    visit.click("button", "Name")
+    visit.page.locator("th[aria-sort=descending]").wait_for()
+    assert visit.query == "country=CA&sort_by=name&sort_order=desc"
+    assert visit.rows()[0] == "Shop 119"
+
+
+def test_columns_are_fields_of_the_request(go: Go) -> None:
+    visit = go("/explorer?country=JP")
+    visit.wait("1 store found")
+    visit.page.locator("#list summary").click()
+    visit.page.locator("#columns").get_by_label("Longitude").check()
+    visit.page.get_by_role("columnheader", name="Longitude").wait_for()
+    assert visit.query == "country=JP&fields=name,address_1,city,province,country,is_open,longitude"
+    assert visit.page.locator("td.longitude").inner_text() == "139.76"
+
+
+def test_a_row_opens_its_card_and_escape_returns_to_it(go: Go) -> None:
+    visit = go("/explorer?q=007")
+    visit.wait("1 store found")
+    visit.page.get_by_role("link", name="Shop 007").press("Enter")
+    card = visit.page.get_by_role("complementary", name="Store")
+    card.get_by_role("heading", name="Shop 007").wait_for()
+    card.get_by_text("acme.example").wait_for()
+    assert visit.fragment == "store=s007"
+    visit.page.keyboard.press("Escape")
+    card.wait_for(state="hidden")
+    assert visit.page.evaluate("document.activeElement.textContent") == "Shop 007"
+
+
+def test_a_store_that_is_gone_is_said_to_be(go: Go) -> None:
+    visit = go("/explorer#store=nobody", 404)
+    visit.page.get_by_text("This store is not in the data").wait_for()
+
+
+def test_values_of_the_data_are_text(go: Go) -> None:
+    visit = go("/explorer?country=US#store=evil")
+    visit.wait("1 store found")
+    visit.page.get_by_role("complementary", name="Store").get_by_role("heading", name=EVIL).wait_for()
+    visit.page.locator("summary[data-menu=company_id]").click()
+    visit.page.locator(".leaflet-container").wait_for()
+    assert visit.rows() == [EVIL]
+    assert visit.page.locator("img[src=x]").count() == 0
+
+
+def test_a_shared_address_asks_for_a_key_and_then_shows_the_same(go: Go) -> None:
+    visit = go("/explorer?city=ottawa&sort_by=name", 401, key=None)
+    visit.page.get_by_role("heading", name="An API key is needed").wait_for()
+    visit.page.get_by_label("API key").fill("wrong")
+    visit.click("button", "Open")
+    visit.page.get_by_text("The service does not accept this key").wait_for()
+    visit.page.get_by_label("API key").fill(KEY)
+    visit.page.get_by_label("Remember on this device").check()
+    visit.click("button", "Open")
+    visit.wait("60 stores found")
+    other = visit.page.context.new_page()
+    other.goto(visit.page.url)
+    other.get_by_role("heading", name="60 stores found").wait_for()
+    visit.page.locator("#key-menu summary").click()
+    visit.click("button", "Forget the key")
+    visit.page.get_by_role("heading", name="An API key is needed").wait_for()
+    assert visit.page.evaluate("localStorage.length + sessionStorage.length") == 0
+
+
+def test_without_authentication_nothing_is_asked(visits: Any, data: Path, tmp_path: Path) -> None:
+    with serving("--data", data, "--cache", tmp_path, "--no-auth") as serves:
+        visits(serves.address).open("/explorer").wait("122 stores found")
+
+
+def test_an_invalid_address_is_explained(go: Go) -> None:
+    visit = go("/explorer?near=here&limit=0", 422)
+    visit.page.get_by_text("expected latitude,longitude in decimal degrees").wait_for()
+    visit.click("button", "Remove near")
+    visit.click("button", "Remove rows per page")
+    visit.wait("122 stores found")
+    assert visit.query == ""
+
+
+def test_nothing_found_says_what_to_do(go: Go) -> None:
+    visit = go("/explorer?q=nothing+like+this")
+    visit.page.get_by_role("heading", name="No store matches").wait_for()
+    visit.page.locator("#empty").get_by_role("button", name="Clear all").click()
+    visit.wait("122 stores found")
+
+
+def test_near_me_sorts_by_distance(go: Go) -> None:
+    place = {"latitude": 43.5, "longitude": -79.4}
+    visit = go("/explorer", geolocation=place, permissions=["geolocation"])
+    visit.wait("122 stores found")
+    visit.page.locator("summary[data-menu=near]").click()
+    visit.click("button", "Use my position")
+    visit.page.get_by_role("columnheader", name="Distance").wait_for()
+    assert visit.query == "near=43.50000,-79.40000"
+    assert visit.rows()[0] == "Shop 050"
+    visit.page.locator("summary[data-menu=near]").click()
+    visit.page.get_by_label("Within").select_option(label="5 km")
+    visit.wait("9 stores found")
+    assert visit.query == "near=43.50000,-79.40000&radius=5000"
+
+
+def test_the_map_has_clusters_and_searches_its_area(go: Go) -> None:
+    visit = go("/explorer?country=CA")
+    clusters = visit.page.locator(".cluster")
+    clusters.first.wait_for()
+    assert sum(map(int, clusters.all_inner_texts())) <= 120
+    clusters.first.click()
+    visit.click("button", "Search this area")
+    visit.page.get_by_role("button", name="Remove In this map area").wait_for()
+    assert re.fullmatch(r"country=CA&bbox=(-?[\d.]+,){3}-?[\d.]+", visit.query)
+    assert visit.page.locator("#map [tabindex='0']").count() <= 3  # the map itself, and its zoom
+
+
+def test_a_point_is_picked_on_the_map(go: Go) -> None:
+    visit = go("/explorer?country=JP")
+    visit.page.locator("#map canvas").first.wait_for(state="attached")
+    visit.page.locator("summary[data-menu=near]").click()
+    visit.click("button", "Pick a point on the map")
+    visit.page.locator("#map").click(position={"x": 100, "y": 300})
+    visit.page.get_by_role("columnheader", name="Distance").wait_for()
+    assert visit.query.startswith("country=JP&near=")
+
+
+@pytest.mark.parametrize(("label", "start"), [("CSV for programs", b"store_id,"), ("GeoJSON for maps", b'{"type"')])
+def test_what_is_shown_is_downloaded(go: Go, label: str, start: bytes) -> None:
+    visit = go("/explorer?city=ottawa&sort_by=name")
+    visit.wait("60 stores found")
+    visit.page.locator("#take-away summary").click()
+    with visit.page.expect_download() as download:
+        visit.click("button", label)
+    body = Path(download.value.path()).read_bytes()
+    assert body.startswith(start)
+    assert body.count(b"Shop ") == 60
+
+
+def test_after_429_the_page_goes_on_by_itself(visits: Any, data: Path, tmp_path: Path) -> None:
+    key = run("keys", "new", "--key-file", tmp_path / "keys.json", "--name", "slow", "--rate", "6/s").stdout.strip()
+    with serving("--data", data, "--cache", tmp_path / "cache", "--key-file", tmp_path / "keys.json") as serves:
+        visit: Visit = visits(serves.address, 429)
+        visit.open(f"/explorer#key={key}").wait("122 stores found")
+        for number in range(6):
+            visit.page.get_by_role("searchbox", name="Search stores").fill(f"shop {number:03}")
+            visit.wait("1 store found")
+
+
+def test_newer_data_is_announced_and_shown(visits: Any, tmp_path: Path) -> None:
+    data = write_directory(tmp_path / "data", STORES[:10], COMPANIES)
+    with serving("--data", data, "--cache", tmp_path / "cache", "--api-key", KEY) as serves:
+        visit: Visit = visits(serves.address)
+        visit.open(f"/explorer#key={KEY}").wait("10 stores found")
+        write_directory(data, STORES[:20], COMPANIES)
+        eventually(lambda: serves.ready().get("stores", 20) == 20)
+        eventually(lambda: b'"total_count":20' in serves.get("/stores?limit=1", KEY).body.replace(b" ", b""))
+        visit.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        visit.click("button", "Show it")
+        visit.wait("20 stores found")
+
+
+def test_offline_is_said_and_ends(go: Go) -> None:
+    visit = go("/explorer", 0)
+    visit.wait("122 stores found")
+    visit.page.context.set_offline(True)
+    visit.page.get_by_role("searchbox", name="Search stores").fill("007")
+    visit.page.get_by_role("heading", name="The service cannot be reached.").wait_for()
+    visit.page.context.set_offline(False)
+    visit.wait("1 store found")
+
+
+def test_it_works_under_a_path_prefix(visits: Any, service: Running, tmp_path: Path, unused_tcp_port: int) -> None:
+    (tmp_path / "nginx.conf").write_text(
+        f"daemon off; pid {tmp_path}/pid; events {{}} http {{ access_log off;"
+        f" server {{ listen 127.0.0.1:{unused_tcp_port}; location /shops/ {{ proxy_pass {service.address}/; }} }} }}"
+    )
+    origin = f"http://127.0.0.1:{unused_tcp_port}"
+
+    def answers() -> bool:
+        connection = HTTPConnection("127.0.0.1", unused_tcp_port, timeout=5)
+        try:
+            connection.request("GET", "/shops/health")
+            return connection.getresponse().status == 200
+        except OSError:
+            return False
+        finally:
+            connection.close()
+
+    command: list[str | Path] = [found("nginx", package="nginx"), "-e", "stderr", "-p", tmp_path, "-c", "nginx.conf"]
+    with running(command, tmp_path / "nginx.log", ready=answers):
+        visit: Visit = visits(origin)
+        visit.open(f"/shops/#key={KEY}").wait("122 stores found")
+        assert visit.page.url == f"{origin}/shops/explorer"
+        visit.page.locator("#map canvas").first.wait_for(state="attached")
+        visit.click("link", "API")
+        visit.page.get_by_role("link", name="Explorer").wait_for()
+        assert visit.page.url == f"{origin}/shops/docs"
+
+
+def test_the_documentation_has_the_key_of_the_link(go: Go) -> None:
+    visit = go("/docs")
+    visit.page.locator("#operations-directory-list_companies .opblock-summary-control").click()
+    visit.click("button", "Try it out")
+    visit.click("button", "Execute")
+    visit.page.locator(".live-responses-table .response-col_status", has_text="200").wait_for()
+    assert KEY not in visit.page.url
+    assert "limit=10" in visit.page.locator(".request-url pre").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("path", ["/explorer?q=shop&city=ottawa", "/explorer#store=s007", "/explorer?q=zzz"])
+def test_axe_finds_nothing_serious(go: Go, path: str, viewport: ViewportSize, scheme: Any) -> None:
+    if not AXE.exists():
+        pytest.fail("there is no axe-core: run `make interop`, which installs it", pytrace=False)
+    visit = go(path, viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
+    visit.page.wait_for_load_state("networkidle")
+    visit.page.evaluate(AXE.read_text())
+    found_by_axe = visit.page.evaluate("axe.run().then(({violations}) => violations)")
+    serious = [each for each in found_by_axe if each["impact"] in ("serious", "critical")]
+    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in serious] == []
+
+
+def test_on_a_phone_the_list_and_the_map_are_tabs(go: Go) -> None:
+    visit = go("/explorer", viewport=PHONE)
+    visit.wait("122 stores found")
+    assert not visit.page.locator("#map").is_visible()
+    visit.click("tab", "Map")
+    visit.page.locator(".cluster").first.wait_for()
+    assert visit.fragment == "tab=map"
+    assert visit.page.evaluate("document.documentElement.scrollWidth") == 375
