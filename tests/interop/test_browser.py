@@ -9,7 +9,7 @@ from typing import Final, Protocol
 import orjson
 import pytest
 
-from tests.interop.browser import Asked, Seen, Site, browse
+from tests.interop.browser import Asked, Seen, browse, page_origin
 from tests.interop.cache_client import FIRST, SECOND, received
 from tests.interop.conftest import FRESH, KEYS, SetUp
 from tests.program import Running, kill, serving, started
@@ -26,20 +26,20 @@ class Serve(Protocol):
 
 
 class Visit(Protocol):
-    """Opens the page of a site, and returns what its script saw of each response."""
+    """Opens the page of another origin, and returns what its script saw of each response."""
 
     def __call__(self, *asked: Asked) -> list[Seen]: ...
 
 
 @pytest.fixture
-def site() -> Iterator[Site]:
-    with Site().serving() as served:
+def origin() -> Iterator[str]:
+    with page_origin() as served:
         yield served
 
 
 @pytest.fixture
-def visit(site: Site, tmp_path: Path) -> Visit:
-    return partial(browse, site, tmp_path)
+def visit(origin: str) -> Visit:
+    return partial(browse, origin)
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def serve(data: Path, tmp_path: Path) -> Iterator[Serve]:
         yield start
 
 
-def test_a_page_of_an_allowed_origin_reads_data_and_headers(site: Site, serve: Serve, visit: Visit) -> None:
-    service = serve("--cors-origin", site.origin)
+def test_a_page_of_an_allowed_origin_reads_data_and_headers(origin: str, serve: Serve, visit: Visit) -> None:
+    service = serve("--cors-origin", origin)
     (seen,) = visit(Asked(f"{service.address}/stores?limit=1&page=2", WITH_FIRST))
     assert received(service) == {204: 1, 200: 1}
     assert seen.status == 200
@@ -79,8 +79,8 @@ def test_a_page_of_another_origin_reads_nothing(serve: Serve, visit: Visit) -> N
     assert received(service) == {405: 1}
 
 
-def test_a_page_reads_error_bodies(site: Site, serve: Serve, visit: Visit) -> None:
-    service = serve("--cors-origin", site.origin)
+def test_a_page_reads_error_bodies(origin: str, serve: Serve, visit: Visit) -> None:
+    service = serve("--cors-origin", origin)
     bare, unknown, limit = visit(
         Asked(f"{service.address}/stores"),
         Asked(f"{service.address}/stores", {**WITH_UNKNOWN, "Accept": "application/problem+json"}),
@@ -92,9 +92,9 @@ def test_a_page_reads_error_bodies(site: Site, serve: Serve, visit: Visit) -> No
     assert orjson.loads(limit.body)["detail"][0]["loc"] == ["query", "limit"]
 
 
-def test_a_page_reads_retry_after(site: Site, visit: Visit, tmp_path: Path, unused_tcp_port: int) -> None:
+def test_a_page_reads_retry_after(origin: str, visit: Visit, tmp_path: Path, unused_tcp_port: int) -> None:
     nowhere = f"http://127.0.0.1:{unused_tcp_port}/stores.baked"
-    options = ("--data", nowhere, "--cache", tmp_path / "cache", "--no-auth", "--cors-origin", site.origin)
+    options = ("--data", nowhere, "--cache", tmp_path / "cache", "--no-auth", "--cors-origin", origin)
     with started(*options, log=tmp_path / "log") as process:
         try:
             assert process.stdout is not None
@@ -105,8 +105,8 @@ def test_a_page_reads_retry_after(site: Site, visit: Visit, tmp_path: Path, unus
     assert (seen.status, seen.headers["retry-after"]) == (503, "1")
 
 
-def test_the_browser_revalidates_its_copy_with_a_304(site: Site, serve: Serve, visit: Visit) -> None:
-    service = serve("--cors-origin", site.origin)
+def test_the_browser_revalidates_its_copy_with_a_304(origin: str, serve: Serve, visit: Visit) -> None:
+    service = serve("--cors-origin", origin)
     asked = Asked(f"{service.address}/stores", WITH_FIRST)
     first, again = visit(asked, asked)
     assert received(service) == {204: 1, 200: 1, 304: 1}
@@ -139,9 +139,9 @@ def test_the_browser_does_not_reuse_a_response_for_another_key(serve: Serve, vis
 
 
 def test_through_a_cache_a_page_reads_the_same_with_one_request_to_the_service(
-    site: Site, set_up: SetUp, visit: Visit
+    origin: str, set_up: SetUp, visit: Visit
 ) -> None:
-    cached = set_up(*FRESH, "--cors-origin", site.origin)
+    cached = set_up(*FRESH, "--cors-origin", origin)
     asked = Asked(f"{cached.proxy.address}/stores?limit=1", WITH_FIRST)
     first, again = visit(asked, asked)
     assert cached.received() == {204: 1, 200: 1}

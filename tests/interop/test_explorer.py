@@ -15,6 +15,8 @@ from tests.interop.explored import DESKTOP, PHONE, Visit, chromium
 from tests.interop.software import found, running
 from tests.program import Running, eventually, run, serving
 
+pytestmark = pytest.mark.process
+
 KEY = "the-key"
 EVIL = "<img src=x onerror=alert(1)>"
 STORES = [

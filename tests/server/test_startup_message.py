@@ -16,6 +16,8 @@ from service.server.startup_message import StartupMessage
 from tests.directory import store, write_directory
 from tests.loaded import snapshot
 
+pytestmark = pytest.mark.process
+
 
 class Link(Protocol):
     """Prints the message of a ready service; returns the path of the link to the explorer, if any."""
