@@ -61,7 +61,7 @@ def make_site(
     openapi = openapi_document(operations)
     documents = document_routes(openapi, has_explorer=not settings.no_explorer)
     public = (*records, *documents, *explorer_routes(settings), start_route(operations, settings))
-    labels = dict.fromkeys(route.label for route in (*public, *probes))
+    labels = dict.fromkeys(route.group or route.path for route in (*public, *probes))
     slot, trusted = snapshots.slot, parse_trusted_proxies(settings.trusted_proxy)
     traffic = Counters([*labels, METRICS_PATH, UNMATCHED], slot)
     if not settings.admin:

@@ -110,7 +110,7 @@ class FieldChoice(msgspec.Struct, frozen=True):
 
 
 FIELDS: Final[Sequence[FieldChoice]] = (
-    FieldChoice("Accept", 0.25, _any(list(ACCEPTS))),
+    FieldChoice("Accept", 0.35, _any([*ACCEPTS, *OF_GEO_JSON, *OF_GEO_JSON])),
     FieldChoice("Accept-Encoding", 0.85, _any(ENCODINGS)),
     FieldChoice("Prefer", 0.15, _any(list(PREFERENCES))),
     FieldChoice("Origin", 0.3, _any(ORIGINS)),

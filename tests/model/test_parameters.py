@@ -17,7 +17,7 @@ from service.model.parameters import (
     parameters_of,
     sort_by_parameter,
 )
-from service.model.query import Query
+from service.model.query import Query, QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Fields, choice, members, names
 
@@ -77,7 +77,8 @@ ALL_PARAMETERS = [*parameters_of(STORES), *parameters_of(COMPANIES), *map_parame
 def test_parameters_are_filters_or_members_of_a_query() -> None:
     filters = {field.name for resource in (STORES, COMPANIES) for field in resource.filters}
     members = set(Query.__struct_fields__) - {"filters"}
-    assert {parameter.name for parameter in ALL_PARAMETERS} - filters == members
+    of_files = {parameter.name for parameter in QueryParser(STORES, of_file="csv").parameters}
+    assert {parameter.name for parameter in ALL_PARAMETERS} - filters | of_files - filters == members
     assert not filters & {*Query.__struct_fields__}
 
 

@@ -73,7 +73,7 @@ class App:
         started = perf_counter()
         fields = request.fields
         route, segment = self._routes.find(request.path)
-        name, protected = (UNMATCHED, False) if route is None else (route.label, route.protected)
+        name, protected = (UNMATCHED, False) if route is None else (route.group or route.path, route.protected)
         exchange = Exchange(fields.request_id or f"{self._run}-{next(self._numbers):x}", name)
         closes = self._snapshots.draining  # so that clients reconnect to another instance
         try:

@@ -39,11 +39,6 @@ class _Path(msgspec.Struct, frozen=True, kw_only=True):
     group: str = ""
 
     @property
-    def label(self) -> str:
-        """What its requests are counted and logged as."""
-        return self.group or self.path
-
-    @property
     def protected(self) -> bool:
         """Whether it needs a key."""
         return self.operation is not None and self.operation.protected
