@@ -103,7 +103,7 @@ def test_a_store_of_a_list_may_have_a_distance_whether_or_not_it_is_whole() -> N
     ):
         given = msgspec.json.decode(b"{" + members + b"}")
         assert msgspec.to_builtins(msgspec.convert(given, kind)).items() >= given.items()
-    assert COMPANIES.items == (Company, partial(Company, Company))
+    assert [kind.__name__ for kind in COMPANIES.items] == ["Company", "PartialCompany"]
 
 
 def test_every_field_sorts() -> None:
