@@ -43,7 +43,6 @@ OF_CONSTANTS = {
     "service.engine.whole_csv",
     "service.loading.countries",
     "service.model.openapi",
-    "service.model.records",
     "service.reading.fields.field_names",
 }
 OF_CONSTANTS |= {

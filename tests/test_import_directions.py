@@ -68,7 +68,7 @@ RESERVED: Final = {
     "rich": {"commands", "server"},
     "uvloop": {"commands", "server"},
     "redis": {"access"},
-    "pyarrow": {"reading"},
+    "pyarrow": {"commands", "reading"},
 }
 # The engine only computes: no files, no HTTP, no clock, no await.
 NOT_IN_ENGINE: Final = {"aiohttp", "asyncio", "datetime", "http", "io", "mmap", "os", "pathlib", "socket", "time"}

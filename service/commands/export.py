@@ -1,5 +1,6 @@
 """`store-directory export`: write all records to a file, as the service returns them."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ from service.sources.choice import check_unread, is_baked
 from service.texts import counted
 from service.web.requests.request_target import query_pairs
 
+_PARQUET: Final = "parquet"
 _RESOURCES: Final = {each.name: each for each in (STORES, COMPANIES)}
 
 
@@ -52,15 +54,19 @@ _RESOURCES: Final = {each.name: each for each in (STORES, COMPANIES)}
 @DATA
 @click.argument("file", metavar="FILE", type=click.Path(dir_okay=False, readable=False, path_type=Path))
 def export(data: Path, file: Path, *, resource: str, query: str, **values: Any) -> None:
-    """Write the stores in DATA to FILE, whose name ends with .csv, .ndjson or .geojson.
+    """Write the stores in DATA to FILE, whose name ends with .csv, .ndjson, .geojson or .parquet.
 
     DATA is a folder, a data file, a zip archive or a baked file. The bytes are those of `/stores.csv` and so on.
+    Parquet of stores is GeoParquet 1.1.
     """
     check_target(data, file)
     kind, ending = _RESOURCES[resource], file.suffix.removeprefix(".")
-    if ending not in WRITERS or (kind.coordinates is None and ending == "geojson"):
-        endings = ", ".join(f".{each}" for each in WRITERS if each != "geojson" or kind.coordinates)
-        raise click.BadParameter(f"must end with one of {endings}", param_hint="FILE")
+    endings = [each for each in (*WRITERS, _PARQUET) if each != "geojson" or kind.coordinates]
+    if ending not in endings:
+        listed = ", ".join(f".{each}" for each in endings)
+        raise click.BadParameter(f"must end with one of {listed}", param_hint="FILE")
+    if ending == _PARQUET and find_spec("pyarrow") is None:
+        raise click.ClickException("writing Parquet needs pyarrow: `pip install 'store-directory[parquet]'`")
     parsed, settings = _parse(kind, ending, query), make_settings(values)
     check_read_options(settings)
     try:
@@ -97,7 +103,12 @@ def _write(resource: Resource, table: Table, query: Query, file: Path) -> int:
     order = ordered(table, query)
     if isinstance(order, DistanceOrder):
         order = order.listed()
+    ending = file.suffix.removeprefix(".")
     with atomic_write(file) as target:
-        for piece in WRITERS[file.suffix.removeprefix(".")](resource, table, query, order):
-            target.write(piece)
+        if ending == _PARQUET:
+            from service.commands.parquet_export import write_parquet  # noqa: PLC0415 - an extra
+
+            write_parquet(resource, table, query, order, target)
+        else:
+            target.writelines(WRITERS[ending](resource, table, query, order))
     return order.total

@@ -19,7 +19,7 @@ _LINE_END: Final = "\r\n"
 _FLAGS: Final = {True: "true", False: "false"}
 
 # Decodes a list of records to the values of each member.
-_Decode = Callable[[bytes], Mapping[str, Sequence[Any]]]
+Decode = Callable[[bytes], Mapping[str, Sequence[Any]]]
 
 
 def header(names: Sequence[str]) -> bytes:
@@ -41,7 +41,7 @@ def decoded_lines(
 ) -> bytes:
     """Return the same, by decoding each record."""
     encoded = b"".join((b"[", *table.json(rows), b"]"))
-    columns = _decoder(resource)(encoded)
+    columns = decoder(resource)(encoded)
     cells = [_distance_cells(metres) if name == DISTANCE else _cells(resource, name, columns[name]) for name in names]
     if b"\\" in encoded or len(names) == 1:
         return _written(zip(*cells, strict=True)).encode()
@@ -77,7 +77,8 @@ def _written(rows: Iterable[tuple[str, ...]]) -> str:
 
 
 @cache  # of each resource
-def _decoder(resource: Resource) -> _Decode:
+def decoder(resource: Resource) -> Decode:
+    """Return what decodes records of a resource."""
     names = resource.members
     record = msgspec.defstruct("Cells", [(name, str | bool | None, None) for name in names], gc=False)
     decode, values = msgspec.json.Decoder(list[record]).decode, attrgetter(*names)  # type: ignore[valid-type]

@@ -20,8 +20,13 @@ Write = Callable[[Resource, Table, Query, Selection], Pieces]
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
+def column_names(resource: Resource, query: Query) -> tuple[str, ...]:
+    """Return the names of all members that the records of an answer may have, in order."""
+    return query.fields or (*resource.members, *((DISTANCE,) if shows_distances(query) else ()))
+
+
 def _csv(resource: Resource, table: Table, query: Query, order: Selection) -> Pieces:
-    names = query.fields or (*resource.members, *((DISTANCE,) if shows_distances(query) else ()))
+    names = column_names(resource, query)
     yield (_BYTE_ORDER_MARK if query.bom else b"") + header(names)
     for rows in batches(table, query, order):
         yield lines(table, resource, names, rows, distances(table, query, rows))

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from service.model.envelope import Facet
-from service.model.records import Store, partial, with_distance
+from service.model.records import STORES
 
 
 class Point(msgspec.Struct, frozen=True, tag_field="type", tag="Point"):
@@ -40,12 +40,15 @@ class ClusterCollection(msgspec.Struct, frozen=True, tag_field="type", tag="Feat
     features: list[Cluster]
 
 
+_, _PartialStore = STORES.items
+
+
 class StoreFeature(msgspec.Struct, frozen=True, tag_field="type", tag="Feature"):
     """A store: its location, if it has one, and its members."""
 
     id: str
     geometry: Point | None
-    properties: partial(Store, with_distance(Store))  # type: ignore[valid-type]
+    properties: _PartialStore  # type: ignore[valid-type]
 
 
 class StoreCollection(msgspec.Struct, frozen=True, tag_field="type", tag="FeatureCollection"):

@@ -4,7 +4,6 @@ This is the only definition of the fields. The filters and sort fields, the colu
 the columns of tables and the schemas of the OpenAPI document are derived from it.
 """
 
-from functools import cache
 from typing import Annotated, Final
 
 import msgspec
@@ -95,6 +94,9 @@ class Resource(msgspec.Struct, frozen=True):
     identifier   the field that identifies a record
     fields       all fields, in order
     coordinates  the fields of latitude and longitude, if records have a location
+    items        the types of the records of a list, in the OpenAPI document: whole, or some members only. Generated
+                 clients use the first that fits. All have `distance` if records have a location, so that code can read
+                 it without a test of the type
     """
 
     name: str
@@ -102,16 +104,7 @@ class Resource(msgspec.Struct, frozen=True):
     identifier: str
     fields: tuple[Field, ...]
     coordinates: tuple[str, str] | None = None
-
-    @property
-    def items(self) -> tuple[type[msgspec.Struct], ...]:
-        """The types of the records of a list, in the OpenAPI document: whole, or some members only.
-
-        Generated clients use the first that fits. All have `distance` if records have a location, so that code can read
-        it without a test of the type.
-        """
-        whole = self.record if self.coordinates is None else with_distance(self.record)
-        return whole, partial(self.record, whole)
+    items: tuple[type[msgspec.Struct], ...] = ()
 
     def field(self, name: str) -> Field:
         """Return a field by its name."""
@@ -162,8 +155,7 @@ CREATED_AT: Final = "created_at"
 DISTANCE: Final = "distance"
 
 
-@cache  # one type for each record
-def with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
+def _with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
     """Return the type of records with their distance from a point, if a request gives one."""
     name, doc = (
         f"{record.__name__}WithDistance",
@@ -173,7 +165,6 @@ def with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
     return msgspec.defstruct(name, [member], bases=(record,), namespace=namespace, frozen=True, kw_only=True, gc=False)
 
 
-@cache  # as above
 def partial(record: type[Store | Company], whole: type[msgspec.Struct]) -> type[msgspec.Struct]:
     """Return the type of records with some members only of the type of whole ones."""
     members = [(field.name, field.type | UnsetType, UNSET) for field in msgspec.structs.fields(whole)]
@@ -185,10 +176,19 @@ _Distance = Annotated[
     float | None,
     Meta(description="Distance from `near` in metres, to one decimal; null if the record has no location."),
 ]
-STORES: Final = Resource("stores", Store, "store_id", _fields(Store), coordinates=("latitude", "longitude"))
+_STORE: Final = _with_distance(Store)
+STORES: Final = Resource(
+    "stores",
+    Store,
+    "store_id",
+    _fields(Store),
+    coordinates=("latitude", "longitude"),
+    items=(_STORE, partial(Store, _STORE)),
+)
 COMPANIES: Final = Resource(
     "companies",
     Company,
     "company_id",
     (*_fields(Company), Field(CREATED_AT, INSTANT, "When the record was created.", served=False)),
+    items=(Company, partial(Company, Company)),
 )

@@ -1,8 +1,11 @@
 """`store-directory export`."""
 
+import struct
 from pathlib import Path
 from typing import Final
 
+import orjson
+import pyarrow.parquet as pq
 import pytest
 from pytest_aiohttp import AiohttpClient
 
@@ -46,6 +49,31 @@ async def test_the_bytes_are_those_of_the_service(folder: Path, tmp_path: Path, 
             assert file.read_bytes() == reply.body
 
 
+def test_parquet_has_the_records_of_the_lines(folder: Path, tmp_path: Path) -> None:
+    file, lines = tmp_path / "x.parquet", tmp_path / "x.ndjson"
+    for resource in ("stores", "companies"):
+        for each in (file, lines):
+            ended = run_here("export", folder, each, "--resource", resource, "--query", "sort_by=name")
+            assert ended.returncode == 0, ended.stderr
+        table = pq.read_table(file)
+        columns = [name for name in table.column_names if name != "geometry"]
+        records = [orjson.loads(line) for line in lines.read_bytes().splitlines()]
+        assert table.select(columns).to_pylist() == [{name: each.get(name) for name in columns} for each in records]
+
+
+def test_parquet_of_stores_is_geoparquet(folder: Path, tmp_path: Path) -> None:
+    file, features = tmp_path / "near.parquet", tmp_path / "near.geojson"
+    for each in (file, features):
+        assert run_here("export", folder, each, "--query", "near=1,2&fields=name,distance").returncode == 0
+    table = pq.read_table(file)
+    assert table.column_names == ["name", "distance", "geometry"]
+    geo = orjson.loads(table.schema.metadata[b"geo"])
+    assert (geo["version"], geo["columns"][geo["primary_column"]]["encoding"]) == ("1.1.0", "WKB")
+    points = [None if wkb is None else list(struct.unpack("<BIdd", wkb)) for wkb in table["geometry"].to_pylist()]
+    expected = [each["geometry"] for each in orjson.loads(features.read_bytes())["features"]]
+    assert points == [each and [1, 1, *each["coordinates"]] for each in expected]
+
+
 @pytest.mark.process
 def test_it_is_a_program(folder: Path, tmp_path: Path) -> None:
     ended = run("export", folder, tmp_path / "all.ndjson")
@@ -56,9 +84,9 @@ def test_it_is_a_program(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "why"),
     [
-        ("stores.xlsx", (), "must end with one of .csv, .ndjson, .geojson"),
-        ("stores", (), "must end with one of .csv, .ndjson, .geojson"),
-        ("c.geojson", ("--resource", "companies"), "must end with one of .csv, .ndjson"),
+        ("stores.xlsx", (), "must end with one of .csv, .ndjson, .geojson, .parquet"),
+        ("stores", (), "must end with one of .csv, .ndjson, .geojson, .parquet"),
+        ("c.geojson", ("--resource", "companies"), "must end with one of .csv, .ndjson, .parquet"),
         ("s.csv", ("--query", "limit=5&sort_by=size"), "--query: sort_by: Input should be"),
         ("s.csv", ("--query", "limit=5"), "--query: limit: Extra inputs are not permitted"),
         ("s.csv", ("--resource", "shops"), "'shops' is not one of"),

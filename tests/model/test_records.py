@@ -56,7 +56,7 @@ def test_a_store_of_a_list_may_have_a_distance_whether_or_not_it_is_whole() -> N
     ):
         decoded = msgspec.json.decode(b"{" + given + b"}")
         assert msgspec.to_builtins(msgspec.convert(decoded, kind)).items() >= decoded.items()
-    assert COMPANIES.items == (Company, partial(Company, Company))
+    assert [kind.__name__ for kind in COMPANIES.items] == ["Company", "PartialCompany"]
 
 
 @each_resource

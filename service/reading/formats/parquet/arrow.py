@@ -1,4 +1,4 @@
-"""Parquet through pyarrow, which has no types: only this and `arrow_cells.py` import it.
+"""Parquet through pyarrow, which has no types: of reading, only this and `arrow_cells.py` import it.
 
 Columns are read as Arrow arrays; paths lead to the members of nested ones. Their values become cells.
 """
