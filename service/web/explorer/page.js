@@ -80,6 +80,8 @@ let map = null;
 /** @type {Promise<void> | null} */
 let mapLoading = null;
 let abort = new AbortController();
+/** The words in the search box, but for what is being typed. */
+let searched = "";
 /** The timer of another attempt. */
 let again = 0;
 /** What the map was fitted to: another order or page does not move it. */
@@ -97,8 +99,7 @@ async function refresh() {
   abort.abort();
   abort = new AbortController();
   const { signal } = abort;
-  const search = byId("q");
-  if (document.activeElement !== search || search.value.trim() !== state.get("q").trim()) search.value = state.get("q");
+  if (state.get("q") !== searched) byId("q").value = searched = state.get("q");
   filters.showState();
   if (needsKey && !storedKey()) return showProblem(new ApiError("key"));
   list.busy(true);
@@ -353,7 +354,8 @@ function listen() {
   const search = byId("q");
   const ask = () => {
     clearTimeout(timer);
-    state.set({ q: search.value.trim() ? search.value : "" }, { replace: typing });
+    searched = search.value.trim() ? search.value : "";
+    state.set({ q: searched }, { replace: typing });
     typing = true;
   };
   search.addEventListener("input", () => {
