@@ -216,6 +216,16 @@ def test_a_shared_address_asks_for_a_key_and_then_shows_the_same(go: Go) -> None
     assert visit.page.evaluate("localStorage.length + sessionStorage.length") == 0
 
 
+def test_a_link_with_another_key_is_taken_in_the_same_tab(go: Go) -> None:
+    visit = go("/explorer", 401, key="wrong")
+    visit.page.get_by_text("The service does not accept this key").wait_for()
+    visit.page.evaluate(f"location.hash = 'key={KEY}'")
+    visit.wait("122 stores found")
+    visit.page.get_by_role("link", name="Shop 001").click()
+    visit.page.get_by_role("complementary", name="Store").get_by_role("heading", name="Shop 001").wait_for()
+    assert visit.fragment == "store=s001"
+
+
 def test_without_authentication_nothing_is_asked(visits: Any, data: Path, tmp_path: Path) -> None:
     with serving("--data", data, "--cache", tmp_path, "--no-auth") as serves:
         visits(serves.address).open("/explorer").wait("122 stores found")

@@ -1,6 +1,6 @@
 // The page: it connects the address, the requests and what is seen.
 
-import { forgetKey, isRemembered, storeKey, storedKey, takeKey } from "../docs/key.js";
+import { forgetKey, isRemembered, storeKey, storedKey } from "../docs/key.js";
 import { Api, ApiError } from "./api.js";
 import { Card, pointOf } from "./card.js";
 import { byId, element, say, watchMenus } from "./dom.js";
@@ -11,10 +11,10 @@ import { TEXT, fieldLabel, formatDay, formatMoment } from "./strings.js";
 import { TakeAway } from "./takeaway.js";
 
 const TYPING_MILLISECONDS = 150;
+const OFFLINE_MILLISECONDS = 3000;
 const LOOK_MILLISECONDS = 60_000;
 const MOST_NAMES = 200; // companies of one request, whose identifiers are in its address
 
-takeKey();
 const settings = document.body.dataset;
 const needsKey = settings.key === "needed";
 const members = (settings.members ?? "").split(" ");
@@ -80,6 +80,10 @@ let map = null;
 /** @type {Promise<void> | null} */
 let mapLoading = null;
 let abort = new AbortController();
+/** The words in the search box, but for what is being typed. */
+let searched = "";
+/** The timer of another attempt. */
+let again = 0;
 /** What the map was fitted to: another order or page does not move it. */
 let fitted = "none yet";
 /** Where the open store is. @type {[number, number] | null} */
@@ -91,11 +95,11 @@ let total = 0;
 
 /** Show what the address says. */
 async function refresh() {
+  clearTimeout(again);
   abort.abort();
   abort = new AbortController();
   const { signal } = abort;
-  const search = byId("q");
-  if (document.activeElement !== search || search.value.trim() !== state.get("q").trim()) search.value = state.get("q");
+  if (state.get("q") !== searched) byId("q").value = searched = state.get("q");
   filters.showState();
   if (needsKey && !storedKey()) return showProblem(new ApiError("key"));
   list.busy(true);
@@ -107,6 +111,7 @@ async function refresh() {
     showProblem(null);
     const fields = state.all("fields").flatMap((each) => each.split(","));
     list.show(body, { fields, query: state.get("q"), near: state.get("near") !== "" });
+    list.busy(false);
     list.select(card.id);
     sayTotal(byId("total"), total);
     document.title = `${TEXT.stores(total)} · Store Directory`;
@@ -117,6 +122,7 @@ async function refresh() {
   } catch (error) {
     if (signal.aborted) return;
     showProblem(error);
+    if (error instanceof ApiError && error.kind === "offline") again = setTimeout(refresh, OFFLINE_MILLISECONDS);
   } finally {
     if (!signal.aborted) list.busy(false);
   }
@@ -267,9 +273,9 @@ function showProblem(error) {
 
 /** @param {ApiError} error @returns {HTMLElement[]} an error in words, with what to do */
 function described(error) {
-  const again = element("button", { type: "button", onclick: refresh }, TEXT.retry);
-  if (error.kind === "offline") return [element("h2", {}, TEXT.offline), element("p", {}, TEXT.offlineHint), again];
-  if (error.kind !== "invalid") return [element("h2", {}, TEXT.failed(error.status ?? 0)), again];
+  const retry = element("button", { type: "button", onclick: refresh }, TEXT.retry);
+  if (error.kind === "offline") return [element("h2", {}, TEXT.offline), element("p", {}, TEXT.offlineHint), retry];
+  if (error.kind !== "invalid") return [element("h2", {}, TEXT.failed(error.status ?? 0)), retry];
   filters.showInvalid(error.items);
   const items = error.items.map(({ loc: [, name], msg }) => {
     if (name === "q") {
@@ -335,6 +341,7 @@ async function look() {
 function listen() {
   state.addEventListener("query", refresh);
   state.addEventListener("view", showCard);
+  state.addEventListener("key", start);
   api.addEventListener("version", () => (byId("newer").hidden = version === "" || api.version === version));
   api.addEventListener("answered", () => (byId("waiting").hidden = true));
   api.addEventListener("waiting", (event) => {
@@ -347,7 +354,8 @@ function listen() {
   const search = byId("q");
   const ask = () => {
     clearTimeout(timer);
-    state.set({ q: search.value.trim() ? search.value : "" }, { replace: typing });
+    searched = search.value.trim() ? search.value : "";
+    state.set({ q: searched }, { replace: typing });
     typing = true;
   };
   search.addEventListener("input", () => {
@@ -396,11 +404,6 @@ function listen() {
   });
   addEventListener("online", refresh);
   document.addEventListener("visibilitychange", look);
-  addEventListener("hashchange", () => {
-    if (!new URLSearchParams(location.hash.slice(1)).has("key")) return;
-    takeKey(); // a new link in this tab
-    start();
-  });
   /** @type {HTMLElement} */ (document.querySelector(".skip")).addEventListener("click", (event) => {
     event.preventDefault(); // the fragment is the state's
     byId("rows").focus();

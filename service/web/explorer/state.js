@@ -2,22 +2,28 @@
 //
 // The query is that of a request to /stores. The fragment has what only the page knows: the open store, the phone's tab.
 
+import { takeKey } from "../docs/key.js";
+
 /** What is not a condition: it is kept when all conditions are removed. */
 const PRESENTATION = ["sort_by", "sort_order", "limit", "fields"];
 /** What a page of the list has and an export has not. */
 const PAGING = ["limit", "page_num", "facets", "zoom"];
 
+/** The state. Events: `query`, `view`, and `key` when a link with a key was opened. */
 export class State extends EventTarget {
   constructor() {
     super();
+    takeKey();
     this.query = new URLSearchParams(location.search);
     this.view = new URLSearchParams(location.hash.slice(1));
     const read = () => {
+      const hasKey = takeKey();
       const before = this.query.toString();
       this.query = new URLSearchParams(location.search);
       this.view = new URLSearchParams(location.hash.slice(1));
       if (this.query.toString() !== before) this.#tell("query");
       this.#tell("view");
+      if (hasKey) this.#tell("key");
     };
     addEventListener("popstate", read);
     addEventListener("hashchange", read);

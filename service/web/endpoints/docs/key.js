@@ -3,15 +3,19 @@
 // One server may have several services, under prefixes of the path.
 const NAME = `store-directory key ${new URL("..", import.meta.url).pathname}`;
 
-/** Take the key of a link `#key=…` out of the address, which is copied and shown to others, and keep it. */
+/**
+ * Take the key of a link `#key=…` out of the address, which is copied and shown to others, and keep it.
+ * @returns {boolean} whether there was one
+ */
 export function takeKey() {
   const view = new URLSearchParams(location.hash.slice(1));
   const key = view.get("key");
-  if (key === null) return;
+  if (key === null) return false;
   view.delete("key");
   const rest = view.toString();
   history.replaceState(history.state, "", location.pathname + location.search + (rest && `#${rest}`));
   if (key) sessionStorage.setItem(NAME, key);
+  return true;
 }
 
 /** @returns {string} the key, empty if there is none */
