@@ -12,7 +12,7 @@ SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/reading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test test-fast recordings matrix coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-worst bench-reloads hostile clean help
+.PHONY: serve test test-fast recordings matrix coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-reloads hostile clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -93,6 +93,9 @@ bench-engine: $(VENV)/developed ## time the steps of a request in process, with 
 
 bench-growth: $(VENV)/installed ## compare the cost of requests on 1,000,000 stores with 10,000
 	$(BIN)/python -m bench.growth $(ARGS)
+
+bench-exports: $(VENV)/installed ## time whole results of 1,000,000 stores, and requests beside a download
+	$(BIN)/python -m bench.exports $(ARGS)
 
 bench-worst: $(VENV)/installed ## the requests that hold the event loop longest
 	$(BIN)/python -m bench.worst $(ARGS)
