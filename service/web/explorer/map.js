@@ -8,6 +8,8 @@ const HIGHEST_ZOOM = 18;
 /** From this zoom on the finer lines are shown, which take longer to load. */
 const FINE_ZOOM = 5;
 const TOWN_ZOOM = 11;
+/** Of a cluster, in pixels. */
+const WIDEST = 42;
 const MOST_POINTS = 1000;
 /** With more stores, where they are is looked up in a coarser grid. */
 const MANY = 2000;
@@ -322,7 +324,7 @@ export class StoreMap {
 
   /** @param {number[]} place @param {number} count */
   #cluster(place, count) {
-    const size = Math.round(24 + 5 * Math.log10(count));
+    const size = Math.min(Math.round(24 + 5 * Math.log10(count)), WIDEST);
     const icon = this.L.divIcon({
       className: "cluster",
       iconSize: [size, size],
