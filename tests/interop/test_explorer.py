@@ -367,6 +367,15 @@ def test_the_documentation_has_the_key_of_the_link(go: Go) -> None:
     assert "limit=10" in visit.page.locator(".request-url pre").inner_text()
 
 
+def test_an_operation_of_the_documentation_fills_at_most_four_screens(go: Go) -> None:
+    visit = go("/docs")
+    visit.page.locator("#operations-directory-list_stores .opblock-summary-control").click()
+    operation = visit.page.locator("#operations-directory-list_stores")
+    operation.locator("table.parameters").first.wait_for()
+    eventually(lambda: operation.locator("tr.response").count() > 1)
+    assert operation.evaluate("each => each.offsetHeight") <= 4 * DESKTOP["height"]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["wide", "phone"])
 @pytest.mark.parametrize("path", ["/explorer?q=shop&city=ottawa", "/explorer#store=s007", "/explorer?q=zzz"])
