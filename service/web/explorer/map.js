@@ -297,7 +297,10 @@ export class StoreMap {
     query.set("bbox", [west, south, east, north].map((each) => Number(each.toFixed(5))).join(","));
     query.set("zoom", String(Math.floor(this.map.getZoom())));
     const { body } = await this.api.get("clusters", query, signal);
-    this.#drawMarks(body.features);
+    const crosses = wanted && wanted[0] > wanted[2]; // the antimeridian, which the map does not
+    const inside = (/** @type {any} */ { geometry: { coordinates: [x, y] } }) =>
+      !crosses || ((x >= wanted[0] || x <= wanted[2]) && y >= wanted[1] && y <= wanted[3]);
+    this.#drawMarks(body.features.filter(inside));
     this.actions.say("");
   }
 
