@@ -12,7 +12,7 @@ SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/reading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test test-fast recordings matrix coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-reloads hostile clean help
+.PHONY: serve test test-fast recordings matrix coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-reloads hostile clean help pictures
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ matrix: $(VENV)/matrix ## run the tests with the lowest and the latest release o
 
 interop: $(VENV)/developed .interop/installed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl, Chromium and Node, which must be there, and with generated clients
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
+
+pictures: $(VENV)/developed ## take the pictures of the documentation, in Chromium
+	$(BIN)/python -m tests.interop.pictures docs
 
 coverage: $(VENV)/developed ## require 100 % branch coverage of the packages that serve requests
 	$(BIN)/coverage erase

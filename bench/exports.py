@@ -47,7 +47,7 @@ while True:
 
 
 class Export(msgspec.Struct, frozen=True):
-    """A whole result: its bytes, seconds of the server's CPU, seconds until the first byte, anonymous memory after it."""
+    """A whole result: its bytes, seconds of the server's CPU, seconds to the first byte, anonymous memory after it."""
 
     target: str
     size: int

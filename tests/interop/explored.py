@@ -28,11 +28,13 @@ class Visit:
     """A tab at one service.
 
     origin   of the service; a request to another is an error
+    also     the start of URLs elsewhere that may be requested
     allowed  the statuses of answers that the test causes, which the browser logs as errors
     """
 
-    def __init__(self, context: BrowserContext, origin: str, *allowed: int) -> None:
+    def __init__(self, context: BrowserContext, origin: str, *allowed: int, also: str = "") -> None:
         self.origin, self.errors = origin, list[str]()
+        self._reachable = (f"{origin}/", "blob:", *([also] if also else []))
         self.page: Page = context.new_page()
         self.page.on("console", lambda message: self._logged(message.type, message.text, allowed))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -72,5 +74,5 @@ class Visit:
             self.errors.append(text)
 
     def _requested(self, url: str) -> None:
-        if not url.startswith((f"{self.origin}/", "blob:")):
+        if not url.startswith(self._reachable):
             self.errors.append(f"a request to {url}")

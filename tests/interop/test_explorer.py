@@ -1,6 +1,7 @@
 """The explorer in Chromium, as a person uses it. No request leaves the origin, and nothing is reported as an error."""
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import ExitStack
 from http.client import HTTPConnection
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from playwright.sync_api import Browser, ViewportSize
+from playwright.sync_api import Browser, Route, ViewportSize
 
 from tests.directory import company, store, write_directory
 from tests.interop.explored import DESKTOP, PHONE, Visit, chromium
@@ -18,6 +19,8 @@ from tests.program import Running, eventually, run, serving
 pytestmark = pytest.mark.process
 
 KEY = "the-key"
+# A PNG of one pixel.
+PIXEL = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 EVIL = "<img src=x onerror=alert(1)>"
 STORES = [
     store(f"s{number:03}", name=f"Shop {number:03}", city="Toronto" if number % 2 else "Ottawa", country="CA",
@@ -60,10 +63,12 @@ def visits(browser: Browser) -> Iterator[Any]:
     with ExitStack() as contexts:
         made: list[Visit] = []
 
-        def visit(origin: str, *allowed: int, viewport: ViewportSize | None = None, **options: Any) -> Visit:
+        def visit(
+            origin: str, *allowed: int, viewport: ViewportSize | None = None, also: str = "", **options: Any
+        ) -> Visit:
             context = browser.new_context(viewport=viewport or DESKTOP, locale="en-CA", **options)
             contexts.callback(context.close)
-            made.append(Visit(context, origin, *allowed))
+            made.append(Visit(context, origin, *allowed, also=also))
             return made[-1]
 
         yield visit
@@ -274,6 +279,27 @@ def test_the_map_has_clusters_and_searches_its_area(go: Go) -> None:
     assert visit.page.locator("#map [tabindex='0']").count() <= 3  # the map itself, and its zoom
 
 
+def test_tiles_of_the_operator_are_shown_and_named(visits: Any, data: Path, tmp_path: Path) -> None:
+    tiles = ("--tiles", "https://tiles.example/{z}/{x}/{y}.png", "--tiles-attribution", EVIL)
+    with serving("--data", data, "--cache", tmp_path, "--no-auth", *tiles) as serves:
+        visit: Visit = visits(serves.address, also="https://tiles.example/")
+        referrers = set[str | None]()
+
+        def tile(route: Route) -> None:
+            referrers.add(route.request.headers.get("referer"))
+            route.fulfill(body=PIXEL, content_type="image/png")
+
+        visit.page.route("https://tiles.example/**", tile)
+        visit.open("/explorer?country=CA")
+        visit.page.locator(".leaflet-tile-loaded").first.wait_for()
+        visit.page.locator(".cluster").first.click()  # tiles of another zoom replace these
+        visit.click("button", "Search this area")
+        visit.page.get_by_role("button", name="Remove In this map area").wait_for()
+        visit.page.wait_for_load_state("networkidle")
+        assert EVIL in visit.page.locator(".leaflet-control-attribution").inner_text()
+        assert referrers == {f"{serves.address}/"}
+
+
 def test_a_point_is_picked_on_the_map(go: Go) -> None:
     visit = go("/explorer?country=JP")
     visit.page.locator("#map canvas").first.wait_for(state="attached")
@@ -365,6 +391,15 @@ def test_the_documentation_has_the_key_of_the_link(go: Go) -> None:
     visit.page.locator(".live-responses-table .response-col_status", has_text="200").wait_for()
     assert KEY not in visit.page.url
     assert "limit=10" in visit.page.locator(".request-url pre").inner_text()
+
+
+def test_an_operation_of_the_documentation_fills_at_most_four_screens(go: Go) -> None:
+    visit = go("/docs")
+    visit.page.locator("#operations-directory-list_stores .opblock-summary-control").click()
+    operation = visit.page.locator("#operations-directory-list_stores")
+    operation.locator("table.parameters").first.wait_for()
+    eventually(lambda: operation.locator("tr.response").count() > 1)
+    assert operation.evaluate("each => each.offsetHeight") <= 4 * DESKTOP["height"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -8,6 +8,8 @@ const HIGHEST_ZOOM = 18;
 /** From this zoom on the finer lines are shown, which take longer to load. */
 const FINE_ZOOM = 5;
 const TOWN_ZOOM = 11;
+/** Of a cluster, in pixels. */
+const WIDEST = 42;
 const MOST_POINTS = 1000;
 /** With more stores, where they are is looked up in a coarser grid. */
 const MANY = 2000;
@@ -37,9 +39,7 @@ export async function loadLeaflet() {
   document.head.prepend(style); // before our own styles
   document.head.append(script);
   await Promise.all(loaded);
-  const library = /** @type {any} */ (window).L;
-  library.Util.emptyImageUrl = fileUrl("blank.svg").href; // its own is a data: URL, which the policy forbids
-  return library;
+  return /** @type {any} */ (window).L;
 }
 
 /**
@@ -62,6 +62,31 @@ export function decoded(text, steps) {
     if (which) points.push([numbers[1] / steps, numbers[0] / steps]);
   }
   return points;
+}
+
+/**
+ * Return the class of tiles that need no image to end a request: that of the library is a data: URL, which the
+ * policy forbids. It replaces what release 1.9.4 has.
+ * @param {any} L
+ */
+function tileLayer(L) {
+  return L.TileLayer.extend({
+    _removeTile(/** @type {string} */ key) {
+      this._tiles[key]?.el.removeAttribute("src");
+      return L.GridLayer.prototype._removeTile.call(this, key);
+    },
+    _abortLoading() {
+      for (const [key, { coords, el }] of Object.entries(/** @type {Record<string, any>} */ (this._tiles))) {
+        if (coords.z === this._tileZoom) continue;
+        el.onload = el.onerror = null;
+        if (el.complete) continue;
+        el.removeAttribute("src");
+        el.remove();
+        delete this._tiles[key];
+        this.fire("tileabort", { tile: el, coords });
+      }
+    },
+  });
 }
 
 export class StoreMap {
@@ -272,7 +297,10 @@ export class StoreMap {
     query.set("bbox", [west, south, east, north].map((each) => Number(each.toFixed(5))).join(","));
     query.set("zoom", String(Math.floor(this.map.getZoom())));
     const { body } = await this.api.get("clusters", query, signal);
-    this.#drawMarks(body.features);
+    const crosses = wanted && wanted[0] > wanted[2]; // the antimeridian, which the map does not
+    const inside = (/** @type {any} */ { geometry: { coordinates: [x, y] } }) =>
+      !crosses || ((x >= wanted[0] || x <= wanted[2]) && y >= wanted[1] && y <= wanted[3]);
+    this.#drawMarks(body.features.filter(inside));
     this.actions.say("");
   }
 
@@ -322,7 +350,7 @@ export class StoreMap {
 
   /** @param {number[]} place @param {number} count */
   #cluster(place, count) {
-    const size = Math.round(24 + 5 * Math.log10(count));
+    const size = Math.min(Math.round(24 + 5 * Math.log10(count)), WIDEST);
     const icon = this.L.divIcon({
       className: "cluster",
       iconSize: [size, size],
@@ -372,7 +400,7 @@ export class StoreMap {
   #addTiles({ url, attribution }) {
     const text = element("span", {}, attribution).innerHTML; // escaped: the library takes HTML
     const options = { attribution: text, maxZoom: 19, referrerPolicy: "strict-origin-when-cross-origin" };
-    this.L.tileLayer(url, options).addTo(this.map);
+    new (tileLayer(this.L))(url, options).addTo(this.map);
   }
 
   #addBase() {

@@ -4,7 +4,7 @@
 export const LOCALE = navigator.language || "en";
 
 const number = new Intl.NumberFormat(LOCALE);
-const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumFractionDigits: 1 });
+const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumSignificantDigits: 2 });
 const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium" });
 const moment = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
 const plural = new Intl.PluralRules("en");

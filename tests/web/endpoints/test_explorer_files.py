@@ -29,7 +29,7 @@ MODULES = [name for name in NAMES if name.endswith(".js")]
 FIRST_VIEW = [
     "/explorer",
     "/docs/key.js",
-    *(path for path in PATHS[1:] if not path.endswith(("provinces.json", "blank.svg"))),
+    *(path for path in PATHS[1:] if not path.endswith("provinces.json")),
 ]
 MOST_BYTES = 120_000
 
