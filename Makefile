@@ -12,7 +12,7 @@ SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/reading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test test-fast recordings matrix coverage mutation soak interop fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-reloads hostile clean help pictures
+.PHONY: serve test test-fast recordings matrix coverage mutation soak interop pictures fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-reloads hostile clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
