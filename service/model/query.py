@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from sys import getsizeof
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -80,7 +80,7 @@ class Query(msgspec.Struct, frozen=True, gc=False):
     page_num: int = 1
     fields: tuple[str, ...] | UnsetType = UNSET
     facets: tuple[str, ...] | UnsetType = UNSET
-    bom: Literal[True] | UnsetType = UNSET
+    bom: bool | UnsetType = UNSET
 
     @property
     def criteria(self) -> Criteria:
