@@ -81,7 +81,7 @@ class Checker:
             if reply.body:
                 raise self._violation("body", "the body is not empty", sent, reply)
         elif not _has(reply.body, wanted):
-            why = f"the error is {reply.body.decode()}, expected {wanted.members}"
+            why = f"the object is {reply.body.decode()}, expected {wanted.members}"
             raise self._violation("error", why, sent, reply)
 
     def _check_tag(self, sent: Sent, reply: Reply, wanted: Expected) -> None:
@@ -125,7 +125,7 @@ def _decoded(reply: Reply) -> bytes | None:
 
 
 def _has(body: bytes, wanted: Expected) -> bool:
-    """Return whether the body of an error is an object of exactly the expected members."""
+    """Return whether a body is an object of exactly the expected members."""
     try:
         given = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -135,7 +135,7 @@ def _has(body: bytes, wanted: Expected) -> bool:
         isinstance(given, dict)
         and given.keys() == members.keys()
         and all(
-            isinstance(given[name], str) and given[name] if value is SOME else given[name] == value
+            isinstance(given[name], str | dict) and given[name] if value is SOME else given[name] == value
             for name, value in members.items()
         )
     )

@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.composition.configurations import KEY, LOW_RATE_KEY
 from tests.composition.request import Request, Sent
+from tests.composition.target import PathKind
 from tests.web.reply import Reply
 
 _LONG: Final = 32 << 10
@@ -19,13 +20,23 @@ NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys(("304 by tag", "status 412", "ignored parameters"), 10),
     **dict.fromkeys(("304 with ignored parameters", "many ignored parameters"), 1),
     **dict.fromkeys(("status 307", "status 401", "status 404", "status 405", "status 422", "status 429"), 3),
-    **dict.fromkeys(("304 by *", "304 by date", "coded over 32 KiB", "problem details", "strict"), 3),
+    **dict.fromkeys(
+        (
+            "304 by *",
+            "304 by date",
+            "coded over 32 KiB",
+            "problem details",
+            "strict",
+        ),
+        3,
+    ),
     **dict.fromkeys((f"{kind} of a map" for kind in ("status 200", "method HEAD")), 5),
     **dict.fromkeys((f"{kind} of a map" for kind in ("304 by tag", "status 401", "status 412", "strict")), 1),
     **dict.fromkeys((f"{kind} of a map" for kind in ("coding gzip", "coding br", "status 422")), 0.5),
     **dict.fromkeys(("file 200", "file in identity", "file in zstd", "file in br", "file in gzip"), 10),
     **dict.fromkeys(("file 304", "file 412", "page of GeoJSON in identity"), 2),
     **dict.fromkeys((f"page of GeoJSON in {coding}" for coding in ("zstd", "br", "gzip")), 0.5),
+    **dict.fromkeys(("start of a browser", "start of a client"), 0.5),
     **dict.fromkeys(("status 204", "low rate accepted", "connection closed", "reloads", "old data during a reload"), 1),
 }
 
@@ -83,5 +94,7 @@ def _formats(request: Request, reply: Reply) -> Iterator[str]:
     if request.target.question.path.endswith(_FILES):
         yield f"file {reply.status}"
         yield f"file in {reply.coding}"
+    if request.target.kind is PathKind.START and reply.status in (200, 307):
+        yield "start of a browser" if reply.status == 307 else "start of a client"
     if request.method == "GET" and reply.status == 200 and b"numberMatched" in reply.plain[:99]:
         yield f"page of GeoJSON in {reply.coding}"

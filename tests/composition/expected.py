@@ -29,7 +29,7 @@ OF_FILES: Final[Mapping[str, None]] = dict.fromkeys(
     ("Transfer-Encoding", "X-Total-Count", "Content-Disposition", "Accept-Ranges")
 )
 NO_CONTENT: Final[Mapping[str, None]] = {**dict.fromkeys(("Content-Encoding", "Link")), **OF_FILES}
-_NO_VALIDATORS: Final[Mapping[str, None]] = dict.fromkeys(("ETag", "Last-Modified"))
+NO_VALIDATORS: Final[Mapping[str, None]] = dict.fromkeys(("ETag", "Last-Modified"))
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ def error(
 ) -> Expected:
     """Return an error with further fields, as problem details or not, with the detail of the oracle or any."""
     form = {"Cache-Control": "no-store", "Content-Type": PROBLEM if problem else JSON}
-    reply = Expected(status=status, fields={**form, **_NO_VALIDATORS, **NO_CONTENT, **fields}, vary={"accept"})
+    reply = Expected(status=status, fields={**form, **NO_VALIDATORS, **NO_CONTENT, **fields}, vary={"accept"})
     if plain is not None and not problem:
         return msgspec.structs.replace(reply, plain=plain.body)
     detail = SOME if plain is None else orjson.loads(plain.body)["detail"]

@@ -12,11 +12,21 @@ import orjson
 from tests.composition.conditions import decide
 from tests.composition.configurations import FILED, KEY, PLAIN_KEY, Configuration
 from tests.composition.editions import Edition
-from tests.composition.expected import GEO_JSON, JSON, MEDIA_TYPES, NO_CONTENT, OF_FILES, SOME, Expected, error
+from tests.composition.expected import (
+    GEO_JSON,
+    JSON,
+    MEDIA_TYPES,
+    NO_CONTENT,
+    NO_VALIDATORS,
+    OF_FILES,
+    SOME,
+    Expected,
+    error,
+)
 from tests.composition.ledger import Ledger, Variant
 from tests.composition.links import HELP, base, links
 from tests.composition.questions import RESOURCES
-from tests.composition.random_requests import ACCEPTS, OF_GEO_JSON, PREFERENCES
+from tests.composition.random_requests import ACCEPTS, BROWSER, OF_GEO_JSON, PREFERENCES
 from tests.composition.request import Request
 from tests.composition.target import PathKind
 from tests.fastapi_model.ignored import ignored
@@ -97,7 +107,7 @@ def _path(case: Case) -> Expected | None:
     target = case.request.target
     if target.kind is PathKind.UNKNOWN:
         return error(404, problem=case.problem, fields={"Link": HELP})
-    if target.kind is PathKind.RESOURCE:
+    if target.kind in (PathKind.RESOURCE, PathKind.START):
         return None
     above = msgspec.structs.replace(target, path=target.path.removesuffix("/"))
     return Expected(status=307, fields={**NO_CONTENT, "Location": str(above)})
@@ -112,7 +122,19 @@ def _preflight(case: Case) -> Expected | None:
 
 
 def _method(case: Case) -> Expected | None:
-    return None if case.answered else error(405, problem=case.problem, fields={"Allow": "GET, HEAD"})
+    if case.request.method in ("GET", "HEAD"):
+        return None
+    return error(405, problem=case.problem, fields={"Allow": "GET, HEAD"})
+
+
+def _start(case: Case) -> Expected | None:
+    """Return the way from / to the explorer for browsers, and to the operations for other clients."""
+    if case.request.target.kind is not PathKind.START:
+        return None
+    fields = {**NO_CONTENT, **NO_VALIDATORS, "Cache-Control": "no-store", _VERSION: None}
+    if case.request.field("Accept") == BROWSER:
+        return Expected(status=307, fields={**fields, "Location": "explorer"}, vary={"accept"})
+    return Expected(status=200, fields={**fields, "Content-Type": JSON}, vary={"accept"}, members={"paths": SOME})
 
 
 def _key(case: Case) -> Expected | None:
@@ -192,6 +214,6 @@ def _of_file(case: Case) -> Mapping[str, str | None]:
 
 # The order of checks; the last one always returns a reply.
 ORDER: Final[Sequence[Callable[[Case], Expected | None]]] = (
-    *(_path, _preflight, _method, _key, _rate, _parameters, _version, _record),
+    *(_path, _preflight, _method, _start, _key, _rate, _parameters, _version, _record),
     _variant,
 )

@@ -28,6 +28,8 @@ from tests.composition.target import write
 # Key -> weight; the empty text is an empty field.
 KEYS: Final = {PLAIN_KEY: 70, FILED_KEY: 5, HIGH_RATE_KEY: 12, LOW_RATE_KEY: 4, "wrong-key": 3, "": 3}
 METHODS: Final = {"GET": 78, "HEAD": 18, "OPTIONS": 3, "POST": 2}
+# The Accept field of a browser that opens a page.
+BROWSER: Final = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 # Accept -> whether it asks for problem details.
 ACCEPTS: Final = {
     "application/json": False,
@@ -36,6 +38,7 @@ ACCEPTS: Final = {
     "application/json, application/problem+json;q=0.1": True,
     "application/problem+json;q=0, application/json": False,
     "application/geo+json": False,
+    BROWSER: False,
     "application/geo+json;q=0.5, */*;q=0.2, application/problem+json;q=0.1": True,
     "application/geo+json;q=0.5, application/json": False,
 }
@@ -110,7 +113,7 @@ class FieldChoice(msgspec.Struct, frozen=True):
 
 
 FIELDS: Final[Sequence[FieldChoice]] = (
-    FieldChoice("Accept", 0.35, _any([*ACCEPTS, *OF_GEO_JSON, *OF_GEO_JSON])),
+    FieldChoice("Accept", 0.35, _any([*ACCEPTS, *OF_GEO_JSON, *OF_GEO_JSON, BROWSER])),
     FieldChoice("Accept-Encoding", 0.85, _any(ENCODINGS)),
     FieldChoice("Prefer", 0.15, _any(list(PREFERENCES))),
     FieldChoice("Origin", 0.3, _any(ORIGINS)),

@@ -38,6 +38,7 @@ class PathKind(Enum):
     RESOURCE = "a resource"
     REDIRECT = "a resource and a slash"
     UNKNOWN = "unknown"
+    START = "/"
 
 
 def _escaped(path: str) -> str:
@@ -61,6 +62,7 @@ PATHS: Final[Sequence[PathForm]] = (
     PathForm(lambda path: f"{path}//", PathKind.UNKNOWN, 1),
     PathForm(lambda path: f"/{path}", PathKind.UNKNOWN, 1),
     PathForm(lambda path: f"{path}/more/of/it", PathKind.UNKNOWN, 1),
+    PathForm(lambda _: "/", PathKind.START, 4),
 )
 
 
