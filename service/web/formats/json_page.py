@@ -20,14 +20,17 @@ class JsonPage(BodyFormat, frozen=True, eq=False):
         """Select and slice the rows; count each facet in a turn of its own."""
         query = self.parsed.query
         if query.facets:
-            for _ in count_facets(self.table, query):
-                await asyncio.sleep(0)
+            await self._count_facets()
         found = page(self.table, query)
         return Body(wrap(self.parsed.frame(found.total_count).opening, found.rows, found.facets), found.total_count)
 
     def headers(self, total_count: int) -> HeaderLines:
         """Return the links to other pages."""
         return self.parsed.frame(total_count).links
+
+    async def _count_facets(self) -> None:
+        for _ in count_facets(self.table, self.parsed.query):
+            await asyncio.sleep(0)
 
 
 class JsonRecord(BodyFormat, frozen=True, eq=False):
