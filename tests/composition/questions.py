@@ -116,6 +116,8 @@ RESOURCES: Final[Mapping[str, Mapping[str, Values]]] = {
     "/companies.csv": _file(oracle.COMPANIES, of_csv=True),
     "/companies.ndjson": _file(oracle.COMPANIES),
 }
+# Resource -> how often it is requested.
+_WEIGHTS: Final = dict.fromkeys(RESOURCES, 1) | {"/stores": 5, "/companies": 4, "/clusters": 4}
 # Resource -> parameters that must be given: another value than the first.
 _REQUIRED: Final[Mapping[str, Sequence[str]]] = {"/clusters": ("bbox", "zoom")}
 _SEARCH: Final = (*_PLACES, "zoom", "q")
@@ -154,8 +156,14 @@ class Questions:
         drawn |= {_record(field, each) for field, known in identifiers.items() for each in known}
         self.all = sorted(drawn, key=lambda question: (question.path, question.pairs))
         self.like: dict[tuple[Pair, ...], list[Question]] = {}
+        self._of: dict[str, list[Question]] = {}
         for question in self.all:
             self.like.setdefault(question.pairs, []).append(question)
+            self._of.setdefault(question.resource, []).append(question)
+
+    def draw(self, draws: RandomDraws) -> Question:
+        """Return a random question, most often of a resource that most clients request."""
+        return draws.one(self._of[draws.weighted({path: _WEIGHTS[path] for path in self._of})])
 
 
 def _record(field: str, identifier: str) -> Question:
@@ -165,7 +173,7 @@ def _record(field: str, identifier: str) -> Question:
 
 def _pairs(draws: RandomDraws, identifiers: Identifiers) -> tuple[Pair, ...]:
     """Return the pairs of a query for a list or a map, sorted, without defaults."""
-    resource = draws.one([resource for resource, taken in RESOURCES.items() if taken])
+    resource = draws.weighted({resource: _WEIGHTS[resource] for resource, taken in RESOURCES.items() if taken})
     parameters, required = RESOURCES[resource], _REQUIRED.get(resource, ())
     filters = [name for name in parameters if name not in ONCE]
     pairs = set()

@@ -130,7 +130,7 @@ BODIES: Final[Mapping[str, bytes]] = {"POST": b'{"a": 1}'}
 
 def random_request(draws: RandomDraws, seen: Context) -> Request:
     """Return a random request."""
-    target = write(draws, draws.one(seen.questions.all))
+    target = write(draws, seen.questions.draw(draws))
     method = draws.weighted(METHODS)
     fields = {field.name: field.draw(draws, target.question, seen) for field in FIELDS if draws.happens(field.share)}
     return Request(target, method, fields, BODIES.get(method, b""))
