@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -45,6 +46,7 @@ def pytest_collection_finish() -> None:
 STARTING: Final = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "socket.bind", "socket.connect"}
 # The fixtures that do it: the tests that use them have the mark.
 SERVING: Final = {"aiohttp_client", "origin", "serve"}
+_OF_PROGRAMS: Final = Path(__file__).parent / "interop"
 # The test that runs, if it may not.
 _alone: list[str] = []
 
@@ -59,9 +61,9 @@ sys.addaudithook(_refuse)
 
 @pytest.hookimpl(tryfirst=True)  # before tests are selected by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests whose fixtures open sockets."""
+    """Mark the tests whose fixtures open sockets, and those of other programs."""
     for item in items:
-        if not SERVING.isdisjoint(getattr(item, "fixturenames", ())):
+        if _OF_PROGRAMS in item.path.parents or not SERVING.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("process")
 
 
