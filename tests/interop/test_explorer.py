@@ -192,6 +192,30 @@ def test_a_store_that_is_gone_is_said_to_be(go: Go) -> None:
     visit.page.get_by_text("This store is not in the data").wait_for()
 
 
+def test_companies_have_their_names_however_long_their_identifiers_are(visits: Any, tmp_path: Path) -> None:
+    ids = [f"{'会社' * 20}{number}" for number in range(50)]
+    stores = [store(f"s{number}", company_id=each, city="Ōsaka") for number, each in enumerate(ids)]
+    companies = [company(each, name=f"Company {number}") for number, each in enumerate(ids)]
+    write_directory(tmp_path / "data", stores, companies)
+    with serving("--data", tmp_path / "data", "--cache", tmp_path / "cache", "--no-auth") as service:
+        visit = visits(service.address).open("/explorer?fields=company_id")
+        visit.wait("50 stores found")
+        visit.page.get_by_role("cell", name="Company 49", exact=True).wait_for()
+
+
+def test_values_that_differ_for_filters_are_chosen_one_by_one(visits: Any, tmp_path: Path) -> None:
+    stores = [store("s1", city="Montréal"), store("s2", city="Montreal"), store("s3", city="montréal")]
+    write_directory(tmp_path / "data", stores, [company("acme")])
+    with serving("--data", tmp_path / "data", "--cache", tmp_path / "cache", "--no-auth") as service:
+        visit = visits(service.address).open("/explorer?city=MONTR%C3%89AL")
+        visit.wait("2 stores found")
+        visit.page.locator("summary[data-menu=city]").click()
+        visit.page.get_by_label("Montréal 2").wait_for()
+        assert visit.page.locator("details[open] input:checked").count() == 1
+        visit.page.get_by_label("Montreal 1").check()
+        visit.wait("3 stores found")
+
+
 def test_values_of_the_data_are_text(go: Go) -> None:
     visit = go("/explorer?country=US#store=evil")
     visit.wait("1 store found")

@@ -1,7 +1,7 @@
 // Words as docs/interface.md describes them. Run by test_explorer_modules.py, beside a copy of the module.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { folded, wordsOf } from "./explorer/words.js";
+import { filtered, folded, wordsOf } from "./explorer/words.js";
 
 test("case, accents and apostrophes do not matter", () => {
   assert.equal(folded("Montréal"), "montreal");
@@ -10,6 +10,13 @@ test("case, accents and apostrophes do not matter", () => {
 });
 
 test("voicing marks of Kana do", () => assert.notEqual(folded("ガ"), folded("カ")));
+
+test("filters take values as one that differ in case and white space, not in accents", () => {
+  assert.equal(filtered(" TORONTO  West"), "toronto west");
+  assert.equal(filtered("STRASSE"), filtered("Straße"));
+  assert.notEqual(filtered("Montréal"), filtered("Montreal"));
+  assert.notEqual(filtered("O'Fallon"), filtered("OFallon"));
+});
 
 test("the last word may be the beginning of one, unless a space follows", () => {
   assert.deepEqual(wordsOf("acme tor"), { whole: new Set(["acme", "tor"]), start: "tor", parts: [] });

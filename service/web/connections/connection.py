@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import socket
 from collections import deque
+from struct import pack
 from typing import Final, Protocol, cast
 
 from aiohttp import HttpVersion, HttpVersion11, hdrs
@@ -28,6 +30,9 @@ from service.web.telemetry.events import Event
 
 # All connections receive into the same buffer. Each copies its bytes out before the event loop reads again.
 _RECEIVE: Final = memoryview(bytearray(RECEIVE_BYTES))
+
+# Of SO_LINGER (socket(7)): closing resets the connection.
+_RESET: Final = pack("ii", 1, 0)
 
 _log = logging.getLogger(__name__)
 
@@ -174,12 +179,12 @@ class Connection(asyncio.BufferedProtocol):
         if now - self.since >= self._listener.timeouts[self.state]:
             if event := TIMEOUT_EVENTS.get(self.state):
                 self._listener.app.traffic.count(event)
-            self._transport.abort()  # closing would wait for the client again
+            self._cut()  # closing would wait for the client again
 
     def drop(self) -> None:
         """Abort the connection: the unsent responses take too much memory."""
         self._listener.app.traffic.count(Event.WRITE_LIMIT)
-        self._transport.abort()
+        self._cut()
 
     def finish(self) -> None:
         """Close after the current response, or that to a request received already, or now if there is none."""
@@ -191,10 +196,16 @@ class Connection(asyncio.BufferedProtocol):
 
     def abort(self) -> asyncio.Task[None] | None:
         """Abort the connection; cancel and return the task of the current response, if there is one."""
-        self._transport.abort()
+        self._cut()
         if self._task is not None:
             self._task.cancel()
         return self._task
+
+    def _cut(self) -> None:
+        """Abort the connection; reset it if a stream of HTTP/1.0 ends with it, which would look complete."""
+        if self._stream is not None and not self._chunked:
+            self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        self._transport.abort()
 
     def _enter(self, state: State) -> None:
         self.state, self.since = state, self._listener.loop.time()
@@ -338,7 +349,7 @@ class Connection(asyncio.BufferedProtocol):
             piece = stream.take()
         except Exception:  # noqa: BLE001 - the client sees that the body is incomplete, and the log has the traceback
             _log.exception("unexpected error in a stream")
-            self._transport.abort()
+            self._cut()
             return
         if piece is None:
             self._end_stream()

@@ -108,6 +108,29 @@ export class Api extends EventTarget {
 }
 
 /**
+ * Return values in parts, each short enough for the address of one request; a value that is too long is left out.
+ * @param {string[]} values
+ * @param {number} most characters of a part
+ * @returns {string[][]}
+ */
+export function inParts(values, most) {
+  /** @type {string[][]} */
+  const parts = [[]];
+  let length = 0;
+  for (const value of values) {
+    const more = new URLSearchParams({ "": value }).toString().length + 16; // of its name
+    if (more > most) continue;
+    length += more;
+    if (length > most) {
+      parts.push([]);
+      length = more;
+    }
+    parts[parts.length - 1].push(value);
+  }
+  return parts.filter((part) => part.length);
+}
+
+/**
  * @param {number} milliseconds
  * @param {AbortSignal} [signal]
  * @returns {Promise<void>}

@@ -2,7 +2,7 @@
 
 import { element } from "./dom.js";
 import { RADII, TEXT, fieldLabel, formatDistance, formatNumber } from "./strings.js";
-import { folded } from "./words.js";
+import { filtered, folded } from "./words.js";
 
 /** The filters with a menu, in order. */
 export const MENUS = ["country", "province", "city", "company_id", "is_open"];
@@ -17,6 +17,9 @@ const NOT_CHIPS = ["q", "sort_by", "sort_order", "limit", "page_num", "fields", 
  * @typedef {import("./state.js").State} State
  * @typedef {{companyName: (id: string) => string, known: string[], onNear: () => void, onPick: () => void}} FilterActions
  */
+
+/** @param {string} name @param {string} one @param {string} other @returns {boolean} whether a filter takes both as one value */
+const isSame = (name, one, other) => one === other || (name !== "company_id" && filtered(one) === filtered(other));
 
 export class Filters {
   /**
@@ -98,10 +101,9 @@ export class Filters {
     const facet = this.facets[name];
     if (menu === undefined || facet === undefined) return;
     const chosen = this.state.all(name);
-    const isChosen = (/** @type {any} */ value) =>
-      chosen.some((each) => folded(each) === folded(String(value)) || each === String(value));
+    const isChosen = (/** @type {any} */ value) => chosen.some((each) => isSame(name, each, String(value)));
     const listed = facet.values.map(({ value }) => String(value));
-    const missing = chosen.filter((each) => !listed.some((value) => folded(value) === folded(each)));
+    const missing = chosen.filter((each) => !listed.some((value) => isSame(name, value, each)));
     const wanted = folded(menu.search.value);
     const rows = [...missing.map((value) => ({ value, count: 0 })), ...facet.values].filter(
       ({ value }) => !wanted || folded(this.#label(name, value)).includes(wanted),
@@ -121,7 +123,7 @@ export class Filters {
   #choice(name, value, count, checked) {
     const text = value === null ? "" : String(value);
     const onchange = (/** @type {Event} */ event) => {
-      const others = this.state.all(name).filter((each) => folded(each) !== folded(text));
+      const others = this.state.all(name).filter((each) => !isSame(name, each, text));
       const isChecked = /** @type {HTMLInputElement} */ (event.target).checked;
       this.state.set({ [name]: isChecked ? [...others, text] : others });
     };

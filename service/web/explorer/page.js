@@ -1,7 +1,7 @@
 // The page: it connects the address, the requests and what is seen.
 
 import { forgetKey, isRemembered, storeKey, storedKey } from "../docs/key.js";
-import { Api, ApiError } from "./api.js";
+import { Api, ApiError, inParts } from "./api.js";
 import { Card, pointOf } from "./card.js";
 import { byId, element, say, watchMenus } from "./dom.js";
 import { Filters, MENUS } from "./filters.js";
@@ -13,7 +13,8 @@ import { TakeAway } from "./takeaway.js";
 const TYPING_MILLISECONDS = 150;
 const OFFLINE_MILLISECONDS = 3000;
 const LOOK_MILLISECONDS = 60_000;
-const MOST_NAMES = 200; // companies of one request, whose identifiers are in its address
+const MOST_NAMES = 200; // of companies, looked up for one page
+const MOST_CHARACTERS = 6000; // of the address of a request
 
 const settings = document.body.dataset;
 const needsKey = settings.key === "needed";
@@ -162,11 +163,14 @@ async function addNames(page, signal) {
     .filter((id) => id && !names.has(id));
   const wanted = [...new Set(ids)].slice(0, MOST_NAMES);
   if (!wanted.length) return;
-  const query = new URLSearchParams({ fields: "company_id,name" });
-  for (const id of wanted) query.append("company_id", id);
-  const { body } = await api.get("companies", query, signal);
+  const found = inParts(wanted, MOST_CHARACTERS).map(async (part) => {
+    const query = new URLSearchParams({ fields: "company_id,name" });
+    for (const id of part) query.append("company_id", id);
+    return (await api.get("companies", query, signal)).body.data;
+  });
+  const companies = (await Promise.all(found)).flat();
   for (const id of wanted) names.set(id, id);
-  for (const company of body.data) names.set(company.company_id, company.name || company.company_id);
+  for (const company of companies) names.set(company.company_id, company.name || company.company_id);
   list.refresh();
   filters.show(filters.facets);
 }

@@ -69,7 +69,7 @@ const FIELDS = {
 };
 
 /** @type {(name: string) => string} */
-export const fieldLabel = (name) => FIELDS[/** @type {keyof typeof FIELDS} */ (name)] ?? name;
+export const fieldLabel = (name) => (Object.hasOwn(FIELDS, name) ? FIELDS[/** @type {keyof typeof FIELDS} */ (name)] : name);
 
 export const TEXT = {
   suggestions: "Suggestions",

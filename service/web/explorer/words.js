@@ -10,6 +10,12 @@ export function folded(text) {
   return text.normalize("NFKC").replace(APOSTROPHES, "").toLowerCase().normalize("NFD").replace(/(?![\u3099\u309a])\p{M}/gu, "").normalize("NFC");
 }
 
+/** @param {string} text @returns {string} a value as filters compare it: accents matter (docs/interface.md, "Filters") */
+export function filtered(text) {
+  const spaced = text.normalize("NFKC").trim().replace(/\s+/gu, " ");
+  return spaced.toUpperCase().toLowerCase().normalize("NFKC"); // ß is SS
+}
+
 /** @typedef {{whole: Set<string>, start: string, parts: string[]}} Words */
 
 /** @param {string} query @returns {Words | null} the words of a search; null if there are none */

@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+import socket
+import struct
 from types import SimpleNamespace
 from typing import Any
 
@@ -52,10 +54,13 @@ class Wire(asyncio.Transport):
 
     room    bytes that the system accepts before the client reads more
     unread  bytes sent while reading was paused
+    resets  whether the connection is reset when the server closes it
     """
 
     def __init__(self, app: Application | None = None, limits: Limits = LIMITS, *, room: float = float("inf")) -> None:
-        super().__init__({"peername": ("192.0.2.1", 5), "socket": SimpleNamespace(fileno=lambda: -1)})
+        system = SimpleNamespace(fileno=lambda: -1, setsockopt=self._set_option)
+        super().__init__({"peername": ("192.0.2.1", 5), "socket": system})
+        self.resets = False
         self.app = app or GatedApp()
         self.clock = 100.0
         loop = asyncio.get_running_loop()
@@ -178,6 +183,9 @@ class Wire(asyncio.Transport):
             self._closing = self.ended = True
             self._buffer.clear()
             asyncio.get_running_loop().call_soon(self.connection.connection_lost, error)
+
+    def _set_option(self, level: int, name: int, value: bytes) -> None:
+        self.resets = (level, name, value) == (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     def is_closing(self) -> bool:
         return self._closing

@@ -7,11 +7,13 @@ from operator import gt
 from typing import Final
 
 import pytest
+from aiohttp.web import TCPSite
 
 from service.web.answers.answer import Answer
 from service.web.answers.response import Response
 from service.web.answers.stream import Stream
 from service.web.connections.limits import MAX_UNSENT_BYTES
+from service.web.connections.server import runner
 from service.web.requests.request import Request
 from service.web.telemetry.events import Event
 from tests.web.connections.harness import GET, LIMITS, GatedApp, Wire, settle
@@ -147,6 +149,36 @@ async def test_at_the_end_of_a_drain_it_is_cut() -> None:
     wire.connection.abort()
     await settle()
     assert (body(wire)[-5:] != END, wire.lost, app.closed) == (True, True, 1)
+
+
+async def test_a_cut_stream_of_http_1_0_is_reset_because_its_end_is_that_of_the_connection() -> None:
+    for request, resets in ((GET, False), (GET.replace(b"/1.1", b"/1.0"), True)):
+        wire = Wire(StreamApp([LONG] * 5), room=1500)
+        await wire.send(request)
+        wire.connection.abort()
+        await settle()
+        assert (wire.lost, wire.resets) == (True, resets)
+
+
+async def test_a_complete_stream_of_http_1_0_is_not_reset() -> None:
+    wire = Wire(StreamApp([LONG] * 5))
+    await wire.send(GET.replace(b"/1.1", b"/1.0"))
+    wire.connection.abort()
+    await settle()
+    assert (len(body(wire)), wire.lost, wire.resets) == (5 * len(LONG), True, False)
+
+
+@pytest.mark.process
+async def test_a_client_of_http_1_0_sees_that_a_stream_is_cut() -> None:
+    runs = runner(StreamApp([LONG, ValueError("broken")]))
+    await runs.setup()
+    await TCPSite(runs, "127.0.0.1", 0).start()
+    reader, writer = await asyncio.open_connection(*runs.addresses[0])
+    writer.write(GET.replace(b"/1.1", b"/1.0"))
+    with pytest.raises(ConnectionResetError):
+        await reader.read()
+    writer.close()
+    await runs.cleanup()
 
 
 async def test_what_it_holds_counts_while_its_client_is_slow() -> None:
