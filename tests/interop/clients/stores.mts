@@ -5,7 +5,8 @@ import type { paths } from "./schema.js";
 declare const process: { argv: [string, string, string, string] };
 
 const [, , address, key] = process.argv;
-const client = createClient<paths>({ baseUrl: address, headers: { "x-api-key": key } });
+// The list of stores is also GeoJSON, by Accept: this client takes JSON.
+const client = createClient<paths, "application/json">({ baseUrl: address, headers: { "x-api-key": key } });
 const page = await client.GET("/stores", {
   params: { query: { city: ["Toronto", "Ottawa"], near: "43.65,-79.38", sort_by: "distance" } },
 });
