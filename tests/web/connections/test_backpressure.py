@@ -112,7 +112,8 @@ from service.web.connections.backpressure import release_free_memory
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1])
 
-pairs = [(b"x" * 50_000, b"x" * 1_000) for _ in range(4_000)]
+# Objects of their own, not constants: those that are retained lie between those that are freed.
+pairs = [(b"x" * large, b"x" * small) for large, small in [(50_000, 1_000)] * 4_000]
 retained = [pair[1] for pair in pairs]
 del pairs
 before = resident()
