@@ -23,8 +23,8 @@ serve: $(VENV)/installed ## serve the bundled data; ARGS='--port 9000' for optio
 test: $(VENV)/developed ## run the tests; ARGS='tests/web -k docs' for some of them
 	$(BIN)/pytest $(SPREAD) $(ARGS)
 
-test-fast: $(VENV)/developed ## run the tests that start no process and open no socket
-	$(BIN)/pytest -n 2 --dist worksteal -m 'not process' $(ARGS)
+test-fast: $(VENV)/developed ## run the tests that start no process, open no socket and are not slow: for every save
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not process and not slow' $(ARGS)
 
 recordings: $(VENV)/developed ## record again what must stay the same: bytes of responses, samples and baked files, and figures of them
 	RECORD=1 $(BIN)/pytest tests/baking/test_every_python.py tests/web/test_output_number.py tests/web/test_identity.py tests/sampling/test_sample.py tests/test_docs.py

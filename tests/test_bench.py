@@ -19,6 +19,8 @@ from service.model.records import STORES
 from service.sampling.sample_data_set import write_sample
 from service.web.requests.request_target import query_pairs
 
+pytestmark = pytest.mark.slow
+
 PLACES = ("radius", "nearest", "box", "words", "facets", "clusters", "clusters-dense")
 FILTERED = ("radius", "nearest", "box", "words")
 README = (Path(__file__).parents[1] / "bench" / "README.md").read_text("utf-8")

@@ -34,6 +34,8 @@ from service.web.requests.request_target import query_pairs
 from service.web.telemetry import access_log
 from tests.baking.random_data_sets import loaded, random_data_set
 
+pytestmark = pytest.mark.slow
+
 TEXT = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text()
 MIB = 1 << 20
 ROWS = re.findall(r"^\| ([^|]*\.py`\)[^|]*)\|.*\| (\d+) MiB[^|]*\|$", TEXT, re.MULTILINE)

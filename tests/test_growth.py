@@ -12,6 +12,8 @@ from fuzz.cpu_time import cpu_time
 from fuzz.input_shapes import SERIAL, Alphabet, Shape
 from fuzz.readers import READERS
 
+pytestmark = pytest.mark.slow
+
 SHAPE = Shape(b"", (b"a",), b"")
 
 

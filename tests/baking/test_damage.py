@@ -13,6 +13,8 @@ from service.data_set import Rejected
 from tests.baking.random_data_sets import small_file
 from tests.thoroughness import some_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:

@@ -11,6 +11,8 @@ from tests.baking.random_data_sets import small_file
 from tests.baking.test_damage import refusal
 from tests.thoroughness import some_of
 
+pytestmark = pytest.mark.slow
+
 DTYPES = [np.dtype(name) for name in ("u2", "u4", "i4", "f8")]
 
 

@@ -27,6 +27,8 @@ from tests.baking.test_damage import refusal
 from tests.directory import store, write_directory
 from tests.thoroughness import some_of
 
+pytestmark = pytest.mark.slow
+
 SIZES = (40, 12, 5, 4)  # of which some stores have a location, several at one point, and some have none
 TEXTS = st.lists(st.binary(max_size=20) | st.text("\0ab", max_size=20).map(str.encode), max_size=6)
 

@@ -19,6 +19,8 @@ from service.model.coordinates import Box, Position
 from tests.engine.test_locations import SPECIAL, located, locations, made
 from tests.thoroughness import some_of
 
+pytestmark = pytest.mark.slow
+
 Way = Callable[[Locations, list[int], Box, int], Clusters]
 Cell = tuple[int, int]
 

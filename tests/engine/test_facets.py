@@ -10,6 +10,8 @@ from service.model.records import COMPANIES
 from tests.engine.oracle import COMPANIES as COLLECTION, Pairs, Record, answer
 from tests.engine.random_records import ask, build
 
+pytestmark = pytest.mark.slow
+
 COUNT = 3000
 
 

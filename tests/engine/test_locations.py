@@ -24,6 +24,8 @@ from service.model.coordinates import Box, Circle, Position
 from service.model.kinds import number_key
 from tests.engine.great_circle import HALF_CIRCUMFERENCE, distance
 
+pytestmark = pytest.mark.slow
+
 Texts = tuple[str | None, str | None]
 
 SPECIAL: list[Texts] = [

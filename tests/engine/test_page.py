@@ -11,6 +11,8 @@ from service.model.records import COMPANIES, STORES, Resource
 from tests.engine.oracle import Pairs, answer, backwards
 from tests.engine.random_records import COLLECTIONS, OWNERS, ask, build, queries, records
 
+pytestmark = pytest.mark.slow
+
 LISTS = pytest.mark.parametrize("resource", [STORES, COMPANIES], ids=lambda resource: resource.name)
 TABLES = {"count": st.integers(0, 40), "variety": st.integers(1, 12), "seed": st.integers(0, 2**32)}
 MANY = {name: records(each, count=400, variety=12, seed=7) for name, each in COLLECTIONS.items()}

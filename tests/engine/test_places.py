@@ -18,6 +18,8 @@ from tests.engine.random_records import OWNERS, ask, build
 from tests.engine.test_locations import made
 from tests.engine.test_page import walk
 
+pytestmark = pytest.mark.slow
+
 COUNT = 700
 FACETS = "city,is_open,company_id,postal_code"
 _CITIES = ["Toronto", "Örebro", "東京", "Ottawa"]

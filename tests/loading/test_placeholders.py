@@ -26,6 +26,8 @@ from tests.loading.data_files import (
     store,
 )
 
+pytestmark = pytest.mark.slow
+
 TEXT_FIELDS = [field for field in (*STORES.fields, *COMPANIES.fields) if field.kind in (IDENTIFIER, WORDS, POSTAL)]
 SPELLINGS = [spelled(text) for text in sorted(PLACEHOLDERS) for spelled in (str, str.upper, str.title, " {} ".format)]
 ERRORS = ["#REF!", "#NAME?", "#VALUE!", "#DIV/0!", "#NULL!", "#BEZUG!", "#NV", "#¡REF!", "#VALEUR!"]

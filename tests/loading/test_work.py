@@ -4,11 +4,15 @@ import tracemalloc
 from itertools import islice
 from typing import Any
 
+import pytest
+
 from service.loading.compiler import Compiler
 from service.model.records import STORES
 from service.reading.batches.batch import BATCH_SIZE
 from service.reading.formats.json.typed_reader import read_json
 from tests.loading.data_files import read_batches
+
+pytestmark = pytest.mark.slow
 
 
 class Scanned(bytes):

@@ -26,6 +26,8 @@ from tests.loading.data_files import (
 )
 from tests.thoroughness import some_of
 
+pytestmark = pytest.mark.slow
+
 COMPANIES = [
     company("c2", name="Bølt  AB", domain="bolt.example", parent_company_id="c1", created_at="2020-02-02 10:00:00.5"),
     company("c1"),

@@ -12,6 +12,8 @@ from service.reading.batches.diagnostics import FileError
 from tests.loading.data_files import read_batches
 from tests.thoroughness import is_thorough
 
+pytestmark = pytest.mark.slow
+
 REQUIRED = "store_id,company_id,address_1,city,country"
 ROWS = "s1,c1,a,b,c\n" * 2_000
 

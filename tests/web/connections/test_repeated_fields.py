@@ -15,6 +15,8 @@ from service.web.connections.repeated_fields import RepeatedFields
 from service.web.requests.request import Request
 from service.web.requests.request_fields import OF_OWN, OWN, RequestFields
 
+pytestmark = pytest.mark.slow
+
 BLOCK = b"\r\nHost: t\r\nx-api-key: a\r\nAccept: */*\r\n\r\n"
 FIRST = b"GET / HTTP/1.1"
 PRINTABLE = st.characters(min_codepoint=0x20, max_codepoint=0x7F)

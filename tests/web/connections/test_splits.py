@@ -10,6 +10,8 @@ from tests.thoroughness import some_of
 from tests.web.connections.harness import GET, exchange
 from tests.web.connections.malformed import FAMILIES, Case
 
+pytestmark = pytest.mark.slow
+
 CHUNKS = b"5;a=b\r\nhello\r\n0\r\nx: y\r\n\r\n"
 PROBLEM = b"Accept: application/problem+json\r\n\r\n"
 

@@ -18,6 +18,8 @@ from service.web.telemetry.access_log import AccessLogEntry, encode_lines
 from tests.web.connections.harness import GET, Wire
 from tests.web.live import DEFAULTS, KEY, authentication
 
+pytestmark = pytest.mark.slow
+
 POST = b"POST /health HTTP/1.1\r\nHost: t\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 
