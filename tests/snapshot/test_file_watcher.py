@@ -13,6 +13,8 @@ from service.snapshot.file_watcher import changes
 from tests.program import SECONDS
 from tests.run.generations import put, swap_link
 
+pytestmark = pytest.mark.slow
+
 
 class Watch:
     """Waits for changes of a path."""

@@ -16,6 +16,8 @@ from service.snapshot.workspace import Workspace, workspace
 from service.sources.source import Unavailable
 from tests.snapshot.scripted import Published, Script, fetched
 
+pytestmark = pytest.mark.slow
+
 GONE = Unavailable("it is out of reach")
 EARLIER = datetime(2024, 5, 31, tzinfo=UTC)
 FAULTY = Rejected("stores.csv:2: city: it is missing", fingerprint="faulty")
