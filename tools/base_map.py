@@ -9,22 +9,21 @@ point to point, in the text of the "encoded polyline algorithm format". Antarcti
 """
 
 import sqlite3
-import struct
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import asinh, degrees, hypot, radians, tan
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import msgspec
 
+from tools.geopackage import polygons
+
 FOLDER: Final = Path(__file__).parents[1] / "service" / "web" / "explorer"
 SOURCE: Final = "Natural Earth 1:10m v4.1.0, public domain, in world_map.gpkg of QGIS; tools/base_map.py"
-_POINT_BYTES: Final = 16
-_ENVELOPE_BYTES: Final = (0, 32, 48, 48, 64)  # by bits 1 to 3 of the flags of a GeoPackage geometry
 _TILE_PIXELS: Final = 256
 _HIGHEST_LATITUDE: Final = 85.0511  # the edge of the projection
 _ANTARCTIC: Final = -60
@@ -72,27 +71,13 @@ class Lines(msgspec.Struct):
     provinces: list[str]
 
 
-def rings(geometry: bytes) -> Iterator[Line]:
-    """Yield all rings of a multipolygon of a GeoPackage (little-endian)."""
-    at = 8 + _ENVELOPE_BYTES[geometry[3] >> 1 & 7]
-    (polygons,) = struct.unpack_from("<I", geometry, at + 5)
-    at += 9
-    for _ in range(polygons):
-        (count,) = struct.unpack_from("<I", geometry, at + 5)
-        at += 9
-        for _ in range(count):
-            (points,) = struct.unpack_from("<I", geometry, at)
-            numbers = struct.unpack_from(f"<{2 * points}d", geometry, at + 4)
-            yield list(zip(numbers[::2], numbers[1::2], strict=True))
-            at += 4 + points * _POINT_BYTES
-
-
 def segments(geometries: Iterable[bytes]) -> Counter[Segment]:
     """Return how many rings each segment of them is in."""
     found = Counter[Segment]()
     for geometry in geometries:
-        for ring in rings(geometry):
-            found.update((min(pair), max(pair)) for pair in pairwise(ring) if max(pair)[1] > _ANTARCTIC)
+        for ring in chain.from_iterable(polygons(geometry)):
+            points = zip(ring[::2], ring[1::2], strict=True)
+            found.update((min(pair), max(pair)) for pair in pairwise(points) if max(pair)[1] > _ANTARCTIC)
     return found
 
 

@@ -7,10 +7,9 @@ The boxes are those of the states and provinces of Natural Earth (naturalearthda
 """
 
 import sqlite3
-import struct
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from math import ceil, floor
 from pathlib import Path
@@ -20,14 +19,13 @@ import msgspec
 
 from service.model.coordinates import Box
 from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
+from tools.geopackage import Ring, polygons
 
 FILE: Final = Path(__file__).parents[1] / "service" / "loading" / "countries.json"
 SOURCE: Final = "Natural Earth 1:10m Admin 1 v4.1.0, public domain, in world_map.gpkg of QGIS; tools/countries.py"
 MARGIN: Final = 0.5  # degrees around a box: coasts are simplified, and stores may be just across a border
 _TENTHS: Final = 10  # boxes are rounded outwards to tenths of degrees
-_POINT_BYTES: Final = 16
 _NO_COUNTRY: Final = "-1"  # the code of disputed areas
-_ENVELOPE_BYTES: Final = (0, 32, 48, 48, 64)  # by bits 1 to 3 of the flags of a GeoPackage geometry
 
 # Territories that Natural Earth has as parts of a country, by its code or name of the part: ISO codes, other names.
 PARTS: Final = {
@@ -159,22 +157,7 @@ class State(msgspec.Struct):
         return next((key for key in (self.gu_a3, self.name) if key in PARTS), "")
 
 
-def rings(geometry: bytes) -> Iterator[Sequence[float]]:
-    """Yield longitude, latitude, longitude, … of the outer rings of a multipolygon of a GeoPackage (little-endian)."""
-    at = 8 + _ENVELOPE_BYTES[geometry[3] >> 1 & 7]
-    (polygons,) = struct.unpack_from("<I", geometry, at + 5)
-    at += 9
-    for _ in range(polygons):
-        (count,) = struct.unpack_from("<I", geometry, at + 5)
-        at += 9
-        for ring in range(count):
-            (points,) = struct.unpack_from("<I", geometry, at)
-            if ring == 0:
-                yield struct.unpack_from(f"<{2 * points}d", geometry, at + 4)
-            at += 4 + points * _POINT_BYTES
-
-
-def widened(ring: Sequence[float]) -> Box:
+def widened(ring: Ring) -> Box:
     """Return the box of a ring with its margin, cut at the poles and at 180°."""
     longitudes, latitudes = ring[::2], ring[1::2]
     return Box(
@@ -218,7 +201,7 @@ def countries(states: Iterable[State], short_names: Mapping[str, Iterable[str]])
         own = PARTS.get(state.part) or (state.iso_a2, *short_names.get(state.iso_a2, ()), state.admin)
         names.setdefault(own[0], own)
         for code in set(state.codes()):
-            boxes[code] += map(widened, rings(state.geom))
+            boxes[code] += [widened(outer) for outer, *_ in polygons(state.geom)]
     for codes, box in ISLANDS.items():
         for code in codes.split():
             boxes[code].append(box)
