@@ -124,16 +124,16 @@ class Publisher:
 
     async def _fetch(self, last: Publication, known: str) -> Fetched | None:
         """Fetch and publish new data of the source, if any. Raises `Rejected`, `Unavailable` and OSError."""
-        asked_at = datetime.now(UTC)
+        requested_at = datetime.now(UTC)
         to = self._workspace.new_file()
         check = partial(self._safeguards.check, served=last.baseline)
         fetched = await self._source.fetch(to, known=known, check=check, progress=self._progress)
         if fetched is None:
-            await self._publish_status(_unchanged(last, asked_at))
+            await self._publish_status(_unchanged(last, requested_at))
             if last.last_reload != self._last.last_reload:
                 _log.info("%s: available again, and unchanged", self._source.name)
             return None
-        await self._publish(next_publication(last, fetched, to.name, asked_at))
+        await self._publish(next_publication(last, fetched, to.name, requested_at))
         self._progress = silent
         for assumed in fetched.assumed:
             _log.info("%s", assumed)
@@ -176,8 +176,8 @@ class Publisher:
         await self._on_publish(publication)
 
 
-def next_publication(last: Publication, fetched: Fetched, file: str, asked_at: datetime) -> Publication:
-    """Return the publication of data fetched since `asked_at` into a file of the workspace."""
+def next_publication(last: Publication, fetched: Fetched, file: str, requested_at: datetime) -> Publication:
+    """Return the publication of data fetched since `requested_at` into a file of the workspace."""
     now = datetime.now(UTC)
     dates = [date for date in (last.latest, fetched.summary.generated_at) if date is not None and date <= now]
     return Publication(
@@ -190,14 +190,14 @@ def next_publication(last: Publication, fetched: Fetched, file: str, asked_at: d
         fingerprint=fetched.fingerprint,
         known=fetched.fingerprint,
         loaded_at=now,
-        confirmed_at=fetched.confirmed_at or asked_at,
+        confirmed_at=fetched.confirmed_at or requested_at,
         last_reload=Reload(now, ok=True),
     )
 
 
-def _unchanged(last: Publication, asked_at: datetime) -> Publication:
+def _unchanged(last: Publication, requested_at: datetime) -> Publication:
     """Return the publication confirmed by the source, which is unchanged, unless it holds refused data."""
     if last.known != last.fingerprint:
         return last
     reload = last.last_reload if last.last_reload and last.last_reload.ok else Reload(datetime.now(UTC), ok=True)
-    return msgspec.structs.replace(last, unconfirmed=False, confirmed_at=asked_at, last_reload=reload)
+    return msgspec.structs.replace(last, unconfirmed=False, confirmed_at=requested_at, last_reload=reload)

@@ -56,17 +56,17 @@ class RemoteSource:
         started, self._started = self._started, True
         if not (started or known) and (copy := await self._fetch_copy(to, check)):
             return copy
-        asked_at = datetime.now(UTC)
+        requested_at = datetime.now(UTC)
         fetched = await self._fetch_valid(to, known, progress)
         if fetched is None:
             await run_to_end(to.unlink, missing_ok=True)
-            await run_to_end(self._copy.confirm, known, asked_at)
+            await run_to_end(self._copy.confirm, known, requested_at)
             return None
         try:
             check(fetched.summary.totals)
         except Rejected as rejected:
             raise Rejected.by(rejected.rejection, fingerprint=fetched.fingerprint) from None
-        await run_to_end(self._copy.save, to, fetched.fingerprint, asked_at)
+        await run_to_end(self._copy.save, to, fetched.fingerprint, requested_at)
         return fetched
 
     async def _fetch_copy(self, to: Path, check: Check) -> Fetched | None:
