@@ -1,32 +1,48 @@
-"""Build a table from rows, and the normalized keys of their fields.
+"""Build a table of rows, and of the normalized keys of their fields.
 
-Columns are ranked ahead by threads: NumPy sorts without the GIL, while the words of earlier columns are indexed.
+All of them wait in spools, and one field at a time becomes a column. The next one is ranked ahead by a thread: NumPy
+sorts without the GIL, while the words of the column before are indexed.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from typing import Final, ParamSpec, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeAlias
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.column import Column, build_column, rank
-from service.engine.locations import build_locations
+from service.engine.column import Column, build_column
+from service.engine.locations import Locations, build_locations
+from service.engine.ranking import Codes, rank
+from service.engine.spooled_arrays import keep_arrays, keep_strings, spooled
 from service.engine.string_array import StringArray
-from service.engine.table import Table
+from service.engine.table import ROW_END, Table
 from service.engine.text_index_builder import TextIndexBuilder
+from service.files.spool import Spool, Spools
 
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
-_Args = ParamSpec("_Args")
-_THREADS: Final = 2  # more would hold more columns in memory at once
-# So few rows are ranked sooner than threads start.
-_FEW: Final = 2_000
+_Ranked: TypeAlias = tuple[Codes, StringArray]
+_END: Final = b"\n"
+_CODE_BITS: Final = 32
+_LENGTH: Final = np.dtype(np.int64)
+
+
+class Duplicate(msgspec.Struct, frozen=True):
+    """A record whose identifier an earlier one has.
+
+    is_valid  whether it was served otherwise
+    is_same   whether the earlier one is the same
+    """
+
+    index: int
+    identifier: str
+    is_valid: bool
+    is_same: bool
 
 
 class TableBuilder:
-    """Collects rows, the normalized keys of their fields and the texts to search, and builds the table."""
+    """Collects records and the normalized keys of their fields, and builds the table."""
 
     def __init__(
         self,
@@ -36,93 +52,130 @@ class TableBuilder:
         key: str,
         searched: Sequence[str] = (),
         coordinates: tuple[str, str] | None = None,
+        spools: Spools | None = None,
     ) -> None:
         """Start a table of `fields` (name -> whether it is a filter); rows are ordered by `order_by`, ties by `key`.
 
         The index of words has the texts of the `searched` fields. `coordinates` are the filters latitude and longitude,
         if the rows have a location.
         """
-        self._fields = fields
-        self._order_by, self._key = order_by, key
-        self._coordinates = coordinates
-        self._rows: list[bytes] = []
-        self._keys: dict[str, list[bytes]] = {name: [] for name in fields}
-        self._texts: dict[str, list[bytes]] = {name: [] for name in searched}
+        self._fields, self._order_by, self._key = fields, order_by, key
+        self._searched, self._coordinates = searched, coordinates
+        self._spools = spools or Spools()
+        self._rows, self._lengths = self._spools.new(), self._spools.new()
+        self._keys = {name: self._spools.new() for name in fields}
+        self._texts: dict[str, Spool] = {}
+        self._ranked: dict[str, _Ranked] = {}
 
-    def add(self, rows: Sequence[bytes], keys: Mapping[str, bytes], texts: Mapping[str, bytes] | None = None) -> None:
-        """Append rows, each followed by `ROW_END`, and the keys of each field, in the format of `join_keys`.
+    def __len__(self) -> int:
+        return len(self._lengths) // _LENGTH.itemsize
+
+    def add(self, rows: bytes, keys: Mapping[str, bytes], texts: Mapping[str, bytes] | None = None) -> None:
+        """Append records: a line of JSON for each, empty if it is not served, and their keys, as `join_keys` gives them.
 
         `texts` are those of searched fields, in the same format, where their keys have other words.
         """
-        self._rows.extend(rows)
-        for name, parts in self._keys.items():
-            parts.append(keys[name])
-        for name, parts in self._texts.items():
-            parts.append((texts or keys).get(name, keys[name]))
+        ends = np.flatnonzero(np.frombuffer(rows, np.uint8) == _END[0])
+        self._lengths.append(np.diff(ends, prepend=-1).data)
+        self._rows.append(rows.replace(_END, ROW_END))
+        for name, some in (texts or {}).items():
+            if name not in self._texts:  # until now, its texts were its keys
+                self._texts[name] = self._spools.new()
+                self._texts[name].append(self._keys[name].view())
+            self._texts[name].append(some)
+        for name in self._texts.keys() - (texts or {}).keys():
+            self._texts[name].append(keys[name])
+        for name, spool in self._keys.items():
+            spool.append(keys[name])
+
+    def drop_duplicates(self) -> Iterator[Duplicate]:
+        """Keep the first record of each identifier that is served; yield the later ones, in order.
+
+        Nothing can be added afterwards.
+        """
+        lengths = spooled(self._lengths, _LENGTH)
+        ends = lengths.cumsum()
+        self._kept = lengths > len(ROW_END)
+        codes, identifiers = self._ranked[self._key] = self._rank(self._key)
+        if len(identifiers) == np.count_nonzero(codes < len(identifiers)):
+            return
+        first = np.full(len(identifiers) + 1, len(codes))
+        np.minimum.at(first, codes[self._kept], self._kept.nonzero()[0])
+        first[-1] = len(codes)  # no identifier
+        later = (np.arange(len(codes)) > first[codes]).nonzero()[0]
+        self._kept[later] = False
+        rows = self._rows.view()
+        for index in later.tolist():
+            mine, its = (rows[ends[each] - lengths[each] : ends[each]] for each in (index, first[codes[index]]))
+            is_valid = len(mine) > len(ROW_END)
+            yield Duplicate(index, identifiers[codes[index]].decode(), is_valid, mine == its)
 
     def build(self, referenced: Mapping[str, Mapping[bytes, bytes]] | None = None) -> Table:
         """Return the table, its rows in the default order; the builder cannot be used afterwards.
 
         `referenced` are more texts to search: field -> key -> the text of the rows with that key.
         """
-        with _Inline() if len(self._rows) <= _FEW else ThreadPoolExecutor(_THREADS) as threads:
-            first = (self._order_by, self._key)
-            ranked = dict(zip(first, threads.map(self._rank, first), strict=True))
-            numbering = np.lexsort((ranked[self._key][0], ranked[self._order_by][0]))
-            others = _ahead(threads, self._rank, [name for name in self._fields if name not in first])
-            rows = self._number_rows(numbering)
-            columns, text = dict[str, Column](), TextIndexBuilder()
-            for name, filters in self._fields.items():
-                codes, distinct = ranked.pop(name) if name in ranked else next(others)
-                columns[name] = build_column(codes[numbering], distinct, filters=filters)
+        if not self._ranked:
+            list(self.drop_duplicates())
+        numbering = self._number()
+        rows = self._number_rows(numbering)
+        columns, text = dict[str, Column](), TextIndexBuilder(self._spools)
+        with ThreadPoolExecutor(1) as thread:
+            for name, ranked in self._ranked_ahead(thread):
+                columns[name], distinct = self._column(ranked, numbering, filters=self._fields[name])
                 if name in self._texts:
-                    text.add(*self._searched(name, columns[name], distinct, numbering))
+                    texts = rank(self._texts.pop(name), self._spools)
+                    text.add(*self._column(texts, numbering, filters=False))
+                elif name in self._searched:
+                    text.add(columns[name], distinct)
                 if referenced and name in referenced:
                     text.add(columns[name], StringArray.of([referenced[name].get(key, b"") for key in distinct]))
-            located = self._coordinates and threads.submit(
-                build_locations, *map(columns.__getitem__, self._coordinates)
-            )
-            index = text.build(len(rows))
-            locations = located.result() if located else None
-        return Table(rows, columns, order_by=self._order_by, key=self._key, text=index, locations=locations)
+        index = text.build(len(rows))
+        return Table(rows, columns, order_by=self._order_by, key=self._key, text=index, locations=self._locate(columns))
 
-    def _number_rows(self, numbering: NDArray[np.intp]) -> StringArray:
+    def _number(self) -> NDArray[np.int64]:
+        """Return the records that are kept, in the default order."""
+        kept = self._kept.nonzero()[0]
+        self._ranked[self._order_by] = self._ranked.get(self._order_by) or self._rank(self._order_by)
+        order, ties = (self._ranked[name][0][kept].astype(np.int64) for name in (self._order_by, self._key))
+        numbering: NDArray[np.int64] = kept[(order << _CODE_BITS | ties).argsort()]
+        return numbering
+
+    def _number_rows(self, numbering: NDArray[np.int64]) -> StringArray:
         """Return the rows in the default order, and forget them."""
-        rows = StringArray.of(list(map(self._rows.__getitem__, numbering.tolist())))
-        self._rows = []
+        lengths = spooled(self._lengths, _LENGTH)
+        starts = lengths.cumsum() - lengths
+        rows = keep_strings(self._rows.view(), starts[numbering], lengths[numbering], self._spools)
+        del self._rows
         return rows
 
-    def _rank(self, name: str) -> tuple[NDArray[np.int32], StringArray]:
-        keys = self._keys.pop(name)
-        if self._texts.get(name) == keys:
-            self._texts[name] = []  # its texts are its keys
-        return rank(keys)
+    def _rank(self, name: str) -> _Ranked:
+        return rank(self._keys.pop(name), self._spools)
 
-    def _searched(
-        self, name: str, column: Column, distinct: StringArray, numbering: NDArray[np.intp]
+    def _ranked_ahead(self, thread: ThreadPoolExecutor) -> Iterator[tuple[str, _Ranked]]:
+        """Yield each field with the codes of all records and the distinct keys; the next is ranked meanwhile."""
+        names = deque(name for name in self._fields if name not in self._ranked)
+        ahead = thread.submit(self._rank, names.popleft()) if names else None
+        for name in self._fields:
+            if name in self._ranked:
+                yield name, self._ranked.pop(name)
+            elif ahead is not None:
+                ranked, ahead = ahead.result(), thread.submit(self._rank, names.popleft()) if names else None
+                yield name, ranked
+
+    def _column(
+        self, ranked: _Ranked, numbering: NDArray[np.int64], *, filters: bool
     ) -> tuple[Column, StringArray]:
-        """Return the distinct texts of a field, and the rows of each as a column."""
-        texts = self._texts.pop(name)
-        if not texts:
-            return column, distinct
-        codes, distinct = rank(texts)
-        return build_column(codes[numbering], distinct, filters=False), distinct
+        """Return a column of the records that are kept, and its distinct keys."""
+        codes, distinct = ranked[0][numbering], ranked[1]
+        if len(codes) < len(ranked[0]):  # some keys may be of the others only
+            used = np.bincount(codes, minlength=len(distinct) + 1)[:-1].nonzero()[0]
+            codes = used.searchsorted(codes).astype(np.int32)
+            starts = distinct.offsets[used]
+            distinct = keep_strings(distinct.data, starts, distinct.offsets[used + 1] - starts, self._spools)
+        return keep_arrays(build_column(codes, distinct, filters=filters), self._spools), distinct
 
-
-class _Inline(Executor):
-    """Computes at once what is submitted."""
-
-    def submit(self, fn: Callable[_Args, _Result], /, *args: _Args.args, **kwargs: _Args.kwargs) -> Future[_Result]:
-        done = Future[_Result]()
-        done.set_result(fn(*args, **kwargs))
-        return done
-
-
-def _ahead(threads: Executor, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-    """Yield the result of each item in order; that of the next is computed meanwhile."""
-    pending = deque[Future[_Result]]()
-    for item in items:
-        pending.append(threads.submit(function, item))
-        if len(pending) > 1:
-            yield pending.popleft().result()
-    yield from (future.result() for future in pending)
+    def _locate(self, columns: Mapping[str, Column]) -> Locations | None:
+        if self._coordinates is None:
+            return None
+        return keep_arrays(build_locations(*map(columns.__getitem__, self._coordinates)), self._spools)

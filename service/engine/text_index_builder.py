@@ -5,20 +5,23 @@ ASCII is a word; any other is split into its words once, however many texts cont
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count, islice
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from service.engine.column import KEY_END, Column, rank
+from service.engine.column import KEY_END, Column, Rows
+from service.engine.ranking import Codes, rank
+from service.engine.spooled_arrays import keep, spooled
 from service.engine.string_array import StringArray
 from service.engine.text_index import TextIndex
+from service.files.spool import Spool, Spools
 from service.model.words import words
 
-Integers = NDArray[np.int64]
+_Integers: TypeAlias = NDArray[np.int64]
 
 _TEXTS: Final = 4096  # texts cut at once: their chunks fit the processor's cache
 _END: Final = b"\n"
@@ -27,70 +30,93 @@ _GAP: Final = b" "
 _ASCII_GAPS: Final = bytes(byte for byte in range(128) if byte != _END[0] and not chr(byte).isalnum())
 _TO_CHUNKS: Final = bytes(range(256)).lower().translate(bytes.maketrans(_ASCII_GAPS, _GAP * len(_ASCII_GAPS)))
 _DELETED: Final = b"'`"  # the apostrophes in ASCII
+_CHUNK: Final = np.dtype([("code", np.int32), ("number", np.int32)])  # the code of its text, and its own number
+_AT_ONCE: Final = 1 << 16  # chunks or pairs worked on at once: they fit the processor's cache
+_PAIR_BITS: Final = 64
 _ROW_BITS: Final = 32
 _ROW_MASK: Final = (1 << _ROW_BITS) - 1
-
-
-class _Chunks(msgspec.Struct, frozen=True, eq=False):
-    """The chunks of some distinct texts of a column: the code of the text, and the number of the chunk."""
-
-    column: Column
-    codes: Integers
-    numbers: Integers
 
 
 class TextIndexBuilder:
     """Collects the chunks of the texts of columns, and builds the index."""
 
-    def __init__(self) -> None:
+    def __init__(self, spools: Spools) -> None:
+        self._spools = spools
         self._numbers = defaultdict[bytes, int](count().__next__)  # chunk -> its number, in order of appearance
-        self._chunks: list[_Chunks] = []
+        self._columns: list[tuple[Column, Spool]] = []
 
     def add(self, column: Column, texts: StringArray) -> None:
         """Add a text in UTF-8 for each distinct value of a column: all rows with the value have it."""
+        chunks = self._spools.new()
         for begin in range(0, len(texts), _TEXTS):
-            self._chunks.append(_Chunks(column, *self._cut(texts, begin)))
+            chunks.append(self._cut(texts, begin).view(np.uint8).data)
+        self._columns.append((column, chunks))
 
     def build(self, length: int) -> TextIndex:
         """Return the index of a table with this many rows; the builder cannot be used afterwards."""
-        split = [_words(chunk) for chunk in self._numbers]
-        counts = np.fromiter(map(len, split), np.int64, len(split))
-        ranks, distinct = rank(list(_joined(chain.from_iterable(split))))
-        pairs = np.concatenate([np.empty(0, np.int64), *self._pairs(ranks.astype(np.int64), counts)])
-        pairs.sort()
-        pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
-        starts = pairs.searchsorted(np.arange(len(distinct) + 1) << _ROW_BITS)
-        return TextIndex(distinct, starts, (pairs & _ROW_MASK).astype(np.int32), length)
+        words_of, distinct = self._split()
+        totals = np.zeros(len(distinct), np.int64)
+        for column, codes, ranks in self._words(words_of):
+            np.add.at(totals, ranks, column.starts[codes + 1] - column.starts[codes])
+        counts, postings = np.zeros(len(distinct) + 1, np.int64), self._spools.new()
+        for first, stop in _ranges(totals, self._spools.share):
+            pairs, end = np.empty(totals[first:stop].sum(), np.int64), 0
+            for column, codes, ranks in self._words(words_of):
+                chosen = (ranks >= first) & (ranks < stop)
+                found = _pairs(column, codes[chosen], ranks[chosen])
+                end += len(found)
+                pairs[end - len(found) : end] = found
+            pairs.sort()
+            for ranks, rows in _distinct(pairs):
+                np.add.at(counts, ranks + 1, 1)
+                postings.append(rows.data)
+        return TextIndex(distinct, keep(counts.cumsum(), self._spools), spooled(postings, np.dtype(np.int32)), length)
 
-    def _cut(self, texts: StringArray, begin: int) -> tuple[Integers, Integers]:
-        """Return the chunks of some texts: for each the index of its text, and its number."""
+    def _cut(self, texts: StringArray, begin: int) -> NDArray[np.void]:
+        """Return the chunks of some texts."""
         some = list(texts.part(begin, min(begin + _TEXTS, len(texts))))
         data = _END.join([_END, *some])
         if data.count(_END) > len(some) + 1:
             data = _END.join([_END, *(text.replace(_END, _GAP) for text in some)])
         data = data.translate(_TO_CHUNKS, _DELETED)
-        chunks = data.split()
+        numbers = list(map(self._numbers.__getitem__, data.split()))
         characters = np.frombuffer(data, np.uint8)
         gaps = characters <= _GAP[0]
         starts = (gaps[:-1] > gaps[1:]).nonzero()[0]
         ends = (characters == _END[0]).nonzero()[0]
-        codes = ends.searchsorted(starts, "right") + (begin - 2)
-        return codes, np.fromiter(map(self._numbers.__getitem__, chunks), np.int64, len(chunks))
+        chunks = np.empty(len(numbers), _CHUNK)
+        chunks["code"], chunks["number"] = ends.searchsorted(starts, "right") + (begin - 2), numbers
+        return chunks
 
-    def _pairs(self, ranks: Integers, counts: Integers) -> Iterator[Integers]:
-        """Yield the pairs of the rank of a word and a row that has it, as one integer each.
+    def _split(self) -> tuple["_WordsOfChunks", StringArray]:
+        """Split each chunk into its words; return these, and the distinct words."""
+        joined, counts, chunks = self._spools.new(), list[int](), iter(self._numbers)
+        while some := list(islice(chunks, _TEXTS)):
+            split = list(map(_words, some))
+            counts += map(len, split)
+            joined.append(KEY_END.join([*chain.from_iterable(split), b""]))
+        self._numbers.clear()
+        ranks, distinct = rank(joined, self._spools)
+        lengths = np.array(counts, np.int32)
+        return _WordsOfChunks(ranks, lengths, lengths.cumsum() - lengths), distinct
 
-        Chunk number i has `counts[i]` words; `ranks` are those of all chunks.
-        """
-        starts = counts.cumsum() - counts
-        for each in self._chunks:
-            order, first = each.column.order, each.column.starts
-            lengths = counts[each.numbers]
-            codes = np.repeat(each.codes, lengths)
-            rows = first[codes + 1] - first[codes]
-            high = ranks[_ranges(starts[each.numbers], lengths)] << _ROW_BITS
-            yield np.repeat(high, rows) | order[_ranges(first[codes], rows)]
-        self._chunks = []
+    def _words(self, words_of: "_WordsOfChunks") -> Iterator[tuple[Column, Codes, Codes]]:
+        """Yield the words of all texts in parts: of some words their column, the codes of their texts, their ranks."""
+        for column, spool in self._columns:
+            chunks = spooled(spool, _CHUNK)
+            for start in range(0, len(chunks), _AT_ONCE):
+                some = chunks[start : start + _AT_ONCE]
+                lengths = words_of.lengths[some["number"]]
+                ranks = words_of.ranks[_expand(words_of.starts[some["number"]], lengths)]
+                yield column, np.repeat(some["code"], lengths), ranks
+
+
+class _WordsOfChunks(msgspec.Struct, frozen=True, eq=False):
+    """The words of chunk number i: `lengths[i]` of the `ranks`, from `starts[i]` on."""
+
+    ranks: Codes
+    lengths: NDArray[np.int32]
+    starts: _Integers
 
 
 def _words(chunk: bytes) -> Sequence[bytes]:
@@ -98,16 +124,38 @@ def _words(chunk: bytes) -> Sequence[bytes]:
     return (chunk,) if chunk.isascii() else [word.encode() for word in words(chunk.decode())]
 
 
-def _joined(found: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield words in parts, in the format of `join_keys`."""
-    while some := list(islice(found, _TEXTS)):
-        yield KEY_END.join([*some, b""])
+def _ranges(totals: _Integers, size: int) -> Iterator[tuple[int, int]]:
+    """Yield consecutive ranges of words whose pairs take at most `size` bytes, or one word."""
+    ends, first = totals.cumsum(), 0
+    while first < len(totals):
+        before = ends[first] - totals[first]
+        stop = max(int(ends.searchsorted(before + size * 8 // _PAIR_BITS, "right")), first + 1)
+        yield first, stop
+        first = stop
 
 
-def _ranges(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArray[np.integer]:
+def _pairs(column: Column, codes: Codes, ranks: Codes) -> _Integers:
+    """Return the pairs of each word of some texts and each row with the text, as one integer each."""
+    first = column.starts[codes]
+    lengths = column.starts[codes + 1] - first
+    pairs: _Integers = np.repeat(ranks.astype(np.int64) << _ROW_BITS, lengths)
+    pairs |= column.order[_expand(first, lengths)]
+    return pairs
+
+
+def _distinct(pairs: _Integers) -> Iterator[tuple[_Integers, Rows]]:
+    """Yield the words and rows of sorted pairs in parts, each pair once."""
+    for start in range(0, len(pairs), _AT_ONCE):
+        some = pairs[start : start + _AT_ONCE]
+        before = pairs[start - 1] if start else -1
+        once = some[some != np.append(before, some[:-1])]
+        yield once >> _ROW_BITS, (once & _ROW_MASK).astype(np.int32)
+
+
+def _expand(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArray[np.integer]:
     """Return the integers of ranges, one range after the other."""
     if (lengths == 1).all():
         return starts
     ends = lengths.cumsum(dtype=np.int64)
-    integers: Integers = np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)
+    integers: _Integers = np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)
     return integers

@@ -10,7 +10,7 @@ from service.reading.batches.batch import Batch, Cell, Invalid, WrongType
 from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode, Issue, Location
 
 MAX_LISTED: Final = 10_000  # errors or warnings of one code in one field of a file; a few megabytes
-_WHOLE_RECORD: Final = -1  # diagnostics of a whole record come before those of its fields
+WHOLE_RECORD: Final = -1  # diagnostics of a whole record come before those of its fields
 
 
 class DiagnosticCounts:
@@ -93,7 +93,7 @@ class BatchDiagnostics:
         return self._batch.lines()
 
     def _sort_key(self, diagnostic: Diagnostic) -> tuple[int, int]:
-        return diagnostic.record or 0, self._order.get(diagnostic.field or "", _WHOLE_RECORD)
+        return diagnostic.record or 0, self._order.get(diagnostic.field or "", WHOLE_RECORD)
 
 
 def _issues(column: CheckedColumn, issues: Mapping[Cell, Issue]) -> Iterator[tuple[int, Issue, str | None]]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from service.data_set import Dataset, Totals, describe_as_of
 from service.engine.table import Table
+from service.files.spool import Spools
 from service.loading.compiler import Compiler
 from service.model.records import COMPANIES, STORES, Resource
 from service.progress import Progress, silent
@@ -60,15 +61,16 @@ def load(
     fingerprint: str | None = None,
     progress: Progress = silent,
     today: date | None = None,
+    spools: Spools | None = None,
 ) -> Loaded:
     """Load the data set of a folder, of an archive or of a single file.
 
     With the `fingerprint` of a data signature, its files must be unchanged since, or have a manifest. The report has
-    all errors. Without a time of the data, stores whose closing dates are before `today` are closed. Raises only what
-    `progress` raises.
+    all errors. Without a time of the data, stores whose closing dates are before `today` are closed. The records and
+    the tables wait in `spools`. Raises OSError if these cannot be written, and what `progress` raises.
     """
     with _garbage_collector_paused():
-        loaded = _load(read_data_set(path, options=options, fingerprint=fingerprint, today=today), progress)
+        loaded = _load(read_data_set(path, options=options, fingerprint=fingerprint, today=today), progress, spools)
     return msgspec.structs.replace(loaded, path=path, options=options)
 
 
@@ -88,10 +90,10 @@ def dataset_version(tables: Iterable[Table]) -> str:
     return digest.hexdigest()[:_VERSION_DIGITS]
 
 
-def _load(files: FileSet, progress: Progress) -> Loaded:
+def _load(files: FileSet, progress: Progress, spools: Spools | None) -> Loaded:
     assumed: list[str] = []
-    companies = _compile(COMPANIES, files, None, assumed, progress)
-    stores = _compile(STORES, files, companies.identifiers if companies else None, assumed, progress)
+    companies = _compile(COMPANIES, files, None, assumed, progress, spools)
+    stores = _compile(STORES, files, companies.identifiers if companies else None, assumed, progress, spools)
     tables = None
     if not files.errors and companies is not None and stores is not None:
         companies_table = _build(companies, None, progress)
@@ -113,14 +115,19 @@ def _load(files: FileSet, progress: Progress) -> Loaded:
     return Loaded(dataset, Report(errors, warnings, totals), *counts, assumed)
 
 
-def _compile(
-    resource: Resource, files: FileSet, companies: AbstractSet[str] | None, assumed: list[str], progress: Progress
+def _compile(  # noqa: PLR0913 - what a file depends on
+    resource: Resource,
+    files: FileSet,
+    companies: AbstractSet[str] | None,
+    assumed: list[str],
+    progress: Progress,
+    spools: Spools | None,
 ) -> Compiler | None:
     """Return the compiled records of a file; None if it cannot be used, which adds an error to `files`."""
     file = files.files.pop(resource.name, None)
     if file is None:
         return None
-    compiler = Compiler(resource, file=file.name, companies=companies, as_of=files.as_of)
+    compiler = Compiler(resource, file=file.name, companies=companies, as_of=files.as_of, spools=spools)
     try:
         found = _read(file, files, compiler, progress)
     except FileError as error:
@@ -147,7 +154,7 @@ def _read(file: StoredFile, files: FileSet, compiler: Compiler, progress: Progre
 
 
 def _build(compiler: Compiler, companies: Table | None, progress: Progress) -> Table:
-    step, size = f"Indexing {compiler.resource.name}", len(compiler.identifiers)
+    step, size = f"Indexing {compiler.resource.name}", compiler.records
     progress(step, 0, size)
     table = compiler.build(companies)
     progress(step, size, size)

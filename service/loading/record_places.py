@@ -1,0 +1,32 @@
+"""Where the records of a file are, for what is found out about them after the whole file is read."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+
+from service.reading.batches.batch import Batch
+from service.reading.batches.diagnostics import Location
+
+
+class RecordPlaces:
+    """The numbers and lines of the records of a file, by index: unreadable ones have none."""
+
+    def __init__(self, file: str) -> None:
+        self._file, self._count = file, 0
+        self._starts: list[int] = []
+        self._batches: list[tuple[Sequence[int], Callable[[], Sequence[int | None]]]] = []
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, batch: Batch) -> None:
+        """Add the records of the next batch."""
+        self._starts.append(self._count)
+        self._batches.append((batch.numbers, batch.lines))
+        self._count += len(batch.numbers)
+
+    def location(self, index: int, field: str) -> Location:
+        """Return the location of a field of a record."""
+        place = bisect_right(self._starts, index) - 1
+        numbers, lines = self._batches[place]
+        within = index - self._starts[place]
+        return Location(self._file, lines()[within], numbers[within], field)
