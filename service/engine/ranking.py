@@ -21,7 +21,8 @@ _Words: TypeAlias = NDArray[np.uint64]
 _Flags: TypeAlias = NDArray[np.bool_]
 
 _WORD: Final = 8  # bytes
-_ALL_BITS: Final = np.uint64(2**64 - 1)
+# By how many bytes of a word are in a key.
+_MASKS: Final = np.array([2**64 - 2 ** (8 * (_WORD - length)) for length in range(_WORD + 1)], np.uint64)
 _SEARCHED: Final = 1 << 20  # bytes in which the ends of keys are searched at once
 _AT_ONCE: Final = 1 << 16  # keys refined at once: their words fit the processor's cache
 # After so many words keys are compared as a whole: two equal ones of a megabyte would take 131,072 sorts.
@@ -54,7 +55,7 @@ class _Keys:
         self.data = keys.view()
         characters = np.frombuffer(self.data[:size], np.uint8)
         parts = [characters[start : start + _SEARCHED] for start in range(0, size, _SEARCHED)]
-        ends = [start + (part == KEY_END[0]).nonzero()[0] for start, part in zip(range(0, size, _SEARCHED), parts)]
+        ends = [index * _SEARCHED + (part == KEY_END[0]).nonzero()[0] for index, part in enumerate(parts)]
         self.bounds = np.concatenate([np.zeros(1, np.int64), *ends])
         self.bounds[1:] += 1
         self._words = np.ndarray((size + 1,), ">u8", self.data, strides=(1,))
@@ -73,9 +74,8 @@ class _Keys:
         starts, stops = self.bounds[indices] + skipped, self.bounds[indices + 1] - len(KEY_END)
         if depth == self.most_words:
             return _rank_tails([bytes(self.data[start:stop]) for start, stop in zip(starts, stops, strict=True)])
-        missing = (_WORD - np.clip(stops - starts, 0, _WORD)).astype(np.uint64) << np.uint64(3)
-        words = self._words[np.minimum(starts, len(self._words) - 1)].astype(np.uint64)
-        words &= np.where(missing == 64, np.uint64(0), _ALL_BITS << np.minimum(missing, np.uint64(63)))
+        words: _Words = self._words[np.minimum(starts, len(self._words) - 1)].astype(np.uint64)
+        words &= _MASKS[np.clip(stops - starts, 0, _WORD)]
         return words
 
     def are_longer(self, indices: _Integers, depth: int) -> _Flags:
@@ -135,4 +135,5 @@ def _tied(keys: _Keys, order: _Integers, is_first: _Flags, places: _Integers, de
     groups = is_first[places].cumsum()
     longer = np.zeros(len(places) + 1, np.bool_)
     longer[groups[keys.are_longer(order[places], depth)]] = True
-    return places[longer[groups]]
+    tied: _Integers = places[longer[groups]]
+    return tied

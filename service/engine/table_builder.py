@@ -44,7 +44,7 @@ class Duplicate(msgspec.Struct, frozen=True):
 class TableBuilder:
     """Collects records and the normalized keys of their fields, and builds the table."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a table is made by
         self,
         fields: Mapping[str, bool],
         *,
@@ -71,7 +71,7 @@ class TableBuilder:
         return len(self._lengths) // _LENGTH.itemsize
 
     def add(self, rows: bytes, keys: Mapping[str, bytes], texts: Mapping[str, bytes] | None = None) -> None:
-        """Append records: a line of JSON for each, empty if it is not served, and their keys, as `join_keys` gives them.
+        """Append records: a line of JSON for each, empty if it is not served, and their keys, as of `join_keys`.
 
         `texts` are those of searched fields, in the same format, where their keys have other words.
         """
@@ -163,9 +163,7 @@ class TableBuilder:
                 ranked, ahead = ahead.result(), thread.submit(self._rank, names.popleft()) if names else None
                 yield name, ranked
 
-    def _column(
-        self, ranked: _Ranked, numbering: NDArray[np.int64], *, filters: bool
-    ) -> tuple[Column, StringArray]:
+    def _column(self, ranked: _Ranked, numbering: NDArray[np.int64], *, filters: bool) -> tuple[Column, StringArray]:
         """Return a column of the records that are kept, and its distinct keys."""
         codes, distinct = ranked[0][numbering], ranked[1]
         if len(codes) < len(ranked[0]):  # some keys may be of the others only

@@ -5,7 +5,7 @@ ASCII is a word; any other is split into its words once, however many texts cont
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, count, islice
 from typing import Final, TypeAlias
 
@@ -67,8 +67,8 @@ class TextIndexBuilder:
                 end += len(found)
                 pairs[end - len(found) : end] = found
             pairs.sort()
-            for ranks, rows in _distinct(pairs):
-                np.add.at(counts, ranks + 1, 1)
+            for found, rows in _distinct(pairs):
+                np.add.at(counts, found + 1, 1)
                 postings.append(rows.data)
         return TextIndex(distinct, keep(counts.cumsum(), self._spools), spooled(postings, np.dtype(np.int32)), length)
 
@@ -97,7 +97,7 @@ class TextIndexBuilder:
             joined.append(KEY_END.join([*chain.from_iterable(split), b""]))
         self._numbers.clear()
         ranks, distinct = rank(joined, self._spools)
-        lengths = np.array(counts, np.int32)
+        lengths = np.array(counts, np.int64)
         return _WordsOfChunks(ranks, lengths, lengths.cumsum() - lengths), distinct
 
     def _words(self, words_of: "_WordsOfChunks") -> Iterator[tuple[Column, Codes, Codes]]:
@@ -115,7 +115,7 @@ class _WordsOfChunks(msgspec.Struct, frozen=True, eq=False):
     """The words of chunk number i: `lengths[i]` of the `ranks`, from `starts[i]` on."""
 
     ranks: Codes
-    lengths: NDArray[np.int32]
+    lengths: _Integers
     starts: _Integers
 
 

@@ -4,11 +4,12 @@ The system removes such a file when nothing has it open or mapped: nothing is le
 """
 
 import mmap
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, gettempdir
 from typing import Final
+from weakref import finalize
 
 MEMORY: Final = 1 << 30  # bytes
 _SHARE: Final = 8  # of the memory, for one large array
@@ -37,7 +38,8 @@ class Spool:
 
     def __init__(self, spools: Spools) -> None:
         self._spools, self._size = spools, 0
-        self._file = SpooledTemporaryFile[bytes](spools.in_memory, dir=spools.folder)
+        self._file = SpooledTemporaryFile[bytes](spools.in_memory, dir=str(spools.folder))
+        finalize(self, self._file.close)
 
     def __len__(self) -> int:
         return self._size

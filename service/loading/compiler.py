@@ -14,8 +14,8 @@ from service.files.spool import Spools
 from service.loading.batch_diagnostics import WHOLE_RECORD, BatchDiagnostics, DiagnosticCounts
 from service.loading.checks import PARENT, CheckedColumn, check_column
 from service.loading.closed_columns import ClosedColumns
-from service.loading.record_places import RecordPlaces
 from service.loading.parent_companies import ParentReference, parent_warnings
+from service.loading.record_places import RecordPlaces
 from service.loading.searched_texts import company_texts, searched_texts
 from service.loading.store_warnings import store_warnings
 from service.model.kinds import FLAG
@@ -94,7 +94,8 @@ class Compiler:
         self._builder.add(self._encode(columns, diagnostics.valid), keys, dict(searched_texts(columns.values())))
         self._places.add(batch)
         if self.resource.identifier == COMPANIES.identifier:
-            self.identifiers.update(compress(columns[COMPANIES.identifier].values, diagnostics.valid))
+            identifiers = cast("Sequence[str]", columns[COMPANIES.identifier].values)
+            self.identifiers.update(compress(identifiers, diagnostics.valid))
             self._parents.update(self._parent_references(columns, diagnostics))
         if batch.watched:
             is_open = [
@@ -116,7 +117,7 @@ class Compiler:
             self.warnings.append(warning)
 
     def close(self) -> None:
-        """Drop records with the identifier of an earlier one; add the warnings about the whole file, and the unlisted."""
+        """Drop records with the identifier of an earlier one, and add what is found out about the whole file."""
         for duplicate in self._builder.drop_duplicates():
             self._report(duplicate)
         self.errors.sort(key=self._by_record)

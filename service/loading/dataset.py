@@ -54,7 +54,7 @@ class Loaded(msgspec.Struct, frozen=True, eq=False):
     options: ReadOptions = AS_FOUND
 
 
-def load(
+def load(  # noqa: PLR0913 - what a data set depends on
     path: Path,
     *,
     options: ReadOptions = AS_FOUND,
@@ -92,8 +92,9 @@ def dataset_version(tables: Iterable[Table]) -> str:
 
 def _load(files: FileSet, progress: Progress, spools: Spools | None) -> Loaded:
     assumed: list[str] = []
-    companies = _compile(COMPANIES, files, None, assumed, progress, spools)
-    stores = _compile(STORES, files, companies.identifiers if companies else None, assumed, progress, spools)
+    companies = _compile(COMPANIES, files, companies=None, assumed=assumed, progress=progress, spools=spools)
+    known = companies.identifiers if companies else None
+    stores = _compile(STORES, files, companies=known, assumed=assumed, progress=progress, spools=spools)
     tables = None
     if not files.errors and companies is not None and stores is not None:
         companies_table = _build(companies, None, progress)
@@ -118,6 +119,7 @@ def _load(files: FileSet, progress: Progress, spools: Spools | None) -> Loaded:
 def _compile(  # noqa: PLR0913 - what a file depends on
     resource: Resource,
     files: FileSet,
+    *,
     companies: AbstractSet[str] | None,
     assumed: list[str],
     progress: Progress,

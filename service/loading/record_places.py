@@ -2,9 +2,12 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from service.reading.batches.batch import Batch
 from service.reading.batches.diagnostics import Location
+
+_Batch: TypeAlias = tuple[Sequence[int], Callable[[], Sequence[int | None]]]
 
 
 class RecordPlaces:
@@ -13,7 +16,7 @@ class RecordPlaces:
     def __init__(self, file: str) -> None:
         self._file, self._count = file, 0
         self._starts: list[int] = []
-        self._batches: list[tuple[Sequence[int], Callable[[], Sequence[int | None]]]] = []
+        self._batches: list[_Batch] = []
 
     def __len__(self) -> int:
         return self._count

@@ -1,6 +1,6 @@
 """Derive companies from the stores, if they have no file of their own."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
@@ -46,7 +46,7 @@ def distinct_companies(batches: Iterable[Batch]) -> Iterator[Batch]:
         yield Batch(
             numbers=_selected(batch.numbers, first),
             columns=columns,
-            lines=partial(_lines, batch, first),
+            lines=partial(_lines, batch.lines, first),
             unreadable=(),
             unused=(),
             done=batch.done,
@@ -65,8 +65,8 @@ def _is_blank(cell: Cell) -> bool:
     return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
-def _lines(batch: Batch, indexes: Sequence[int]) -> list[int | None]:
-    return _selected(batch.lines(), indexes)
+def _lines(lines: Callable[[], Sequence[int | None]], indexes: Sequence[int]) -> list[int | None]:
+    return _selected(lines(), indexes)
 
 
 def _selected(items: Sequence[_T], indexes: Sequence[int]) -> list[_T]:

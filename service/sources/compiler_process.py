@@ -14,6 +14,7 @@ import msgspec
 
 from service.baking.baked_file import write_baked
 from service.data_set import Rejected
+from service.files.spool import Spools
 from service.loading.acceptance import accept
 from service.loading.dataset import load
 from service.loading.summary import notes
@@ -37,7 +38,13 @@ def send(message: Message) -> None:
 def compile_files(path: Path, to: Path, *, invalid: InvalidRecords, fingerprint: str, options: ReadOptions) -> Outcome:
     """Compile data files, if they still have the fingerprint or a manifest proves them consistent, into a file."""
     try:
-        loaded = load(path, options=options, fingerprint=fingerprint, progress=lambda *step: send(Step(*step)))
+        loaded = load(
+            path,
+            options=options,
+            fingerprint=fingerprint,
+            progress=lambda *step: send(Step(*step)),
+            spools=Spools(to.parent),
+        )
         dataset = accept(loaded, invalid)
         write_baked(dataset, to, durable=False)
     except Rejected as rejected:

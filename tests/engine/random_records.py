@@ -120,7 +120,7 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
         coordinates=resource.coordinates,
     )
     members = COLLECTIONS[resource.name].members
-    rows = [json.dumps(oracle.part(record, members)).encode() + b"," for record in made]
+    rows = b"".join(json.dumps(oracle.part(record, members)).encode() + b"\n" for record in made)
     keys = {
         field.name: join_keys(
             [None if (text := record[field.name]) is None else field.kind.normalize(text) for record in made]
@@ -128,7 +128,7 @@ def build(resource: Resource, made: Sequence[Record]) -> Table:
         for field in resource.fields
     }
     postal = join_keys([_with_and_without_spaces(record.get("postal_code")) for record in made])
-    builder.add(rows, keys, {"postal_code": postal})
+    builder.add(rows, keys, {"postal_code": postal} if "postal_code" in keys else {})
     owners = {(key or "").encode(): f"{each['name']} {each['domain'] or ''}".encode() for key, each in OWNERS.items()}
     return builder.build({COMPANIES.identifier: owners} if resource is STORES else None)
 

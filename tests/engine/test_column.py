@@ -1,17 +1,20 @@
 """Columns: codes, postings and the order of rows."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from service.engine.column import Column, build_column, join_keys, merge, rank
+from service.engine.column import Column, build_column, merge
+from tests.engine.ranked_keys import ranked
 
 KEYS = st.lists(st.sampled_from(["a", "B", "é", "\uffee", "\U0001f600", "", "a\x00", None]), max_size=30)
 Keys = list[str | None]
 
 
 def column(*parts: Keys, filters: bool = True) -> Column:
-    codes, distinct = rank(list(map(join_keys, parts)))
+    codes, distinct = ranked(chain.from_iterable(parts))
     return build_column(codes, distinct, filters=filters)
 
 

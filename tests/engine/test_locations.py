@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from service.engine import distance_order
 from service.engine.areas import Area, box_area, circle_area
 from service.engine.bitmap import pack
-from service.engine.column import Rows, build_column, join_keys, rank
+from service.engine.column import Rows, build_column
 from service.engine.cover import Cover, cover_box, cover_circle
 from service.engine.distance_order import DistanceOrder, order_rows
 from service.engine.locations import Locations, are_within, build_locations, squared_chords
@@ -23,6 +23,7 @@ from service.engine.sphere import box_around, squared_chord
 from service.model.coordinates import Box, Circle, Position
 from service.model.kinds import number_key
 from tests.engine.great_circle import HALF_CIRCUMFERENCE, distance
+from tests.engine.ranked_keys import ranked
 
 pytestmark = pytest.mark.slow
 
@@ -116,7 +117,7 @@ def locations(texts: Sequence[Texts]) -> Locations:
     columns = []
     for place in (0, 1):
         keys = [None if (text := each[place]) is None else number_key(text) for each in texts]
-        columns.append(build_column(*rank([join_keys(keys)]), filters=True))
+        columns.append(build_column(*ranked(keys), filters=True))
     return build_locations(*columns)
 
 

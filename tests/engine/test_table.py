@@ -13,6 +13,7 @@ from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.table_builder import TableBuilder
 from service.engine.text_index_builder import TextIndexBuilder
+from service.files.spool import Spools
 from service.model.query import ALL_ROWS, Criteria, Filter
 from service.model.records import COMPANIES
 from tests.engine.oracle import COMPANIES as COLLECTION, answer
@@ -62,9 +63,9 @@ def test_an_empty_table_finds_nothing() -> None:
 
 def test_rows_added_in_batches_form_one_table() -> None:
     builder = TableBuilder({"key": True, "date": False}, order_by="date", key="key")
-    builder.add([b"1,", b"2,"], {"key": join_keys(["x", "b"]), "date": join_keys(["2", None])})
-    builder.add([], {"key": join_keys([]), "date": join_keys([])})
-    builder.add([b"3,", b"4,", b"5,"], {"key": join_keys(["c", "a", "d"]), "date": join_keys(["2", None, "1"])})
+    builder.add(b"1\n2\n", {"key": join_keys(["x", "b"]), "date": join_keys(["2", None])})
+    builder.add(b"", {"key": join_keys([]), "date": join_keys([])})
+    builder.add(b"3\n4\n5\n", {"key": join_keys(["c", "a", "d"]), "date": join_keys(["2", None, "1"])})
     table = builder.build()
     assert [table.rows[row] for row in range(len(table))] == [b"5,", b"3,", b"1,", b"4,", b"2,"]
     assert found(table, *"abcdx") == [b"4", b"2", b"3", b"5", b"1"]
@@ -88,7 +89,7 @@ def test_selections_and_bitmaps_are_cached() -> None:
 
 def test_a_few_selections_are_cached_for_any_table_size() -> None:
     length = 10_000_000
-    rows, text = StringArray(memoryview(b""), np.zeros(length + 1, np.int64)), TextIndexBuilder().build(length)
+    rows, text = StringArray(memoryview(b""), np.zeros(length + 1, np.int64)), TextIndexBuilder(Spools()).build(length)
     table = Table(rows, {}, order_by="a", key="b", text=text)
     everything = ListedRows(np.broadcast_to(np.int32(0), length), length)
     for number in range(5):

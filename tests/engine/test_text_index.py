@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.engine.bitmap import positions
-from service.engine.column import build_column, join_keys, rank
+from service.engine.column import build_column
 from service.engine.text_index import TextIndex
 from service.engine.text_index_builder import TextIndexBuilder
+from service.files.spool import Spools
 from service.model.words import Term, parse_terms
+from tests.engine.ranked_keys import ranked
 from tests.engine.search_oracle import NAMES, matches, tokens
 
 RECORDS = st.lists(st.lists(st.sampled_from(NAMES) | st.text(max_size=4), min_size=2, max_size=2), max_size=12)
@@ -20,9 +22,9 @@ SEARCHES = st.lists(st.sampled_from(NAMES), min_size=1, max_size=2).map(" ".join
 
 def build(records: Sequence[Sequence[str]]) -> TextIndex:
     """Return the index of records, each a text per column."""
-    builder = TextIndexBuilder()
+    builder = TextIndexBuilder(Spools())
     for texts in zip(*records, strict=True):
-        codes, distinct = rank([join_keys(texts)])
+        codes, distinct = ranked(texts)
         builder.add(build_column(codes, distinct, filters=False), distinct)
     return builder.build(len(records))
 
@@ -104,7 +106,7 @@ def test_the_bitmaps_of_common_terms_are_cached() -> None:
 
 
 def test_an_empty_index_finds_nothing() -> None:
-    for index in (TextIndexBuilder().build(0), TextIndexBuilder().build(100), build([["!"]])):
+    for index in (TextIndexBuilder(Spools()).build(0), TextIndexBuilder(Spools()).build(100), build([["!"]])):
         assert rows(index, parse_terms("a")) == []
         assert rows(index, parse_terms("a b ")) == []
         assert len(index.words) == len(index.postings) == 0

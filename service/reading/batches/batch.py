@@ -64,7 +64,7 @@ class Batch(msgspec.Struct, frozen=True, eq=False):
 
     numbers     the number of each record in the file, from 1
     columns     field -> the cell of each record
-    lines       returns the line on which each record begins, from 1, or None; called only if the batch has diagnostics
+    lines       returns the line on which each record begins, from 1, or None; it holds no cells
     unreadable  the records without cells; `numbers` does not include them
     unused      the columns or members that are not fields
     watched     those of them that speak of open and closed, with their cells

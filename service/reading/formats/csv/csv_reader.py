@@ -76,13 +76,13 @@ class CsvFile(RecordFile):
         stream, text, header = self._open(), self._text, self._header
         _read_header(stream)
         layout = _lay_out(header, columns, also)
-        record, last = 1, Rows([], 1)
+        record, last = 1, Rows([], (1,))
         while (read := stream.read(BATCH_SIZE)).rows:
             batch = _batch(read, record, layout, done=stream.done, total=len(text))
             yield batch
             record, last = record + len(batch.numbers) + len(batch.unreadable), read
         if last.rows and len(last.rows[-1]) < header.width and not text.endswith(_LINE_ENDS):
-            raise FileError("the last record is truncated", last.lines()[-2])
+            raise FileError("the last record is truncated", last.lines[-2])
 
     def _open(self) -> RowStream:
         return RowStream(self._text, self.delimiter, start=self._start, line=self._first_line)
@@ -174,7 +174,7 @@ def _batch(read: Rows, record: int, layout: _Layout, *, done: int, total: int) -
     return Batch(
         numbers=found.numbers,
         columns={name: cells[index] if cells else () for name, index in layout.indexes.items()},
-        lines=partial(_lines_of, read, complete),
+        lines=partial(_lines_of, read.lines, complete),
         unreadable=list(_unreadable(read, found.others, header.width)),
         unused=unused,
         done=done,
@@ -211,13 +211,11 @@ def _find_records(rows: Sequence[Row], header: _Header, first: int) -> _Records:
     return _Records(cells, complete, numbers, [(index, records[index]) for index in sorted(others)])
 
 
-def _lines_of(read: Rows, indexes: Sequence[int]) -> list[int]:
-    lines = read.lines()
+def _lines_of(lines: Sequence[int], indexes: Sequence[int]) -> list[int]:
     return [lines[index] for index in indexes]
 
 
 def _unreadable(read: Rows, others: Sequence[tuple[int, int]], width: int) -> Iterator[UnreadableRecord]:
-    lines = read.lines() if others else []
     for index, number in others:
         issue = Issue("cells", f"the row has {len(read.rows[index])} cells, the header {width}")
-        yield UnreadableRecord(number, lines[index], issue)
+        yield UnreadableRecord(number, read.lines[index], issue)

@@ -17,14 +17,15 @@ _MAX_CELL: Final = 2**31 - 1  # the maximum of the csv module on every platform;
 
 
 class Rows(msgspec.Struct, frozen=True, eq=False):
-    """Consecutive rows of a file, including empty ones, and the line on which the first begins."""
+    """Consecutive rows of a file, including empty ones; the line on which each begins, and the line after the last."""
 
     rows: Sequence[Row]
-    line: int
+    lines: Sequence[int]
 
-    def lines(self) -> list[int]:
-        """Return the line on which each row begins, and the line after the last row."""
-        return list(accumulate(map(_count_lines, self.rows), initial=self.line))
+    @property
+    def line(self) -> int:
+        """The line on which the first row begins."""
+        return self.lines[0]
 
 
 class RowStream:
@@ -45,12 +46,16 @@ class RowStream:
     def read(self, size: int) -> Rows:
         """Return the next rows, none at the end. Raises FileError."""
         rows: list[Row] = []
-        read = Rows(rows, self._line + self._reader.line_num)
+        first = self._line + self._reader.line_num
         try:
             rows.extend(islice(self._reader, size))
         except csv.Error as error:
-            raise FileError(f"the record that begins here is not valid CSV: {error}", read.lines()[-1]) from None
-        return read
+            line = first + sum(map(_count_lines, rows))
+            raise FileError(f"the record that begins here is not valid CSV: {error}", line) from None
+        stop = self._line + self._reader.line_num
+        if stop - first == len(rows):  # nearly always: no cell has a line break
+            return Rows(rows, range(first, stop + 1))
+        return Rows(rows, list(accumulate(map(_count_lines, rows), initial=first)))
 
 
 def _count_lines(row: Row) -> int:

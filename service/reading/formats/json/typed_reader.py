@@ -56,7 +56,7 @@ def line_batches(text: bytes, decoder: BatchDecoder) -> Iterator[Batch]:
     while read := list(islice(stream, BATCH_SIZE)):
         has_data = {number: value for number, value in enumerate(read, line) if value.strip(BLANK)}
         yield decoder.batch(
-            list(has_data.values()), partial(list, has_data), first=record, done=stream.tell(), total=len(text)
+            list(has_data.values()), partial(list, tuple(has_data)), first=record, done=stream.tell(), total=len(text)
         )
         record, line = record + len(has_data), line + len(read)
 
@@ -112,6 +112,8 @@ class LineFinder:
         return [self._line_at(_address(value) - self._start) for value in values]
 
     def _line_at(self, offset: int) -> int:
+        if offset < self._offset:
+            self._offset, self._line = 0, 1
         self._line += count_line_breaks(self._text, self._offset, offset)
         self._offset = offset
         return self._line
