@@ -1,7 +1,8 @@
 """`store-directory bake` and `verify`: compile a data set into one file, and check the file."""
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -12,6 +13,7 @@ from service.commands.command_errors import data_set_error
 from service.commands.data_argument import DATA, check_read_options, check_target
 from service.commands.options import SettingOption
 from service.data_set import Rejected
+from service.files.spool import Spools
 from service.loading.acceptance import accept
 from service.loading.dataset import dataset_version, load
 from service.loading.summary import notes
@@ -19,13 +21,42 @@ from service.model.records import COMPANIES, STORES
 from service.server.progress_bar import shown_progress
 from service.settings import make_settings
 
+_SIZE: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([kmg]i?b)", re.IGNORECASE)
+_UNITS: Final = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+_LEAST: Final = 64 << 20  # bytes
+
+
+class _Size(click.ParamType[int]):
+    """A number of bytes with its unit."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number of bytes."""
+        if isinstance(value, int):
+            return value
+        match = _SIZE.fullmatch(value)
+        size = 0 if match is None else int(float(match[1]) * _UNITS[match[2].lower()])
+        if size < _LEAST:
+            self.fail(f"{value!r} is not a size of at least 64MiB, such as 512MiB or 2GiB", param, ctx)
+        return size
+
+
 _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 
 @click.command(params=[SettingOption(name) for name in ("mapping", "encoding", "invalid", "min_stores", "max_skipped")])
 @DATA
 @click.argument("file", metavar="FILE", type=_FILE)
-def bake(data: Path, file: Path, **values: Any) -> None:
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    type=_Size(),
+    default="1GiB",
+    show_default=True,
+    help="Memory for work that can be done in parts, such as 512MiB; the rest waits in temporary files beside FILE.",
+)
+def bake(data: Path, file: Path, *, memory: int, **values: Any) -> None:
     """Compile the data set in DATA into FILE, for `serve --data FILE`.
 
     DATA is a folder, a data file or a zip archive. The same data gives the same bytes on every machine.
@@ -35,7 +66,8 @@ def bake(data: Path, file: Path, **values: Any) -> None:
     check_read_options(settings)
     try:
         with shown_progress() as progress:
-            loaded = load(data, options=settings.read_options, progress=progress)
+            spools = Spools(file.absolute().parent, memory)
+            loaded = load(data, options=settings.read_options, progress=progress, spools=spools)
         dataset = accept(loaded, settings.invalid)
         settings.safeguards.check(dataset.totals)
         write_baked(dataset, file)
@@ -43,6 +75,8 @@ def bake(data: Path, file: Path, **values: Any) -> None:
         raise data_set_error(str(data), rejected) from rejected
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
+    except MemoryError:
+        raise click.ClickException("out of memory: bake with a smaller --memory, or where there is more") from None
     for note in (*loaded.assumed, *notes(loaded)):
         click.echo(note, err=True)
     click.echo(f"{file}: {dataset}, version {dataset.version}")

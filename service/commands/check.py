@@ -40,8 +40,11 @@ def check(context: click.Context, /, data: Path, *, as_json: bool, **values: Any
     """
     settings = make_settings(values)
     check_read_options(settings)
-    with shown_progress() as progress:
-        loaded = load(data, options=settings.read_options, progress=progress)
+    try:
+        with shown_progress() as progress:
+            loaded = load(data, options=settings.read_options, progress=progress)
+    except OSError as error:  # of the files in which records wait
+        raise click.ClickException(f"{error.filename}: {error.strerror}") from error
     if as_json:
         click.echo(msgspec.json.encode(loaded.report))
     else:

@@ -17,6 +17,7 @@ from service.engine.ordered_rows import ordered
 from service.engine.table import Table
 from service.engine.whole_files import WRITERS
 from service.files.atomic_write import atomic_write
+from service.files.spool import Spools
 from service.loading.acceptance import accept
 from service.loading.dataset import load
 from service.model.errors import UnprocessableContent
@@ -70,7 +71,7 @@ def export(data: Path, file: Path, *, resource: str, query: str, **values: Any) 
     parsed, settings = _parse(kind, ending, query), make_settings(values)
     check_read_options(settings)
     try:
-        dataset = _load(data, settings)
+        dataset = _load(data, settings, Spools(file.absolute().parent))
         count = _write(kind, dataset.stores if kind is STORES else dataset.companies, parsed, file)
     except Rejected as rejected:
         raise data_set_error(str(data), rejected) from rejected
@@ -89,13 +90,14 @@ def _parse(resource: Resource, ending: str, query: str) -> Query:
         raise click.UsageError(f"--query: {why}") from error
 
 
-def _load(data: Path, settings: Settings) -> Dataset:
+def _load(data: Path, settings: Settings, spools: Spools) -> Dataset:
     if is_baked(data):
         with setting_errors("mapping"):
             check_unread(settings.read_options)
         return load_baked(data)
     with shown_progress() as progress:
-        return accept(load(data, options=settings.read_options, progress=progress), settings.invalid)
+        loaded = load(data, options=settings.read_options, progress=progress, spools=spools)
+    return accept(loaded, settings.invalid)
 
 
 def _write(resource: Resource, table: Table, query: Query, file: Path) -> int:

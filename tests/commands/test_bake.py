@@ -1,5 +1,6 @@
 """`store-directory bake`, `verify` and `serve --data FILE`."""
 
+import subprocess
 import sys
 import unicodedata
 from pathlib import Path
@@ -12,7 +13,7 @@ from service.baking.baked_file import load_baked
 from service.baking.layout import Array, map_file, write_file
 from service.data_set import Totals
 from tests.directory import company, store, write_directory
-from tests.program import run, run_here, usage
+from tests.program import PROGRAM, SECONDS, environment, run, run_here, usage
 
 
 def failed(ended: CompletedProcess[str], code: int = 1) -> str:
@@ -249,3 +250,25 @@ def test_verify_rejects_clusters_at_other_places_than_the_stores(tmp_path: Path)
     assert failed(run_here("verify", file)) == (
         f"Error: {file}: stores/z_order/latitudes is not that of the locations; bake it again"
     )
+
+
+def test_the_memory_is_a_size_with_a_unit(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "set.baked"
+    for size in ("64MiB", "1.5gib", "100 MB"):
+        assert run_here("bake", folder, file, "--memory", size).returncode == 0
+    for size in ("64", "MiB", "1KiB", "1TiB", "-1GiB"):
+        ended = usage("bake", folder, file, "--memory", size)
+        assert ended.exit_code == 2
+        assert f"'{size}' is not a size of at least 64MiB, such as 512MiB or 2GiB" in " ".join(ended.stderr.split())
+
+
+@pytest.mark.process
+def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
+    folder = write_directory(tmp_path / "data", [store(f"s{number}") for number in range(2_000)])
+    file = tmp_path / "out" / "set.baked"
+    file.parent.mkdir()
+    command = [*PROGRAM, "bake", str(folder), str(file), "--memory", "64MiB"]
+    limited = ["sh", "-c", 'ulimit -f 200 && exec "$@"', "sh", *command]
+    ended = subprocess.run(limited, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment({}))
+    assert (ended.returncode, ended.stderr) == (1, f"Error: {file}: File too large\n")
+    assert list(file.parent.iterdir()) == []
