@@ -9,7 +9,8 @@ from msgspec import UNSET
 
 from service.engine.column import KEY_END, NULL_KEY, join_keys
 from service.loading.date_times import parse_instants
-from service.model.kinds import IDENTIFIER, INSTANT, NUMBER, POSTAL, Kind, fold_case, number_key
+from service.loading.decimal_keys import decimal_keys
+from service.model.kinds import IDENTIFIER, INSTANT, NUMBER, POSTAL, Kind, fold_case, key_number, number_key
 from service.reading.batches.batch import Cell, Value, expand
 
 _NULL_LINE: Final = "\x7f"  # not printable, so no cell here contains it, and nothing folds to it
@@ -47,7 +48,9 @@ def read_plain_column(kind: Kind, cells: Sequence[Cell], bounds: tuple[str, str]
     if not _has_plain_characters(keys, len(texts)):
         return None
     if kind is NUMBER:
-        return _read_numbers(texts, values, bounds)
+        most = None if bounds is None else key_number(bounds[1].encode())
+        found = decimal_keys(keys, ord(_NULL_LINE), most)
+        return _read_numbers(texts, values, bounds) if found is None else PlainColumn(values, found)
     return PlainColumn(values, (keys.replace(b" ", b"") if kind is POSTAL else keys).translate(_TO_KEYS))
 
 

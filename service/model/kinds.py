@@ -28,7 +28,9 @@ FALSE: Final = frozenset({"0", "f", "n", "no", "off", "false"})
 _LONG_RUN: Final = re.compile(r"[^\x00-\x7f]{100,}")
 
 # The number of digits before the decimal point as one character; numbers outside this range spell it out.
-_SCALES: Final = {scale: chr(ord("P") + scale) for scale in range(-15, 16)}
+MOST_SCALE: Final = 15
+POINT_SCALE: Final = ord("P")  # the character of no digits before the point
+_SCALES: Final = {scale: chr(POINT_SCALE + scale) for scale in range(-MOST_SCALE, MOST_SCALE + 1)}
 _SMALLER, _LARGER = "0", "~"
 _ZERO: Final = 5 * 10**17  # far above any scale: a text cannot be that long
 _KEY_ALPHABET: Final = "".join(sorted({*"0123456789", *_SCALES.values(), _SMALLER, _LARGER}))
@@ -36,9 +38,10 @@ _COMPLEMENT: Final = str.maketrans(_KEY_ALPHABET, _KEY_ALPHABET[::-1])
 _END: Final = "\x7f"  # sorts after every other character of a key
 _EXPONENTS: Final = {character.encode(): b"e%d" % scale for scale, character in _SCALES.items()}
 _END_BYTE: Final = _END.encode()
+END: Final = _END_BYTE[0]
 _ZERO_KEY: Final = b"1"
 _POSITIVE: Final = ord("2")
-_COMPLEMENT_BYTES: Final = bytes.maketrans(_KEY_ALPHABET.encode(), _KEY_ALPHABET[::-1].encode())
+COMPLEMENT: Final = bytes.maketrans(_KEY_ALPHABET.encode(), _KEY_ALPHABET[::-1].encode())
 
 
 def _key_prefix(whole: int) -> str:
@@ -122,7 +125,7 @@ def key_number(key: bytes) -> float:
     """Return the number nearest to the decimal with a key."""
     if key == _ZERO_KEY:
         return 0.0
-    point, coded = (b".", key) if key[0] == _POSITIVE else (b"-.", key.translate(_COMPLEMENT_BYTES, _END_BYTE))
+    point, coded = (b".", key) if key[0] == _POSITIVE else (b"-.", key.translate(COMPLEMENT, _END_BYTE))
     exponent, digits = _EXPONENTS.get(coded[1:2]), coded[2:]
     if exponent is None:  # the scale is spelled out
         exponent, digits = b"e%d" % (int(coded[2:20]) - _ZERO), coded[20:]
