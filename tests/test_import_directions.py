@@ -44,7 +44,7 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
         "service.reading.formats": """
             openers
             csv file_format parquet
-            json
+            json table
             geometry
         """,
         "service.web": """

@@ -12,10 +12,10 @@ from service.reading.batches.record_file import RecordFile
 from service.reading.derived_companies import NAME_COLUMN, OWNERS, companies_of_owners, distinct_companies
 from service.reading.fields.by_name import columns_by_name
 from service.reading.file_set.data_files import FileSet, StoredFile
-from service.reading.formats.csv.csv_reader import Finds
 from service.reading.formats.file_format import FileFormat
 from service.reading.formats.json.typed_reader import has_array
 from service.reading.formats.openers import TYPED_READERS, format_of, open_file
+from service.reading.formats.table.table_file import Finds
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.declaration import NO_MAPPING, DataMapping, ResourceMapping
 from service.reading.mapping.mapped_records import MappedRecords

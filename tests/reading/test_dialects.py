@@ -13,8 +13,9 @@ from hypothesis import given, strategies as st
 from service.loading.dataset import load
 from service.model.records import STORES
 from service.reading.batches.diagnostics import FileError
-from service.reading.formats.csv.csv_reader import Finds, finds_nothing, open_csv
+from service.reading.formats.csv.csv_reader import open_csv
 from service.reading.formats.csv.dialect import DELIMITERS, is_delimiter
+from service.reading.formats.table.table_file import Finds, finds_nothing
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.declaration import NO_MAPPING
 from service.reading.mapping.mapped_records import MappedRecords

@@ -6,13 +6,14 @@ from typing import Final, TypeAlias
 from service.model.records import Resource
 from service.reading.batches.batch import Batch
 from service.reading.batches.record_file import RecordFile
-from service.reading.formats.csv.csv_reader import Finds, finds_nothing, open_csv
+from service.reading.formats.csv.csv_reader import open_csv
 from service.reading.formats.file_format import GEOJSON, GEOJSON_LINES, JSON, JSON_LINES, OVERPASS, PARQUET, FileFormat
 from service.reading.formats.json.geojson import GeoJsonFile, GeoJsonLinesFile, begins_like_collection
 from service.reading.formats.json.json_file import JsonFile, JsonLinesFile
 from service.reading.formats.json.overpass import OverpassFile, begins_like_elements
 from service.reading.formats.json.typed_reader import has_array, read_json, read_json_lines
 from service.reading.formats.parquet.parquet_file import ParquetFile
+from service.reading.formats.table.table_file import Finds, finds_nothing
 
 TypedReader: TypeAlias = Callable[[bytes, Resource], Iterator[Batch]]
 

@@ -5,27 +5,13 @@ import re
 from collections.abc import Sequence
 from io import BytesIO, TextIOWrapper
 from itertools import accumulate, islice
-from typing import Final, TypeAlias
-
-import msgspec
+from typing import Final
 
 from service.reading.batches.diagnostics import FileError
+from service.reading.formats.table.rows import Rows
 
-Row: TypeAlias = list[str]
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
 _MAX_CELL: Final = 2**31 - 1  # the maximum of the csv module on every platform; cells cannot exceed the file
-
-
-class Rows(msgspec.Struct, frozen=True, eq=False):
-    """Consecutive rows of a file, including empty ones; the line on which each begins, and the line after the last."""
-
-    rows: Sequence[Row]
-    lines: Sequence[int]
-
-    @property
-    def line(self) -> int:
-        """The line on which the first row begins."""
-        return self.lines[0]
 
 
 class RowStream:
@@ -38,14 +24,9 @@ class RowStream:
         lines = TextIOWrapper(self._bytes, "utf-8", newline="")
         self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
 
-    @property
-    def done(self) -> int:
-        """The number of bytes read."""
-        return self._bytes.tell()
-
     def read(self, size: int) -> Rows:
         """Return the next rows, none at the end. Raises FileError."""
-        rows: list[Row] = []
+        rows: list[list[str]] = []
         first = self._line + self._reader.line_num
         try:
             rows.extend(islice(self._reader, size))
@@ -53,10 +34,10 @@ class RowStream:
             line = first + sum(map(_count_lines, rows))
             raise FileError(f"the record that begins here is not valid CSV: {error}", line) from None
         stop = self._line + self._reader.line_num
-        if stop - first == len(rows):  # nearly always: no cell has a line break
-            return Rows(rows, range(first, stop + 1))
-        return Rows(rows, list(accumulate(map(_count_lines, rows), initial=first)))
+        one_each = stop - first == len(rows)  # nearly always: no cell has a line break
+        lines = range(first, stop) if one_each else list(accumulate(map(_count_lines, rows[:-1]), initial=first))
+        return Rows(rows, lines, done=self._bytes.tell())
 
 
-def _count_lines(row: Row) -> int:
+def _count_lines(row: Sequence[str]) -> int:
     return 1 + len(_LINE_BREAK.findall(",".join(row)))

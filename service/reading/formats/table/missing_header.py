@@ -7,7 +7,7 @@ from typing import Final
 
 from service.model.records import STORES
 from service.reading.fields.field_names import suggest_field
-from service.reading.formats.csv.csv_rows import Row
+from service.reading.formats.table.rows import Row
 
 _MAX_COLUMNS: Final = 100  # that are compared
 # Forms of values that no name has, together with other values of its form below it.

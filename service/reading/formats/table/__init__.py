@@ -1,0 +1,1 @@
+"""Tables of texts: a header, then rows, whatever the file that they are read from."""
