@@ -1,0 +1,77 @@
+"""The texts of lists: a column of lists has a code for each distinct list, whose texts are here."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from service.engine.column import KEY_END, LIST_SEPARATOR, Rows
+from service.engine.ranking import rank
+from service.engine.spooled_arrays import keep_arrays
+from service.engine.string_array import StringArray
+from service.files.spool import Spools
+
+_LISTS: Final = 4096  # lists divided at once
+_BITS: Final = 32
+_MASK: Final = (1 << _BITS) - 1
+
+
+class ListTexts(msgspec.Struct, frozen=True, eq=False):
+    """The distinct lists of a column, and their distinct texts, both by code.
+
+    keys     the sorted distinct keys of the texts
+    offsets  list -> start of its texts in `texts`; the last item is their number
+    texts    the texts of each list, ascending
+    starts   text -> start of its lists in `lists`; the last item is their number
+    lists    the lists that have each text, ascending
+    """
+
+    keys: StringArray
+    offsets: NDArray[np.int64]
+    texts: Rows
+    starts: NDArray[np.int64]
+    lists: Rows
+
+    def having(self, keys: Iterable[str]) -> Rows:
+        """Return the lists that have one of some keys, ascending."""
+        codes = {code for key in keys if (code := self.keys.find(key.encode("utf-8", "surrogatepass"))) is not None}
+        found = [self.lists_of(code) for code in codes]
+        if len(found) == 1:
+            return found[0]
+        lists: Rows = np.unique(np.concatenate([np.empty(0, np.int32), *found]))
+        return lists
+
+    def lists_of(self, text: int) -> Rows:
+        """Return the lists that have a text, ascending."""
+        return self.lists[self.starts[text] : self.starts[text + 1]]
+
+    def count(self, lists: NDArray[np.integer] | None, counts: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return how often each text occurs in some lists, or in all, that occur so often."""
+        some = slice(None) if lists is None else lists
+        lengths = np.diff(self.offsets)[some]
+        texts = self.texts if lists is None else self.texts[spread(self.offsets[:-1][lists], lengths)]
+        return np.bincount(texts, weights=counts.repeat(lengths), minlength=len(self.keys)).astype(np.int64)
+
+
+def spread(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the numbers of ranges, concatenated, given where each starts and its length."""
+    ends = lengths.cumsum()
+    return np.arange(ends[-1] if len(ends) else 0) + (starts - ends + lengths).repeat(lengths)
+
+
+def build_list_texts(distinct: StringArray, spools: Spools) -> ListTexts:
+    """Return the texts of the distinct keys of lists, each of them the sorted keys of its texts."""
+    joined, counts = spools.new(), list[int]()
+    for begin in range(0, len(distinct), _LISTS):
+        some = list(distinct.part(begin, min(begin + _LISTS, len(distinct))))
+        counts += [each.count(LIST_SEPARATOR) + 1 for each in some]
+        joined.append(KEY_END.join([*some, b""]).replace(LIST_SEPARATOR, KEY_END))
+    texts, keys = rank(joined, spools)
+    offsets = np.array([0, *counts], np.int64).cumsum()
+    lists = np.arange(len(distinct)).repeat(counts)
+    pairs = np.sort(texts.astype(np.int64) << _BITS | lists)
+    starts = np.append(0, np.bincount(texts, minlength=len(keys)).cumsum())
+    found = ListTexts(keys, offsets, texts.astype(np.int32), starts, (pairs & _MASK).astype(np.int32))
+    return keep_arrays(found, spools)
