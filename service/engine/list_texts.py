@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.column import KEY_END, LIST_SEPARATOR, Rows
+from service.engine.gathering import expand
 from service.engine.ranking import rank
 from service.engine.spooled_arrays import keep_arrays
 from service.engine.string_array import StringArray
@@ -51,14 +52,8 @@ class ListTexts(msgspec.Struct, frozen=True, eq=False):
         """Return how often each text occurs in some lists, or in all, that occur so often."""
         some = slice(None) if lists is None else lists
         lengths = np.diff(self.offsets)[some]
-        texts = self.texts if lists is None else self.texts[spread(self.offsets[:-1][lists], lengths)]
+        texts = self.texts if lists is None else self.texts[expand(self.offsets[:-1][lists], lengths)]
         return np.bincount(texts, weights=counts.repeat(lengths), minlength=len(self.keys)).astype(np.int64)
-
-
-def spread(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the numbers of ranges, concatenated, given where each starts and its length."""
-    ends = lengths.cumsum()
-    return np.arange(ends[-1] if len(ends) else 0) + (starts - ends + lengths).repeat(lengths)
 
 
 def build_list_texts(distinct: StringArray, spools: Spools) -> ListTexts:
