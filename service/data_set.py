@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.texts import counted, printable
 
 if TYPE_CHECKING:  # totals and rejections alone need not import numpy
@@ -31,7 +32,8 @@ class Summary(msgspec.Struct, frozen=True):
 class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """The tables of stores and companies, the time of the data if the manifest has it, the version and the totals.
 
-    as_of  the day that closing dates were compared with; None if there are none
+    as_of   the day that closing dates were compared with; None if there are none
+    schema  the fields of its records, with the attributes that its mapping declares
     """
 
     stores: "Table"
@@ -40,6 +42,7 @@ class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
     version: str
     totals: Totals
     as_of: date | None = None
+    schema: Schema = NO_ATTRIBUTES
 
     def __str__(self) -> str:
         return f"{counted(len(self.stores), 'store')} of {counted(len(self.companies), 'company', 'companies')}"

@@ -84,7 +84,8 @@ class ListPredicate(msgspec.Struct, frozen=True, eq=False):
 
     def filter(self, rows: Rows) -> Rows:
         """Return the given rows that match."""
-        return rows[self._accepted[self.column.codes[rows]]]
+        matching: Rows = rows[self._accepted[self.column.codes[rows]]]
+        return matching
 
     def mask(self) -> NDArray[np.bool_]:
         """Return for each row whether it matches."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.bitmap import unpack
-from service.engine.column import Column
+from service.engine.column import Column, Rows
 from service.engine.projection import decode_rows, members
 from service.engine.select import are_many, find, intersection
 from service.engine.selection import RowBitmap, RowList
@@ -129,7 +129,7 @@ def _facet(table: Table, name: str, codes: _Numbers | None, counts: _Numbers, *,
     return Facet(int(np.count_nonzero(counts)), values)
 
 
-def _members(table: Table, rows: _Numbers, name: str) -> Iterator[bytes]:
+def _members(table: Table, rows: Rows, name: str) -> Iterator[bytes]:
     """Yield a member of rows as JSON."""
     return members(decode_rows(table.json(rows), (name,)), name) if len(rows) else iter(())
 

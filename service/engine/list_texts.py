@@ -44,6 +44,12 @@ class ListTexts(msgspec.Struct, frozen=True, eq=False):
         lists: Rows = np.unique(np.concatenate([np.empty(0, np.int32), *found]))
         return lists
 
+    @property
+    def is_inverse(self) -> bool:
+        """Whether the texts have those lists that have them."""
+        starts, lists = _invert(self.offsets, self.texts, len(self.keys))
+        return np.array_equal(starts, self.starts) and np.array_equal(lists, self.lists)
+
     def lists_of(self, text: int) -> Rows:
         """Return the lists that have a text, ascending."""
         return self.lists[self.starts[text] : self.starts[text + 1]]
@@ -65,8 +71,10 @@ def build_list_texts(distinct: StringArray, spools: Spools) -> ListTexts:
         joined.append(KEY_END.join([*some, b""]).replace(LIST_SEPARATOR, KEY_END))
     texts, keys = rank(joined, spools)
     offsets = np.array([0, *counts], np.int64).cumsum()
-    lists = np.arange(len(distinct)).repeat(counts)
-    pairs = np.sort(texts.astype(np.int64) << _BITS | lists)
-    starts = np.append(0, np.bincount(texts, minlength=len(keys)).cumsum())
-    found = ListTexts(keys, offsets, texts.astype(np.int32), starts, (pairs & _MASK).astype(np.int32))
-    return keep_arrays(found, spools)
+    return keep_arrays(ListTexts(keys, offsets, texts, *_invert(offsets, texts, len(keys))), spools)
+
+
+def _invert(offsets: NDArray[np.int64], texts: Rows, count: int) -> tuple[NDArray[np.int64], Rows]:
+    """Return the starts and lists of a number of texts."""
+    pairs = np.sort(texts.astype(np.int64) << _BITS | np.arange(len(offsets) - 1).repeat(np.diff(offsets)))
+    return np.append(0, np.bincount(texts, minlength=count).cumsum()), (pairs & _MASK).astype(np.int32)

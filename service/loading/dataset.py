@@ -74,13 +74,13 @@ def load(  # noqa: PLR0913 - what a data set depends on
     return msgspec.structs.replace(loaded, path=path, options=options)
 
 
-def dataset_version(tables: Iterable[Table]) -> str:
+def dataset_version(tables: Iterable[Table], declaration: Declaration = NOTHING_DECLARED) -> str:
     """Return the version in hexadecimal digits: the same for the same records, whatever their source and format.
 
-    It is a digest of the rows in order, and of the ranks of the sort field, which rows need not include. It is the same
-    on every Python version.
+    It is a digest of the rows in order, of the ranks of the sort field, which rows need not include, and of what is
+    declared of attributes. It is the same on every Python version.
     """
-    digest = sha256()
+    digest = sha256(declaration.digest)
     for table in tables:
         digest.update(len(table).to_bytes(8, "little"))
         digest.update(table.rows.data)

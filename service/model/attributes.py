@@ -101,8 +101,8 @@ class Schema(msgspec.Struct, frozen=True, eq=False):
 @lru_cache(_SCHEMAS_KEPT)
 def schema_of(declaration: Declaration) -> Schema:
     """Return the schema of a declaration: the same one, as long as it is used, for the same declaration."""
-    resources = (_with_attributes(*each) for each in ((STORES, declaration.stores), (COMPANIES, declaration.companies)))
-    return Schema(*resources, declaration)
+    stores, companies = _with_attributes(STORES, declaration.stores), _with_attributes(COMPANIES, declaration.companies)
+    return Schema(stores, companies, declaration)
 
 
 def _with_attributes(resource: Resource, attributes: Sequence[Attribute]) -> Resource:
@@ -126,10 +126,8 @@ def _with_attributes(resource: Resource, attributes: Sequence[Attribute]) -> Res
 
 
 def _extended(record: type[Any], attributes: type[msgspec.Struct]) -> type[Any]:
-    namespace, options = {"__doc__": record.__doc__}, {"frozen": True, "kw_only": True, "gc": False}
-    return msgspec.defstruct(
-        record.__name__, [(ATTRIBUTES, attributes)], bases=(record,), namespace=namespace, **options
-    )
+    name, member, namespace = record.__name__, (ATTRIBUTES, attributes), {"__doc__": record.__doc__}
+    return msgspec.defstruct(name, [member], bases=(record,), namespace=namespace, frozen=True, kw_only=True, gc=False)
 
 
 def _field(attribute: Attribute) -> Field:
@@ -146,4 +144,5 @@ def _field(attribute: Attribute) -> Field:
     )
 
 
-NO_ATTRIBUTES: Final = schema_of(Declaration())
+NOTHING_DECLARED: Final = Declaration()
+NO_ATTRIBUTES: Final = schema_of(NOTHING_DECLARED)

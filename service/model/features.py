@@ -1,13 +1,13 @@
 """Stores and clusters of a map as features of GeoJSON (RFC 7946), for responses and for the OpenAPI document."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from service.model.envelope import Facet
-from service.model.records import STORES
+from service.model.records import STORES, Resource
 
 
 class Point(msgspec.Struct, frozen=True, tag_field="type", tag="Point"):
@@ -73,6 +73,26 @@ class StorePage(msgspec.Struct, frozen=True, tag_field="type", tag="FeatureColle
     links: list[PageLink]
     features: list[StoreFeature]
     facets: dict[str, Facet] | UnsetType = UNSET
+
+
+def collection_of(stores: Resource) -> type[msgspec.Struct]:
+    """Return the type of all matching stores, which may have attributes."""
+    return _redefined(StoreCollection, features=list[_feature_of(stores)]) if stores.attributes else StoreCollection  # type: ignore[misc]
+
+
+def page_of_features(stores: Resource) -> type[msgspec.Struct]:
+    """Return the type of a page of stores, which may have attributes."""
+    return _redefined(StorePage, features=list[_feature_of(stores)]) if stores.attributes else StorePage  # type: ignore[misc]
+
+
+def _feature_of(stores: Resource) -> type[msgspec.Struct]:
+    return _redefined(StoreFeature, properties=stores.items[1])
+
+
+def _redefined(whole: type[msgspec.Struct], **members: Any) -> type[msgspec.Struct]:
+    """Return a type with other types of some members."""
+    namespace = {"__doc__": whole.__doc__}
+    return msgspec.defstruct(whole.__name__, members.items(), bases=(whole,), namespace=namespace, frozen=True)
 
 
 # The members of the store, if it is the only one of a cluster.

@@ -100,6 +100,11 @@ class Field(msgspec.Struct, frozen=True):
         return bool(self.separator)
 
     @property
+    def is_column(self) -> bool:
+        """Whether rows are found or sorted by it."""
+        return self.filters or self.sorts
+
+    @property
     def member(self) -> str:
         """Its name in the object that it is in: the record, or the attributes of the record."""
         return self.name.removeprefix(PREFIX) if self.attribute else self.name

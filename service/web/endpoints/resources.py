@@ -11,6 +11,7 @@ from aiohttp import hdrs
 
 from service.data_set import Dataset
 from service.engine.table import Table
+from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.envelope import PaginatedResponse
 from service.model.errors import (
     NotFound,
@@ -21,8 +22,9 @@ from service.model.errors import (
     Unauthorized,
     UnprocessableContent,
 )
-from service.model.features import StorePage
+from service.model.features import page_of_features
 from service.model.operation import GEO_JSON, VERSION_HEADER, Operation
+from service.model.parameters import parameters_of
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.settings import Settings
@@ -51,6 +53,17 @@ class ServedData:
         self._vary = vary_of_data(hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
         self._vary_of_formats = vary_of_data(hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
         self._common = lru_cache(2 * _GENERATIONS)(self._make_common)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the served data; without attributes while there is none."""
+        current = self._snapshots.current
+        return NO_ATTRIBUTES if current is None else current.dataset.schema
+
+    @property
+    def version(self) -> str:
+        """The version of the served data; "" while there is none."""
+        return "" if self._snapshots.current is None else self._snapshots.current.dataset.version
 
     def for_call(self, call: Call, *, formats: bool = False) -> tuple[Dataset, CommonHeaders]:
         """Return the data set for a call, whose answer has one of several `formats` or only one.
@@ -86,31 +99,34 @@ def record_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
 
 
 def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
-    path, query_parser = f"/{resource.name}", QueryParser(resource)
-    parse, has_places = parser(path, query_parser), resource.coordinates is not None
+    path = f"/{resource.name}"
+    parse, has_places = parser(path, QueryParser), resource.coordinates is not None
 
     def plan(call: Call) -> Plan:
-        parsed = parse("", call.query, call.fields.is_strict)
+        parsed = parse(data.schema.of(resource), "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call, formats=has_places)
         if has_places and call.fields.prefers_geo_json:
             page = GeoJsonPage(table(dataset), parsed)
             return Plan(parsed.identified(dataset.version, GEO_JSON), common, page, parsed.ignored)
         return Plan(parsed.identified(dataset.version), common, JsonPage(table(dataset), parsed), parsed.ignored)
 
-    operation = Operation(
-        path=path,
-        tag=TAG,
-        operation_id=f"list_{resource.name}",
-        summary=f"List {resource.name}",
-        description=f"Returns one page of the {resource.name} that match all conditions, in a total order: "
-        "no record is on two pages, and none is missing.",
-        responses={HTTPStatus.OK: _pages(resource)},
-        errors=DATA_ERRORS,
-        parameters=query_parser.parameters,
-        others={GEO_JSON: (StorePage,)} if has_places else {},
-        protected=True,
-    )
-    return ResourceRoute(path=path, plan=plan, operation=operation)
+    def describe(schema: Schema) -> Operation:
+        described = schema.of(resource)
+        return Operation(
+            path=path,
+            tag=TAG,
+            operation_id=f"list_{resource.name}",
+            summary=f"List {resource.name}",
+            description=f"Returns one page of the {resource.name} that match all conditions, in a total order: "
+            "no record is on two pages, and none is missing.",
+            responses={HTTPStatus.OK: _pages(described)},
+            errors=DATA_ERRORS,
+            parameters=parameters_of(described),
+            others={GEO_JSON: (page_of_features(described),)} if has_places else {},
+            protected=True,
+        )
+
+    return ResourceRoute(path=path, plan=plan, operation=describe(NO_ATTRIBUTES), describe=describe)
 
 
 def _pages(resource: Resource) -> tuple[Any, ...]:
@@ -121,25 +137,27 @@ def _pages(resource: Resource) -> tuple[Any, ...]:
 
 def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
     path, noun = f"/{resource.name}/{{{resource.identifier}}}", resource.noun
-    parse = parser(path, QueryParser())
+    parse = parser(path, lambda _: QueryParser())
 
     def plan(call: Call) -> Plan:
-        parsed = parse(call.segment, call.query, call.fields.is_strict)
+        parsed = parse(resource, call.segment, call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
         row = table(dataset).find(parsed.segment)
         if row is None:
             raise NotFound(f"{noun.capitalize()} not found")
         return Plan(parsed.identified(dataset.version), common, JsonRecord(row), parsed.ignored)
 
-    operation = Operation(
-        path=path,
-        tag=TAG,
-        operation_id=f"get_{noun}",
-        summary=f"Get a {noun}",
-        description=f"Returns the {noun} with this identifier.",
-        responses={HTTPStatus.OK: (resource.record,)},
-        errors=(*DATA_ERRORS, NotFound),
-        segment=f"Identifier of the {noun}: one path segment, percent-encoded, a slash as %2F.",
-        protected=True,
-    )
-    return ResourceRoute(path=path, plan=plan, operation=operation)
+    def describe(schema: Schema) -> Operation:
+        return Operation(
+            path=path,
+            tag=TAG,
+            operation_id=f"get_{noun}",
+            summary=f"Get a {noun}",
+            description=f"Returns the {noun} with this identifier.",
+            responses={HTTPStatus.OK: (schema.of(resource).record,)},
+            errors=(*DATA_ERRORS, NotFound),
+            segment=f"Identifier of the {noun}: one path segment, percent-encoded, a slash as %2F.",
+            protected=True,
+        )
+
+    return ResourceRoute(path=path, plan=plan, operation=describe(NO_ATTRIBUTES), describe=describe)
