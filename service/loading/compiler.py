@@ -1,6 +1,6 @@
 """Compile batches of records into the rows and keys of a table, and collect errors and warnings."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
 from datetime import date
 from itertools import compress
 from math import inf
@@ -57,7 +57,7 @@ class Compiler:
         """
         self.resource, self._file, self._companies = resource, file, companies
         self._references = {COMPANIES.identifier, PARENT} - {resource.identifier}
-        filters = {field.name: field.filters for field in resource.fields}
+        filters = {field.name: field.filters for field in resource.fields if field.is_column}
         searched = [field.name for field in resource.searched]
         self._builder = TableBuilder(
             filters,
@@ -66,14 +66,18 @@ class Compiler:
             searched=searched,
             coordinates=resource.coordinates,
             spools=spools,
+            lists=[field.name for field in resource.fields if field.is_list],
         )
         # It encodes as the record does, but is built from positional arguments: three times as fast.
         self._row = msgspec.defstruct("Row", [(name, Any) for name in resource.record.__struct_fields__], gc=False)
+        self._attributes: Callable[..., Any] = msgspec.defstruct(
+            "Attributes", [(field.member, Any) for field in resource.attributes], gc=False
+        )
         self._order = {field.name: order for order, field in enumerate(resource.fields)}
         self._places = RecordPlaces(file)
         self._parents: dict[int, ParentReference] = {}  # by the index of the record
         self._unused_names, self._closed_columns = UnusedNames(resource), ClosedColumns(as_of or utc_today())
-        self._flag = next((field.name for field in resource.fields if field.kind is FLAG), "")
+        self._flag = next((field.name for field in resource.fields if field.kind is FLAG and not field.attribute), "")
         self.as_of: date | None = None
         self.error_counts, self.warning_counts = DiagnosticCounts(file, "error"), DiagnosticCounts(file, "warning")
         self.errors: list[Diagnostic] = []
@@ -157,7 +161,10 @@ class Compiler:
 
     def _encode(self, columns: Mapping[str, CheckedColumn], valid: Sequence[bool]) -> bytes:
         """Return a line for each record, empty if it is invalid."""
-        members = [columns[name].values for name in self.resource.record.__struct_fields__]
+        members = [columns[field.name].values for field in self.resource.fields if field.served and not field.attribute]
+        if attributes := self.resource.attributes:
+            values: list[Any] = list(map(self._attributes, *(columns[field.name].values for field in attributes)))
+            members.append(values)
         if all(valid):
             return _encode_lines(list(map(self._row, *members)))
         rows = map(self._row, *(compress(values, valid) for values in members))

@@ -16,7 +16,8 @@ from service.data_set import Dataset, Totals, describe_as_of
 from service.engine.table import Table
 from service.files.spool import Spools
 from service.loading.compiler import Compiler
-from service.model.records import COMPANIES, STORES, Resource
+from service.model.attributes import NOTHING_DECLARED, Declaration
+from service.model.records import COMPANIES, Resource
 from service.progress import Progress, silent
 from service.read_options import AS_FOUND, ReadOptions
 from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode, FileError
@@ -92,9 +93,10 @@ def dataset_version(tables: Iterable[Table], declaration: Declaration = NOTHING_
 
 def _load(files: FileSet, progress: Progress, spools: Spools | None) -> Loaded:
     assumed: list[str] = []
-    companies = _compile(COMPANIES, files, companies=None, assumed=assumed, progress=progress, spools=spools)
+    schema = files.mapping.schema
+    companies = _compile(schema.companies, files, companies=None, assumed=assumed, progress=progress, spools=spools)
     known = companies.identifiers if companies else None
-    stores = _compile(STORES, files, companies=known, assumed=assumed, progress=progress, spools=spools)
+    stores = _compile(schema.stores, files, companies=known, assumed=assumed, progress=progress, spools=spools)
     tables = None
     if not files.errors and companies is not None and stores is not None:
         companies_table = _build(companies, None, progress)
@@ -112,7 +114,8 @@ def _load(files: FileSet, progress: Progress, spools: Spools | None) -> Loaded:
         report = Report(files.errors + errors, warnings, Totals(0, 0, skipped, repeated))
         return Loaded(None, report, *counts, assumed)
     totals = Totals(len(tables[0]), len(tables[1]), skipped, repeated)
-    dataset = Dataset(*tables, files.generated_at, dataset_version(tables), totals, stores.as_of)
+    version = dataset_version(tables, schema.declaration)
+    dataset = Dataset(*tables, files.generated_at, version, totals, stores.as_of, schema)
     return Loaded(dataset, Report(errors, warnings, totals), *counts, assumed)
 
 
@@ -147,7 +150,7 @@ def _read(file: StoredFile, files: FileSet, compiler: Compiler, progress: Progre
     for batch in records.batches:
         compiler.add(batch)
         progress(f"Reading {printable(file.name)}", batch.done, batch.total)
-    if file.listing is not None and not (files.derives_companies and compiler.resource is COMPANIES):
+    if file.listing is not None and not (files.derives_companies and compiler.resource.name == COMPANIES.name):
         file.listing.check_records(compiler.records)
     if records.unterminated is not None:
         compiler.warn(Diagnostic("unterminated", file.name, records.unterminated, None, None, None, _UNTERMINATED))

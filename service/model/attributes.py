@@ -121,7 +121,7 @@ def _with_attributes(resource: Resource, attributes: Sequence[Attribute]) -> Res
     record = _extended(resource.record, whole)
     shown = with_distance(record) if resource.coordinates else record
     items = (shown, partial(record, shown, {ATTRIBUTES: some}))
-    fields = (*resource.fields, *map(_field, attributes))
+    fields = (*resource.fields, *map(field_of, attributes))
     return msgspec.structs.replace(resource, record=record, fields=fields, items=items)
 
 
@@ -130,7 +130,8 @@ def _extended(record: type[Any], attributes: type[msgspec.Struct]) -> type[Any]:
     return msgspec.defstruct(name, [member], bases=(record,), namespace=namespace, frozen=True, kw_only=True, gc=False)
 
 
-def _field(attribute: Attribute) -> Field:
+def field_of(attribute: Attribute) -> Field:
+    """Return the field that an attribute is."""
     return Field(
         PREFIX + attribute.name,
         _KINDS[attribute.kind],

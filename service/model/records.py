@@ -76,7 +76,7 @@ class Company(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field of a record: its name, kind, description; whether required, filtered by, counted, searched, …
+    """A field of a record: its name, kind, description, and its uses: whether it is required, and so on.
 
     attribute  the kind of the attribute that it is, in a record's object of attributes; "" for a field of the interface
     separator  between the texts of a list; "" if it is none

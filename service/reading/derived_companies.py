@@ -30,7 +30,7 @@ def companies_of_owners(batches: Iterable[Batch]) -> Iterator[Batch]:
         yield msgspec.structs.replace(batch, columns=columns)
 
 
-def distinct_companies(batches: Iterable[Batch]) -> Iterator[Batch]:
+def distinct_companies(batches: Iterable[Batch], resource: Resource) -> Iterator[Batch]:
     """Yield companies from those of all stores: the first record of each identifier, named by it if it has no name.
 
     Records without an identifier, or that cannot be read, are errors of the stores.
@@ -40,7 +40,7 @@ def distinct_companies(batches: Iterable[Batch]) -> Iterator[Batch]:
         identifiers = batch.columns[_IDENTIFIER]
         first = [index for index, cell in enumerate(identifiers) if _is_new(cell, known)]
         none = (None,) * len(identifiers)
-        columns = {field.name: _selected(batch.columns.get(field.name, none), first) for field in COMPANIES.fields}
+        columns = {field.name: _selected(batch.columns.get(field.name, none), first) for field in resource.fields}
         named = zip(columns[_NAME], columns[_IDENTIFIER], strict=True)
         columns[_NAME] = [identifier if _is_blank(name) else name for name, identifier in named]
         yield Batch(

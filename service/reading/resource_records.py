@@ -40,17 +40,17 @@ class Records(msgspec.Struct, frozen=True, eq=False):
 
 def read_records(file: StoredFile, resource: Resource, data: FileSet) -> Records:
     """Return the records of a resource in a file of a data set. Raises FileError."""
-    held = STORES if data.derives_companies else resource
+    held = data.mapping.schema.stores if data.derives_companies else resource
     own = data.mapping.of(held)
     text = file.format.content(file.stored, file.compression, data.encoding or own.encoding)
     form = format_of(text, file.format, held)
     opened = _OpenedText(text, form, own, held, data.as_of)
     if not data.derives_companies or opened.has_companies():
         records = opened.records(own, resource)
-    elif resource is STORES:
-        records = _without_name(opened.records(own, STORES))
+    elif resource.name == STORES.name:
+        records = _without_name(opened.records(own, resource))
     else:
-        return _derived_companies(opened, data.mapping)
+        return _derived_companies(opened, data.mapping, resource)
     return Records(records.batches, [*_encoding(file), *records.assumed], _unterminated(form, text))
 
 
@@ -84,13 +84,13 @@ class _OpenedText:
         return Records(mapped.batches(), mapped.assumed)
 
 
-def _derived_companies(stores: _OpenedText, mapping: DataMapping) -> Records:
-    """Return the companies of stores."""
+def _derived_companies(stores: _OpenedText, mapping: DataMapping, resource: Resource) -> Records:
+    """Return the companies of stores, as a resource."""
     if mapping.derives_companies:
-        companies = stores.records(mapping.companies, COMPANIES, by_name=False)
-        return Records(distinct_companies(companies.batches), (_IN_MAPPING,))
+        companies = stores.records(mapping.companies, resource, by_name=False)
+        return Records(distinct_companies(companies.batches, resource), (_IN_MAPPING,))
     owners = stores.records(mapping.stores.only(COMPANIES.identifier), OWNERS)
-    return Records(distinct_companies(companies_of_owners(owners.batches)), (_IN_COLUMN,))
+    return Records(distinct_companies(companies_of_owners(owners.batches), resource), (_IN_COLUMN,))
 
 
 def _without_name(stores: Records) -> Records:

@@ -10,7 +10,7 @@ import msgspec
 from service.texts import printable, truncate
 
 # `file` refuses the whole data set; a record with any other error is not served. Warnings have no effect.
-ErrorCode: TypeAlias = Literal["file", "missing", "type", "date", "text", "cells", "duplicate", "company"]
+ErrorCode: TypeAlias = Literal["file", "missing", "type", "date", "text", "cells", "duplicate", "company", "length"]
 FileWarning: TypeAlias = Literal["unused", "closed", "unterminated"]
 RecordWarning: TypeAlias = Literal[
     "repeated", "range", "number", "placeholder", "formula", "spreadsheet", "exponent", "parent"

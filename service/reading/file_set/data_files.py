@@ -130,7 +130,7 @@ def _names(resource: Resource, container: Container) -> Sequence[DataFileName]:
     """Return the names of the files of a resource."""
     if container.single is None:
         return data_files(container.names, resource)
-    return data_files([container.single]) if resource is STORES else []
+    return data_files([container.single]) if resource.name == STORES.name else []
 
 
 def _only(names: Sequence[DataFileName], container: Container, resource: Resource) -> DataFileName:
@@ -146,7 +146,7 @@ def _only(names: Sequence[DataFileName], container: Container, resource: Resourc
 def _suggest_file(resource: Resource, names: Sequence[str]) -> str:
     formats = f"another format ({', '.join(FORMATS)}), with .gz or .zst if it is compressed"
     file = f"put {resource.name}.csv into the folder, or {formats}"
-    if resource is COMPANIES:
+    if resource.name == COMPANIES.name:
         return f"{file}; or let a mapping take the companies from the stores"
     return file + suggest_other_files(names, resource.name, [COMPANIES.name])
 

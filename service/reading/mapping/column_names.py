@@ -140,7 +140,7 @@ def _what_to_do(mapping: ResourceMapping, resource: Resource) -> str:
     if mapping.fields:
         return "; add an entry for each"
     hint = "; `store-directory mapping` proposes a mapping of other columns, `--mapping` uses it"
-    return hint if resource is STORES else ""
+    return hint if resource.name == STORES.name else ""
 
 
 def _describe(field: str, mapping: ResourceMapping, candidates: Mapping[str | None, str]) -> str:

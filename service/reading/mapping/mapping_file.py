@@ -11,6 +11,7 @@ import msgspec
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batches.diagnostics import FileError
 from service.reading.fields.field_names import suggest_field
+from service.reading.mapping.attribute_entries import parse_attributes
 from service.reading.mapping.declaration import (
     CompaniesTable,
     DataMapping,
@@ -106,7 +107,9 @@ def _parse_tables(tables: Mapping[str, Any]) -> DataMapping:
     file = read_table(tables, FileTable, "")
     derives = "from" in file.companies
     # Derived companies are read from the file of the stores: its options are theirs.
-    options = {key: value for key, value in file.stores.items() if key != "fields"} if derives else {}
+    options = (
+        {key: value for key, value in file.stores.items() if key not in ("fields", "attributes")} if derives else {}
+    )
     stores = _parse_resource(read_table(file.stores, StoresTable, STORES.name), STORES)
     table = read_table(options | file.companies, CompaniesTable, COMPANIES.name)
     if derives and table.source != STORES.name:
@@ -126,8 +129,11 @@ def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
             hint = f"; did you mean {near}?" if near else did_you_mean(name, known)
             raise FileError(f"{key_path}.fields.{name}: not a field{hint}")
     entries = table.fields.items()
+    attributes, mapped = parse_attributes(table.attributes, resource, table.decimal, f"{key_path}.attributes")
+    fields = {name: parse_entry(entry, known[name], f"{key_path}.fields.{name}") for name, entry in entries}
     return ResourceMapping(
-        fields={name: parse_entry(entry, known[name], f"{key_path}.fields.{name}") for name, entry in entries},
+        fields=fields | mapped,
+        attributes=attributes,
         encoding=table.encoding,
         delimiter=table.delimiter,
         decimal=table.decimal,
