@@ -131,12 +131,12 @@ def _facet(table: Table, name: str, codes: _Numbers | None, counts: _Numbers, *,
 
 def _members(table: Table, rows: Rows, name: str) -> Iterator[bytes]:
     """Yield a member of rows as JSON."""
-    return members(decode_rows(table.json(rows), (name,)), name) if len(rows) else iter(())
+    return map(bytes, members(decode_rows(table.json(rows), (name,)), name)) if len(rows) else iter(())
 
 
 def _spelled(value: bytes) -> object:
     """Return a value as a client sees it: numbers keep their digits."""
-    return msgspec.Raw(bytes(value)) if value[:1] in _NUMBER_STARTS else msgspec.json.decode(value)
+    return msgspec.Raw(value) if value[:1] in _NUMBER_STARTS else msgspec.json.decode(value)
 
 
 def _text_of(key: bytes, value: bytes) -> str:

@@ -1,6 +1,7 @@
 """Stores and clusters of a map as features of GeoJSON (RFC 7946), for responses and for the OpenAPI document."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -77,16 +78,21 @@ class StorePage(msgspec.Struct, frozen=True, tag_field="type", tag="FeatureColle
 
 def collection_of(stores: Resource) -> type[msgspec.Struct]:
     """Return the type of all matching stores, which may have attributes."""
-    return _redefined(StoreCollection, features=list[_feature_of(stores)]) if stores.attributes else StoreCollection  # type: ignore[misc]
+    return (
+        _redefined(StoreCollection, features=list[_feature_of(stores.items[1])])
+        if stores.attributes
+        else StoreCollection
+    )  # type: ignore[misc]
 
 
 def page_of_features(stores: Resource) -> type[msgspec.Struct]:
     """Return the type of a page of stores, which may have attributes."""
-    return _redefined(StorePage, features=list[_feature_of(stores)]) if stores.attributes else StorePage  # type: ignore[misc]
+    return _redefined(StorePage, features=list[_feature_of(stores.items[1])]) if stores.attributes else StorePage  # type: ignore[misc]
 
 
-def _feature_of(stores: Resource) -> type[msgspec.Struct]:
-    return _redefined(StoreFeature, properties=stores.items[1])
+@lru_cache(2)  # a document has one type of a name
+def _feature_of(properties: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    return _redefined(StoreFeature, properties=properties)
 
 
 def _redefined(whole: type[msgspec.Struct], **members: Any) -> type[msgspec.Struct]:
