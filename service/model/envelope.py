@@ -19,11 +19,9 @@ _VALUE_SCHEMA: Final = {"anyOf": [{"type": "string"}, {"type": "boolean"}, {"typ
 
 
 class FacetValue(msgspec.Struct, frozen=True):
-    """A value of a field, as the first record with it has it, and the number of matching records with it.
+    """A value of a field, as the first record with it has it, and the number of matching records with it."""
 
-    A number, which only attributes are, is `Raw`: it keeps its digits.
-    """
-
+    # A number, which only attributes are, is `Raw`: it keeps its digits.
     value: Annotated[Any, Meta(extra_json_schema=_VALUE_SCHEMA)]
     count: int
 
