@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from service.model.records import STORES, Resource
+from service.reading.formats.table.table_options import NO_OPTIONS, TableOptions
 
 Constant: TypeAlias = str | bool
 
@@ -24,7 +25,12 @@ class StoresTable(msgspec.Struct, frozen=True):
     """The keys of `[stores]`."""
 
     encoding: str | None = None
+    repair: str | None = None
     delimiter: str | None = None
+    quote: str = '"'
+    skip_lines: int = 0
+    columns: list[str] | None = None
+    trim: bool = False
     decimal: str = "."
     date: str | list[str] = []
     time_zone: str | None = None
@@ -109,6 +115,7 @@ class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):
     """The mapping of the records of a file to those of a resource.
 
     fields     the fields that are not taken by their names
+    table      how a table is read, and how cells are cleaned
     dates      the formats of dates; none for those of the data format
     time_zone  the zone of date-times without an offset; None for UTC
     no_value   the texts that mean "no value", in lower case
@@ -116,7 +123,7 @@ class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):
 
     fields: Mapping[str, FieldMapping] = {}
     encoding: str | None = None
-    delimiter: str | None = None
+    table: TableOptions = NO_OPTIONS
     decimal: str = "."
     dates: tuple[str, ...] = ()
     time_zone: tzinfo | None = None
