@@ -30,6 +30,7 @@ from service.reading.formats.json.overpass import OverpassFile
 from service.reading.formats.openers import open_file
 from service.reading.formats.parquet.arrow import ArrowFile
 from service.reading.formats.parquet.wkb import locate
+from service.reading.formats.table.table_options import TableOptions
 from service.reading.mapping.conversions import without
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
@@ -53,7 +54,7 @@ def read_dialect(given: bytes) -> None:
     for delimiter in (None, *DELIMITERS):
         with suppress(FileError):
             text = plain_text(given, None)
-            file = open_csv(text, delimiter=delimiter)
+            file = open_csv(text, options=TableOptions(delimiter=delimiter))
             assert file.names[-1]
             _check_numbers(file.batches([file.names[-1]]))
 

@@ -45,7 +45,7 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             openers
             csv file_format parquet
             json table
-            geometry
+            cleaned_file geometry
         """,
         "service.web": """
             site

@@ -9,6 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from service.model.attributes import Attribute, AttributeKind, Declaration, Schema, schema_of
 from service.model.records import STORES, Resource
+from service.reading.formats.table.table_options import NO_OPTIONS, TableOptions
 
 Constant: TypeAlias = str | bool
 
@@ -25,7 +26,12 @@ class StoresTable(msgspec.Struct, frozen=True):
     """The keys of `[stores]`."""
 
     encoding: str | None = None
+    repair: str | None = None
     delimiter: str | None = None
+    quote: str = '"'
+    skip_lines: int = 0
+    columns: list[str] | None = None
+    trim: bool = False
     decimal: str = "."
     date: str | list[str] = []
     time_zone: str | None = None
@@ -138,17 +144,18 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
 class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):
     """The mapping of the records of a file to those of a resource.
 
-    fields     the fields that are not taken by their names, and the attributes
-    attributes what is declared of these, in order
-    dates      the formats of dates; none for those of the data format
-    time_zone  the zone of date-times without an offset; None for UTC
-    no_value   the texts that mean "no value", in lower case
+    fields      the fields that are not taken by their names, and the attributes
+    attributes  what is declared of these, in order
+    table       how a table is read, and how cells are cleaned
+    dates       the formats of dates; none for those of the data format
+    time_zone   the zone of date-times without an offset; None for UTC
+    no_value    the texts that mean "no value", in lower case
     """
 
     fields: Mapping[str, FieldMapping] = {}
     attributes: tuple[Attribute, ...] = ()
     encoding: str | None = None
-    delimiter: str | None = None
+    table: TableOptions = NO_OPTIONS
     decimal: str = "."
     dates: tuple[str, ...] = ()
     time_zone: tzinfo | None = None

@@ -22,7 +22,8 @@ from service.reading.mapping.declaration import (
     StoresTable,
 )
 from service.reading.mapping.entries import parse_entry
-from service.reading.mapping.mapping_options import check_dialect, find_time_zone, parse_date_formats
+from service.reading.mapping.mapping_options import check_options, find_time_zone, parse_date_formats
+from service.reading.mapping.table_keys import parse_table_options
 from service.reading.mapping.toml_keys import read_table
 from service.reading.text.stored_bytes import read_stored
 from service.suggestion import did_you_mean
@@ -122,7 +123,7 @@ def _parse_tables(tables: Mapping[str, Any]) -> DataMapping:
 
 def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
     key_path, known = resource.name, {field.name: field for field in resource.fields}
-    check_dialect(table, key_path)
+    check_options(table, key_path)
     for name in table.fields:
         if name not in known:
             near = suggest_field(name, resource)
@@ -135,7 +136,7 @@ def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
         fields=fields | mapped,
         attributes=attributes,
         encoding=table.encoding,
-        delimiter=table.delimiter,
+        table=parse_table_options(table, key_path),
         decimal=table.decimal,
         dates=parse_date_formats(table.date, f"{key_path}.date"),
         time_zone=None if table.time_zone is None else find_time_zone(table.time_zone, f"{key_path}.time_zone"),

@@ -82,4 +82,4 @@ def compiled(mapping: DataMapping | str, stores: RecordFile, companies: RecordFi
 
 def derived(mapping: DataMapping, stores: RecordFile) -> Iterator[Batch]:
     assert mapping.derives_companies
-    return distinct_companies(MappedRecords(stores, mapping.companies, COMPANIES, by_name=False).batches())
+    return distinct_companies(MappedRecords(stores, mapping.companies, COMPANIES, by_name=False).batches(), COMPANIES)
