@@ -22,11 +22,12 @@ class Totals(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """A data set without its tables."""
+    """A data set without its tables; `attributes` are the names of those of stores and of companies."""
 
     version: str
     generated_at: datetime | None
     totals: Totals
+    attributes: tuple[str, ...] = ()
 
 
 class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
@@ -50,7 +51,9 @@ class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
     @property
     def summary(self) -> Summary:
         """The data set without its tables."""
-        return Summary(self.version, self.generated_at, self.totals)
+        resources = (self.schema.stores, self.schema.companies)
+        attributes = tuple(f"{each.name}.{field.name}" for each in resources for field in each.attributes)
+        return Summary(self.version, self.generated_at, self.totals, attributes)
 
     @property
     def assumed(self) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class Target(msgspec.Struct, frozen=True):
 
     def new_parser(self) -> Parse:
         """Return a parser of its parameters with an empty cache."""
-        return parser(self.operation, _READERS[self.operation])
+        return parser(self.operation, lambda _: _READERS[self.operation])
 
 
 class Pipeline(msgspec.Struct, frozen=True):

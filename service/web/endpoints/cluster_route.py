@@ -1,6 +1,5 @@
 """The operation on maps: the stores in a box, counted by the cells of a grid."""
 
-from functools import partial
 from http import HTTPStatus
 from typing import Final
 
@@ -25,10 +24,11 @@ _PATH: Final = "/clusters"
 
 def cluster_route(data: ServedData) -> ResourceRoute:
     """Return the route of the clusters of stores."""
-    parse = parser(_PATH, partial(QueryParser, of_map=True), GEO_JSON)
+    snapshots = data.snapshots
+    parse = parser(_PATH, lambda schema: QueryParser(schema.stores, of_map=True), GEO_JSON)
 
     def plan(call: Call) -> Plan:
-        parsed = parse(data.schema.stores, "", call.query, call.fields.is_strict)
+        parsed = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
         identified = parsed.identified(dataset.version)
         clusters = GeoJsonClusters(dataset.stores, parsed.query)

@@ -56,8 +56,10 @@ def _openapi_route(data: ServedData, openapi: Callable[[Schema], bytes]) -> Reso
         return _identified(_OPENAPI, body, JSON), Document(body)
 
     def plan(_: Call) -> Plan:
-        identified, body = document(data.schema)
-        headers = (*_POLICY, *header_lines({VERSION_HEADER: data.version} if data.version else {}))
+        current = data.snapshots.current
+        identified, body = document(data.snapshots.schema)
+        version = {} if current is None else {VERSION_HEADER: current.dataset.version}
+        headers = (*_POLICY, *header_lines(version))
         return Plan(identified, CommonHeaders(headers=headers, vary=hdrs.ACCEPT_ENCODING), body, is_document=True)
 
     return ResourceRoute(path=_OPENAPI, plan=plan)

@@ -45,32 +45,21 @@ _GENERATIONS: Final = 2
 
 
 class ServedData:
-    """The served data, with the header fields that its responses share."""
+    """The served data, in `snapshots`, with the header fields that its responses share."""
 
     def __init__(self, snapshots: SnapshotHolder, settings: Settings) -> None:
-        self._snapshots = snapshots
+        self.snapshots = snapshots
         self._cache_control = settings.cache_control
         self._vary = vary_of_data(hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
         self._vary_of_formats = vary_of_data(hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
         self._common = lru_cache(2 * _GENERATIONS)(self._make_common)
-
-    @property
-    def schema(self) -> Schema:
-        """The schema of the served data; without attributes while there is none."""
-        current = self._snapshots.current
-        return NO_ATTRIBUTES if current is None else current.dataset.schema
-
-    @property
-    def version(self) -> str:
-        """The version of the served data; "" while there is none."""
-        return "" if self._snapshots.current is None else self._snapshots.current.dataset.version
 
     def for_call(self, call: Call, *, formats: bool = False) -> tuple[Dataset, CommonHeaders]:
         """Return the data set for a call, whose answer has one of several `formats` or only one.
 
         Raises `ServiceUnavailable`, `OtherVersion`.
         """
-        current = self._snapshots.current
+        current = self.snapshots.current
         if current is None:
             raise ServiceUnavailable("The data is still being loaded")
         dataset, versions = current.dataset, call.fields.versions
@@ -99,11 +88,11 @@ def record_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
 
 
 def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
-    path = f"/{resource.name}"
-    parse, has_places = parser(path, QueryParser), resource.coordinates is not None
+    path, snapshots, has_places = f"/{resource.name}", data.snapshots, resource.coordinates is not None
+    parse = parser(path, lambda schema: QueryParser(schema.of(resource)))
 
     def plan(call: Call) -> Plan:
-        parsed = parse(data.schema.of(resource), "", call.query, call.fields.is_strict)
+        parsed = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call, formats=has_places)
         if has_places and call.fields.prefers_geo_json:
             page = GeoJsonPage(table(dataset), parsed)
@@ -140,7 +129,7 @@ def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset
     parse = parser(path, lambda _: QueryParser())
 
     def plan(call: Call) -> Plan:
-        parsed = parse(resource, call.segment, call.query, call.fields.is_strict)
+        parsed = parse(NO_ATTRIBUTES, call.segment, call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
         row = table(dataset).find(parsed.segment)
         if row is None:

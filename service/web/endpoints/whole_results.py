@@ -1,7 +1,6 @@
 """The operations that return whole results as files."""
 
 from collections.abc import Callable
-from functools import partial
 from http import HTTPStatus
 from operator import attrgetter
 from typing import Any, Final
@@ -40,14 +39,13 @@ def whole_result_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
 
 def _route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table], ending: str) -> ResourceRoute:
     file_name = f"{resource.name}.{ending}"
-    path, (form, media_type, body) = f"/{file_name}", _FORMS[ending]
-    parse = parser(path, partial(QueryParser, of_file=ending), media_type, is_cached=False)
+    path, (form, media_type, body), snapshots = f"/{file_name}", _FORMS[ending], data.snapshots
+    parse = parser(path, lambda schema: QueryParser(schema.of(resource), of_file=ending), media_type, is_cached=False)
 
     def plan(call: Call) -> Plan:
-        served = data.schema.of(resource)
-        parsed = parse(served, "", call.query, call.fields.is_strict)
+        parsed = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
-        result = WholeResult(served, table(dataset), parsed.query, WRITERS[ending], file_name)
+        result = WholeResult(dataset.schema.of(resource), table(dataset), parsed.query, WRITERS[ending], file_name)
         return Plan(parsed.identified(dataset.version), common, result, parsed.ignored)
 
     def describe(schema: Schema) -> Operation:

@@ -8,10 +8,10 @@ import msgspec
 from msgspec import UNSET
 
 from service.engine.bounded_cache import BoundedCache
+from service.model.attributes import Schema
 from service.model.envelope import opening
 from service.model.operation import JSON
 from service.model.query import Query, QueryParser
-from service.model.records import Resource
 from service.web.headers.header_lines import HeaderLines
 from service.web.headers.ignored_parameters import ignored_parameter_lines
 from service.web.headers.links import body_link_base, link_lines, page_link_base
@@ -79,27 +79,27 @@ class ParsedParameters(msgspec.Struct, eq=False, gc=False):
         return frame
 
 
-# Parses a raw path segment and query string, whose parameters are those of a resource, with its attributes; if the flag
-# is set, unknown names are errors. Raises UnprocessableContent.
-Parse = Callable[[Resource, str, str, bool], ParsedParameters]
+# Parses a raw path segment and query string, whose parameters are those of a schema; if the flag is set, unknown names
+# are errors. Raises UnprocessableContent.
+Parse = Callable[[Schema, str, str, bool], ParsedParameters]
 
 
 def parser(
-    operation: str, make: Callable[[Resource], QueryParser], media_type: str = JSON, *, is_cached: bool = True
+    operation: str, make: Callable[[Schema], QueryParser], media_type: str = JSON, *, is_cached: bool = True
 ) -> Parse:
     """Return the parser of the parameters of an operation with responses of a media type.
 
     Each operation has its own cache, so the key is the raw segment, the raw query string and the flag. It is emptied
-    when the resource has other attributes. It has no errors: one may be a hundred times as large as the request.
+    when data with another schema is served. It has no errors: one may be a hundred times as large as the request.
     """
     cache = BoundedCache[tuple[str, str, bool], ParsedParameters](_CACHE_BYTES if is_cached else 0)
-    known: Resource | None = None
+    known: Schema | None = None
     reader = QueryParser()
 
-    def parse(resource: Resource, segment: str, raw: str, strict: bool) -> ParsedParameters:  # noqa: FBT001 - called for each request
+    def parse(schema: Schema, segment: str, raw: str, strict: bool) -> ParsedParameters:  # noqa: FBT001 - called for each request
         nonlocal known, reader
-        if resource is not known:
-            known, reader = resource, make(resource)
+        if schema is not known:
+            known, reader = schema, make(schema)
             cache.clear()
         key = (segment, raw, strict)
         parsed = cache.get(key)
