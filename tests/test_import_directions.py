@@ -38,12 +38,12 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             derived_companies file_set proposal
             mapping
             formats
-            fields text values
+            fields isolation text values
             batches
         """,
         "service.reading.formats": """
             openers
-            csv file_format parquet
+            csv file_format parquet workbook
             json table
             geometry
         """,
@@ -69,6 +69,7 @@ RESERVED: Final = {
     "uvloop": {"commands", "server"},
     "redis": {"access"},
     "pyarrow": {"commands", "reading"},
+    "python_calamine": {"reading"},
 }
 # The engine only computes: no files, no HTTP, no clock, no await.
 NOT_IN_ENGINE: Final = {"aiohttp", "asyncio", "datetime", "http", "io", "mmap", "os", "pathlib", "socket", "time"}
