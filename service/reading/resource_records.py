@@ -70,7 +70,7 @@ class _OpenedText:
         self._typed = TYPED_READERS.get(form.name) if mapping == NO_MAPPING else None
         if self._typed is None:
             finds = partial(has_columns, mapping=mapping, resource=held)
-            self._file = open_file(text, form, delimiter=mapping.delimiter, finds=finds)
+            self._file = open_file(text, form, delimiter=mapping.delimiter, sheet=mapping.sheet, finds=finds)
 
     def has_companies(self) -> bool:
         """Return whether it has an array of companies beside that of the stores."""

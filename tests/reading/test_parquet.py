@@ -348,11 +348,13 @@ def test_the_process_ends_with_the_one_that_needs_it(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_a_reader_that_dies_is_an_error_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     for code, how in (
-        ("import os; os.kill(os.getpid(), 11)", "was killed by SIGSEGV"),
-        ("exit(3)", "exited with code 3"),
+        ("import os; os.kill(os.getpid(), 11)", "its reader was killed by SIGSEGV"),
+        ("import os; os.abort()", "its reader was killed by SIGABRT"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", "it takes too much time"),
+        ("exit(3)", "its reader exited with code 3"),
     ):
         start = (sys.executable, "-c", code)
         monkeypatch.setattr(file_reader, "module_command", lambda _, start=start: start)
         with pytest.raises(FileError) as error:
             ParquetFile(WHOLE)
-        assert error.value.why == f"not a Parquet file that can be read: its reader {how}"
+        assert error.value.why == f"not a Parquet file that can be read: {how}"

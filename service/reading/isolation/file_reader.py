@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from signal import Signals
+from signal import SIGABRT, SIGXCPU, Signals
 from subprocess import DEVNULL, PIPE, Popen
 from typing import IO, Final, Generic, TypeVar, cast
 from weakref import finalize
@@ -18,6 +18,7 @@ _Opened = TypeVar("_Opened", bound=msgspec.Struct)
 _Part = TypeVar("_Part", bound=msgspec.Struct)
 # No more threads than are used.
 _SETTINGS: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+_TOO_MUCH_TIME: Final = "it takes too much time"
 
 
 class ReaderProgram(msgspec.Struct, Generic[_Opened, _Part], frozen=True):
@@ -28,7 +29,7 @@ class ReaderProgram(msgspec.Struct, Generic[_Opened, _Part], frozen=True):
     opened      the type of its first message
     part        that of the others, but for those that all programs have
     settings    environment variables
-    crashes     what signals mean that end it
+    aborted     what is said of a file if it aborts; by default, that it did
     """
 
     module: str
@@ -36,7 +37,7 @@ class ReaderProgram(msgspec.Struct, Generic[_Opened, _Part], frozen=True):
     opened: type[_Opened]
     part: type[_Part]
     settings: Mapping[str, str] = {}
-    crashes: Mapping[Signals, str] = {}
+    aborted: str | None = None
 
 
 class FileReader(Generic[_Opened, _Part]):
@@ -79,11 +80,12 @@ class FileReader(Generic[_Opened, _Part]):
         return message
 
     def _ended(self) -> FileError:
-        code = self._process.wait()
-        signal = Signals(-code) if code < 0 else None
-        how = f"was killed by {signal.name}" if signal else f"exited with code {code}"
-        why = self._program.crashes.get(signal) if signal else None
-        return FileError(f"{self._program.unreadable}: {why or f'its reader {how}'}")
+        code, program = self._process.wait(), self._program
+        if code == -SIGABRT and program.aborted:
+            return FileError(program.aborted)
+        how = f"was killed by {Signals(-code).name}" if code < 0 else f"exited with code {code}"
+        why = _TOO_MUCH_TIME if code == -SIGXCPU else f"its reader {how}"
+        return FileError(f"{program.unreadable}: {why}")
 
 
 def _end(process: Popen[bytes]) -> None:

@@ -25,6 +25,7 @@ class StoresTable(msgspec.Struct, frozen=True):
 
     encoding: str | None = None
     delimiter: str | None = None
+    sheet: str | None = None
     decimal: str = "."
     date: str | list[str] = []
     time_zone: str | None = None
@@ -109,6 +110,7 @@ class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):
     """The mapping of the records of a file to those of a resource.
 
     fields     the fields that are not taken by their names
+    sheet      that of a workbook; None for the first one
     dates      the formats of dates; none for those of the data format
     time_zone  the zone of date-times without an offset; None for UTC
     no_value   the texts that mean "no value", in lower case
@@ -117,6 +119,7 @@ class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):
     fields: Mapping[str, FieldMapping] = {}
     encoding: str | None = None
     delimiter: str | None = None
+    sheet: str | None = None
     decimal: str = "."
     dates: tuple[str, ...] = ()
     time_zone: tzinfo | None = None

@@ -130,6 +130,7 @@ def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
         fields={name: parse_entry(entry, known[name], f"{key_path}.fields.{name}") for name, entry in entries},
         encoding=table.encoding,
         delimiter=table.delimiter,
+        sheet=table.sheet,
         decimal=table.decimal,
         dates=parse_date_formats(table.date, f"{key_path}.date"),
         time_zone=None if table.time_zone is None else find_time_zone(table.time_zone, f"{key_path}.time_zone"),

@@ -123,11 +123,11 @@ REFUSED = [
     ),
     (
         "[stores]\nx = 1",
-        "stores.x: unknown key; the keys are encoding, delimiter, decimal, date, time_zone, no_value, fields",
+        "stores.x: unknown key; the keys are encoding, delimiter, sheet, decimal, date, time_zone, no_value, fields",
     ),
     (
         '[stores]\nfrom = "companies"',
-        "stores.from: unknown key; the keys are encoding, delimiter, decimal, date, time_zone, no_value, fields",
+        "stores.from: unknown key; the keys are encoding, delimiter, sheet, decimal, date, time_zone, no_value, fields",
     ),
     (
         '[companies]\nfrom = "store"',

@@ -17,15 +17,13 @@ from service.reading.formats.csv.dialect import (
     separator_line,
     skip_blank_rows,
 )
-from service.reading.formats.table.missing_header import find_data
+from service.reading.formats.table.missing_header import check_names
 from service.reading.formats.table.rows import Row, Rows
 from service.reading.formats.table.table_file import Finds, TableFile, finds_nothing
 from service.reading.text.decompression import count_line_breaks
-from service.texts import truncate
 
 _LINE_ENDS: Final = (b"\n", b"\r")
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)")
-_INSERT_HEADER: Final = "insert a header line above it, with the names of the columns"
 
 
 class CsvFile(TableFile):
@@ -34,12 +32,10 @@ class CsvFile(TableFile):
     def __init__(self, text: bytes, delimiter: str, assumed: Sequence[str] = ()) -> None:
         """Read the header. Raises FileError."""
         self._text, self.delimiter, self.total = text, delimiter, len(text)
-        self._start = _skip_to_header(text, delimiter)
-        self._first_line = 1 + count_line_breaks(text, 0, self._start)
         super().__init__(assumed)
 
     def _rows(self) -> Iterator[Rows]:
-        stream = RowStream(self._text, self.delimiter, start=self._start, line=self._first_line)
+        stream = _open_rows(self._text, self.delimiter)
         size = 1  # the header, which may be all that is needed
         while (read := stream.read(size)).rows:
             yield read
@@ -76,13 +72,10 @@ def _open_undeclared(content: bytes, finds: Finds) -> CsvFile:
 def _check_header(text: bytes, delimiters: Iterable[str]) -> None:
     """Raise FileError if the first row of a text has data instead of names, with one of some delimiters."""
     for delimiter in delimiters:
-        start = _skip_to_header(text, delimiter)
-        rows: Sequence[Row] = ()
+        rows = Rows([], [])
         with suppress(FileError):
-            rows = RowStream(text, delimiter, start=start).read(BATCH_SIZE).rows
-        if rows and (value := find_data(rows[0], rows[1:])) is not None:
-            why = f"the first line looks like data ({truncate(value)!r}): {_INSERT_HEADER}"
-            raise FileError(why, 1 + count_line_breaks(text, 0, start))
+            rows = _open_rows(text, delimiter).read(BATCH_SIZE)
+        check_names(rows)
 
 
 def _finds(text: bytes, finds: Finds, delimiter: str) -> bool:
@@ -92,8 +85,9 @@ def _finds(text: bytes, finds: Finds, delimiter: str) -> bool:
         return False
 
 
-def _skip_to_header(text: bytes, delimiter: str) -> int:
-    """Return the offset after a line that declares the delimiter, and after blank rows: there may be millions."""
+def _open_rows(text: bytes, delimiter: str) -> RowStream:
+    """Return the rows after a line that declares the delimiter, and after blank rows: there may be millions."""
     line = _LINE.match(text) if separator_line(text) else None
     encoded = delimiter.encode()
-    return skip_blank_rows(text, encoded if len(encoded) == 1 else b"", line.end() if line else 0)
+    start = skip_blank_rows(text, encoded if len(encoded) == 1 else b"", line.end() if line else 0)
+    return RowStream(text, delimiter, start=start, line=1 + count_line_breaks(text, 0, start))
