@@ -38,7 +38,8 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             derived_companies file_set proposal
             mapping
             formats
-            fields isolation text values
+            fields text values
+            isolation
             batches
         """,
         "service.reading.formats": """

@@ -9,7 +9,8 @@ from service.reading.formats.table.rows import Row
 
 UNREADABLE: Final = "not a workbook that can be read"
 TOO_MUCH_MEMORY: Final = (
-    f"{UNREADABLE}: it takes too much memory; delete cells that are far below the table, or far to the right of it"
+    f"{UNREADABLE}: it takes too much memory; delete cells that are far below the table, or far to the right of it;"
+    " if there are none, save the sheet as CSV"
 )
 
 
