@@ -211,7 +211,9 @@ def test_a_truncated_last_record_is_refused_in_every_dialect(tmp_path: Path) -> 
         assert "truncated" in load_stores(tmp_path, text.encode()).report.errors[0].why
 
 
-@pytest.mark.parametrize("ignored", ["geojson", "ndgeojson", "parquet", "geoparquet.zst", "tsv", "tab.gz", "txt"])
+@pytest.mark.parametrize(
+    "ignored", ["geojson", "ndgeojson", "parquet", "geoparquet.zst", "tsv", "tab.gz", "txt", "xlsx"]
+)
 @pytest.mark.parametrize("read", ["csv", "json", "jsonl", "ndjson"])
 def test_files_in_formats_that_were_always_ignored_are_so_beside_one_that_never_was(
     tmp_path: Path, read: str, ignored: str
@@ -225,6 +227,8 @@ def test_a_text_beside_a_file_in_another_format_is_ignored(tmp_path: Path) -> No
     files = {"companies.csv": COMPANIES_FILE, "stores.tsv": b"", "stores.geojson": b"[]"}
     assert load_files(tmp_path, files).report.errors[0].why == "expected a GeoJSON feature collection"
     (tmp_path / "stores.geojson").unlink()
+    assert "header" in load(tmp_path).report.errors[0].why
+    (tmp_path / "stores.xlsx").touch()
     assert "header" in load(tmp_path).report.errors[0].why
     (tmp_path / "stores.tab").touch()
     assert "several" in load(tmp_path).report.errors[0].why

@@ -77,7 +77,10 @@ def test_errors_are_not_cached() -> None:
 
 
 def test_each_operation_has_its_own_parameters_and_its_own_cache() -> None:
-    stores, none = parser("/stores", lambda _: QueryParser(STORES)), parser("/companies/{company_id}", lambda _: QueryParser())
+    stores, none = (
+        parser("/stores", lambda _: QueryParser(STORES)),
+        parser("/companies/{company_id}", lambda _: QueryParser()),
+    )
     with pytest.raises(UnprocessableContent):
-        stores("", "limit=0", False)
-    assert none("", "limit=0", False).query.limit == 1000
+        stores(NO_ATTRIBUTES, "", "limit=0", False)
+    assert none(NO_ATTRIBUTES, "", "limit=0", False).query.limit == 1000

@@ -9,8 +9,10 @@ from service.reading.formats.file_format import COMPRESSIONS, FORMATS, TEXT_RANK
 
 _MIN_SIMILARITY: Final = 0.75  # that of `companies` and `company`; `stores` and `stops` are less similar
 _SHOWN: Final = 3  # names
-_CSV: Final = "CSV UTF-8 (comma delimited)"
-_OTHER_FORMATS: Final = frozenset({"xls", "xlsx", "ods", "xml", "db", "sqlite"})
+_CSV: Final = ("csv", "CSV UTF-8 (comma delimited)")
+_WORKBOOK: Final = ("xlsx", "an Excel workbook (.xlsx)")
+# Formats that are not read, with the extension and the name of one that is.
+_CONVERSIONS: Final = {"xls": _WORKBOOK, "xlsb": _WORKBOOK, "xml": _CSV, "db": _CSV, "sqlite": _CSV}
 _OTHER_COMPRESSIONS: Final = frozenset({"bz2", "xz", "zip", "7z", "rar", "tar", "tgz", "br", "lz4", "zstd"})
 
 
@@ -23,7 +25,7 @@ def suggest_file_name(names: Iterable[str], expected: str) -> str:
 def suggest_other_files(names: Iterable[str], expected: str, others: Iterable[str]) -> str:
     """Return what to do if the records are in a data file of another name, which is not like `others`; "" for none."""
     unlike = [name for name in names if not any(_is_similar(name, other) for other in others)]
-    found = [repr(file.name) for file in data_files(unlike) if file.format.rank < TEXT_RANK]
+    found = [repr(file.name) for file in data_files(unlike) if file.format.rank != TEXT_RANK]
     if not found:
         return ""
     which = f"one of {', '.join(found[:_SHOWN])}{', …' * (len(found) > _SHOWN)}" if len(found) > 1 else found[0]
@@ -32,7 +34,8 @@ def suggest_other_files(names: Iterable[str], expected: str, others: Iterable[st
 
 def suggest_conversion(name: str) -> str:
     """Return what to do with a file of a format that is not read, such as a spreadsheet; "" for another."""
-    return f"save it as {_CSV}" if name.casefold().endswith(tuple(f".{each}" for each in _OTHER_FORMATS)) else ""
+    conversion = _CONVERSIONS.get(name.rpartition(".")[2].casefold())
+    return f"save it as {conversion[1]}" if conversion else ""
 
 
 def _is_similar(name: str, expected: str) -> bool:
@@ -50,6 +53,6 @@ def _correction(name: str, expected: str) -> str:
         return f"found {name!r}: the name must be {correct}" + (", in lower case" if name.casefold() == correct else "")
     if extension in _OTHER_COMPRESSIONS:
         return f"found {name!r}: unpack it, or compress it with gzip (.gz) or Zstandard (.zst)"
-    if extension in _OTHER_FORMATS:
-        return f"found {name!r}: save it as {_CSV}, and name it {expected}.csv"
+    if conversion := suggest_conversion(name):
+        return f"found {name!r}: {conversion}, and name it {expected}.{_CONVERSIONS[extension][0]}"
     return "" if extension else f"found {name!r}: add the format to the name, as in {expected}.csv{compression}"

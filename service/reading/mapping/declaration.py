@@ -31,6 +31,7 @@ class StoresTable(msgspec.Struct, frozen=True):
     quote: str = '"'
     skip_lines: int = 0
     columns: list[str] | None = None
+    sheet: str | None = None
     trim: bool = False
     decimal: str = "."
     date: str | list[str] = []

@@ -29,6 +29,7 @@ def parse_table_options(table: StoresTable, key_path: str) -> TableOptions:
         quotes=_QUOTES[table.quote],
         skip_lines=table.skip_lines,
         columns=tuple(table.columns or ()),
+        sheet=table.sheet,
         cleaning=Cleaning(table.trim, _repair(table.repair, f"{key_path}.repair")),
     )
 

@@ -2,11 +2,13 @@
 
 import codecs
 import gzip
+import struct
 import sys
 import zlib
 from collections.abc import Callable, Mapping
 from io import BytesIO
 from typing import IO, Any, Final
+from zipfile import BadZipFile
 
 from service.reading.batches.diagnostics import FileError
 from service.reading.text.decoding import (
@@ -29,6 +31,19 @@ MAX_RATIO: Final = 200
 _CHUNK: Final = 2**20
 _LONGEST_MARK: Final = 4  # bytes, that of UTF-32
 _OPENERS: Final[Mapping[str, Callable[[BytesIO], Any]]] = {"gz": gzip.open, "zst": zstd.open}
+
+# zipfile raises all of these for damaged archives.
+ZIP_DAMAGE: Final = (
+    BadZipFile,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
 
 
 def plain_text(stored: bytes, compression: str | None, encoding: str | None = None) -> bytes:

@@ -14,6 +14,7 @@ class TableOptions(msgspec.Struct, frozen=True):
     quotes      whether double quotes enclose cells of CSV
     skip_lines  the lines above the table, of a sheet its rows
     columns     the names of the columns of a table without a header; none if it has one
+    sheet       that of a workbook; None for the first one
     cleaning    how cells are cleaned: those of other formats, too
     """
 
@@ -21,6 +22,7 @@ class TableOptions(msgspec.Struct, frozen=True):
     quotes: bool = True
     skip_lines: int = 0
     columns: tuple[str, ...] = ()
+    sheet: str | None = None
     cleaning: Cleaning = Cleaning()
 
 
