@@ -27,9 +27,9 @@ def mapping(data: Path, **values: Any) -> None:
     settings = make_settings(values)
     check_read_options(settings)
     found = read_data_set(data, options=settings.read_options)
-    file = found.files.get(STORES.name)
-    if file is None:
+    if STORES.name not in found.files:
         raise click.ClickException("\n".join(map(str, found.errors)))
+    file = found.files[STORES.name][0]
     derives = found.derives_companies or COMPANIES.name not in found.files
     encoding = settings.encoding if file.format.is_csv else ""
     try:

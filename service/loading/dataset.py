@@ -22,7 +22,7 @@ from service.progress import Progress, silent
 from service.read_options import AS_FOUND, ReadOptions
 from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode, FileError
 from service.reading.file_set.data_files import FileSet, StoredFile, read_data_set
-from service.reading.resource_records import read_records
+from service.reading.resource_records import RecordReader
 from service.texts import printable
 
 _VERSION_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
@@ -128,33 +128,41 @@ def _compile(  # noqa: PLR0913 - what a file depends on
     progress: Progress,
     spools: Spools | None,
 ) -> Compiler | None:
-    """Return the compiled records of a file; None if it cannot be used, which adds an error to `files`."""
-    file = files.files.pop(resource.name, None)
-    if file is None:
+    """Return the compiled records of files; None if one cannot be used, which adds an error to `files`."""
+    stored = files.files.pop(resource.name, None)
+    if stored is None:
         return None
-    compiler = Compiler(resource, file=file.name, companies=companies, as_of=files.as_of, spools=spools)
-    try:
-        found = _read(file, files, compiler, progress)
-    except FileError as error:
-        if (diagnostic := error.diagnostic(file.name)) not in files.errors:  # both are read from one file
-            files.errors.append(diagnostic)
+    compiler = Compiler(resource, file=stored[0].name, companies=companies, as_of=files.as_of, spools=spools)
+    reader, is_complete = RecordReader(resource, files), True
+    for file in stored:
+        try:
+            found = _read(file, files, reader, compiler, progress)
+        except FileError as error:
+            is_complete = False
+            if (diagnostic := error.diagnostic(file.name)) not in files.errors:  # both are read from one file
+                files.errors.append(diagnostic)
+            continue
+        if found:
+            assumed.append(f"{printable(file.name)}: {'; '.join(found)}")
+    if not is_complete:
         return None
-    if found:
-        assumed.append(f"{printable(file.name)}: {'; '.join(found)}")
+    compiler.close()
     return compiler
 
 
-def _read(file: StoredFile, files: FileSet, compiler: Compiler, progress: Progress) -> Sequence[str]:
+def _read(
+    file: StoredFile, files: FileSet, reader: RecordReader, compiler: Compiler, progress: Progress
+) -> Sequence[str]:
     """Read the records of a file; return what was assumed about it."""
-    records = read_records(file, compiler.resource, files)
+    compiler.begin(file.name)
+    earlier, records = compiler.records, reader.read(file)
     for batch in records.batches:
         compiler.add(batch)
         progress(f"Reading {printable(file.name)}", batch.done, batch.total)
     if file.listing is not None and not (files.derives_companies and compiler.resource.name == COMPANIES.name):
-        file.listing.check_records(compiler.records)
+        file.listing.check_records(compiler.records - earlier)
     if records.unterminated is not None:
         compiler.warn(Diagnostic("unterminated", file.name, records.unterminated, None, None, None, _UNTERMINATED))
-    compiler.close()
     return [*records.assumed, *describe_as_of(compiler.as_of)]
 
 

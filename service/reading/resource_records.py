@@ -9,7 +9,7 @@ import msgspec
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batches.batch import Batch
 from service.reading.batches.record_file import RecordFile
-from service.reading.derived_companies import NAME_COLUMN, OWNERS, companies_of_owners, distinct_companies
+from service.reading.derived_companies import NAME_COLUMN, OWNERS, DistinctCompanies, companies_of_owners
 from service.reading.fields.by_name import columns_by_name
 from service.reading.file_set.data_files import FileSet, StoredFile
 from service.reading.formats.file_format import FileFormat
@@ -17,7 +17,7 @@ from service.reading.formats.json.typed_reader import has_array
 from service.reading.formats.openers import TYPED_READERS, format_of, open_file
 from service.reading.formats.table.table_file import Finds
 from service.reading.mapping.column_names import has_columns
-from service.reading.mapping.declaration import NO_MAPPING, DataMapping, ResourceMapping
+from service.reading.mapping.declaration import NO_MAPPING, ResourceMapping
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.text.decompression import assumed_encoding, count_line_breaks
 
@@ -38,20 +38,37 @@ class Records(msgspec.Struct, frozen=True, eq=False):
     unterminated: int | None = None
 
 
-def read_records(file: StoredFile, resource: Resource, data: FileSet) -> Records:
-    """Return the records of a resource in a file of a data set. Raises FileError."""
-    held = data.mapping.schema.stores if data.derives_companies else resource
-    own = data.mapping.of(held)
-    text = file.format.content(file.stored, file.compression, data.encoding or own.encoding)
-    form = format_of(text, file.format, held)
-    opened = _OpenedText(text, form, own, held, data.as_of)
-    if not data.derives_companies or opened.has_companies():
-        records = opened.records(own, resource)
-    elif resource.name == STORES.name:
-        records = _without_name(opened.records(own, resource))
-    else:
-        return _derived_companies(opened, data.mapping, resource)
-    return Records(records.batches, [*_encoding(file), *records.assumed], _unterminated(form, text))
+class RecordReader:
+    """Reads the records of a resource in the files of a data set, one file after the other."""
+
+    def __init__(self, resource: Resource, data: FileSet) -> None:
+        self._resource, self._data = resource, data
+        self._held = data.mapping.schema.stores if data.derives_companies else resource
+        self._derived = DistinctCompanies(resource)
+
+    def read(self, file: StoredFile) -> Records:
+        """Return the records in a file. Raises FileError."""
+        resource, data, held = self._resource, self._data, self._held
+        own = data.mapping.of(held)
+        text = file.format.content(file.stored, file.compression, data.encoding or own.encoding)
+        form = format_of(text, file.format, held)
+        opened = _OpenedText(text, form, own, held, data.as_of)
+        if not data.derives_companies or opened.has_companies():
+            records = opened.records(own, resource)
+        elif resource.name == STORES.name:
+            records = _without_name(opened.records(own, resource))
+        else:
+            return self._derive_companies(opened)
+        return Records(records.batches, [*_encoding(file), *records.assumed], _unterminated(form, text))
+
+    def _derive_companies(self, stores: "_OpenedText") -> Records:
+        """Return the companies of stores, but those of earlier files."""
+        mapping = self._data.mapping
+        if mapping.derives_companies:
+            companies = stores.records(mapping.companies, self._resource, by_name=False)
+            return Records(self._derived.of(companies.batches), (_IN_MAPPING,))
+        owners = stores.records(mapping.stores.only(COMPANIES.identifier), OWNERS)
+        return Records(self._derived.of(companies_of_owners(owners.batches)), (_IN_COLUMN,))
 
 
 def open_records(file: StoredFile, finds: Finds, encoding: str = "") -> RecordFile:
@@ -82,15 +99,6 @@ class _OpenedText:
             return Records(self._typed(self._text, resource))
         mapped = MappedRecords(self._file, mapping, resource, by_name=by_name, as_of=self._as_of)
         return Records(mapped.batches(), mapped.assumed)
-
-
-def _derived_companies(stores: _OpenedText, mapping: DataMapping, resource: Resource) -> Records:
-    """Return the companies of stores, as a resource."""
-    if mapping.derives_companies:
-        companies = stores.records(mapping.companies, resource, by_name=False)
-        return Records(distinct_companies(companies.batches, resource), (_IN_MAPPING,))
-    owners = stores.records(mapping.stores.only(COMPANIES.identifier), OWNERS)
-    return Records(distinct_companies(companies_of_owners(owners.batches), resource), (_IN_COLUMN,))
 
 
 def _without_name(stores: Records) -> Records:

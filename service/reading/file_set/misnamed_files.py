@@ -1,11 +1,13 @@
 """Find files that probably hold the records of a data set, but have the wrong name or format."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from service.reading.file_set.file_names import data_files
+from service.reading.file_set.declared_files import patterns_of
+from service.reading.file_set.file_names import data_files, parse_name
 from service.reading.formats.file_format import COMPRESSIONS, FORMATS, TEXT_RANK
+from service.reading.mapping.toml_text import array
 
 _MIN_SIMILARITY: Final = 0.75  # that of `companies` and `company`; `stores` and `stops` are less similar
 _SHOWN: Final = 3  # names
@@ -16,10 +18,24 @@ _CONVERSIONS: Final = {"xls": _WORKBOOK, "xlsb": _WORKBOOK, "xml": _CSV, "db": _
 _OTHER_COMPRESSIONS: Final = frozenset({"bz2", "xz", "zip", "7z", "rar", "tar", "tgz", "br", "lz4", "zstd"})
 
 
-def suggest_file_name(names: Iterable[str], expected: str) -> str:
-    """Return what to do with the first file that is probably meant as `expected`, such as `stores`; "" for none."""
+def suggest_file_name(names: Sequence[str], expected: str) -> str:
+    """Return what to do with the files that are probably meant as `expected`, such as `stores`; "" for none."""
+    if several := similar_files(names, expected):
+        found = ", ".join(map(repr, several[:_SHOWN])) + ", …" * (len(several) > _SHOWN)
+        return f"found {found}: name one {expected}, or {suggest_patterns(patterns_of(several, names), expected)}"
     corrections = (_correction(name, expected) for name in names if _is_similar(name, expected))
     return next(filter(None, corrections), "")
+
+
+def similar_files(names: Sequence[str], expected: str) -> list[str]:
+    """Return the data files that are probably meant as those of `expected`, if they are several."""
+    similar = [name for name in names if parse_name(name) is not None and _is_similar(name, expected)]
+    return similar if len(similar) > 1 else []
+
+
+def suggest_patterns(patterns: Sequence[str], expected: str) -> str:
+    """Return how a mapping declares several files."""
+    return f"declare files = {array(patterns)} in [{expected}] of mapping.toml"
 
 
 def suggest_other_files(names: Iterable[str], expected: str, others: Iterable[str]) -> str:

@@ -25,6 +25,7 @@ class FileTable(msgspec.Struct, frozen=True):
 class StoresTable(msgspec.Struct, frozen=True):
     """The keys of `[stores]`."""
 
+    files: list[str] | None = None
     encoding: str | None = None
     repair: str | None = None
     delimiter: str | None = None
@@ -172,8 +173,13 @@ NO_MAPPING: Final = ResourceMapping()
 
 
 class DataMapping(msgspec.Struct, frozen=True, kw_only=True):
-    """The mapping of a data set; `derives_companies` if the companies are derived from the records of stores."""
+    """The mapping of a data set.
 
+    files              by resource: patterns of the names of its files, if it need not have just one
+    derives_companies  whether the companies are derived from the records of stores
+    """
+
+    files: Mapping[str, tuple[str, ...]] = {}
     stores: ResourceMapping = ResourceMapping()
     companies: ResourceMapping = ResourceMapping()
     derives_companies: bool = False

@@ -1,6 +1,6 @@
 """Check the options of a mapping: encodings, formats of dates, time zones."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from encodings.aliases import aliases
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
@@ -10,6 +10,7 @@ from service.reading.mapping.declaration import StoresTable
 from service.reading.text.decoding import parse_encoding
 from service.reading.values.date_formats import RFC_3339, parse_date_format
 from service.suggestion import did_you_mean
+from service.texts import truncate
 
 _DECIMALS: Final = (".", ",")
 _MAX_FORMATS: Final = 20  # of dates, each of which is tried with each text
@@ -35,6 +36,15 @@ def parse_date_formats(declared: str | Iterable[str], key_path: str) -> tuple[st
         except ValueError as error:
             raise FileError(f"{key_path}: {each!r}: {error}") from None
     return formats
+
+
+def parse_patterns(patterns: Sequence[str], key_path: str) -> tuple[str, ...]:
+    """Return the declared patterns of names of files. Raises FileError if one is a path, or if there is none."""
+    if not patterns or not all(patterns):
+        raise FileError(f'{key_path}: expected names of files, as in ["stores-*.csv"]')
+    if path := next((each for each in patterns if set(each) & set("/\\\0")), None):
+        raise FileError(f"{key_path}: {truncate(path)!r} is a path: expected names of files beside each other")
+    return tuple(patterns)
 
 
 def find_time_zone(name: str, key_path: str) -> ZoneInfo:
