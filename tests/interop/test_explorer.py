@@ -218,13 +218,14 @@ def test_values_that_differ_for_filters_are_chosen_one_by_one(visits: Any, tmp_p
 
 def test_attributes_are_shown_filtered_and_columns(visits: Any, tmp_path: Path) -> None:
     stores = [
-        store("s1", name="One", attributes={"services": ["wifi", "parking"], "drive": True, "web": "https://one.example/"}),
-        store("s2", name="Two", attributes={"services": ["wifi"], "drive": False}),
+        store("s1", name="One", service="wifi;parking", through=True, site="https://one.example/"),
+        store("s2", name="Two", service="wifi", through=False),
         store("s3", name="Three"),
     ]
     write_directory(tmp_path / "data", stores)
     (tmp_path / "data" / "mapping.toml").write_text(
-        '[stores.attributes]\nservices = {kind = "list"}\ndrive = {kind = "flag"}\nweb = {kind = "url"}\n'
+        '[stores.attributes]\nservices = {from = "service", kind = "list"}\n'
+        'drive = {from = "through", kind = "flag"}\nweb = {from = "site", kind = "url"}\n'
     )
     with serving("--data", tmp_path / "data", "--cache", tmp_path / "cache", "--no-auth") as service:
         visit = visits(service.address).open("/explorer#store=s1")
