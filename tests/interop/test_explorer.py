@@ -249,6 +249,17 @@ def test_attributes_are_shown_filtered_and_columns(visits: Any, tmp_path: Path) 
         visit.page.get_by_role("button", name="Remove Drive: No").wait_for()
 
 
+def test_without_attributes_their_declaration_is_not_requested(visits: Any, data: Path, tmp_path: Path) -> None:
+    with serving("--data", data, "--cache", tmp_path, "--no-auth") as service:
+        visit = visits(service.address)
+        requested = list[str]()
+        visit.page.on("request", lambda request: requested.append(request.url))
+        visit.open("/explorer").wait("122 stores found")
+        visit.page.wait_for_load_state("networkidle")
+        assert f"{service.address}/companies?limit=1&fields=company_id" in requested
+        assert f"{service.address}/openapi.json" not in requested
+
+
 def test_values_of_the_data_are_text(go: Go) -> None:
     visit = go("/explorer?country=US#store=evil")
     visit.wait("1 store found")
