@@ -2,7 +2,7 @@
 
 /** What the name of an attribute begins with in parameters. */
 export const PREFIX = "attributes.";
-// Those that have a menu: a value of another kind is seldom that of many stores.
+// Those that have a menu: a value of another kind is rarely that of many stores.
 const WITH_MENU = ["text", "flag", "list"];
 const FORMATS = { uri: "url", date: "date" };
 const KINDS = { string: "text", number: "number", boolean: "flag", array: "list" };
