@@ -72,7 +72,7 @@ def _parameters(_: Pipeline, __: Loopback) -> Prepare:
 def _parameters_cached(pipeline: Pipeline, _: Loopback) -> Prepare:
     for target in pipeline.targets:
         pipeline.parsed(target)
-    return lambda target: partial(pipeline.parse, target.segment, target.query, False)
+    return lambda target: partial(pipeline.parse, NO_ATTRIBUTES, target.segment, target.query, False)
 
 
 def _identify(pipeline: Pipeline, _: Loopback) -> Prepare:
