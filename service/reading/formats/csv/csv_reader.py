@@ -19,18 +19,15 @@ from service.reading.formats.csv.dialect import (
     separator_line,
     skip_blank_rows,
 )
-from service.reading.formats.table.missing_header import find_data
+from service.reading.formats.table.missing_header import MissingHeader, find_data
 from service.reading.formats.table.rows import Row, Rows
 from service.reading.formats.table.table_file import Finds, TableFile, finds_nothing
 from service.reading.formats.table.table_options import NO_OPTIONS, TableOptions
 from service.reading.text.decompression import count_line_breaks
-from service.texts import counted, truncate
+from service.texts import counted
 
 _LINE_ENDS: Final = (b"\n", b"\r")
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)")
-_INSERT_HEADER: Final = (
-    "insert a header line above it, with the names of the columns, or declare columns in mapping.toml"
-)
 _TRUNCATED: Final = "the record that begins here is truncated, or a quote in it is not closed"
 
 
@@ -125,5 +122,4 @@ def _check_header(text: _CsvText, delimiters: Iterable[str]) -> None:
     for delimiter in delimiters if not text.options.columns else ():
         read = text.rows(delimiter).read(BATCH_SIZE)
         if read.rows and (value := find_data(read.rows[0], read.rows[1:])) is not None:
-            why = f"the first line looks like data ({truncate(value)!r}): {_INSERT_HEADER}"
-            raise FileError(why, read.lines[0])
+            raise MissingHeader(read.rows[0], value, read.lines[0])
