@@ -7,7 +7,7 @@ import json
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,12 +49,12 @@ def read_csv(given: bytes) -> None:
 
 
 def read_dialect(given: bytes) -> None:
-    """Read CSV with the delimiter that is found, and with each that is declared."""
+    """Read CSV with the delimiter that is found, and with each that is declared; with quotes and without."""
     read_csv(given)
-    for delimiter in (None, *DELIMITERS):
+    for delimiter, quotes in product((None, *DELIMITERS), (True, False)):
         with suppress(FileError):
             text = plain_text(given, None)
-            file = open_csv(text, options=TableOptions(delimiter=delimiter))
+            file = open_csv(text, options=TableOptions(delimiter=delimiter, quotes=quotes))
             assert file.names[-1]
             _check_numbers(file.batches([file.names[-1]]))
 

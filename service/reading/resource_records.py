@@ -1,6 +1,6 @@
 """Read the records of a stored file, whatever its format, and whether or not a mapping says where its fields are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from functools import partial
 
@@ -16,6 +16,7 @@ from service.reading.formats.file_format import FileFormat
 from service.reading.formats.json.typed_reader import has_array
 from service.reading.formats.openers import TYPED_READERS, format_of, open_file
 from service.reading.formats.table.table_file import Finds
+from service.reading.formats.table.table_options import TableOptions
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.declaration import NO_MAPPING, ResourceMapping
 from service.reading.mapping.mapped_records import MappedRecords
@@ -71,11 +72,16 @@ class RecordReader:
         return Records(self._derived.of(companies_of_owners(owners.batches)), (_IN_COLUMN,))
 
 
-def open_records(file: StoredFile, finds: Finds, encoding: str = "") -> RecordFile:
-    """Return the records of a file by column. Raises FileError."""
+def opener(file: StoredFile, finds: Finds, encoding: str = "") -> Callable[[TableOptions], RecordFile]:
+    """Return what opens the records of a file by column, and raises FileError; raise it if there is no text."""
     content = file.format.content(file.stored, file.compression, encoding or None)
-    opened = open_file(content, format_of(content, file.format, STORES), finds=finds)
-    opened.assumed = [*_encoding(file), *opened.assumed]
+    form = format_of(content, file.format, STORES)
+
+    def opened(options: TableOptions) -> RecordFile:
+        found = open_file(content, form, options=options, finds=finds)
+        found.assumed = [*_encoding(file), *found.assumed]
+        return found
+
     return opened
 
 

@@ -2,15 +2,26 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batches.diagnostics import FileError
-from service.reading.file_set.container import Container
+from service.reading.file_set.container import Container, open_container
 from service.reading.file_set.declared_files import declared_files, patterns_of
 from service.reading.file_set.file_names import DataFileName, data_files
-from service.reading.file_set.misnamed_files import suggest_file_name, suggest_other_files, suggest_patterns
+from service.reading.file_set.misnamed_files import alike, suggest_file_name, suggest_other_files, suggest_patterns
 from service.reading.formats.file_format import FORMATS
 from service.reading.mapping.declaration import DataMapping
+
+
+def alike_files(path: Path) -> tuple[str, ...]:
+    """Return the patterns of several files that may all be those of stores; none if there are not several."""
+    try:
+        names = open_container(path).names
+    except FileError:
+        return ()
+    several = alike(names, STORES.name, [COMPANIES.name])
+    return tuple(patterns_of(several, names)) if several else ()
 
 
 class ChosenFiles:

@@ -51,16 +51,21 @@ class FileSet(msgspec.Struct, frozen=True, eq=False):
 
 
 def read_data_set(
-    path: Path, *, options: ReadOptions = AS_FOUND, fingerprint: str | None = None, today: date | None = None
+    path: Path,
+    *,
+    options: ReadOptions = AS_FOUND,
+    fingerprint: str | None = None,
+    today: date | None = None,
+    mapping: DataMapping | None = None,
 ) -> FileSet:
     """Return the files of a folder, of an archive, or a single file; all from what the links of `path` resolve to now.
 
     With the `fingerprint` of an earlier signature, files that changed since then are an error, unless a manifest proves
-    that they belong together. That cannot be proven of a mapping.
+    that they belong together. That cannot be proven of a mapping. A given `mapping` replaces the one that is declared.
 
     Closing dates are compared with the day of `generated_at` in the manifest, else with `today`, both in UTC.
     """
-    found = _read_data_set(path, options, today or utc_today())
+    found = _read_data_set(path, options, today or utc_today(), mapping)
     now = data_signature(path, options)
     proven = now.verifiable and all(file.listing is not None for several in found.files.values() for file in several)
     if fingerprint is not None and now.fingerprint != fingerprint and not proven:
@@ -68,14 +73,14 @@ def read_data_set(
     return found
 
 
-def _read_data_set(path: Path, options: ReadOptions, today: date) -> FileSet:
+def _read_data_set(path: Path, options: ReadOptions, today: date, given: DataMapping | None) -> FileSet:
     culprit: str | Path = path
     try:
         container = open_container(path)
         culprit = MANIFEST
         manifest = parse_manifest(container.read(MANIFEST)) if MANIFEST in container.names else None
         culprit = options.mapping or MAPPING
-        mapping = _read_mapping(container, options)
+        mapping = given or _read_mapping(container, options)
     except FileError as error:
         return FileSet({}, [error.diagnostic(culprit)])
     chosen, generated_at = ChosenFiles(container, mapping), manifest.generated_at if manifest else None

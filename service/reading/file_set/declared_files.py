@@ -35,8 +35,8 @@ def matching(patterns: Iterable[str], names: Iterable[str]) -> list[str]:
 
 def patterns_of(names: Sequence[str], others: Iterable[str]) -> Sequence[str]:
     """Return one pattern that some names match and no others, as `stores-*.csv`; if there is none, the names."""
-    start, end = _common_beginning(names), _common_beginning([name[::-1] for name in names])[::-1]
-    pattern = f"{escape(start)}*{escape(end)}"
+    start, end = common_beginning(names), common_beginning([name[::-1] for name in names])[::-1]
+    pattern = f"{escape(start)}*{escape(''.join(end.partition('.')[1:]))}"
     return [pattern] if start and set(matching([pattern], others)) == set(names) else list(map(escape, sorted(names)))
 
 
@@ -51,6 +51,7 @@ def patterns_in(mapping: Path) -> Sequence[str]:
     return [pattern for each in declared if isinstance(each, list) for pattern in each if isinstance(pattern, str)]
 
 
-def _common_beginning(names: Sequence[str]) -> str:
+def common_beginning(names: Sequence[str]) -> str:
+    """Return the characters with which all names begin."""
     columns = takewhile(lambda characters: len(set(characters)) == 1, zip(*names, strict=False))
     return "".join(characters[0] for characters in columns)

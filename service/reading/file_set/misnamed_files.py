@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from service.reading.file_set.declared_files import patterns_of
+from service.reading.file_set.declared_files import common_beginning, patterns_of
 from service.reading.file_set.file_names import data_files, parse_name
 from service.reading.formats.file_format import COMPRESSIONS, FORMATS, TEXT_RANK
 from service.reading.mapping.toml_text import array
 
 _MIN_SIMILARITY: Final = 0.75  # that of `companies` and `company`; `stores` and `stops` are less similar
+_ENOUGH_ALIKE: Final = 3  # characters at the beginning
 _SHOWN: Final = 3  # names
 _CSV: Final = ("csv", "CSV UTF-8 (comma delimited)")
 _WORKBOOK: Final = ("xlsx", "an Excel workbook (.xlsx)")
@@ -31,6 +32,14 @@ def similar_files(names: Sequence[str], expected: str) -> list[str]:
     """Return the data files that are probably meant as those of `expected`, if they are several."""
     similar = [name for name in names if parse_name(name) is not None and _is_similar(name, expected)]
     return similar if len(similar) > 1 else []
+
+
+def alike(names: Sequence[str], expected: str, others: Sequence[str]) -> Sequence[str]:
+    """Return several data files that are named like `expected`, or that begin alike and are not named like others."""
+    if similar := similar_files(names, expected):
+        return similar
+    found = [file.name for file in data_files(names) if not any(_is_similar(file.name, each) for each in others)]
+    return found if len(found) > 1 and len(common_beginning(found)) >= _ENOUGH_ALIKE else []
 
 
 def suggest_patterns(patterns: Sequence[str], expected: str) -> str:

@@ -34,12 +34,23 @@ _INSERT_HEADER: Final = (
 )
 
 
+class MissingHeader(FileError):
+    """The first row of a table has data instead of names.
+
+    row  its cells
+    """
+
+    def __init__(self, row: Row, value: str, line: int) -> None:
+        """Take the row, one of its values, and its line."""
+        super().__init__(f"the first line looks like data ({truncate(value)!r}): {_INSERT_HEADER}", line)
+        self.row = row
+
+
 def check_names(rows: Rows) -> None:
     """Raise FileError if the first row with a value has data instead of names."""
     first = next((index for index, row in enumerate(rows.rows) if any(row)), None)
     if first is not None and (value := find_data(rows.rows[first], rows.rows[first + 1 :])) is not None:
-        why = f"the first line looks like data ({truncate(value)!r}): {_INSERT_HEADER}"
-        raise FileError(why, rows.lines[first])
+        raise MissingHeader(rows.rows[first], value, rows.lines[first])
 
 
 def find_data(first: Row, others: Sequence[Row]) -> str | None:
