@@ -45,8 +45,11 @@ OF_CONSTANTS = {
     "service.engine.row_csv",
     "service.engine.whole_csv",
     "service.loading.countries",
+    "service.model.attributes",
+    "service.model.features",
     "service.model.openapi",
     "service.reading.fields.field_names",
+    "service.reading.text.cleaning",
 }
 OF_CONSTANTS |= {
     "service.sampling.seeded_random",
@@ -208,6 +211,7 @@ def test_other_bounded_caches_have_the_bounds_of_the_table() -> None:
 
 def test_what_is_cached_of_a_request_is_nothing_to_the_garbage_collector() -> None:
     parse = parsed_parameters.parser("/stores", lambda _: QueryParser(STORES))
+    parse(NO_ATTRIBUTES, "", "", False)  # makes the parser
     gc.collect()
     before = len(gc.get_objects())
     for number in range(200):

@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 document, generated from the operations and the types of responses."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -203,7 +203,7 @@ def _headers(described: Mapping[str, str]) -> dict[str, Any]:
     return {name: _text(text) if text else schema for name, text in described.items()}
 
 
-@cache  # many statuses have the same body type
+@lru_cache(64)  # many statuses have the same body type
 def _schema(*bodies: Any) -> dict[str, Any]:
     schemas, _ = msgspec.json.schema_components(bodies, ref_template=_REFERENCE)
     return {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}}

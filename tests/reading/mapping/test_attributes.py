@@ -6,7 +6,10 @@ from typing import Any
 import orjson
 import pytest
 
+from service.engine.ordered_rows import ordered
+from service.engine.whole_files import WRITERS
 from service.loading.dataset import Loaded, load
+from service.model.query import Query
 from service.reading.batches.diagnostics import FileError
 from service.reading.mapping.mapping_file import parse_mapping
 
@@ -138,3 +141,18 @@ def test_the_data_version_depends_on_what_a_client_can_notice_of_the_declaration
     plain = version('"C"')
     assert version(f'{{ from = "C", {change} }}') != plain
     assert version('{ from = "C", max_length = 5, invalid = "null" }') == plain
+
+
+@pytest.mark.parametrize("ending", ["csv", "ndjson"])
+def test_an_export_can_be_loaded_again(tmp_path: Path, ending: str) -> None:
+    first = loaded(tmp_path, '{ from = "C", kind = "list" }', "C", "a;b", "", "c").dataset
+    assert first is not None
+    again = tmp_path / "again"
+    again.mkdir()
+    resource, query = first.schema.stores, Query()
+    pieces = WRITERS[ending](resource, first.stores, query, ordered(first.stores, query))
+    (again / f"stores.{ending}").write_bytes(b"".join(map(bytes, pieces)))
+    (again / "companies.csv").write_text(COMPANIES)
+    (again / "mapping.toml").write_text('[stores.attributes]\nx = { kind = "list" }\n')
+    second = load(again)
+    assert (second.report.errors, second.dataset and second.dataset.version) == ([], first.version)
