@@ -66,11 +66,12 @@ def load(  # noqa: PLR0913 - what a data set depends on
     """Load the data set of a folder, of an archive or of a single file.
 
     With the `fingerprint` of a data signature, its files must be unchanged since, or have a manifest. The report has
-    all errors. Without a time of the data, stores whose closing dates are before `today` are closed. The records and
-    the tables wait in `spools`. Raises OSError if these cannot be written, and what `progress` raises.
+    all errors. Without a time of the data, stores whose closing dates are before `today` are closed. The files,
+    the records and the tables wait in `spools`. Raises OSError if these cannot be written, and what `progress` raises.
     """
     with _garbage_collector_paused():
-        loaded = _load(read_data_set(path, options=options, fingerprint=fingerprint, today=today), progress, spools)
+        files = read_data_set(path, options=options, fingerprint=fingerprint, today=today, spools=spools)
+        loaded = _load(files, progress)
     return msgspec.structs.replace(loaded, path=path, options=options)
 
 
@@ -90,11 +91,11 @@ def dataset_version(tables: Iterable[Table]) -> str:
     return digest.hexdigest()[:_VERSION_DIGITS]
 
 
-def _load(files: FileSet, progress: Progress, spools: Spools | None) -> Loaded:
+def _load(files: FileSet, progress: Progress) -> Loaded:
     assumed: list[str] = []
-    companies = _compile(COMPANIES, files, companies=None, assumed=assumed, progress=progress, spools=spools)
+    companies = _compile(COMPANIES, files, companies=None, assumed=assumed, progress=progress)
     known = companies.identifiers if companies else None
-    stores = _compile(STORES, files, companies=known, assumed=assumed, progress=progress, spools=spools)
+    stores = _compile(STORES, files, companies=known, assumed=assumed, progress=progress)
     tables = None
     if not files.errors and companies is not None and stores is not None:
         companies_table = _build(companies, None, progress)
@@ -116,20 +117,19 @@ def _load(files: FileSet, progress: Progress, spools: Spools | None) -> Loaded:
     return Loaded(dataset, Report(errors, warnings, totals), *counts, assumed)
 
 
-def _compile(  # noqa: PLR0913 - what a file depends on
+def _compile(
     resource: Resource,
     files: FileSet,
     *,
     companies: AbstractSet[str] | None,
     assumed: list[str],
     progress: Progress,
-    spools: Spools | None,
 ) -> Compiler | None:
     """Return the compiled records of a file; None if it cannot be used, which adds an error to `files`."""
     file = files.files.pop(resource.name, None)
     if file is None:
         return None
-    compiler = Compiler(resource, file=file.name, companies=companies, as_of=files.as_of, spools=spools)
+    compiler = Compiler(resource, file=file.name, companies=companies, as_of=files.as_of, spools=files.spools)
     try:
         found = _read(file, files, compiler, progress)
     except FileError as error:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
+from service.files.mapped_bytes import FileBytes
 from service.reading.batches.batch import BATCH_SIZE
 from service.reading.batches.diagnostics import FileError
 from service.reading.formats.csv.csv_rows import RowStream
@@ -31,7 +32,7 @@ _INSERT_HEADER: Final = "insert a header line above it, with the names of the co
 class CsvFile(TableFile):
     """A CSV text with a known delimiter."""
 
-    def __init__(self, text: bytes, delimiter: str, assumed: Sequence[str] = ()) -> None:
+    def __init__(self, text: FileBytes, delimiter: str, assumed: Sequence[str] = ()) -> None:
         """Read the header. Raises FileError."""
         self._text, self.delimiter, self.total = text, delimiter, len(text)
         self._start = _skip_to_header(text, delimiter)
@@ -50,7 +51,7 @@ class CsvFile(TableFile):
             raise FileError("the last record is truncated", line)
 
 
-def open_csv(content: bytes, *, delimiter: str | None = None, finds: Finds = finds_nothing) -> CsvFile:
+def open_csv(content: FileBytes, *, delimiter: str | None = None, finds: Finds = finds_nothing) -> CsvFile:
     """Return a CSV text with its delimiter: as declared, else as its first line says, else as its header shows.
 
     Raises FileError.
@@ -68,12 +69,12 @@ def open_csv(content: bytes, *, delimiter: str | None = None, finds: Finds = fin
     return file
 
 
-def _open_undeclared(content: bytes, finds: Finds) -> CsvFile:
+def _open_undeclared(content: FileBytes, finds: Finds) -> CsvFile:
     found = find_delimiter(content, partial(_finds, content, finds))
     return CsvFile(content, found, [] if found == COMMA else [DELIMITERS[found]])
 
 
-def _check_header(text: bytes, delimiters: Iterable[str]) -> None:
+def _check_header(text: FileBytes, delimiters: Iterable[str]) -> None:
     """Raise FileError if the first row of a text has data instead of names, with one of some delimiters."""
     for delimiter in delimiters:
         start = _skip_to_header(text, delimiter)
@@ -85,14 +86,14 @@ def _check_header(text: bytes, delimiters: Iterable[str]) -> None:
             raise FileError(why, 1 + count_line_breaks(text, 0, start))
 
 
-def _finds(text: bytes, finds: Finds, delimiter: str) -> bool:
+def _finds(text: FileBytes, finds: Finds, delimiter: str) -> bool:
     try:
         return finds(CsvFile(text, delimiter).names)
     except FileError:
         return False
 
 
-def _skip_to_header(text: bytes, delimiter: str) -> int:
+def _skip_to_header(text: FileBytes, delimiter: str) -> int:
     """Return the offset after a line that declares the delimiter, and after blank rows: there may be millions."""
     line = _LINE.match(text) if separator_line(text) else None
     encoded = delimiter.encode()

@@ -3,10 +3,11 @@
 import csv
 import re
 from collections.abc import Sequence
-from io import BytesIO, TextIOWrapper
+from io import TextIOWrapper
 from itertools import accumulate, islice
 from typing import Final
 
+from service.files.mapped_bytes import FileBytes, open_bytes
 from service.reading.batches.diagnostics import FileError
 from service.reading.formats.table.rows import Rows
 
@@ -17,10 +18,9 @@ _MAX_CELL: Final = 2**31 - 1  # the maximum of the csv module on every platform;
 class RowStream:
     """Reads the rows of a CSV text, from the one that begins at the offset `start` on the line `line`."""
 
-    def __init__(self, text: bytes, delimiter: str, *, start: int = 0, line: int = 1) -> None:
+    def __init__(self, text: FileBytes, delimiter: str, *, start: int = 0, line: int = 1) -> None:
         csv.field_size_limit(_MAX_CELL)
-        self._bytes, self._line = BytesIO(text), line
-        self._bytes.seek(start)
+        self._bytes, self._line = open_bytes(text, start), line
         lines = TextIOWrapper(self._bytes, "utf-8", newline="")
         self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
 

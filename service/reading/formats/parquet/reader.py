@@ -10,6 +10,7 @@ from weakref import finalize
 
 import msgspec
 
+from service.files.mapped_bytes import FileBytes
 from service.own_module import module_command
 from service.reading.batches.diagnostics import FileError
 from service.reading.formats.parquet.messages import (
@@ -39,7 +40,7 @@ class ParquetReader:
     opened  what the file has
     """
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: FileBytes) -> None:
         """Open a file. Raises FileError."""
         environment = {**os.environ, **_SETTINGS}
         self._process = Popen(module_command(_MODULE), stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)  # noqa: S603 - our own
@@ -54,7 +55,7 @@ class ParquetReader:
         while isinstance(message := self._receive(), RowBatch):
             yield message
 
-    def _send(self, *parts: bytes) -> None:
+    def _send(self, *parts: FileBytes) -> None:
         with suppress(BrokenPipeError):  # why it ended is found out when its answer is missing
             self._requests.writelines(parts)
             self._requests.flush()
