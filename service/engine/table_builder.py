@@ -70,6 +70,11 @@ class TableBuilder:
     def __len__(self) -> int:
         return len(self._lengths) // _LENGTH.itemsize
 
+    @property
+    def size(self) -> int:
+        """The number of bytes in spools."""
+        return sum(map(len, (self._rows, self._lengths, *self._keys.values(), *self._texts.values())))
+
     def add(self, rows: bytes, keys: Mapping[str, bytes], texts: Mapping[str, bytes] | None = None) -> None:
         """Append records: a line of JSON for each, empty if it is not served, and their keys, as of `join_keys`.
 

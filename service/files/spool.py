@@ -3,6 +3,8 @@
 The system removes such a file when nothing has it open or mapped: nothing is left of a process that is killed.
 """
 
+import errno
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from mmap import ACCESS_READ
@@ -37,6 +39,12 @@ class Spools:
     def new(self) -> "Spool":
         """Return an empty spool."""
         return Spool(self)
+
+    def require(self, size: int) -> None:
+        """Raise SpoolError if the folder has not so many bytes free, unless they are so few that memory may do."""
+        if size > self.in_memory and (free := shutil.disk_usage(self.folder).free) < size:
+            why = f"temporary files need about {size / 1e6:,.1f} MB here, and only {free / 1e6:,.1f} MB are free"
+            raise SpoolError(errno.ENOSPC, why, str(self.folder))
 
 
 class Spool:

@@ -111,6 +111,11 @@ class Compiler:
         self.records += len(batch.numbers) + len(batch.unreadable)
         self.skipped += len({error.record for error in errors})
 
+    @property
+    def size(self) -> int:
+        """The number of bytes that wait in spools."""
+        return self._builder.size
+
     def warn(self, warning: Diagnostic) -> None:
         """Add a warning that does not belong to a batch."""
         if self.warning_counts.count(warning.code, warning.field):

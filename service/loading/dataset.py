@@ -25,6 +25,8 @@ from service.reading.resource_records import read_records
 from service.texts import printable
 
 _VERSION_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
+_FIRST_PART: Final = 1 / 64  # of a file, by which the size of its records is estimated
+_GROWTH: Final = 1.8  # of spools while they become a table, as measured
 _UNTERMINATED: Final = "the last line has no line ending, as in a truncated file"
 
 
@@ -144,8 +146,12 @@ def _compile(
 def _read(file: StoredFile, files: FileSet, compiler: Compiler, progress: Progress) -> Sequence[str]:
     """Read the records of a file; return what was assumed about it."""
     records = read_records(file, compiler.resource, files)
+    is_first = True
     for batch in records.batches:
         compiler.add(batch)
+        if is_first and batch.done >= _FIRST_PART * batch.total:
+            files.spools.require(int(_GROWTH * compiler.size * batch.total / batch.done))
+            is_first = False
         progress(f"Reading {printable(file.name)}", batch.done, batch.total)
     if file.listing is not None and not (files.derives_companies and compiler.resource is COMPANIES):
         file.listing.check_records(compiler.records)
