@@ -102,7 +102,7 @@ class Compiler:
                 is_valid and flag is True
                 for is_valid, flag in zip(diagnostics.valid, columns[self._flag].values, strict=True)
             ]
-            self._closed_columns.add(batch.watched, is_open, diagnostics)
+            self._closed_columns.add(batch.watched, is_open, diagnostics, len(self._places) - len(is_open))
         self.as_of = batch.as_of or self.as_of
         self._unused_names.add(batch)
         errors = diagnostics.errors
@@ -123,11 +123,14 @@ class Compiler:
 
     def close(self) -> None:
         """Drop records with the identifier of an earlier one, and add what is found out about the whole file."""
+        dropped = set[int]()
         for duplicate in self._builder.drop_duplicates():
+            dropped.add(duplicate.index)
             self._report(duplicate)
+        del self._places  # and with it the text of JSON
         self.errors.sort(key=self._by_record)
         self.errors += self.error_counts.unlisted()
-        unused = (*self._unused_names.warnings(self._file), *self._closed_columns.warnings())
+        unused = (*self._unused_names.warnings(self._file), *self._closed_columns.warnings(dropped))
         for warning in (*parent_warnings(list(self._parents.values()), self.identifiers), *unused):
             self.warn(warning)
         self.warnings.sort(key=lambda warning: (warning.line or 0, warning.record or inf, self._by_record(warning)))
