@@ -5,7 +5,7 @@ sorts without the GIL, while the words of the column before are indexed.
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeAlias
 
@@ -115,10 +115,15 @@ class TableBuilder:
             is_valid = len(mine) > len(ROW_END)
             yield Duplicate(index, identifiers[codes[index]].decode(), is_valid, mine == its)
 
-    def build(self, referenced: Mapping[str, Mapping[bytes, bytes]] | None = None) -> Table:
+    def build(
+        self,
+        referenced: Mapping[str, Mapping[bytes, bytes]] | None = None,
+        progress: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> Table:
         """Return the table, its rows in the default order; the builder cannot be used afterwards.
 
-        `referenced` are more texts to search: field -> key -> the text of the rows with that key.
+        `referenced` are more texts to search: field -> key -> the text of the rows with that key. `progress` gets the
+        number of steps that are done and of all, after each but the last.
         """
         if not self._ranked:
             list(self.drop_duplicates())
@@ -127,6 +132,7 @@ class TableBuilder:
         columns, text = dict[str, Column](), TextIndexBuilder(self._spools)
         with ThreadPoolExecutor(1) as thread:
             for name, ranked in self._ranked_ahead(thread):
+                progress(1 + len(columns), 2 + len(self._fields))
                 columns[name], distinct = self._column(ranked, numbering, filters=self._fields[name])
                 if name in self._texts:
                     texts = rank(self._texts.pop(name), self._spools)

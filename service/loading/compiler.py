@@ -1,6 +1,6 @@
 """Compile batches of records into the rows and keys of a table, and collect errors and warnings."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
 from datetime import date
 from itertools import compress
 from math import inf
@@ -136,12 +136,16 @@ class Compiler:
         self.warnings.sort(key=lambda warning: (warning.line or 0, warning.record or inf, self._by_record(warning)))
         self.warnings += self.warning_counts.unlisted()
 
-    def build(self, companies: Table | None = None) -> Table:
+    def build(
+        self, companies: Table | None = None, progress: Callable[[int, int], None] = lambda _done, _total: None
+    ) -> Table:
         """Return the table of the valid records, and add the warnings about it; nothing can be added afterwards.
 
-        Records are searched by the texts of their companies, too, if there is a table of them.
+        Records are searched by the texts of their companies, too, if there is a table of them. `progress` is that of
+        a table builder.
         """
-        table = self._builder.build(None if companies is None else {COMPANIES.identifier: company_texts(companies)})
+        referenced = None if companies is None else {COMPANIES.identifier: company_texts(companies)}
+        table = self._builder.build(referenced, progress)
         if table.locations is not None:
             for warning in store_warnings(table, table.locations, self._file):
                 self.warn(warning)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -162,10 +163,10 @@ def _read(file: StoredFile, files: FileSet, compiler: Compiler, progress: Progre
 
 
 def _build(compiler: Compiler, companies: Table | None, progress: Progress) -> Table:
-    step, size = f"Indexing {compiler.resource.name}", compiler.records
-    progress(step, 0, size)
-    table = compiler.build(companies)
-    progress(step, size, size)
+    step = f"Indexing {compiler.resource.name}"
+    progress(step, 0, 1)
+    table = compiler.build(companies, partial(progress, step))
+    progress(step, 1, 1)
     return table
 
 
