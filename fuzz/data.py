@@ -45,7 +45,7 @@ def read_csv(given: bytes) -> None:
     """Read stores and companies from CSV."""
     for resource in (STORES, COMPANIES):
         with suppress(FileError):
-            _compile("csv", plain_text(given, None), resource)
+            _compile("csv", plain_text(given, None)[:], resource)
 
 
 def read_dialect(given: bytes) -> None:
@@ -53,7 +53,7 @@ def read_dialect(given: bytes) -> None:
     read_csv(given)
     for delimiter, quotes in product((None, *DELIMITERS), (True, False)):
         with suppress(FileError):
-            text = plain_text(given, None)
+            text = plain_text(given, None)[:]
             file = open_csv(text, options=TableOptions(delimiter=delimiter, quotes=quotes))
             assert file.names[-1]
             _check_numbers(file.batches([file.names[-1]]))
@@ -73,7 +73,7 @@ def read_json_lines(given: bytes) -> None:
     """Read stores and companies from JSON lines."""
     for resource in (STORES, COMPANIES):
         with suppress(FileError):
-            text = plain_text(given, None)
+            text = plain_text(given, None)[:]
             read = _compile("jsonl", text, resource)
             assert read == len([_decode(line) for line in text.split(b"\n") if line.strip(b" \t\r")])
 
@@ -83,7 +83,7 @@ def read_json(given: bytes) -> None:
     for resource in (STORES, COMPANIES):
         read = None
         with suppress(FileError):
-            read = _compile("json", plain_text(given, None), resource)
+            read = _compile("json", plain_text(given, None)[:], resource)
         assert read == _count(given, resource.name)
 
 
@@ -100,7 +100,7 @@ def read_geojson_lines(given: bytes) -> None:
 def read_overpass(given: bytes) -> None:
     """Read all columns of Overpass JSON."""
     with suppress(FileError):
-        file = OverpassFile(plain_text(given, None))
+        file = OverpassFile(plain_text(given, None)[:])
         for batch in file.batches([*file.names, "absent"]):
             assert {len(column) for column in batch.columns.values()} == {len(batch.numbers)}
 
@@ -108,14 +108,14 @@ def read_overpass(given: bytes) -> None:
 def _read_by_name(form: str, given: bytes) -> None:
     for resource in (STORES, COMPANIES):
         with suppress(FileError):
-            _compile(form, plain_text(given, None), resource)
+            _compile(form, plain_text(given, None)[:], resource)
 
 
 def read_paths(given: bytes) -> None:
     """Read all paths of JSON: what the names name is there."""
     for form in ("json", "jsonl"):
         with suppress(FileError):
-            file = open_file(plain_text(given, None), FORMATS[form])
+            file = open_file(plain_text(given, None)[:], FORMATS[form])
             for batch in file.batches([*file.names, "a.0.b", "0", "."]):
                 assert {len(column) for column in batch.columns.values()} <= {len(batch.numbers)}
                 assert len(batch.lines()) == len(batch.numbers)
@@ -195,7 +195,7 @@ def read_for_proposal(given: bytes) -> None:
     for form in ("csv", "jsonl"):
         proposed = []
         with suppress(FileError):
-            file = open_file(plain_text(given, None), FORMATS[form], finds=recognizes)
+            file = open_file(plain_text(given, None)[:], FORMATS[form], finds=recognizes)
             proposed.append(propose_mapping(file, "file"))
         for text in proposed:
             assert all(line.isprintable() for line in text.split("\n"))

@@ -10,6 +10,7 @@ import click
 import msgspec
 import orjson
 
+from service.commands.command_errors import spool_error
 from service.commands.data_argument import DATA, check_read_options
 from service.commands.options import SettingOption
 from service.commands.styled_lines import StyledLine, print_lines, shorten
@@ -44,7 +45,7 @@ def check(context: click.Context, /, data: Path, *, as_json: bool, **values: Any
         with shown_progress() as progress:
             loaded = load(data, options=settings.read_options, progress=progress)
     except OSError as error:  # of the files in which records wait
-        raise click.ClickException(f"{error.filename}: {error.strerror}") from error
+        raise spool_error(error) from error
     if as_json:
         click.echo(msgspec.json.encode(loaded.report))
     else:

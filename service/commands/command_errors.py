@@ -16,6 +16,11 @@ def data_set_error(source: str, rejected: Rejected) -> click.ClickException:
     return click.ClickException("\n".join(filter(None, lines)))
 
 
+def spool_error(error: OSError) -> click.ClickException:
+    """Return the error for temporary files that cannot be written."""
+    return click.ClickException(f"{error.filename}: {error.strerror}")
+
+
 def key_file_error(file: Path, why: KeyFileError) -> click.ClickException:
     """Return the error for a key file that is missing or damaged."""
     command = f"store-directory keys new --key-file {shlex.quote(str(file))} --name NAME"

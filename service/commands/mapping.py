@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from service.commands.command_errors import spool_error
 from service.commands.data_argument import DATA, check_read_options
 from service.commands.options import SettingOption
 from service.model.records import COMPANIES, STORES
@@ -31,7 +32,10 @@ def mapping(data: Path, **values: Any) -> None:
     """
     settings = make_settings(values)
     check_read_options(settings)
-    found = _read(data, settings.read_options)
+    try:
+        found = _read(data, settings.read_options)
+    except OSError as error:  # of the temporary files for large data files
+        raise spool_error(error) from error
     if STORES.name not in found.files:
         raise click.ClickException("\n".join(map(str, found.errors)))
     file = found.files[STORES.name][0]
@@ -47,6 +51,8 @@ def mapping(data: Path, **values: Any) -> None:
         text = propose_mapping(open_file(options), file.name, options=declared, derives_companies=derives)
     except FileError as error:
         raise click.ClickException(str(error.diagnostic(file.name))) from error
+    except OSError as error:
+        raise spool_error(error) from error
     click.echo(text.encode(), nl=False)  # TOML is UTF-8, whatever the terminal is
 
 

@@ -16,7 +16,7 @@ from service.access.keyring import Keyring
 from service.access.principal import static_principals
 from service.commands.authentication import check_keys, resolve_authentication, warn_about_keys, warn_of_open_address
 from service.commands.bundled_folder import bundled_folder
-from service.commands.command_errors import data_set_error
+from service.commands.command_errors import data_set_error, spool_error
 from service.commands.data_argument import check_read_options
 from service.commands.options import (
     GroupedCommand,
@@ -161,6 +161,8 @@ def _unreadable(source: Source) -> Iterator[str]:
             open_container(Path(source.name))
         except FileError as error:
             yield data_set_error(source.name, Rejected(str(error.diagnostic(source.name)))).message
+        except OSError as error:  # of temporary files for a large archive
+            yield spool_error(error).message
 
 
 def _access_log(settings: Settings) -> ExitStack:

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.column import Column, Rows
+from service.engine.decimal_numbers import decimal_numbers
 from service.engine.grid import GridCells, Places, grid_cells, sort_by_cell
 from service.engine.sphere import Floats, rounded_metres, unit_vector
 from service.engine.string_array import StringArray
 from service.engine.z_order import ZOrder, build_z_order
 from service.model.coordinates import Position
 from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
-from service.model.kinds import key_number, number_key
+from service.model.kinds import number_key
 
 DIMENSIONS: Final = 3
 _MANY: Final = 10_000  # vectors
@@ -131,6 +132,6 @@ def _degrees(column: Column, largest: int) -> Floats:
     values = column.values or StringArray.of(())
     first = bisect_left(values, number_key(f"-{largest}").encode())
     end = bisect_right(values, number_key(f"{largest}").encode())
-    by_code[first:end] = list(map(key_number, values.part(first, end)))
+    by_code[first:end] = decimal_numbers(values.part(first, end))
     by_code += 0.0  # a negative decimal next to zero is zero without a sign
     return by_code.take(column.codes)

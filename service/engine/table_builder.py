@@ -5,7 +5,7 @@ sorts without the GIL, while the words of the column before are indexed.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeAlias
 
@@ -73,6 +73,11 @@ class TableBuilder:
     def __len__(self) -> int:
         return len(self._lengths) // _LENGTH.itemsize
 
+    @property
+    def size(self) -> int:
+        """The number of bytes in spools."""
+        return sum(map(len, (self._rows, self._lengths, *self._keys.values(), *self._texts.values())))
+
     def add(self, rows: bytes, keys: Mapping[str, bytes], texts: Mapping[str, bytes] | None = None) -> None:
         """Append records: a line of JSON for each, empty if it is not served, and their keys, as of `join_keys`.
 
@@ -114,10 +119,15 @@ class TableBuilder:
             is_valid = len(mine) > len(ROW_END)
             yield Duplicate(index, identifiers[codes[index]].decode(), is_valid, mine == its)
 
-    def build(self, referenced: Mapping[str, Mapping[bytes, bytes]] | None = None) -> Table:
+    def build(
+        self,
+        referenced: Mapping[str, Mapping[bytes, bytes]] | None = None,
+        progress: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> Table:
         """Return the table, its rows in the default order; the builder cannot be used afterwards.
 
-        `referenced` are more texts to search: field -> key -> the text of the rows with that key.
+        `referenced` are more texts to search: field -> key -> the text of the rows with that key. `progress` gets the
+        number of steps that are done and of all, after each but the last.
         """
         if not self._ranked:
             list(self.drop_duplicates())
@@ -126,6 +136,7 @@ class TableBuilder:
         columns, lists, text = dict[str, Column](), dict[str, ListTexts](), TextIndexBuilder(self._spools)
         with ThreadPoolExecutor(1) as thread:
             for name, ranked in self._ranked_ahead(thread):
+                progress(1 + len(columns), 2 + len(self._fields))
                 filters = self._fields[name] and name not in self._lists
                 columns[name], distinct = self._column(ranked, numbering, filters=filters)
                 if name in self._lists:

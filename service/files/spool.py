@@ -3,17 +3,25 @@
 The system removes such a file when nothing has it open or mapped: nothing is left of a process that is killed.
 """
 
-import mmap
+import errno
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from mmap import ACCESS_READ
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, gettempdir
 from typing import Final
 from weakref import finalize
 
+from service.files.mapped_bytes import FileBytes, MappedBytes
+
 MEMORY: Final = 1 << 30  # bytes
 _SHARE: Final = 8  # of the memory, for one large array
 _SPOOL_SHARE: Final = 1024  # of the memory, for one spool: there are some fifty at a time
+
+
+class SpoolError(OSError):
+    """A spool cannot be written, such as on a full disk: the file name is the folder."""
 
 
 class Spools:
@@ -32,6 +40,12 @@ class Spools:
         """Return an empty spool."""
         return Spool(self)
 
+    def require(self, size: int) -> None:
+        """Raise SpoolError if the folder has not so many bytes free, unless they are so few that memory may do."""
+        if size > self.in_memory and (free := shutil.disk_usage(self.folder).free) < size:
+            why = f"temporary files need about {size / 1e6:,.1f} MB here, and only {free / 1e6:,.1f} MB are free"
+            raise SpoolError(errno.ENOSPC, why, str(self.folder))
+
 
 class Spool:
     """Bytes in memory, or in a file without a name."""
@@ -45,22 +59,26 @@ class Spool:
         return self._size
 
     def append(self, data: bytes | memoryview) -> None:
-        """Append bytes. Raises OSError, such as of a full disk, with the folder as the file name."""
+        """Append bytes. Raises SpoolError."""
         with self._errors():
             self._size += self._file.write(data)
 
     def view(self) -> memoryview:
-        """Return all bytes so far, which may be mapped from the file. Raises OSError."""
+        """Return all bytes so far, which may be mapped from the file. Raises SpoolError."""
+        return memoryview(self.content())
+
+    def content(self) -> FileBytes:
+        """Return what `view` is of."""
         if self._size > self._spools.in_memory:
             with self._errors():
                 self._file.flush()
-                return memoryview(mmap.mmap(self._file.fileno(), self._size, access=mmap.ACCESS_READ))
+                return MappedBytes(self._file.fileno(), self._size, access=ACCESS_READ)
         self._file.seek(0)
-        return memoryview(self._file.read())
+        return self._file.read()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            raise OSError(error.errno, error.strerror, str(self._spools.folder)) from None
+            raise SpoolError(error.errno, error.strerror, str(self._spools.folder)) from None

@@ -113,7 +113,7 @@ class Compiler:
                 is_valid and flag is True
                 for is_valid, flag in zip(diagnostics.valid, columns[self._flag].values, strict=True)
             ]
-            self._closed_columns.add(batch.watched, is_open, diagnostics)
+            self._closed_columns.add(batch.watched, is_open, diagnostics, len(self._places) - len(is_open))
         self.as_of = batch.as_of or self.as_of
         self._unused_names.add(batch, self._file)
         errors = diagnostics.errors
@@ -122,6 +122,11 @@ class Compiler:
         self.records += len(batch.numbers) + len(batch.unreadable)
         self.skipped += len({error.record for error in errors})
 
+    @property
+    def size(self) -> int:
+        """The number of bytes that wait in spools."""
+        return self._builder.size
+
     def warn(self, warning: Diagnostic) -> None:
         """Add a warning that does not belong to a batch."""
         if self.warning_counts.count(warning.file, warning.code, warning.field):
@@ -129,22 +134,29 @@ class Compiler:
 
     def close(self) -> None:
         """Drop records with the identifier of an earlier one, and add what is found out about all files."""
+        dropped = set[int]()
         for duplicate in self._builder.drop_duplicates():
+            dropped.add(duplicate.index)
             self._report(duplicate)
+        del self._places  # and with it the text of JSON
         self.errors.sort(key=self._by_record)
         self.errors += self.error_counts.unlisted()
-        unused = (*self._unused_names.warnings(), *self._closed_columns.warnings())
+        unused = (*self._unused_names.warnings(), *self._closed_columns.warnings(dropped))
         for warning in (*parent_warnings(list(self._parents.values()), self.identifiers), *unused):
             self.warn(warning)
         self.warnings.sort(key=self._by_line)
         self.warnings += self.warning_counts.unlisted()
 
-    def build(self, companies: Table | None = None) -> Table:
+    def build(
+        self, companies: Table | None = None, progress: Callable[[int, int], None] = lambda _done, _total: None
+    ) -> Table:
         """Return the table of the valid records, and add the warnings about it; nothing can be added afterwards.
 
-        Records are searched by the texts of their companies, too, if there is a table of them.
+        Records are searched by the texts of their companies, too, if there is a table of them. `progress` is that of
+        a table builder.
         """
-        table = self._builder.build(None if companies is None else {COMPANIES.identifier: company_texts(companies)})
+        referenced = None if companies is None else {COMPANIES.identifier: company_texts(companies)}
+        table = self._builder.build(referenced, progress)
         if table.locations is not None:
             about = self._file if len(self._files) == 1 else self.resource.name
             for warning in store_warnings(table, table.locations, about):

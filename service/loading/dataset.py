@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -26,6 +27,8 @@ from service.reading.resource_records import RecordReader
 from service.texts import printable
 
 _VERSION_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
+_FIRST_PART: Final = 1 / 64  # of a file, by which the size of its records is estimated
+_GROWTH: Final = 1.8  # of spools while they become a table, as measured
 _UNTERMINATED: Final = "the last line has no line ending, as in a truncated file"
 
 
@@ -67,11 +70,12 @@ def load(  # noqa: PLR0913 - what a data set depends on
     """Load the data set of a folder, of an archive or of a single file.
 
     With the `fingerprint` of a data signature, its files must be unchanged since, or have a manifest. The report has
-    all errors. Without a time of the data, stores whose closing dates are before `today` are closed. The records and
-    the tables wait in `spools`. Raises OSError if these cannot be written, and what `progress` raises.
+    all errors. Without a time of the data, stores whose closing dates are before `today` are closed. The files,
+    the records and the tables wait in `spools`. Raises OSError if these cannot be written, and what `progress` raises.
     """
     with _garbage_collector_paused():
-        loaded = _load(read_data_set(path, options=options, fingerprint=fingerprint, today=today), progress, spools)
+        files = read_data_set(path, options=options, fingerprint=fingerprint, today=today, spools=spools)
+        loaded = _load(files, progress)
     return msgspec.structs.replace(loaded, path=path, options=options)
 
 
@@ -91,12 +95,12 @@ def dataset_version(tables: Iterable[Table], declaration: Declaration = NOTHING_
     return digest.hexdigest()[:_VERSION_DIGITS]
 
 
-def _load(files: FileSet, progress: Progress, spools: Spools | None) -> Loaded:
+def _load(files: FileSet, progress: Progress) -> Loaded:
     assumed: list[str] = []
     schema = files.mapping.schema
-    companies = _compile(schema.companies, files, companies=None, assumed=assumed, progress=progress, spools=spools)
+    companies = _compile(schema.companies, files, companies=None, assumed=assumed, progress=progress)
     known = companies.identifiers if companies else None
-    stores = _compile(schema.stores, files, companies=known, assumed=assumed, progress=progress, spools=spools)
+    stores = _compile(schema.stores, files, companies=known, assumed=assumed, progress=progress)
     tables = None
     if not files.errors and companies is not None and stores is not None:
         companies_table = _build(companies, None, progress)
@@ -119,20 +123,19 @@ def _load(files: FileSet, progress: Progress, spools: Spools | None) -> Loaded:
     return Loaded(dataset, Report(errors, warnings, totals), *counts, assumed)
 
 
-def _compile(  # noqa: PLR0913 - what a file depends on
+def _compile(
     resource: Resource,
     files: FileSet,
     *,
     companies: AbstractSet[str] | None,
     assumed: list[str],
     progress: Progress,
-    spools: Spools | None,
 ) -> Compiler | None:
     """Return the compiled records of files; None if one cannot be used, which adds an error to `files`."""
     stored = files.files.pop(resource.name, None)
     if stored is None:
         return None
-    compiler = Compiler(resource, file=stored[0].name, companies=companies, as_of=files.as_of, spools=spools)
+    compiler = Compiler(resource, file=stored[0].name, companies=companies, as_of=files.as_of, spools=files.spools)
     reader, is_complete = RecordReader(resource, files), True
     for file in stored:
         try:
@@ -155,9 +158,12 @@ def _read(
 ) -> Sequence[str]:
     """Read the records of a file; return what was assumed about it."""
     compiler.begin(file.name)
-    earlier, records = compiler.records, reader.read(file)
+    earlier, records, is_first = compiler.records, reader.read(file), True
     for batch in records.batches:
         compiler.add(batch)
+        if is_first and batch.done >= _FIRST_PART * batch.total:
+            files.spools.require(int(_GROWTH * compiler.size * batch.total / batch.done))
+            is_first = False
         progress(f"Reading {printable(file.name)}", batch.done, batch.total)
     if file.listing is not None and not (files.derives_companies and compiler.resource.name == COMPANIES.name):
         file.listing.check_records(compiler.records - earlier)
@@ -167,10 +173,10 @@ def _read(
 
 
 def _build(compiler: Compiler, companies: Table | None, progress: Progress) -> Table:
-    step, size = f"Indexing {compiler.resource.name}", compiler.records
-    progress(step, 0, size)
-    table = compiler.build(companies)
-    progress(step, size, size)
+    step = f"Indexing {compiler.resource.name}"
+    progress(step, 0, 1)
+    table = compiler.build(companies, partial(progress, step))
+    progress(step, 1, 1)
     return table
 
 

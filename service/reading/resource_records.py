@@ -6,6 +6,7 @@ from functools import partial
 
 import msgspec
 
+from service.files.mapped_bytes import FileBytes
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batches.batch import Batch
 from service.reading.batches.record_file import RecordFile
@@ -51,7 +52,7 @@ class RecordReader:
         """Return the records in a file. Raises FileError."""
         resource, data, held = self._resource, self._data, self._held
         own = data.mapping.of(held)
-        text = file.format.content(file.stored, file.compression, data.encoding or own.encoding)
+        text = file.format.content(file.stored, file.compression, data.encoding or own.encoding, data.spools)
         form = format_of(text, file.format, held)
         opened = _OpenedText(text, form, own, held, data.as_of)
         if not data.derives_companies or opened.has_companies():
@@ -88,7 +89,9 @@ def opener(file: StoredFile, finds: Finds, encoding: str = "") -> Callable[[Tabl
 class _OpenedText:
     """A text whose records are read by column, or by the faster reader of its format if there is no mapping."""
 
-    def __init__(self, text: bytes, form: FileFormat, mapping: ResourceMapping, held: Resource, as_of: date) -> None:
+    def __init__(
+        self, text: FileBytes, form: FileFormat, mapping: ResourceMapping, held: Resource, as_of: date
+    ) -> None:
         self._text, self._as_of = text, as_of
         self._typed = TYPED_READERS.get(form.name) if mapping == NO_MAPPING else None
         if self._typed is None:
@@ -122,5 +125,5 @@ def _encoding(file: StoredFile) -> Sequence[str]:
     return () if found is None else (found,)
 
 
-def _unterminated(form: FileFormat, text: bytes) -> int | None:
+def _unterminated(form: FileFormat, text: FileBytes) -> int | None:
     return 1 + count_line_breaks(text, 0, len(text)) if form.is_unterminated(text) else None

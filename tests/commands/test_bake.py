@@ -1,10 +1,13 @@
 """`store-directory bake`, `verify` and `serve --data FILE`."""
 
+import re
+import shutil
 import subprocess
 import sys
 import unicodedata
 from pathlib import Path
 from subprocess import CompletedProcess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +17,8 @@ from service.baking.layout import Array, map_file, write_file
 from service.data_set import Totals
 from tests.directory import company, store, write_directory
 from tests.program import PROGRAM, SECONDS, environment, run, run_here, usage
+
+BAKING_KIBIBYTES = 200 << 10  # of data, in one process
 
 
 def failed(ended: CompletedProcess[str], code: int = 1) -> str:
@@ -262,6 +267,21 @@ def test_the_memory_is_a_size_with_a_unit(folder: Path, tmp_path: Path) -> None:
         assert f"'{size}' is not a size of at least 64MiB, such as 512MiB or 2GiB" in " ".join(ended.stderr.split())
 
 
+def test_too_little_disk_for_temporary_files_is_an_error_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They take several times the size of a CSV file; what they need is estimated from the first records."""
+    data, row = tmp_path / "stores.csv", "{0},c,{0} Main St,Ulm,DE\n"
+    data.write_text("store_id,company_id,address_1,city,country\n" + "".join(map(row.format, range(40_000))))
+    size = data.stat().st_size
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=size))
+    message = failed(run_here("bake", data, tmp_path / "set.baked"))
+    found = re.search(r"set.baked: temporary files need about ([0-9.]+) MB here, and only 1.1 MB are free$", message)
+    assert found is not None
+    assert 5 * size < 1e6 * float(found[1]) < 20 * size
+    assert list(tmp_path.iterdir()) == [data]
+
+
 @pytest.mark.process
 def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
     folder = write_directory(tmp_path / "data", [store(f"s{number}") for number in range(2_000)])
@@ -272,3 +292,25 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
     ended = subprocess.run(limited, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment({}))
     assert (ended.returncode, ended.stderr) == (1, f"Error: {file}: File too large\n")
     assert list(file.parent.iterdir()) == []
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_baking_takes_less_memory_than_the_data(form: str, tmp_path: Path) -> None:
+    """Of 50,000 stores with 200 MB of a text that is not served, neither the file nor the records are in memory."""
+    text, file = b"x" * 4_000, tmp_path / "set.baked"
+    assert run_here("sample", tmp_path, "--stores", "50000", "--format", form + "l" * (form == "json")).returncode == 0
+    (data,) = tmp_path.glob("stores.*")
+    header, *rest = data.read_bytes().splitlines()
+    if form == "csv":
+        data.write_bytes(header + b",notes\n" + b"".join(b"%b,%b\n" % (line, text) for line in rest))
+    else:
+        records = (b'%b,"notes":"%b"}' % (line[:-1], text) for line in (header, *rest))
+        data = data.rename(data.with_suffix(".json"))
+        data.write_bytes(b"[" + b",\n".join(records) + b"]")
+    limited = ["sh", "-c", f'ulimit -d {BAKING_KIBIBYTES} && exec "$@"', "sh"]
+    command = [*limited, *PROGRAM, "bake", str(tmp_path), str(file), "--memory", "64MiB"]
+    settings = environment({"OPENBLAS_NUM_THREADS": "1"})
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=settings)
+    assert ended.stdout.startswith(f"{file}: 50,000 stores"), ended.stderr

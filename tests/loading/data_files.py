@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from service.files.spool import Spools
 from service.loading.dataset import Loaded, load
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batches.batch import Batch
@@ -15,6 +16,7 @@ from service.reading.batches.diagnostics import Diagnostic
 from service.reading.file_set.data_files import FileSet, StoredFile
 from service.reading.formats.file_format import FORMATS
 from service.reading.resource_records import RecordReader
+from tests.engine.ranked_keys import TINY
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -67,13 +69,13 @@ COMPANIES_FILE = as_csv([company()], ["company_id", "name"])
 
 
 def load_files(folder: Path, files: Mapping[str, bytes]) -> Loaded:
-    """Load a folder of just these files."""
+    """Load a folder of just these files; all of what is read goes through spools."""
     folder.mkdir(exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
     for name, content in files.items():
         (folder / name).write_bytes(content)
-    return load(folder)
+    return load(folder, spools=Spools(memory=TINY))
 
 
 def read_batches(form: str, stored: bytes, resource: Resource) -> Iterator[Batch]:

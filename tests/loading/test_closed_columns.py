@@ -92,6 +92,13 @@ def test_stores_that_are_served_as_closed_or_not_at_all_are_not_counted(form: st
     assert closed(loaded(tmp_path, [*records, *records], form)) == []
 
 
+def test_repeated_stores_are_counted_once(tmp_path: Path) -> None:
+    records = stores(Status=["closed", "open", "closed"])
+    assert closed(loaded(tmp_path, [*records, *records])) == [("Status", 1, says("2 stores"))]
+    records[0]["Status"], later = "open", [dict(records[0])]
+    assert closed(loaded(tmp_path, [records[0], *later])) == []
+
+
 @pytest.mark.process
 @pytest.mark.parametrize("form", FORMATS)
 def test_closing_dates_that_are_past_are_reported(form: str, tmp_path: Path) -> None:

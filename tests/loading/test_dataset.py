@@ -71,8 +71,8 @@ def test_every_step_reports_progress(tmp_path: Path) -> None:
     }
     for step in ("Reading stores.jsonl", "Indexing stores"):
         steps = [(done, total) for name, done, total in reported if name == step]
-        assert len(steps) > 1
-        assert steps == sorted(steps)
+        assert len(steps) > 5
+        assert steps == sorted(steps, key=lambda pair: pair[0] / pair[1])
         assert steps[-1][0] == steps[-1][1]
 
 

@@ -22,9 +22,9 @@ def gzip_of_zeros(size: int) -> bytes:
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
 def test_a_compressed_text_is_decompressed(ending: str) -> None:
-    assert plain_text(packed(TEXT, f".{ending}"), ending) == TEXT
-    assert plain_text(packed(TEXT, f".{ending}") * 2, ending) == TEXT * 2
-    assert plain_text(packed(b"", f".{ending}"), ending) == b""
+    assert plain_text(packed(TEXT, f".{ending}"), ending)[:] == TEXT
+    assert plain_text(packed(TEXT, f".{ending}") * 2, ending)[:] == TEXT * 2
+    assert plain_text(packed(b"", f".{ending}"), ending)[:] == b""
 
 
 @pytest.mark.parametrize("ending", ["gz", "zst"])
@@ -66,7 +66,7 @@ def test_a_small_file_may_have_any_compression_ratio() -> None:
 
 @pytest.mark.parametrize("ending", [None, "gz", "zst"])
 def test_one_byte_order_mark_is_removed(ending: str | None) -> None:
-    assert plain_text(packed(b"\xef\xbb\xbfx\xef\xbb\xbf", f".{ending}"), ending) == b"x\xef\xbb\xbf"
+    assert plain_text(packed(b"\xef\xbb\xbfx\xef\xbb\xbf", f".{ending}"), ending)[:] == b"x\xef\xbb\xbf"
 
 
 @pytest.mark.parametrize("place", [0, 1, 2**20 - 2, 2**20 - 1, 2**20, 2**20 + 1, 2**21 + 5])

@@ -18,6 +18,8 @@ from tests.run.load_clients import running_clients, two_clients
 pytestmark = pytest.mark.process
 
 HEAVY = 300_000
+LONG = 20_000  # more than one spool has in memory, in a few records
+SPOOLS = 3  # at least: of the data file, of the rows in both orders
 
 
 def compiles(service: int, _: Path) -> bool:
@@ -90,19 +92,26 @@ def test_a_killed_compiler_is_reported_and_started_again(serve: Serve, tmp_path:
 
 def bake(folder: str) -> None:
     """Bake the data in a folder; see `tests.killed`."""
-    usage("bake", Path(folder, "data"), Path(folder, "set.baked"))
+    usage("bake", Path(folder, "data"), Path(folder, "set.baked"), "--memory", "64MiB")
 
 
 def test_baking_killed_at_any_step_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
-    file, (old, new) = tmp_path / "set.baked", (Generation(number).bake(tmp_path).read_bytes() for number in (1, 2))
-    Generation(2).write(tmp_path / "data")
-    found = []
+    """Nothing is left of spools, of which some are in files; what is left was to be the new file."""
+    generations = Generation(1), Generation(2, weight=LONG)
+    file, (old, new) = tmp_path / "set.baked", (each.bake(tmp_path).read_bytes() for each in generations)
+    generations[1].write(tmp_path / "data")
+    before, found, left = {*tmp_path.iterdir(), file}, [], []
     with killable("tests.run.test_kills:bake", tmp_path) as run:
         for step in count(1):
             file.write_bytes(old)
             killed = run(step)
             found.append(file.read_bytes())
+            left.append(set(tmp_path.iterdir()) - before)
+            for each in left[-1]:
+                each.unlink()
             if not killed:
                 break
     assert set(found[:-1]) <= {old, new}
     assert (found[0], found[-1]) == (old, new)
+    assert all(path.match(".set.baked.*.part") for paths in left for path in paths)
+    assert left.index(next(filter(None, left))) >= SPOOLS

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from service.files.mapped_bytes import FileBytes
+from service.files.spool import Spools
 from service.model.records import COMPANIES, STORES
 from service.reading.batches.diagnostics import FileError
 from service.reading.file_set.data_signature import is_file, resolve_root
@@ -12,7 +14,7 @@ from service.reading.file_set.file_names import ARCHIVE, MANIFEST, data_files, h
 from service.reading.file_set.misnamed_files import suggest_conversion
 from service.reading.file_set.zip_archive import ZipArchive
 from service.reading.formats.file_format import FORMATS
-from service.reading.text.stored_bytes import read_stored, reason
+from service.reading.text.stored_bytes import copy_stored, reason
 
 ACCEPTED: Final = f"a folder with stores and companies, a file of stores ({', '.join(FORMATS)}) or a {ARCHIVE} archive"
 
@@ -28,7 +30,7 @@ class Container(ABC):
     single: str | None = None
 
     @abstractmethod
-    def read(self, name: str) -> bytes:
+    def read(self, name: str) -> FileBytes:
         """Return the bytes of a file. Raises FileError."""
 
     def is_file(self, name: str) -> bool:
@@ -37,47 +39,47 @@ class Container(ABC):
 
 
 class _Folder(Container):
-    def __init__(self, folder: Path) -> None:
-        self._root = resolve_root(folder)
+    def __init__(self, folder: Path, spools: Spools) -> None:
+        self._root, self._spools = resolve_root(folder), spools
         self.names = sorted(path.name for path in self._root.iterdir())
 
-    def read(self, name: str) -> bytes:
-        return read_stored(self._root / name)
+    def read(self, name: str) -> FileBytes:
+        return copy_stored(self._root / name, self._spools)
 
     def is_file(self, name: str) -> bool:
         return is_file(self._root / name)
 
 
 class _SingleFile(Container):
-    def __init__(self, file: Path) -> None:
-        self._file, self.single, self.names = file, file.name, [file.name]
+    def __init__(self, file: Path, spools: Spools) -> None:
+        self._file, self._spools, self.single, self.names = file, spools, file.name, [file.name]
 
-    def read(self, name: str) -> bytes:  # noqa: ARG002 - there is only one
-        return read_stored(self._file)
+    def read(self, name: str) -> FileBytes:  # noqa: ARG002 - there is only one
+        return copy_stored(self._file, self._spools)
 
 
 class _Archive(Container):
-    def __init__(self, file: Path) -> None:
-        self._archive = ZipArchive(read_stored(file))
+    def __init__(self, file: Path, spools: Spools) -> None:
+        self._archive = ZipArchive(copy_stored(file, spools), spools)
         self.names = sorted(self._archive.names)
         self.single = _only_data_file(self.names)
 
-    def read(self, name: str) -> bytes:
+    def read(self, name: str) -> FileBytes:
         return self._archive.read(name)
 
 
-def open_container(path: Path) -> Container:
-    """Return what is at a path. Raises FileError."""
+def open_container(path: Path, spools: Spools | None = None) -> Container:
+    """Return what is at a path; what is read of it is in `spools` if it is large. Raises FileError."""
     if not is_file(path):
         try:
-            return _Folder(path)
+            return _Folder(path, spools or Spools())
         except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: a cycle of links, before Python 3.13
             what = "file" if holds_data(path) else "folder"
             raise FileError(f"the {what} cannot be read: {reason(error)}") from None
     if not holds_data(path):
         hint = suggest_conversion(path.name) or f"a data set is {ACCEPTED}"
         raise FileError(f"the file name has no known extension: {hint}")
-    return _Archive(path) if is_archive(path) else _SingleFile(path)
+    return (_Archive if is_archive(path) else _SingleFile)(path, spools or Spools())
 
 
 def _only_data_file(names: Sequence[str]) -> str | None:

@@ -7,6 +7,8 @@ from typing import Final
 
 import msgspec
 
+from service.files.mapped_bytes import FileBytes
+from service.files.spool import Spools
 from service.model.records import COMPANIES, STORES, Resource
 from service.read_options import AS_FOUND, ReadOptions
 from service.reading.batches.diagnostics import Diagnostic, FileError
@@ -29,7 +31,7 @@ class StoredFile(msgspec.Struct, frozen=True, eq=False):
     name: str
     format: FileFormat
     compression: str | None
-    stored: bytes
+    stored: FileBytes
     listing: Listing | None
 
 
@@ -39,6 +41,7 @@ class FileSet(msgspec.Struct, frozen=True, eq=False):
     as_of              the day that closing dates are compared with
     encoding           of CSV files, by an option
     derives_companies  whether the companies are in the stores file, because they have no files of their own
+    spools             of the bytes of large files
     """
 
     files: dict[str, Sequence[StoredFile]]
@@ -48,15 +51,17 @@ class FileSet(msgspec.Struct, frozen=True, eq=False):
     mapping: DataMapping = DataMapping()
     encoding: str = ""
     derives_companies: bool = False
+    spools: Spools = msgspec.field(default_factory=Spools)
 
 
-def read_data_set(
+def read_data_set(  # noqa: PLR0913 - what a data set depends on
     path: Path,
     *,
     options: ReadOptions = AS_FOUND,
     fingerprint: str | None = None,
     today: date | None = None,
     mapping: DataMapping | None = None,
+    spools: Spools | None = None,
 ) -> FileSet:
     """Return the files of a folder, of an archive, or a single file; all from what the links of `path` resolve to now.
 
@@ -65,7 +70,7 @@ def read_data_set(
 
     Closing dates are compared with the day of `generated_at` in the manifest, else with `today`, both in UTC.
     """
-    found = _read_data_set(path, options, today or utc_today(), mapping)
+    found = _read_data_set(path, options, today or utc_today(), mapping, spools)
     now = data_signature(path, options)
     proven = now.verifiable and all(file.listing is not None for several in found.files.values() for file in several)
     if fingerprint is not None and now.fingerprint != fingerprint and not proven:
@@ -73,12 +78,14 @@ def read_data_set(
     return found
 
 
-def _read_data_set(path: Path, options: ReadOptions, today: date, given: DataMapping | None) -> FileSet:
+def _read_data_set(
+    path: Path, options: ReadOptions, today: date, given: DataMapping | None, spools: Spools | None
+) -> FileSet:
     culprit: str | Path = path
     try:
-        container = open_container(path)
+        container = open_container(path, spools)
         culprit = MANIFEST
-        manifest = parse_manifest(container.read(MANIFEST)) if MANIFEST in container.names else None
+        manifest = parse_manifest(container.read(MANIFEST)[:]) if MANIFEST in container.names else None
         culprit = options.mapping or MAPPING
         mapping = given or _read_mapping(container, options)
     except FileError as error:
@@ -92,6 +99,7 @@ def _read_data_set(path: Path, options: ReadOptions, today: date, given: DataMap
         mapping=mapping,
         encoding=options.encoding,
         derives_companies=chosen.derives_companies,
+        spools=spools or Spools(),
     )
     for resource in (STORES,) if chosen.derives_companies else (COMPANIES, STORES):
         _read(resource, chosen, container, manifest, found)
@@ -105,7 +113,7 @@ def _read_mapping(container: Container, options: ReadOptions) -> DataMapping:
     """Return the mapping that an option names, else the one beside the files, else one that maps nothing."""
     if options.mapping:
         return load_mapping(options.mapping)
-    return parse_mapping(container.read(MAPPING)) if MAPPING in container.names else DataMapping()
+    return parse_mapping(container.read(MAPPING)[:]) if MAPPING in container.names else DataMapping()
 
 
 def _read(

@@ -5,6 +5,7 @@ from datetime import datetime
 
 import msgspec
 
+from service.files.mapped_bytes import FileBytes
 from service.model.kinds import parse_instant
 from service.reading.batches.diagnostics import FileError
 from service.reading.file_set.file_names import MANIFEST
@@ -17,7 +18,7 @@ class Listing(msgspec.Struct, frozen=True):
     sha256: str
     records: int | None = None
 
-    def check_bytes(self, stored: bytes) -> None:
+    def check_bytes(self, stored: FileBytes) -> None:
         """Raise FileError unless the stored bytes have the listed checksum."""
         if hashlib.sha256(stored).hexdigest() != self.sha256.lower():
             raise FileError(f"the SHA-256 of the file does not match {MANIFEST}")

@@ -1,4 +1,4 @@
-"""The files of a zip archive, read into memory within bounds; nothing is extracted.
+"""The files of a zip archive, read within bounds; nothing is extracted.
 
 The archive is untrusted: its directory may lie about everything.
 """
@@ -6,11 +6,12 @@ The archive is untrusted: its directory may lie about everything.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+from service.files.mapped_bytes import FileBytes, open_bytes
+from service.files.spool import SpoolError, Spools
 from service.reading.batches.diagnostics import FileError
 from service.reading.file_set.file_names import ARCHIVE, data_files, parse_name
 from service.reading.text.decompression import ZIP_DAMAGE, check_size, read_bounded
@@ -30,15 +31,15 @@ _HIDDEN: Final = re.compile(r"__MACOSX/|(?:.*/)?\.", re.DOTALL)
 class ZipArchive:
     """The files at the top of an archive, or in the one folder of it that has data files."""
 
-    def __init__(self, stored: bytes) -> None:
-        """Read the directory of an archive. Raises FileError."""
-        if stored.count(_ENTRY) > MAX_ENTRIES:
+    def __init__(self, stored: FileBytes, spools: Spools | None = None) -> None:
+        """Read the directory of an archive, whose files are in `spools` if they are large. Raises FileError."""
+        if stored.count(_ENTRY, 0, len(stored)) > MAX_ENTRIES:
             raise FileError(f"the archive has more than {MAX_ENTRIES:,} entries")
         try:
-            self._archive = ZipFile(BytesIO(stored))
+            self._archive = ZipFile(open_bytes(stored))
         except ZIP_DAMAGE as error:
             raise _damaged(error) from None
-        self._stored, self._expanded = len(stored), 0
+        self._stored, self._expanded, self._spools = len(stored), 0, spools
         infos = self._archive.infolist()
         _check_names([info.orig_filename for info in infos])
         shown = [info for info in infos if not info.is_dir() and not _HIDDEN.match(info.filename)]
@@ -52,7 +53,7 @@ class ZipArchive:
         """The names of the files, without their folder."""
         return list(self._infos)
 
-    def read(self, name: str) -> bytes:
+    def read(self, name: str) -> FileBytes:
         """Return the bytes of a file. Raises FileError, also if all that is read of the archive is too much for it."""
         info = self._infos.get(name)
         if info is None:
@@ -60,7 +61,9 @@ class ZipArchive:
         _check_entry(info)
         try:
             with self._archive.open(info) as stream:
-                content = read_bounded(stream, stored=min(info.compress_size, self._stored))
+                content = read_bounded(stream, stored=min(info.compress_size, self._stored), spools=self._spools)
+        except SpoolError:
+            raise
         except ZIP_DAMAGE as error:
             raise _damaged(error) from None
         if len(content) != info.file_size or info.compress_size > self._stored:

@@ -4,6 +4,8 @@ from typing import Final
 
 import msgspec
 
+from service.files.mapped_bytes import FileBytes
+from service.files.spool import Spools
 from service.reading.text.decompression import decompress, plain_text
 
 _FEED: Final = (b"\n",)
@@ -28,13 +30,15 @@ class FileFormat(msgspec.Struct, frozen=True):
         """Whether it is CSV."""
         return self.name == CSV.name
 
-    def content(self, stored: bytes, compression: str | None, encoding: str | None = None) -> bytes:
+    def content(
+        self, stored: FileBytes, compression: str | None, encoding: str | None = None, spools: Spools | None = None
+    ) -> FileBytes:
         """Return what a stored file holds, decompressed; a text is decoded to UTF-8. Raises FileError."""
         if not self.is_text:
-            return decompress(stored, compression)
-        return plain_text(stored, compression, encoding if self.is_csv else None)
+            return decompress(stored, compression, spools)
+        return plain_text(stored, compression, encoding if self.is_csv else None, spools)
 
-    def is_unterminated(self, text: bytes) -> bool:
+    def is_unterminated(self, text: FileBytes) -> bool:
         """Return whether the last line of a text has no line ending, as in a truncated file."""
         return bool(text and self.line_ends) and not text.endswith(self.line_ends)
 

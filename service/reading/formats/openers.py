@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
+from service.files.mapped_bytes import FileBytes
 from service.model.records import Resource
 from service.reading.batches.batch import Batch
 from service.reading.batches.record_file import RecordFile
@@ -27,9 +28,9 @@ from service.reading.formats.table.table_file import Finds, finds_nothing
 from service.reading.formats.table.table_options import NO_OPTIONS, TableOptions
 from service.reading.formats.workbook.workbook_file import WorkbookFile
 
-TypedReader: TypeAlias = Callable[[bytes, Resource], Iterator[Batch]]
+TypedReader: TypeAlias = Callable[[FileBytes, Resource], Iterator[Batch]]
 
-_OPENERS: Final[Mapping[str, Callable[[bytes], RecordFile]]] = {
+_OPENERS: Final[Mapping[str, Callable[[FileBytes], RecordFile]]] = {
     JSON.name: JsonFile,
     JSON_LINES.name: JsonLinesFile,
     GEOJSON.name: GeoJsonFile,
@@ -42,7 +43,7 @@ TYPED_READERS: Final[Mapping[str, TypedReader]] = {JSON.name: read_json, JSON_LI
 
 
 def open_file(
-    content: bytes, form: FileFormat, *, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing
+    content: FileBytes, form: FileFormat, *, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing
 ) -> RecordFile:
     """Return a file as records by column; for CSV, see `open_csv`, for a sheet `WorkbookFile`. Raises FileError."""
     if form.is_csv:
@@ -53,7 +54,7 @@ def open_file(
     return file if clean is None else CleanedFile(file, clean)
 
 
-def format_of(content: bytes, named: FileFormat, resource: Resource) -> FileFormat:
+def format_of(content: FileBytes, named: FileFormat, resource: Resource) -> FileFormat:
     """Return the format of a file with the extension of some format: JSON may be a GeoJSON collection, or of Overpass.
 
     An object with an array of the resource always was JSON.

@@ -10,6 +10,7 @@ from weakref import finalize
 
 import msgspec
 
+from service.files.mapped_bytes import FileBytes
 from service.own_module import module_command
 from service.reading.batches.diagnostics import FileError
 from service.reading.isolation.process_messages import LENGTH_BYTES, End, Unreadable
@@ -46,7 +47,7 @@ class FileReader(Generic[_Opened, _Part]):
     opened  what the file has
     """
 
-    def __init__(self, program: ReaderProgram[_Opened, _Part], content: bytes) -> None:
+    def __init__(self, program: ReaderProgram[_Opened, _Part], content: FileBytes) -> None:
         """Open a file. Raises FileError."""
         self._program = program
         self._decode = msgspec.msgpack.Decoder(program.opened | program.part | Unreadable | End).decode
@@ -64,7 +65,7 @@ class FileReader(Generic[_Opened, _Part]):
         while not isinstance(message := self._receive(), End):
             yield cast("_Part", message)
 
-    def _send(self, *parts: bytes) -> None:
+    def _send(self, *parts: FileBytes) -> None:
         with suppress(BrokenPipeError):  # why it ended is found out when its answer is missing
             self._requests.writelines(parts)
             self._requests.flush()

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from service.files.mapped_bytes import FileBytes
 from service.reading.batches.batch import BATCH_SIZE
 from service.reading.batches.diagnostics import FileError
 from service.reading.formats.csv.csv_rows import RowStream
@@ -34,7 +35,7 @@ _TRUNCATED: Final = "the record that begins here is truncated, or a quote in it 
 class _CsvText(msgspec.Struct, frozen=True):
     """A CSV text whose delimiter may be unknown, and the offset at which the lines that are skipped end."""
 
-    text: bytes
+    text: FileBytes
     options: TableOptions
     start: int = 0
 
@@ -72,7 +73,7 @@ class CsvFile(TableFile):
             raise FileError("the last record is truncated", line)
 
 
-def open_csv(content: bytes, *, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing) -> CsvFile:
+def open_csv(content: FileBytes, *, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing) -> CsvFile:
     """Return a CSV text with its delimiter: as declared, else as its first line says, else as its header shows.
 
     Raises FileError.
@@ -91,7 +92,7 @@ def open_csv(content: bytes, *, options: TableOptions = NO_OPTIONS, finds: Finds
     return file
 
 
-def _skip_lines(text: bytes, count: int) -> int:
+def _skip_lines(text: FileBytes, count: int) -> int:
     """Return the offset after some lines. Raises FileError if nothing follows them."""
     skipped = list(islice(_LINE.finditer(text), count))
     end = skipped[-1].end() if skipped else 0

@@ -3,10 +3,11 @@
 import csv
 import re
 from collections.abc import Sequence
-from io import BytesIO, TextIOWrapper
+from io import TextIOWrapper
 from itertools import accumulate, islice
 from typing import Final, Literal
 
+from service.files.mapped_bytes import FileBytes, open_bytes
 from service.reading.formats.table.rows import Rows
 
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
@@ -24,7 +25,7 @@ class RowStream:
     unclosed  the line of the last row with a quote that is not closed before the end of the text; 0 if there is none
     """
 
-    def __init__(self, text: bytes, delimiter: str, *, quotes: bool = True, start: int = 0, line: int = 1) -> None:
+    def __init__(self, text: FileBytes, delimiter: str, *, quotes: bool = True, start: int = 0, line: int = 1) -> None:
         csv.field_size_limit(_MAX_CELL)
         self._text, self._delimiter, self.unclosed = text, delimiter, 0
         self._quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
@@ -43,8 +44,7 @@ class RowStream:
         return Rows(rows, lines, self._bytes.tell(), malformed)
 
     def _open(self, line: int, start: int) -> None:
-        self._line, self._start, self._bytes = line, start, BytesIO(self._text)
-        self._bytes.seek(start)
+        self._line, self._start, self._bytes = line, start, open_bytes(self._text, start)
         lines = TextIOWrapper(self._bytes, "utf-8", newline="")
         self._reader = csv.reader(lines, delimiter=self._delimiter, quoting=self._quoting, strict=True)
 

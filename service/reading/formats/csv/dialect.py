@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from service.files.mapped_bytes import FileBytes
 from service.reading.batches.diagnostics import FileError
 from service.reading.text.decompression import count_line_breaks
 
@@ -24,7 +25,7 @@ def is_delimiter(text: str) -> bool:
     return len(text) == 1 and not text.isalnum() and text not in '"\r\n\0'
 
 
-def separator_line(text: bytes, start: int = 0) -> str | None:
+def separator_line(text: FileBytes, start: int = 0) -> str | None:
     """Return the delimiter that the line at `start` declares: `sep=;`, as in spreadsheets. None: no such line.
 
     Raises FileError if it cannot be a delimiter.
@@ -35,14 +36,14 @@ def separator_line(text: bytes, start: int = 0) -> str | None:
     return match and match[2]
 
 
-def skip_blank_rows(text: bytes, delimiters: bytes, start: int = 0) -> int:
+def skip_blank_rows(text: FileBytes, delimiters: bytes, start: int = 0) -> int:
     """Return the offset after the rows at `start` that have no other characters than some delimiters."""
     row = re.compile(rb"[%b\r\n]*" % re.escape(delimiters)).match(text, start)
     end = row.end() if row else start
     return max(start, 1 + text.rfind(b"\n", start, end), 1 + text.rfind(b"\r", start, end))
 
 
-def find_delimiter(text: bytes, finds: Callable[[str], bool], *, quotes: bool = True, start: int = 0) -> str:
+def find_delimiter(text: FileBytes, finds: Callable[[str], bool], *, quotes: bool = True, start: int = 0) -> str:
     """Return the delimiter of a text, as its header shows: the first row at `start` that has a value.
 
     `finds` returns whether all required columns are found with a delimiter. A comma with which they are found is the
@@ -75,7 +76,7 @@ class _RawHeader(msgspec.Struct, frozen=True):
     unquoted: bytes
 
 
-def _read_header(text: bytes, start: int, tokens: re.Pattern[bytes]) -> _RawHeader:
+def _read_header(text: FileBytes, start: int, tokens: re.Pattern[bytes]) -> _RawHeader:
     row = bytearray()
     start = end = skip_blank_rows(text, _ALL, start)
     for token in tokens.finditer(text, start):

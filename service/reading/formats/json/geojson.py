@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 from msgspec import DecodeError, Raw, ValidationError
 
+from service.files.mapped_bytes import FileBytes
 from service.reading.batches.batch import BATCH_SIZE, Batch, Cell, WrongType
 from service.reading.batches.diagnostics import FileError, Issue
 from service.reading.batches.record_file import RecordFile
@@ -75,7 +76,7 @@ _POINT: Final = re.compile(  # as nearly all are written, without the last brace
 )
 
 
-def begins_like_collection(text: bytes) -> bool:
+def begins_like_collection(text: FileBytes) -> bool:
     """Return whether a JSON text begins like a feature collection."""
     return _COLLECTION.match(text) is not None
 
@@ -85,7 +86,7 @@ class GeoJsonFile(RecordFile):
 
     is_table = False
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: FileBytes) -> None:
         """Open a text. Raises FileError."""
         _check_collection(text)
         self._text, self._features = text, elements(text, "features")
@@ -103,7 +104,7 @@ class GeoJsonLinesFile(RecordFile):
 
     is_table = False
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: FileBytes) -> None:
         """Open a text. Raises FileError if one of its first features is not JSON."""
         self._text = text
         self._is_sequence = text.startswith(_RECORD_SEPARATOR)
@@ -229,7 +230,7 @@ _POSITIONS: Final = {
 }
 
 
-def _check_collection(text: bytes) -> None:
+def _check_collection(text: FileBytes) -> None:
     """Raise FileError unless a text is a feature collection with longitudes and latitudes."""
     try:
         collection = msgspec.json.decode(text, type=_Collection)
@@ -248,16 +249,16 @@ def _check_collection(text: bytes) -> None:
             check_reference(reference.properties.name)
 
 
-def _sequence(text: bytes) -> Iterator[tuple[int, bytes]]:
+def _sequence(text: FileBytes) -> Iterator[tuple[int, bytes]]:
     """Yield the texts of a sequence that are not empty, with the line on which each begins."""
     line = 1
-    for value in text.split(_RECORD_SEPARATOR):
+    for value in text[:].split(_RECORD_SEPARATOR):
         if value.strip(BLANK):
             yield line, value
         line += value.count(b"\n")
 
 
-def _sequence_batches(text: bytes, decoder: BatchDecoder) -> Iterator[Batch]:
+def _sequence_batches(text: FileBytes, decoder: BatchDecoder) -> Iterator[Batch]:
     features = list(_sequence(text))
     for start in range(0, len(features), BATCH_SIZE):
         lines, values = zip(*features[start : start + BATCH_SIZE], strict=True)

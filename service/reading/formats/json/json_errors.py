@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from service.files.mapped_bytes import FileBytes
+
 _OFFSET: Final = re.compile(r" \(byte ([0-9]+)\)")
 _STRING: Final = rb'"(?:[^"\\]++|\\.)*+"'
 # A whole object without nested ones, as most records are, which is faster than its tokens; a string, which may contain
@@ -10,6 +12,7 @@ _STRING: Final = rb'"(?:[^"\\]++|\\.)*+"'
 _TOKEN: Final = re.compile(rb'\{(?:[^{}"]++|%b)*+\}|%b?|[\[{,:}\]]' % (_STRING, _STRING), re.DOTALL)
 # This close to the end, the decoder reports a lone surrogate as a truncated text.
 _LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}.{0,5}\Z", re.DOTALL)
+_BLANK: Final = re.compile(rb"\s*+\Z")
 _MAX_NAME: Final = 60  # characters
 
 
@@ -19,14 +22,14 @@ def error_offset(error: Exception) -> int | None:
     return int(found[1]) if found else None
 
 
-def describe_json_error(error: Exception, text: bytes, name: str = "") -> str:
+def describe_json_error(error: Exception, text: FileBytes, name: str = "") -> str:
     """Return why a text is not JSON, from the error of the decoder, with the record and member if they are known.
 
     The text is an array of records, or an object with that array as its member `name`.
     """
     if isinstance(error, RecursionError):
         return "the JSON is nested too deeply"
-    if not text.strip():
+    if _BLANK.match(text):
         return "not valid JSON: the file is empty"
     location = _describe(_path(text, _valid_end(text, error_offset(error))), name)
     if error_offset(error) is None:
@@ -34,7 +37,7 @@ def describe_json_error(error: Exception, text: bytes, name: str = "") -> str:
     return f"not valid JSON: {str(error).removeprefix('JSON is malformed: ')}{location}"
 
 
-def _valid_end(text: bytes, offset: int | None) -> int:
+def _valid_end(text: FileBytes, offset: int | None) -> int:
     """Return the end of the valid part of a text."""
     if offset is None:
         lone = _LONE_SURROGATE.search(text, max(0, len(text) - _MAX_NAME))
@@ -54,7 +57,7 @@ def _describe(path: list[str | int | None], name: str) -> str:
     return ""
 
 
-def _path(text: bytes, stop: int) -> list[str | int | None]:
+def _path(text: FileBytes, stop: int) -> list[str | int | None]:
     """Return the path to an offset: names of members, and numbers of array elements, from 1.
 
     An object before its first member has None instead. The text before the offset must be valid JSON.

@@ -1,13 +1,13 @@
 """JSON and JSON Lines as a file of records by path."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from io import BytesIO
 from itertools import islice
 from typing import Any, Final
 
 import msgspec
 from msgspec import DecodeError, Raw, ValidationError
 
+from service.files.mapped_bytes import FileBytes, open_bytes
 from service.reading.batches.batch import BATCH_SIZE, Batch
 from service.reading.batches.diagnostics import FileError
 from service.reading.batches.record_file import RecordFile
@@ -33,7 +33,7 @@ class JsonFile(RecordFile):
 
     is_table = False
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: FileBytes) -> None:
         """Open a text. Raises FileError."""
         self._text, self._elements = text, elements(text, _array_name(text))
         self._paths = Paths()
@@ -52,7 +52,7 @@ class JsonLinesFile(RecordFile):
 
     is_table = False
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: FileBytes) -> None:
         """Open a text. Raises FileError if one of its first lines is not JSON."""
         self._text, self._paths, self._lines = text, Paths(), []
         for line, value in sample_texts(numbered_lines(text)):
@@ -86,9 +86,9 @@ class PathDecoder(BatchDecoder):
         return Columns(self._members.columns(records), self._members.unused(records))
 
 
-def numbered_lines(text: bytes) -> Iterator[tuple[int, bytes]]:
+def numbered_lines(text: FileBytes) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a text that are not empty, with their numbers."""
-    return ((line, value) for line, value in enumerate(BytesIO(text), 1) if value.strip(BLANK))
+    return ((line, value) for line, value in enumerate(open_bytes(text), 1) if value.strip(BLANK))
 
 
 def sample_texts(values: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
@@ -106,7 +106,7 @@ def first_lines(paths: Paths, used: Sequence[str], lines: Sequence[int]) -> dict
     return {name: lines[index] for name, index in islice(paths.unused(used).items(), MAX_UNUSED)}
 
 
-def _array_name(text: bytes) -> str:
+def _array_name(text: FileBytes) -> str:
     """Return the name of the only array in an object, "" if the text is no object."""
     try:
         members = msgspec.json.decode(text, type=dict[str, Raw])

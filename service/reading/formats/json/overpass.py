@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from service.files.mapped_bytes import FileBytes
 from service.reading.batches.batch import Batch, Cell
 from service.reading.batches.record_file import RecordFile
 from service.reading.formats.geometry import LATITUDE, LONGITUDE, centre
@@ -31,7 +32,7 @@ _PARTS: Final = frozenset({"nodes.0", "members.0.ref"})  # of ways, of relations
 _NO_CENTRE: Final = "ways and relations have no location: query with `out center`"
 
 
-def begins_like_elements(text: bytes) -> bool:
+def begins_like_elements(text: FileBytes) -> bool:
     """Return whether a JSON text begins like Overpass JSON."""
     return _ELEMENTS.match(text[:_LONGEST_BEGINNING]) is not None
 
@@ -41,7 +42,7 @@ class OverpassFile(RecordFile):
 
     is_table = False
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: FileBytes) -> None:
         """Open a text. Raises FileError."""
         self._file = JsonFile(text)
         names = frozenset(self._file.names)

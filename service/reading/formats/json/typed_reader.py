@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
-from io import BytesIO
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -11,6 +10,7 @@ import msgspec
 import numpy as np
 from msgspec import DecodeError, Raw, ValidationError
 
+from service.files.mapped_bytes import FileBytes, open_bytes
 from service.model.records import Resource
 from service.reading.batches.batch import BATCH_SIZE, Batch
 from service.reading.batches.diagnostics import FileError
@@ -26,7 +26,7 @@ _NULL: Final = Raw(b"null")
 _JSON_LINES_HINT: Final = "; a file with one record per line is JSON Lines, and its name must end in .jsonl"
 
 
-def read_json(text: bytes, resource: Resource) -> Iterator[Batch]:
+def read_json(text: FileBytes, resource: Resource) -> Iterator[Batch]:
     """Yield the records of a JSON array, or of the array that is the member of an object named like the resource.
 
     Raises FileError.
@@ -34,12 +34,12 @@ def read_json(text: bytes, resource: Resource) -> Iterator[Batch]:
     return array_batches(text, elements(text, resource.name), RecordDecoder(resource))
 
 
-def read_json_lines(text: bytes, resource: Resource) -> Iterator[Batch]:
+def read_json_lines(text: FileBytes, resource: Resource) -> Iterator[Batch]:
     """Yield the records of JSON Lines; empty lines are skipped. Raises FileError with the line that is not JSON."""
     return line_batches(text, RecordDecoder(resource))
 
 
-def array_batches(text: bytes, elements: Sequence[Raw], decoder: BatchDecoder) -> Iterator[Batch]:
+def array_batches(text: FileBytes, elements: Sequence[Raw], decoder: BatchDecoder) -> Iterator[Batch]:
     """Yield the elements of an array in a text, decoded. Raises FileError."""
     finder = LineFinder(text)
     for start in range(0, len(elements), BATCH_SIZE):
@@ -49,9 +49,9 @@ def array_batches(text: bytes, elements: Sequence[Raw], decoder: BatchDecoder) -
         yield decoder.batch(values, lines, first=start + 1, done=done, total=len(elements))
 
 
-def line_batches(text: bytes, decoder: BatchDecoder) -> Iterator[Batch]:
+def line_batches(text: FileBytes, decoder: BatchDecoder) -> Iterator[Batch]:
     """Yield the lines of a text that are not empty, decoded. Raises FileError with the line that is not JSON."""
-    stream = BytesIO(text)
+    stream = open_bytes(text)
     record, line = 1, 1
     while read := list(islice(stream, BATCH_SIZE)):
         has_data = {number: value for number, value in enumerate(read, line) if value.strip(BLANK)}
@@ -61,7 +61,7 @@ def line_batches(text: bytes, decoder: BatchDecoder) -> Iterator[Batch]:
         record, line = record + len(has_data), line + len(read)
 
 
-def elements(text: bytes, name: str) -> list[Raw]:
+def elements(text: FileBytes, name: str) -> list[Raw]:
     """Return the elements of a JSON array, or of the array that is the member `name` of an object. Raises FileError."""
     try:
         if not _OBJECT.match(text):
@@ -73,9 +73,9 @@ def elements(text: bytes, name: str) -> list[Raw]:
         raise file_error(text, error, name) from None
 
 
-def has_array(text: bytes, name: str) -> bool:
+def has_array(text: FileBytes, name: str) -> bool:
     """Return whether a text is an object with an array under a name."""
-    if name.encode() not in text:
+    if text.find(name.encode()) < 0:
         return False
     try:
         value = msgspec.json.decode(text, type=dict[str, Raw]).get(name, _NULL)
@@ -84,14 +84,14 @@ def has_array(text: bytes, name: str) -> bool:
     return bytes(memoryview(value)[:1]) == b"["
 
 
-def _decode(text: bytes | Raw, shape: type[_T], *, expected: str) -> _T:
+def _decode(text: FileBytes | Raw, shape: type[_T], *, expected: str) -> _T:
     try:
         return msgspec.json.decode(text, type=shape)
     except ValidationError:
         raise FileError(expected) from None
 
 
-def file_error(text: bytes, error: Exception, name: str = "", lines_hint: str = _JSON_LINES_HINT) -> FileError:
+def file_error(text: FileBytes, error: Exception, name: str = "", lines_hint: str = _JSON_LINES_HINT) -> FileError:
     """Return why a text is not JSON, with the line. The hint is for a text with one value per line."""
     why, offset = describe_json_error(error, text, name), error_offset(error)
     if offset is None:
@@ -103,7 +103,7 @@ def file_error(text: bytes, error: Exception, name: str = "", lines_hint: str = 
 class LineFinder:
     """Finds the lines on which the values of a text begin; fast if they are requested in order."""
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, text: FileBytes) -> None:
         self._text, self._start = text, _address(text)
         self._offset, self._line = 0, 1
 
@@ -119,6 +119,6 @@ class LineFinder:
         return self._line
 
 
-def _address(view: bytes | Raw) -> int:
+def _address(view: FileBytes | Raw) -> int:
     address: int = np.frombuffer(view, np.uint8).__array_interface__["data"][0]
     return address

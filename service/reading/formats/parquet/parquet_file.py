@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Final
 
+from service.files.mapped_bytes import FileBytes
 from service.reading.batches.batch import Batch, Cell, UnusedName
 from service.reading.batches.diagnostics import FileError
 from service.reading.batches.record_file import RecordFile
@@ -32,7 +33,7 @@ class ParquetFile(RecordFile):
 
     is_table = False
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: FileBytes) -> None:
         """Open a file. Raises FileError."""
         if find_spec("pyarrow") is None:
             raise FileError(_NOT_INSTALLED)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Final
 
+from service.files.mapped_bytes import FileBytes
 from service.reading.batches.batch import BATCH_SIZE
 from service.reading.batches.diagnostics import FileError
 from service.reading.formats.table.missing_header import check_names
@@ -33,7 +34,7 @@ _SHOWN: Final = 20  # names of sheets
 class WorkbookFile(TableFile):
     """A sheet of a workbook: the one of some name, else the first visible one."""
 
-    def __init__(self, content: bytes, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing) -> None:
+    def __init__(self, content: FileBytes, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing) -> None:
         """Read the header. Raises FileError."""
         self._content = content
         self._reader: FileReader[Sheets, SheetRows] | None = FileReader(_PROGRAM, content)
