@@ -10,7 +10,7 @@ from typing import Final
 from aiohttp import hdrs
 from swagger_ui_bundle import swagger_ui_path
 
-from service.model.attributes import Schema
+from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.operation import JSON, VERSION_HEADER
 from service.web.answers.answer import Answer
 from service.web.endpoints.resources import ServedData
@@ -50,10 +50,12 @@ def document_routes(data: ServedData, openapi: Callable[[Schema], bytes], *, has
 def _openapi_route(data: ServedData, openapi: Callable[[Schema], bytes]) -> ResourceRoute:
     """Return the route of the OpenAPI document, which depends on the attributes of the served data."""
 
-    @lru_cache(1)  # made again when data with other attributes is served
+    @lru_cache(2)  # without attributes, and with those of the data that is served
     def document(schema: Schema) -> tuple[Identified, Document]:
         body = openapi(schema)
         return _identified(_OPENAPI, body, JSON), Document(body)
+
+    document(NO_ATTRIBUTES)
 
     def plan(_: Call) -> Plan:
         current = data.snapshots.current
