@@ -57,6 +57,6 @@ class _Reader(RawIOBase):
         self._offset += len(part)
         return len(part)
 
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        self._offset = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._offset, os.SEEK_END: len(self._view)}[whence]
+    def seek(self, offset: int, origin: int = os.SEEK_SET, /) -> int:
+        self._offset = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._offset, os.SEEK_END: len(self._view)}[origin]
         return self._offset

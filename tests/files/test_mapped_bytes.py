@@ -39,8 +39,8 @@ def test_what_is_on_both_sides_of_a_part_that_is_counted_at_once_is_counted() ->
 def test_they_are_read_as_a_file(content: bytes, reads: list[tuple[int, int, int]]) -> None:
     read, expected = open_bytes(mapped(content), 1), BytesIO(content)
     expected.seek(1)
-    for offset, whence, size in reads:
-        assert read.seek(offset, whence) == expected.seek(offset, whence)
+    for offset, origin, size in reads:
+        assert read.seek(offset, origin) == expected.seek(offset, origin)
         assert read.read(size) == expected.read(size)
         assert read.tell() == expected.tell()
     assert list(read) == list(expected)
