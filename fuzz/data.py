@@ -7,7 +7,7 @@ import json
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,6 +30,7 @@ from service.reading.formats.json.overpass import OverpassFile
 from service.reading.formats.openers import open_file
 from service.reading.formats.parquet.arrow import ArrowFile
 from service.reading.formats.parquet.wkb import locate
+from service.reading.formats.table.table_options import TableOptions
 from service.reading.mapping.conversions import without
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.mapping.mapping_file import parse_mapping
@@ -48,12 +49,12 @@ def read_csv(given: bytes) -> None:
 
 
 def read_dialect(given: bytes) -> None:
-    """Read CSV with the delimiter that is found, and with each that is declared."""
+    """Read CSV with the delimiter that is found, and with each that is declared; with quotes and without."""
     read_csv(given)
-    for delimiter in (None, *DELIMITERS):
+    for delimiter, quotes in product((None, *DELIMITERS), (True, False)):
         with suppress(FileError):
             text = plain_text(given, None)[:]
-            file = open_csv(text, delimiter=delimiter)
+            file = open_csv(text, options=TableOptions(delimiter=delimiter, quotes=quotes))
             assert file.names[-1]
             _check_numbers(file.batches([file.names[-1]]))
 

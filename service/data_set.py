@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.texts import counted, printable
 
 if TYPE_CHECKING:  # totals and rejections alone need not import numpy
@@ -21,17 +22,19 @@ class Totals(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """A data set without its tables."""
+    """A data set without its tables; `attributes` are the names of those of stores and of companies."""
 
     version: str
     generated_at: datetime | None
     totals: Totals
+    attributes: tuple[str, ...] = ()
 
 
 class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """The tables of stores and companies, the time of the data if the manifest has it, the version and the totals.
 
-    as_of  the day that closing dates were compared with; None if there are none
+    as_of   the day that closing dates were compared with; None if there are none
+    schema  the fields of its records, with the attributes that its mapping declares
     """
 
     stores: "Table"
@@ -40,6 +43,7 @@ class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
     version: str
     totals: Totals
     as_of: date | None = None
+    schema: Schema = NO_ATTRIBUTES
 
     def __str__(self) -> str:
         return f"{counted(len(self.stores), 'store')} of {counted(len(self.companies), 'company', 'companies')}"
@@ -47,7 +51,9 @@ class Dataset(msgspec.Struct, frozen=True, eq=False, weakref=True):
     @property
     def summary(self) -> Summary:
         """The data set without its tables."""
-        return Summary(self.version, self.generated_at, self.totals)
+        resources = (self.schema.stores, self.schema.companies)
+        attributes = tuple(f"{each.name}.{field.name}" for each in resources for field in each.attributes)
+        return Summary(self.version, self.generated_at, self.totals, attributes)
 
     @property
     def assumed(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from service.access.token_bucket import RateDecision
 from service.engine import locations, text_index
 from service.engine.bounded_cache import BoundedCache
 from service.engine.page import page
+from service.model.attributes import NO_ATTRIBUTES
 from service.model.coordinates import Position
 from service.model.errors import UnprocessableContent
 from service.model.operation import GEO_JSON
@@ -44,8 +45,11 @@ OF_CONSTANTS = {
     "service.engine.row_csv",
     "service.engine.whole_csv",
     "service.loading.countries",
+    "service.model.attributes",
+    "service.model.features",
     "service.model.openapi",
     "service.reading.fields.field_names",
+    "service.reading.text.cleaning",
 }
 OF_CONSTANTS |= {
     "service.sampling.seeded_random",
@@ -147,12 +151,12 @@ QUERIES = {
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 def test_parsed_parameters_take_no_more_than_what_they_are_counted_as(query: str) -> None:
-    parse, counted = parsed_parameters.parser("/stores", QueryParser(STORES)), 0
+    parse, counted = parsed_parameters.parser("/stores", lambda _: QueryParser(STORES)), 0
 
     def fill() -> None:
         nonlocal counted
         for number in range(1, 121):
-            parsed = parse("", query.format(number)[:256], False)
+            parsed = parse(NO_ATTRIBUTES, "", query.format(number)[:256], False)
             identified = parsed.identified("0123456789abcdef", GEO_JSON)
             tags = [identified.tag(coding) for coding in (*CODINGS, IDENTITY)]
             assert len(set(tags)) == len(tags)
@@ -164,12 +168,12 @@ def test_parsed_parameters_take_no_more_than_what_they_are_counted_as(query: str
 
 
 def test_errors_are_as_if_they_had_not_been() -> None:
-    parse = parsed_parameters.parser("/stores", QueryParser(STORES))
+    parse = parsed_parameters.parser("/stores", lambda _: QueryParser(STORES))
 
     def fill() -> None:
         for number in range(300):
             with pytest.raises(UnprocessableContent):
-                parse("", f"{number}=&" + "&".join(f"x{name}=" for name in range(40)), True)
+                parse(NO_ATTRIBUTES, "", f"{number}=&" + "&".join(f"x{name}=" for name in range(40)), True)
 
     assert growth(fill) < (64 << 10)
 
@@ -206,11 +210,14 @@ def test_other_bounded_caches_have_the_bounds_of_the_table() -> None:
 
 
 def test_what_is_cached_of_a_request_is_nothing_to_the_garbage_collector() -> None:
-    parse = parsed_parameters.parser("/stores", QueryParser(STORES))
+    parse = parsed_parameters.parser("/stores", lambda _: QueryParser(STORES))
+    parse(NO_ATTRIBUTES, "", "", False)  # makes the parser
     gc.collect()
     before = len(gc.get_objects())
     for number in range(200):
-        parsed = parse("", f"city=x{number}&country=a&country=b&q=c+d&fields=name,city&page_num=2", False)
+        parsed = parse(
+            NO_ATTRIBUTES, "", f"city=x{number}&country=a&country=b&q=c+d&fields=name,city&page_num=2", False
+        )
         parsed.identified("0123456789abcdef").tag(IDENTITY)
         parsed.frame(1_000 + number)
     gc.collect()

@@ -30,6 +30,7 @@ from service.loading.countries import countries_by_name
 from service.loading.dataset import Report, load
 from service.loading.placeholders import PLACEHOLDERS, REAL_VALUES
 from service.model import kinds
+from service.model.attributes import NO_ATTRIBUTES
 from service.model.coordinates import MAX_ZOOM
 from service.model.envelope import Facet, PaginatedResponse
 from service.model.errors import HTTPError, HTTPValidationError, ProblemDetails, RequestError, UnprocessableContent
@@ -175,7 +176,7 @@ def first_texts(folder: Path, *names: str) -> set[str]:
 
 
 def test_every_operation_is_in_the_interface_with_whether_it_needs_a_key() -> None:
-    document = orjson.loads(make_site(SnapshotHolder(), no_authentication, DEFAULTS).openapi)
+    document = orjson.loads(make_site(SnapshotHolder(), no_authentication, DEFAULTS).openapi(NO_ATTRIBUTES))
     documented = {codes(row["Request"])[0].removeprefix("GET "): row["Key"] for row in rows(INTERFACE, "Request")}
     for path, operations in document["paths"].items():
         assert documented[path] == ("needed" if operations["get"]["security"] else "")
@@ -205,7 +206,7 @@ def test_every_parameter_of_a_file_is_in_the_interface_with_its_default() -> Non
 
 
 def test_every_file_is_in_the_interface_with_its_media_type() -> None:
-    document = orjson.loads(make_site(SnapshotHolder(), no_authentication, DEFAULTS).openapi)
+    document = orjson.loads(make_site(SnapshotHolder(), no_authentication, DEFAULTS).openapi(NO_ATTRIBUTES))
     documented = {codes(row["File"])[0]: codes(row["Media type"])[0] for row in rows(INTERFACE, "File")}
     files = {path: operation["get"] for path, operation in document["paths"].items() if "." in path}
     assert {Path(path).suffix for path in files} == set(documented)

@@ -39,13 +39,14 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             mapping
             formats
             fields text values
+            isolation
             batches
         """,
         "service.reading.formats": """
             openers
-            csv file_format parquet
+            csv file_format parquet workbook
             json table
-            geometry
+            cleaned_file geometry
         """,
         "service.web": """
             site
@@ -69,6 +70,7 @@ RESERVED: Final = {
     "uvloop": {"commands", "server"},
     "redis": {"access"},
     "pyarrow": {"commands", "reading"},
+    "python_calamine": {"reading"},
 }
 # The engine only computes: no files, no HTTP, no clock, no await.
 NOT_IN_ENGINE: Final = {"aiohttp", "asyncio", "datetime", "http", "io", "mmap", "os", "pathlib", "socket", "time"}

@@ -2,15 +2,24 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import orjson
 import pytest
 
 from service.loading.dataset import load
+from service.model.attributes import AttributeKind
 from service.read_options import ReadOptions
 from service.reading.batches.batch import BATCH_SIZE
 from service.reading.formats.json.json_file import SAMPLE
-from service.reading.mapping.declaration import CompaniesTable, FieldTable, FileTable, JoinTable, StoresTable
+from service.reading.mapping.declaration import (
+    AttributeTable,
+    CompaniesTable,
+    FieldTable,
+    FileTable,
+    JoinTable,
+    StoresTable,
+)
 from service.reading.mapping.mapping_file import PRESETS, parse_mapping
 from service.reading.mapping.toml_keys import keys_of
 from service.reading.values.date_formats import RFC_3339, TOKENS
@@ -26,6 +35,9 @@ def test_every_key_of_a_mapping_is_documented_in_order() -> None:
     assert named(section(MAPPING, "`[stores]`"), "Key") == keys_of(StoresTable)
     assert keys_of(StoresTable) + named(section(MAPPING, "`[companies]`"), "Key") == keys_of(CompaniesTable)
     assert named(section(MAPPING, "Entries"), "Key") == keys_of(FieldTable)
+    own = set(keys_of(AttributeTable)) - set(keys_of(FieldTable)) | {"separator"}
+    assert set(named(section(MAPPING, "Attributes"), "Key of an attribute")) == own
+    assert named(section(MAPPING, "Attributes"), "Kind") == list(get_args(AttributeKind))
     assert named(section(MAPPING, "Entries"), "Key of a join") == keys_of(JoinTable)
 
 

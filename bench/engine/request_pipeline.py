@@ -10,6 +10,7 @@ from bench.wire.shapes import COMPANY_PATH, KEY, Request
 from service.access.keyring import Keyring
 from service.access.principal import static_principals
 from service.data_set import Dataset
+from service.model.attributes import NO_ATTRIBUTES
 from service.model.operation import KEY_HEADER
 from service.model.query import QueryParser
 from service.model.records import STORES
@@ -55,7 +56,7 @@ class Target(msgspec.Struct, frozen=True):
 
     def new_parser(self) -> Parse:
         """Return a parser of its parameters with an empty cache."""
-        return parser(self.operation, _READERS[self.operation])
+        return parser(self.operation, lambda _: _READERS[self.operation])
 
 
 class Pipeline(msgspec.Struct, frozen=True):
@@ -70,7 +71,7 @@ class Pipeline(msgspec.Struct, frozen=True):
 
     def parsed(self, target: Target) -> ParsedParameters:
         """Return the parsed parameters of a target, cached."""
-        return self.parse(target.segment, target.query, False)
+        return self.parse(NO_ATTRIBUTES, target.segment, target.query, False)
 
     def call(self, target: Target, fields: RequestFields) -> tuple[ResourceRoute, Call]:
         """Return the route of a target, and the call with some header fields to it."""

@@ -8,6 +8,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from bench.engine.engine_queries import Queries
 from service.engine.page import page
 from service.engine.select import select
+from service.model.attributes import NO_ATTRIBUTES
 from service.model.envelope import opening, wrap
 from service.model.query import QueryParser
 from service.model.records import STORES
@@ -26,10 +27,10 @@ def _parse(queries: Queries) -> Step:
 
 
 def _parse_cached(queries: Queries) -> Step:
-    parse = parser("/stores", QueryParser(STORES))
+    parse = parser("/stores", lambda _: QueryParser(STORES))
     for text in queries.texts:
-        parse("", text, False)
-    return lambda text: parse("", text, False), zip(queries.texts), _nothing
+        parse(NO_ATTRIBUTES, "", text, False)
+    return lambda text: parse(NO_ATTRIBUTES, "", text, False), zip(queries.texts), _nothing
 
 
 def _select(queries: Queries) -> Step:

@@ -15,6 +15,7 @@ from bench.engine.loopback import Loopback
 from bench.engine.request_pipeline import Pipeline, Target
 from bench.engine.request_reader import RequestReader, request
 from service.engine.page import Page, page
+from service.model.attributes import NO_ATTRIBUTES
 from service.model.envelope import wrap
 from service.web.answers.response import Pieces, Response
 from service.web.headers.content_coding import IDENTITY
@@ -65,13 +66,13 @@ def _authenticate(pipeline: Pipeline, _: Loopback) -> Prepare:
 
 
 def _parameters(_: Pipeline, __: Loopback) -> Prepare:
-    return lambda target: partial(target.new_parser(), target.segment, target.query, False)
+    return lambda target: partial(target.new_parser(), NO_ATTRIBUTES, target.segment, target.query, False)
 
 
 def _parameters_cached(pipeline: Pipeline, _: Loopback) -> Prepare:
     for target in pipeline.targets:
         pipeline.parsed(target)
-    return lambda target: partial(pipeline.parse, target.segment, target.query, False)
+    return lambda target: partial(pipeline.parse, NO_ATTRIBUTES, target.segment, target.query, False)
 
 
 def _identify(pipeline: Pipeline, _: Loopback) -> Prepare:
@@ -234,7 +235,7 @@ def _skip_companies(pipeline: Pipeline) -> None:
 
 
 def _parsed_anew(target: Target) -> ParsedParameters:
-    return target.new_parser()(target.segment, target.query, False)
+    return target.new_parser()(NO_ATTRIBUTES, target.segment, target.query, False)
 
 
 def _identified(parsed: ParsedParameters, version: str) -> str:

@@ -18,6 +18,7 @@ from service.engine.map_clusters import map_clusters
 from service.engine.page import count_facets, page
 from service.loading.acceptance import accept
 from service.loading.dataset import load
+from service.model.attributes import NO_ATTRIBUTES
 from service.model.envelope import wrap
 from service.model.errors import UnprocessableContent
 from service.model.query import Query, QueryParser
@@ -54,8 +55,8 @@ class Directory:
         dataset = load_baked(data) if data.is_file() else accept(load(data), InvalidRecords.REFUSE)
         self._stores = dataset.stores
         self._version = dataset.version
-        self._parse = parser(STORES_PATH, QueryParser(STORES))
-        self._parse_map = parser(CLUSTERS_PATH, QueryParser(STORES, of_map=True))
+        self._parse = parser(STORES_PATH, lambda _: QueryParser(STORES))
+        self._parse_map = parser(CLUSTERS_PATH, lambda _: QueryParser(STORES, of_map=True))
         self._caches = caches()
         if not self._caches:
             raise ValueError("this bench finds no cache of the service to clear")
@@ -74,9 +75,9 @@ class Directory:
         path, _, query = target.partition("?")
         try:
             if path == CLUSTERS_PATH:
-                yield map_clusters(self._stores, self._parse_map("", query, False).query)
+                yield map_clusters(self._stores, self._parse_map(NO_ATTRIBUTES, "", query, False).query)
                 return
-            parsed = self._parse("", query, False)
+            parsed = self._parse(NO_ATTRIBUTES, "", query, False)
             parsed.identified(self._version).tag(IDENTITY)
         except UnprocessableContent as error:
             yield [msgspec.json.encode(error.body)]

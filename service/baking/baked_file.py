@@ -15,11 +15,13 @@ from service.baking.layout import Array, Checksums, DamagedFile, map_file, write
 from service.baking.validation import check_table
 from service.data_set import Dataset, Rejected, Totals
 from service.engine.column import Column
+from service.engine.list_texts import ListTexts
 from service.engine.locations import DIMENSIONS, Locations
 from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.engine.text_index import TextIndex
 from service.engine.z_order import ZOrder
+from service.model.attributes import Declaration, Schema, schema_of
 from service.model.kinds import format_instant, parse_instant
 from service.model.records import COMPANIES, CREATED_AT, STORES, Resource
 
@@ -42,6 +44,12 @@ _Z_ORDER_TYPES: Final[dict[str, type[np.number[Any]]]] = {
     "latitudes": np.int32,
     "longitudes": np.int32,
 }
+_LIST_TYPES: Final[dict[str, type[np.number[Any]]]] = {
+    "offsets": np.int64,
+    "texts": np.int32,
+    "starts": np.int64,
+    "lists": np.int32,
+}
 _CHARACTER_PARTS: Final = Characters.__struct_fields__
 
 
@@ -53,6 +61,7 @@ class _Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     totals        the JSON in the output of `check --json`
     generated_at  the time of the data; "" if it is not known
     as_of         the day that closing dates were compared with; absent if there are none
+    attributes    the JSON of what the mapping declares; absent if it declares none
     """
 
     format: str
@@ -60,6 +69,7 @@ class _Metadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     totals: str
     generated_at: str = ""
     as_of: date | None = None
+    attributes: str | None = None
 
 
 def write_baked(dataset: Dataset, path: Path, *, durable: bool = True, tables: UnicodeTables = unicodedata) -> None:
@@ -68,6 +78,7 @@ def write_baked(dataset: Dataset, path: Path, *, durable: bool = True, tables: U
     Raises OSError and leaves no file behind.
     """
     arrays = dict(_table_arrays(STORES, dataset.stores)) | dict(_table_arrays(COMPANIES, dataset.companies))
+    declaration = dataset.schema.declaration
     texts = [strings.data for each in (dataset.stores, dataset.companies) for strings in (each.rows, each.text.words)]
     characters = Characters.of(texts, tables)
     arrays |= {f"characters/{part}": getattr(characters, part) for part in _CHARACTER_PARTS}
@@ -77,6 +88,7 @@ def write_baked(dataset: Dataset, path: Path, *, durable: bool = True, tables: U
         totals=msgspec.json.encode(dataset.totals).decode(),
         generated_at="" if dataset.generated_at is None else format_instant(dataset.generated_at),
         as_of=dataset.as_of,
+        attributes=msgspec.json.encode(declaration).decode() if declaration.digest else None,
     )
     known = {name: text for name, text in msgspec.to_builtins(metadata).items() if text is not None}
     write_file(path, arrays, known, durable=durable)
@@ -102,34 +114,35 @@ def read_baked(
     tables that fold the values in requests.
     """
     content = map_file(path, checked=checked, copied=copied)
-    metadata, totals = _read_metadata(content.metadata)
+    metadata, totals, schema = _read_metadata(content.metadata)
     arrays = dict(content.arrays)
     Characters(*(_take(f"characters/{part}", arrays, np.uint32) for part in _CHARACTER_PARTS)).check(tables)
-    stores, companies = (_table(resource, arrays) for resource in (STORES, COMPANIES))
+    stores, companies = (_table(resource, arrays) for resource in (schema.stores, schema.companies))
     if arrays:
         raise DamagedFile(f"unknown array {min(arrays)}")
     if (len(stores), len(companies)) != (totals.stores, totals.companies):
         raise DamagedFile("the lengths of the tables do not match the metadata")
     if not checked:
-        check_table(STORES, stores)
-        check_table(COMPANIES, companies)
+        check_table(schema.stores, stores)
+        check_table(schema.companies, companies)
     generated_at = parse_instant(metadata.generated_at) if metadata.generated_at else None
-    return Dataset(stores, companies, generated_at, metadata.version, totals, metadata.as_of)
+    return Dataset(stores, companies, generated_at, metadata.version, totals, metadata.as_of, schema)
 
 
-def _read_metadata(texts: Mapping[str, str]) -> tuple[_Metadata, Totals]:
+def _read_metadata(texts: Mapping[str, str]) -> tuple[_Metadata, Totals, Schema]:
     if texts.get("format") != FORMAT:
         raise DamagedFile(f"the file does not have the format {FORMAT!r}")
     try:
         metadata = msgspec.convert(texts, _Metadata)
         totals = msgspec.json.decode(metadata.totals, type=Totals)
+        schema = schema_of(msgspec.json.decode(metadata.attributes or "{}", type=Declaration))
     except msgspec.DecodeError as error:
         raise DamagedFile(f"the metadata is invalid: {error}") from None
     if _VERSION.fullmatch(metadata.version) is None:
         raise DamagedFile("the metadata is invalid: the version is not 16 hexadecimal digits")
     if metadata.generated_at and parse_instant(metadata.generated_at) is None:
         raise DamagedFile("the metadata is invalid: generated_at is not a date-time")
-    return metadata, totals
+    return metadata, totals, schema
 
 
 def _table_arrays(resource: Resource, table: Table) -> Iterator[tuple[str, Array]]:
@@ -140,6 +153,10 @@ def _table_arrays(resource: Resource, table: Table) -> Iterator[tuple[str, Array
         yield from ((f"{name}/{part}", getattr(column, part)) for part in _COLUMN_PARTS)
         if column.values is not None:
             yield from _string_arrays(f"{name}/values", column.values)
+    for field, texts in table.lists.items():
+        name = f"{resource.name}/{field}/texts"
+        yield from _string_arrays(f"{name}/keys", texts.keys)
+        yield from ((f"{name}/{part}", getattr(texts, part)) for part in _LIST_TYPES)
     if (locations := table.locations) is not None:
         yield from ((f"{resource.name}/locations/{part}", getattr(locations, part)) for part in _LOCATION_TYPES)
         z_order = locations.z_order
@@ -159,15 +176,21 @@ def _string_arrays(name: str, strings: StringArray) -> Iterator[tuple[str, Array
 
 def _table(resource: Resource, arrays: dict[str, Array]) -> Table:
     rows = _strings(f"{resource.name}/rows", arrays)
-    columns = {}
+    columns, lists = {}, {}
     for field in resource.fields:
-        column = _column(f"{resource.name}/{field.name}", arrays, filters=field.filters)
+        name = f"{resource.name}/{field.name}"
+        if not field.is_column:
+            continue
+        column = _column(name, arrays, filters=field.filters and not field.is_list)
+        if field.is_list:
+            lists[field.name] = _list_texts(f"{name}/texts", arrays, column.null_code)
         if not len(column.codes) == len(column.order) == len(rows):
-            raise DamagedFile(f"the column {resource.name}/{field.name} does not have the length of the table")
+            raise DamagedFile(f"the column {name} does not have the length of the table")
         columns[field.name] = column
     text = _text_index(f"{resource.name}/text", arrays, len(rows))
     locations = _locations(resource.name, arrays, len(rows)) if resource.coordinates else None
-    return Table(rows, columns, order_by=CREATED_AT, key=resource.identifier, text=text, locations=locations)
+    key = resource.identifier
+    return Table(rows, columns, order_by=CREATED_AT, key=key, text=text, locations=locations, lists=lists)
 
 
 def _column(name: str, arrays: dict[str, Array], *, filters: bool) -> Column:
@@ -177,6 +200,14 @@ def _column(name: str, arrays: dict[str, Array], *, filters: bool) -> Column:
     if len(starts) == 0 or (values is not None and len(values) != len(starts) - 1):
         raise DamagedFile(f"the column {name} does not have one start for each value")
     return Column(codes, order, starts, values)
+
+
+def _list_texts(name: str, arrays: dict[str, Array], count: int) -> ListTexts:
+    keys = _strings(f"{name}/keys", arrays)
+    texts = ListTexts(keys, *(_take(f"{name}/{part}", arrays, dtype) for part, dtype in _LIST_TYPES.items()))
+    if len(texts.offsets) != count + 1 or len(texts.starts) != len(keys) + 1 or len(texts.texts) != len(texts.lists):
+        raise DamagedFile(f"the {name} do not have the lengths of their column")
+    return texts
 
 
 def _text_index(name: str, arrays: dict[str, Array], length: int) -> TextIndex:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from service.baking.layout import CHECKING_THREADS, DamagedFile
 from service.engine.column import Column, Rows
 from service.engine.grid import grid_cells
+from service.engine.list_texts import ListTexts
 from service.engine.locations import DIMENSIONS, Locations
 from service.engine.mercator import AXIS, MortonCodes
 from service.engine.string_array import StringArray
@@ -59,7 +60,23 @@ def check_table(resource: Resource, table: Table) -> None:
             check_z_order(f"{name}/z_order", table.locations)
         list(columns)  # raises the first error
         text.result()
+    for field, texts in table.lists.items():
+        check_list_texts(f"{name}/{field}/texts", texts)
     _check_numbering(name, table)
+
+
+def check_list_texts(name: str, texts: ListTexts) -> None:
+    """Check that texts are sorted, each list has some, ascending, and each text its lists. Raises `DamagedFile`."""
+    _check_sorted(f"{name}/keys", texts.keys)
+    offsets, count = texts.offsets, len(texts.texts)
+    if offsets[0] != 0 or offsets[-1] != count or not (offsets[1:] > offsets[:-1]).all():
+        raise DamagedFile(f"the offsets of {name} are not ascending")
+    if not _in_range(texts.texts, len(texts.keys)):
+        raise DamagedFile(f"the {name} have numbers that do not exist")
+    rises = texts.texts[1:] > texts.texts[:-1]
+    rises[offsets[1:-1] - 1] = True
+    if not rises.all() or not texts.is_inverse:
+        raise DamagedFile(f"the {name} are not those of its lists")
 
 
 def validate_identifiers(resource: Resource, table: Table) -> None:

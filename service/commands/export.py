@@ -68,11 +68,13 @@ def export(data: Path, file: Path, *, resource: str, query: str, **values: Any) 
         raise click.BadParameter(f"must end with one of {listed}", param_hint="FILE")
     if ending == _PARQUET and find_spec("pyarrow") is None:
         raise click.ClickException("writing Parquet needs pyarrow: `pip install 'store-directory[parquet]'`")
-    parsed, settings = _parse(kind, ending, query), make_settings(values)
+    settings = make_settings(values)
     check_read_options(settings)
     try:
         dataset = _load(data, settings, Spools(file.absolute().parent))
-        count = _write(kind, dataset.stores if kind is STORES else dataset.companies, parsed, file)
+        served = dataset.schema.of(kind)
+        parsed = _parse(served, ending, query)
+        count = _write(served, dataset.stores if kind is STORES else dataset.companies, parsed, file)
     except Rejected as rejected:
         raise data_set_error(str(data), rejected) from rejected
     except DamagedFile as damage:

@@ -9,11 +9,16 @@ from service.commands.command_errors import spool_error
 from service.commands.data_argument import DATA, check_read_options
 from service.commands.options import SettingOption
 from service.model.records import COMPANIES, STORES
+from service.read_options import ReadOptions
 from service.reading.batches.diagnostics import FileError
-from service.reading.file_set.data_files import read_data_set
+from service.reading.file_set.chosen_files import alike_files
+from service.reading.file_set.data_files import FileSet, read_data_set
+from service.reading.mapping.declaration import DataMapping
+from service.reading.mapping.toml_text import array, quoted
 from service.reading.proposal.column_choice import recognizes
 from service.reading.proposal.proposal import propose_mapping
-from service.reading.resource_records import open_records
+from service.reading.proposal.proposed_table import find_table_options, options_as_toml
+from service.reading.resource_records import opener
 from service.settings import make_settings
 
 
@@ -22,25 +27,38 @@ from service.settings import make_settings
 def mapping(data: Path, **values: Any) -> None:
     """Propose a mapping for the stores in DATA: print the text of a mapping.toml to check and to complete.
 
-    DATA is a data file, or a folder or zip archive with a file of stores. The proposal is made from the names of the
+    DATA is a data file, or a folder or zip archive with files of stores. The proposal is made from the names of the
     columns and from the first records.
     """
     settings = make_settings(values)
     check_read_options(settings)
     try:
-        found = read_data_set(data, options=settings.read_options)
+        found = _read(data, settings.read_options)
     except OSError as error:  # of the temporary files for large data files
         raise spool_error(error) from error
-    file = found.files.get(STORES.name)
-    if file is None:
+    if STORES.name not in found.files:
         raise click.ClickException("\n".join(map(str, found.errors)))
+    file = found.files[STORES.name][0]
     derives = found.derives_companies or COMPANIES.name not in found.files
     encoding = settings.encoding if file.format.is_csv else ""
     try:
-        opened = open_records(file, recognizes, encoding)
-        text = propose_mapping(opened, file.name, encoding=encoding, derives_companies=derives)
+        open_file = opener(file, recognizes, encoding)
+        options = find_table_options(open_file, is_csv=file.format.is_csv)
+        patterns = found.mapping.files.get(STORES.name)
+        declared = {"files": array(patterns)} if patterns else {}
+        declared |= {"encoding": quoted(encoding)} if encoding else {}
+        declared |= options_as_toml(options)
+        text = propose_mapping(open_file(options), file.name, options=declared, derives_companies=derives)
     except FileError as error:
         raise click.ClickException(str(error.diagnostic(file.name))) from error
     except OSError as error:
         raise spool_error(error) from error
     click.echo(text.encode(), nl=False)  # TOML is UTF-8, whatever the terminal is
+
+
+def _read(data: Path, options: ReadOptions) -> FileSet:
+    """Return the files of a data set; if it has several of stores that no mapping declares, as one would."""
+    found = read_data_set(data, options=options)
+    if STORES.name in found.files or not (patterns := alike_files(data)):
+        return found
+    return read_data_set(data, options=options, mapping=DataMapping(files={STORES.name: patterns}))

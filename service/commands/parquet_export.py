@@ -22,6 +22,7 @@ from service.model.query import Query
 from service.model.records import DISTANCE, Resource
 
 _GEOMETRY: Final = "geometry"
+_NUMBER: Final = "number"  # an attribute
 _METADATA: Final = {
     "version": "1.1.0",
     "primary_column": _GEOMETRY,
@@ -53,7 +54,12 @@ def _schema(resource: Resource, query: Query) -> Any:
 def _type(resource: Resource, name: str) -> Any:
     if name == DISTANCE:
         return pa.float64()
-    return pa.bool_() if resource.field(name).kind is FLAG else pa.string()
+    field = resource.field(name)
+    if field.is_list:
+        return pa.list_(pa.string())
+    if field.attribute == _NUMBER:
+        return pa.float64()
+    return pa.bool_() if field.kind is FLAG else pa.string()
 
 
 def _record_batches(
@@ -61,6 +67,9 @@ def _record_batches(
 ) -> Iterator[Any]:
     for rows in parts:
         columns: dict[str, Any] = dict(decoder(resource)(b"".join((b"[", *table.json(rows), b"]"))))
+        for field in resource.attributes:
+            if field.attribute == _NUMBER:
+                columns[field.name] = [msgspec.json.decode(each, type=float | None) for each in columns[field.name]]
         columns[DISTANCE] = distances(table, query, rows)
         if table.locations is not None:
             columns[_GEOMETRY] = _points(table.locations, rows)

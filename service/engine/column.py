@@ -12,9 +12,13 @@ from service.engine.string_array import StringArray
 Rows = NDArray[np.int32]
 
 # Bytes that do not occur in UTF-8, so that keys can be concatenated in one buffer. 0xFF sorts after every text.
+# Between the keys of the texts of a list.
+LIST_SEPARATOR: Final = b"\xfd"
 KEY_END: Final = b"\xfe"
 NULL_KEY: Final = b"\xff"
-_KEY_END_TEXT, _NULL_KEY_TEXT = (byte.decode("utf-8", "surrogateescape") for byte in (KEY_END, NULL_KEY))
+_KEY_END_TEXT, _NULL_KEY_TEXT, _SEPARATOR_TEXT = (
+    byte.decode("utf-8", "surrogateescape") for byte in (KEY_END, NULL_KEY, LIST_SEPARATOR)
+)
 _ROW_BITS: Final = 32
 _ROW_MASK: Final = (1 << _ROW_BITS) - 1
 
@@ -61,6 +65,11 @@ def join_keys(keys: Sequence[str | None]) -> bytes:
     """Return normalized keys concatenated, each followed by `KEY_END`; `NULL_KEY` for None."""
     texts = [_NULL_KEY_TEXT if key is None else key for key in keys]
     return _KEY_END_TEXT.join([*texts, ""]).encode("utf-8", "surrogateescape")
+
+
+def list_key(keys: Iterable[str]) -> str:
+    """Return the key of a list, for `join_keys`: equal for lists of the same texts."""
+    return _SEPARATOR_TEXT.join(sorted(set(keys)))
 
 
 def build_column(codes: NDArray[np.int32], distinct: StringArray, *, filters: bool) -> Column:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from service.engine.areas import box_area, circle_area
 from service.engine.column import Column, Rows, merge
+from service.engine.gathering import expand
 from service.engine.table import Table
 from service.model.query import Criteria, Filter
 
@@ -65,6 +66,43 @@ class Predicate(msgspec.Struct, frozen=True, eq=False):
         return matches
 
 
+class ListPredicate(msgspec.Struct, frozen=True, eq=False):
+    """A filter on a column of lists: the codes of those that have an accepted text, ascending."""
+
+    column: Column
+    codes: Rows
+
+    @property
+    def count(self) -> int:
+        """The number of matching rows."""
+        return int(self._lengths.sum())
+
+    def rows(self) -> Rows:
+        """Return the matching rows, ascending."""
+        rows: Rows = np.sort(self.column.order[expand(self.column.starts[self.codes], self._lengths)])
+        return rows
+
+    def filter(self, rows: Rows) -> Rows:
+        """Return the given rows that match."""
+        matching: Rows = rows[self._accepted[self.column.codes[rows]]]
+        return matching
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return for each row whether it matches."""
+        mask: NDArray[np.bool_] = self._accepted[self.column.codes]
+        return mask
+
+    @property
+    def _lengths(self) -> Rows:
+        return self.column.starts[self.codes + 1] - self.column.starts[self.codes]
+
+    @property
+    def _accepted(self) -> NDArray[np.bool_]:
+        accepted = np.zeros(self.column.null_code + 1, np.bool_)
+        accepted[self.codes] = True
+        return accepted
+
+
 def conditions(table: Table, criteria: Criteria) -> list[Condition]:
     """Return the conditions of criteria, those that fewer rows match first; at least one."""
     found: list[Condition] = [*predicates(table, criteria.filters), *map(table.text.match, criteria.terms)]
@@ -75,12 +113,14 @@ def conditions(table: Table, criteria: Criteria) -> list[Condition]:
     return sorted(found, key=lambda condition: condition.count)
 
 
-def predicates(table: Table, filters: Iterable[Filter]) -> list[Predicate]:
+def predicates(table: Table, filters: Iterable[Filter]) -> list[Predicate | ListPredicate]:
     """Return the predicates of filters."""
     return [_predicate(table, each) for each in filters]
 
 
-def _predicate(table: Table, query_filter: Filter) -> Predicate:
-    column = table.columns[query_filter.field]
+def _predicate(table: Table, query_filter: Filter) -> Predicate | ListPredicate:
+    column, lists = table.columns[query_filter.field], table.lists.get(query_filter.field)
+    if lists is not None:
+        return ListPredicate(column, lists.having(query_filter.keys))
     codes = tuple(sorted({code for key in query_filter.keys if (code := column.find(key)) is not None}))
     return Predicate(query_filter.field, column, codes, sum(map(column.count, codes)))

@@ -1,5 +1,6 @@
 """Facets: how often the values of a field occur in the rows that match a query."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Final, TypeAlias
 
@@ -8,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.bitmap import unpack
-from service.engine.column import Column
-from service.engine.projection import decode_rows
+from service.engine.column import Column, Rows
+from service.engine.projection import decode_rows, members
 from service.engine.select import are_many, find, intersection
 from service.engine.selection import RowBitmap, RowList
 from service.engine.table import Table
 from service.model.envelope import MAX_FACET_VALUES, Facet, FacetValue
+from service.model.kinds import fold
 from service.model.query import ALL_ROWS, Criteria
 
 # Row numbers, codes and counts.
@@ -24,6 +26,7 @@ _MOST: Final = 0.6
 _MOST_ADDED: Final = 1
 # The parts of all values whose largest counts are compared.
 _PARTS: Final = 1024
+_NUMBER_STARTS: Final = frozenset({b"-", *(b"%d" % digit for digit in range(10))})
 
 
 class Matches:
@@ -109,14 +112,37 @@ def _runs(codes: NDArray[np.unsignedinteger], end: int) -> tuple[_Numbers, _Numb
 
 
 def _facet(table: Table, name: str, codes: _Numbers | None, counts: _Numbers, *, total: int) -> Facet:
-    column, shown = table.columns[name], _most_frequent(counts)
-    first = column.order[column.starts[shown if codes is None else codes[shown]]]
-    spelled = (msgspec.json.decode(getattr(row, name)) for row in decode_rows(table.json(first), (name,)))
+    column, lists, missing = table.columns[name], table.lists.get(name), total - int(counts.sum())
+    if lists is None:
+        shown = _most_frequent(counts)
+        first = column.order[column.starts[shown if codes is None else codes[shown]]]
+        spelled = [_spelled(value) for value in _members(table, first, name)]
+    else:
+        counts = lists.count(codes, counts)
+        shown = _most_frequent(counts)
+        first = np.array([column.order[column.starts[lists.lists_of(text)]].min() for text in shown.tolist()], np.int32)
+        keys = map(lists.keys.__getitem__, shown.tolist())
+        spelled = [_text_of(key, value) for key, value in zip(keys, _members(table, first, name), strict=True)]
     values = [FacetValue(value, count) for value, count in zip(spelled, counts[shown].tolist(), strict=True)]
-    missing = total - int(counts.sum())
     if missing:
         values.append(FacetValue(None, missing))
     return Facet(int(np.count_nonzero(counts)), values)
+
+
+def _members(table: Table, rows: Rows, name: str) -> Iterator[bytes]:
+    """Yield a member of rows as JSON."""
+    return map(bytes, members(decode_rows(table.json(rows), (name,)), name)) if len(rows) else iter(())
+
+
+def _spelled(value: bytes) -> object:
+    """Return a value as a client sees it: numbers keep their digits."""
+    return msgspec.Raw(value) if value[:1] in _NUMBER_STARTS else msgspec.json.decode(value)
+
+
+def _text_of(key: bytes, value: bytes) -> str:
+    """Return the first text of a list that has a key."""
+    texts = msgspec.json.decode(value, type=list[str])
+    return next(text for text in texts if fold(text).encode() == key)
 
 
 def _most_frequent(counts: _Numbers) -> NDArray[np.intp]:

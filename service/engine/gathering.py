@@ -1,4 +1,4 @@
-"""Concatenate many strings of a buffer without a Python object for each."""
+"""Concatenate many strings of a buffer, or ranges of integers, without a Python object for each."""
 
 from typing import Final
 
@@ -26,3 +26,12 @@ def gather(data: memoryview, starts: NDArray[np.int64], lengths: NDArray[np.int6
     target = np.ndarray((total + 1,), item, joined.data, strides=(1,))
     target[stops - lengths] = source[starts]
     return joined.data[:total]
+
+
+def expand(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return the integers of ranges, one range after the other."""
+    if (lengths == 1).all():
+        return starts
+    ends = lengths.cumsum(dtype=np.int64)
+    integers: NDArray[np.int64] = np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)
+    return integers

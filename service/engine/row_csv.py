@@ -13,9 +13,10 @@ from service.engine.row_json import Distances
 from service.engine.table import Table
 from service.engine.whole_csv import csv_lines
 from service.model.kinds import FLAG
-from service.model.records import DISTANCE, Resource
+from service.model.records import ATTRIBUTES, DISTANCE, Field, Resource
 
 _LINE_END: Final = "\r\n"
+_NULL: Final = b"null"
 _FLAGS: Final = {True: "true", False: "false"}
 
 # Decodes a list of records to the values of each member.
@@ -29,7 +30,7 @@ def header(names: Sequence[str]) -> bytes:
 
 def lines(table: Table, resource: Resource, names: Sequence[str], rows: Rows, metres: Distances | None) -> bytes:
     """Return some columns of rows, each row followed by a line end; `metres` are the distances, if wanted."""
-    if tuple(names) == resource.members:
+    if tuple(names) == resource.members:  # which nest no attributes
         whole = csv_lines(*table.rows.joined(rows), resource.members)
         if whole is not None:
             return whole
@@ -51,7 +52,12 @@ def decoded_lines(
 
 
 def _cells(resource: Resource, name: str, values: Sequence[Any]) -> Sequence[str]:
-    if resource.field(name).kind is FLAG:
+    field = resource.field(name)
+    if field.is_list:
+        return ["" if value is None else field.separator.join(value) for value in values]
+    if field.attribute == "number":
+        return ["" if value == _NULL else value.decode() for value in map(bytes, values)]
+    if field.kind is FLAG:
         return [_FLAGS.get(value, "") for value in values]
     return [value or "" for value in values] if None in values else values
 
@@ -79,7 +85,16 @@ def _written(rows: Iterable[tuple[str, ...]]) -> str:
 @cache  # of each resource
 def decoder(resource: Resource) -> Decode:
     """Return what decodes records of a resource."""
-    names = resource.members
-    record = msgspec.defstruct("Cells", [(name, str | bool | None, None) for name in names], gc=False)
+    names = resource.columns
+    attributes = msgspec.defstruct("Attributes", [(each.member, _type(each)) for each in resource.attributes], gc=False)
+    own = [(field.name, _type(field), None) for field in resource.fields if field.served and not field.attribute]
+    record = msgspec.defstruct("Cells", [*own, (ATTRIBUTES, attributes | None, None)], gc=False)
     decode, values = msgspec.json.Decoder(list[record]).decode, attrgetter(*names)  # type: ignore[valid-type]
     return lambda encoded: dict(zip(names, zip(*map(values, decode(encoded)), strict=True), strict=True))
+
+
+def _type(field: Field) -> Any:
+    """Return the type of the value of a field: a number, which has a decimal's digits, stays JSON."""
+    if field.attribute == "number":
+        return msgspec.Raw
+    return list[str] | None if field.is_list else str | bool | None

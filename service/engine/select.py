@@ -80,8 +80,9 @@ def intersection(table: Table, criteria: Criteria, order: str, *, most_added: in
     """
     if criteria != Criteria(criteria.filters):
         return None, 0
-    filters = predicates(table, criteria.filters)
-    if not all(_is_common(table, predicate) for predicate in filters):
+    found = predicates(table, criteria.filters)
+    filters = [each for each in found if isinstance(each, Predicate) and _is_common(table, each)]
+    if len(filters) < len(found):
         return None, 0
     missing = [key for predicate in filters for key in _missing(table, predicate, order)]
     for key in missing[:most_added]:

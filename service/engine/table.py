@@ -1,6 +1,7 @@
 """A table: encoded rows, numbered in the default order, and a column for each field."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -9,6 +10,7 @@ from service.engine.bitmap import Bitmap, pack
 from service.engine.bounded_cache import BoundedCache
 from service.engine.column import Column, Rows
 from service.engine.distance_order import NearestRows
+from service.engine.list_texts import ListTexts
 from service.engine.locations import Locations
 from service.engine.selection import ListedRows, RowBitmap, RowList, Selection
 from service.engine.string_array import StringArray
@@ -41,6 +43,7 @@ class Table:
 
     rows       each row as JSON, followed by `ROW_END`
     columns    field -> its column
+    lists      field whose values are lists -> their texts; its column has a code for each distinct list
     order_by   the field that the rows are numbered by, ties by `key`
     key        the field that identifies a row
     text       the words of the rows
@@ -63,9 +66,10 @@ class Table:
         key: str,
         text: TextIndex,
         locations: Locations | None = None,
+        lists: Mapping[str, ListTexts] = MappingProxyType({}),
     ) -> None:
         self.rows = rows
-        self.columns = columns
+        self.columns, self.lists = columns, lists
         self.text, self.locations = text, locations
         self.order_by, self.key = order_by, key
         least = _MIN_SELECTIONS * (_ROW_BYTES * len(rows) + _OVERHEAD)

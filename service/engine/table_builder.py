@@ -5,7 +5,7 @@ sorts without the GIL, while the words of the column before are indexed.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeAlias
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.column import Column, build_column
+from service.engine.list_texts import ListTexts, build_list_texts
 from service.engine.locations import Locations, build_locations
 from service.engine.ranking import Codes, rank
 from service.engine.spooled_arrays import keep_arrays, keep_strings, spooled
@@ -53,12 +54,14 @@ class TableBuilder:
         searched: Sequence[str] = (),
         coordinates: tuple[str, str] | None = None,
         spools: Spools | None = None,
+        lists: Collection[str] = (),
     ) -> None:
         """Start a table of `fields` (name -> whether it is a filter); rows are ordered by `order_by`, ties by `key`.
 
         The index of words has the texts of the `searched` fields. `coordinates` are the filters latitude and longitude,
-        if the rows have a location.
+        if the rows have a location. The keys of the fields in `lists` are those of `list_key`.
         """
+        self._lists = lists
         self._fields, self._order_by, self._key = fields, order_by, key
         self._searched, self._coordinates = searched, coordinates
         self._spools = spools or Spools()
@@ -78,7 +81,8 @@ class TableBuilder:
     def add(self, rows: bytes, keys: Mapping[str, bytes], texts: Mapping[str, bytes] | None = None) -> None:
         """Append records: a line of JSON for each, empty if it is not served, and their keys, as of `join_keys`.
 
-        `texts` are those of searched fields, in the same format, where their keys have other words.
+        `texts` are those of searched fields, in the same format, where their keys have other words; always those of
+        lists, and of names that are no fields.
         """
         ends = np.flatnonzero(np.frombuffer(rows, np.uint8) == _END[0])
         self._lengths.append(np.diff(ends, prepend=-1).data)
@@ -86,7 +90,7 @@ class TableBuilder:
         for name, some in (texts or {}).items():
             if name not in self._texts:  # until now, its texts were its keys
                 self._texts[name] = self._spools.new()
-                self._texts[name].append(self._keys[name].view())
+                self._texts[name].append(self._keys[name].view() if name in self._keys else b"")
             self._texts[name].append(some)
         for name in self._texts.keys() - (texts or {}).keys():
             self._texts[name].append(keys[name])
@@ -129,20 +133,24 @@ class TableBuilder:
             list(self.drop_duplicates())
         numbering = self._number()
         rows = self._number_rows(numbering)
-        columns, text = dict[str, Column](), TextIndexBuilder(self._spools)
+        columns, lists, text = dict[str, Column](), dict[str, ListTexts](), TextIndexBuilder(self._spools)
         with ThreadPoolExecutor(1) as thread:
             for name, ranked in self._ranked_ahead(thread):
                 progress(1 + len(columns), 2 + len(self._fields))
-                columns[name], distinct = self._column(ranked, numbering, filters=self._fields[name])
-                if name in self._texts:
-                    texts = rank(self._texts.pop(name), self._spools)
-                    text.add(*self._column(texts, numbering, filters=False))
-                elif name in self._searched:
+                filters = self._fields[name] and name not in self._lists
+                columns[name], distinct = self._column(ranked, numbering, filters=filters)
+                if name in self._lists:
+                    lists[name] = build_list_texts(distinct, self._spools)
+                if name in self._searched and name not in self._texts:
                     text.add(columns[name], distinct)
                 if referenced and name in referenced:
                     text.add(columns[name], StringArray.of([referenced[name].get(key, b"") for key in distinct]))
-        index = text.build(len(rows))
-        return Table(rows, columns, order_by=self._order_by, key=self._key, text=index, locations=self._locate(columns))
+        for spool in self._texts.values():
+            text.add(*self._column(rank(spool, self._spools), numbering, filters=False))
+        index, locations = text.build(len(rows)), self._locate(columns)
+        return Table(
+            rows, columns, order_by=self._order_by, key=self._key, text=index, locations=locations, lists=lists
+        )
 
     def _number(self) -> NDArray[np.int64]:
         """Return the records that are kept, in the default order."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.engine.column import KEY_END, Column, Rows
+from service.engine.gathering import expand
 from service.engine.ranking import Codes, rank
 from service.engine.spooled_arrays import keep, spooled
 from service.engine.string_array import StringArray
@@ -107,7 +108,7 @@ class TextIndexBuilder:
             for start in range(0, len(chunks), _AT_ONCE):
                 some = chunks[start : start + _AT_ONCE]
                 lengths = words_of.lengths[some["number"]]
-                ranks = words_of.ranks[_expand(words_of.starts[some["number"]], lengths)]
+                ranks = words_of.ranks[expand(words_of.starts[some["number"]], lengths)]
                 yield column, np.repeat(some["code"], lengths), ranks
 
 
@@ -139,7 +140,7 @@ def _pairs(column: Column, codes: Codes, ranks: Codes) -> _Integers:
     first = column.starts[codes]
     lengths = column.starts[codes + 1] - first
     pairs: _Integers = np.repeat(ranks.astype(np.int64) << _ROW_BITS, lengths)
-    pairs |= column.order[_expand(first, lengths)]
+    pairs |= column.order[expand(first, lengths)]
     return pairs
 
 
@@ -150,12 +151,3 @@ def _distinct(pairs: _Integers) -> Iterator[tuple[_Integers, Rows]]:
         before = pairs[start - 1] if start else -1
         once = some[some != np.append(before, some[:-1])]
         yield once >> _ROW_BITS, (once & _ROW_MASK).astype(np.int32)
-
-
-def _expand(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> NDArray[np.integer]:
-    """Return the integers of ranges, one range after the other."""
-    if (lengths == 1).all():
-        return starts
-    ends = lengths.cumsum(dtype=np.int64)
-    integers: _Integers = np.arange(ends[-1]) + np.repeat(starts - ends + lengths, lengths)
-    return integers

@@ -11,7 +11,7 @@ from service.engine.selection import Selection
 from service.engine.table import Table
 from service.model.features import CLOSING, OPENING
 from service.model.query import Query
-from service.model.records import DISTANCE, Resource
+from service.model.records import ATTRIBUTES, DISTANCE, Resource
 
 Pieces = Iterator[bytes | memoryview]
 # Writes the rows of an order, all that answer a query.
@@ -22,7 +22,10 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 def column_names(resource: Resource, query: Query) -> tuple[str, ...]:
     """Return the names of all members that the records of an answer may have, in order."""
-    return query.fields or (*resource.members, *((DISTANCE,) if shows_distances(query) else ()))
+    if not query.fields:
+        return (*resource.columns, *((DISTANCE,) if shows_distances(query) else ()))
+    attributes = [field.name for field in resource.attributes]
+    return tuple(name for each in query.fields for name in (attributes if each == ATTRIBUTES else [each]))
 
 
 def _csv(resource: Resource, table: Table, query: Query, order: Selection) -> Pieces:

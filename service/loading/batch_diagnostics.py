@@ -9,24 +9,28 @@ from service.loading.checks import CheckedColumn
 from service.reading.batches.batch import Batch, Cell, Invalid, WrongType
 from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode, Issue, Location
 
-MAX_LISTED: Final = 10_000  # errors or warnings of one code in one field of a file; a few megabytes
+MAX_LISTED: Final = 10_000  # errors or warnings of one code in one field of a resource; a few megabytes
 WHOLE_RECORD: Final = -1  # diagnostics of a whole record come before those of its fields
 
 
 class DiagnosticCounts:
-    """Counts the errors or the warnings (`kind`) of a file by code and field, and limits how many are listed.
+    """Counts the errors or the warnings (`kind`) of a resource by code and field, and limits how many are listed.
 
     Files with millions of them must not exhaust memory or flood a report.
     """
 
-    def __init__(self, file: str, kind: str) -> None:
-        self._file, self._kind = file, kind
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
         self._counts: Counter[tuple[DiagnosticCode, str | None]] = Counter()
+        self._unlisted: Counter[tuple[str, DiagnosticCode, str | None]] = Counter()
 
-    def count(self, code: DiagnosticCode, field: str | None) -> bool:
-        """Count an error or a warning; return whether to list it."""
+    def count(self, file: str, code: DiagnosticCode, field: str | None) -> bool:
+        """Count an error or a warning of a file; return whether to list it."""
         self._counts[code, field] += 1
-        return self._counts[code, field] <= MAX_LISTED
+        is_listed = self._counts[code, field] <= MAX_LISTED
+        if not is_listed:
+            self._unlisted[file, code, field] += 1
+        return is_listed
 
     @property
     def by_code(self) -> Counter[DiagnosticCode]:
@@ -37,11 +41,10 @@ class DiagnosticCounts:
         return totals
 
     def unlisted(self) -> list[Diagnostic]:
-        """Return a diagnostic for each code and field with more than `MAX_LISTED` of them."""
-        rest = {key: count - MAX_LISTED for key, count in self._counts.items() if count > MAX_LISTED}
+        """Return a diagnostic for each file, code and field of which some are not listed."""
         return [
-            Diagnostic(code, self._file, None, None, field, None, f"{count:,} more {self._kind}s are not listed")
-            for (code, field), count in rest.items()
+            Diagnostic(code, file, None, None, field, None, f"{count:,} more {self._kind}s are not listed")
+            for (file, code, field), count in self._unlisted.items()
         ]
 
 
@@ -71,7 +74,7 @@ class BatchDiagnostics:
 
     def warn(self, index: int, field: str, issue: Issue, value: str | None) -> None:
         """Count a warning, and add it while the list of its code and field is not full; the record is served."""
-        if self._counts.count(issue.code, field):
+        if self._counts.count(self._file, issue.code, field):
             self._warnings.append(self.location(index, field).diagnostic(issue, value))
 
     @property

@@ -1,13 +1,13 @@
 """Check the cells of a field: each becomes a value and its normalized key, or an issue."""
 
 import re
-from collections.abc import Mapping, Sequence, Set as AbstractSet
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
 
-from service.engine.column import NULL_KEY, join_keys
+from service.engine.column import NULL_KEY, join_keys, list_key
 from service.loading.fast_path import read_plain_column
 from service.loading.placeholders import check_text, check_texts
 from service.model.degrees import MAX_LATITUDE, MAX_LONGITUDE
@@ -16,7 +16,9 @@ from service.model.kinds import (
     INSTANT,
     NUMBER,
     NUMBER_PATTERN,
+    WORDS,
     Kind,
+    fold,
     format_instant,
     number_key,
     parse_flag,
@@ -64,11 +66,60 @@ def check_column(field: Field, cells: Sequence[Cell], companies: AbstractSet[str
 
     `companies` are the identifiers that the field may refer to; None skips that check.
     """
+    if field.attribute:
+        return _check_attribute(field, cells)
     column = _check_plain_column(field, cells, companies) or _check_cells(field, cells, companies)
     if field.kind in (FLAG, INSTANT, NUMBER):
         return column
     suspicious = check_texts(field, cells, column.keys)
     return msgspec.structs.replace(column, warnings={**column.warnings, **suspicious}) if suspicious else column
+
+
+def _check_attribute(field: Field, cells: Sequence[Cell]) -> CheckedColumn:
+    """Return the cells of an attribute, which were read as their kind: some are errors, or null by declaration."""
+    errors, warnings = dict[Cell, Issue](), dict[Cell, Issue]()
+    for cell in [cell for cell in cells if isinstance(cell, Invalid)]:
+        (warnings if cell.is_null else errors)[cell] = cell.issue
+    valid = [None if isinstance(cell, Invalid) else cell for cell in cells] if errors or warnings else cells
+    values, keys = _ATTRIBUTES.get(field.attribute, _texts)(valid)
+    suspicious = check_texts(field, cells, keys) if field.attribute == "text" else {}
+    return CheckedColumn(field, cells, values, keys, errors, warnings | suspicious)
+
+
+def _texts(cells: Sequence[Any]) -> tuple[Sequence[Value], bytes]:
+    plain = read_plain_column(WORDS, cells)
+    if plain is not None:
+        return plain.values, plain.keys
+    values = [cell if cell and cell.strip() else None for cell in cells]
+    return values, join_keys([None if value is None else fold(value) for value in values])
+
+
+def _numbers(cells: Sequence[Any]) -> tuple[Sequence[Value], bytes]:
+    values = [msgspec.Raw(cell.encode()) if cell else None for cell in cells]
+    plain = read_plain_column(NUMBER, cells)
+    keys = join_keys([number_key(cell) if cell else None for cell in cells]) if plain is None else plain.keys
+    return values, keys
+
+
+def _flags(cells: Sequence[Any]) -> tuple[Sequence[Value], bytes]:
+    return cells, join_keys([None if cell is None else FLAG.normalize(str(cell)) for cell in cells])
+
+
+def _lists(cells: Sequence[Any]) -> tuple[Sequence[Value], bytes]:
+    keys = {cell: None if cell is None else list_key(map(fold, cell)) for cell in set(cells)}
+    return cells, join_keys(list(map(keys.__getitem__, cells)))
+
+
+def _dates(cells: Sequence[Any]) -> tuple[Sequence[Value], bytes]:
+    return cells, join_keys(cells)
+
+
+_ATTRIBUTES: Final[Mapping[str, Callable[[Sequence[Any]], tuple[Sequence[Value], bytes]]]] = {
+    "number": _numbers,
+    "flag": _flags,
+    "list": _lists,
+    "date": _dates,
+}
 
 
 def _check_plain_column(
@@ -126,7 +177,7 @@ def _read(field: Field, cell: Cell) -> Value | Issue:
     kind = field.kind
     if isinstance(cell, Invalid | WrongType):
         return cell.issue if isinstance(cell, Invalid) else _wrong_type(kind)
-    if isinstance(cell, bool):
+    if isinstance(cell, bool | tuple):
         return cell
     if cell is None or not cell.strip():
         return _MISSING if field.required else _no_value(kind)

@@ -31,9 +31,9 @@ _encode_lines: Final = msgspec.json.Encoder().encode_lines
 
 
 class Compiler:
-    """Checks the records of one file and collects the valid ones.
+    """Checks the records of one resource and collects the valid ones.
 
-    errors          the listed ones, in the order of the file, then of the fields
+    errors          the listed ones, in the order of the files, then of the fields
     error_counts    the number of all errors
     warnings        the listed ones, in the same order
     warning_counts  the number of all warnings
@@ -51,13 +51,14 @@ class Compiler:
         as_of: date | None = None,
         spools: Spools | None = None,
     ) -> None:
-        """Start a file. `companies` are the identifiers of served companies; None skips checks against them.
+        """Start the first file. `companies` are the identifiers of served companies; None skips checks against them.
 
         Closing dates in unused columns are past before `as_of`. The records wait in `spools`.
         """
-        self.resource, self._file, self._companies = resource, file, companies
+        self.resource, self._companies = resource, companies
+        self._files: dict[str, int] = {}  # with their order
         self._references = {COMPANIES.identifier, PARENT} - {resource.identifier}
-        filters = {field.name: field.filters for field in resource.fields}
+        filters = {field.name: field.filters for field in resource.fields if field.is_column}
         searched = [field.name for field in resource.searched]
         self._builder = TableBuilder(
             filters,
@@ -66,20 +67,30 @@ class Compiler:
             searched=searched,
             coordinates=resource.coordinates,
             spools=spools,
+            lists=[field.name for field in resource.fields if field.is_list],
         )
         # It encodes as the record does, but is built from positional arguments: three times as fast.
         self._row = msgspec.defstruct("Row", [(name, Any) for name in resource.record.__struct_fields__], gc=False)
+        self._attributes: Callable[..., Any] = msgspec.defstruct(
+            "Attributes", [(field.member, Any) for field in resource.attributes], gc=False
+        )
         self._order = {field.name: order for order, field in enumerate(resource.fields)}
-        self._places = RecordPlaces(file)
+        self._places = RecordPlaces()
         self._parents: dict[int, ParentReference] = {}  # by the index of the record
         self._unused_names, self._closed_columns = UnusedNames(resource), ClosedColumns(as_of or utc_today())
-        self._flag = next((field.name for field in resource.fields if field.kind is FLAG), "")
+        self._flag = next((field.name for field in resource.fields if field.kind is FLAG and not field.attribute), "")
         self.as_of: date | None = None
-        self.error_counts, self.warning_counts = DiagnosticCounts(file, "error"), DiagnosticCounts(file, "warning")
+        self.error_counts, self.warning_counts = DiagnosticCounts("error"), DiagnosticCounts("warning")
         self.errors: list[Diagnostic] = []
         self.warnings: list[Diagnostic] = []
         self.records = self.skipped = self.repeated = 0
         self.identifiers: set[str] = set()
+        self.begin(file)
+
+    def begin(self, file: str) -> None:
+        """Start a file: the next batches are those of its records."""
+        self._file = file
+        self._files.setdefault(file, len(self._files))
 
     def add(self, batch: Batch) -> None:
         """Check the next records, and collect the valid ones and the diagnostics."""
@@ -92,7 +103,7 @@ class Compiler:
         diagnostics = BatchDiagnostics(self._file, batch, list(columns.values()), self.warning_counts)
         keys = {name: column.keys for name, column in columns.items()}
         self._builder.add(self._encode(columns, diagnostics.valid), keys, dict(searched_texts(columns.values())))
-        self._places.add(batch)
+        self._places.add(batch, self._file)
         if self.resource.identifier == COMPANIES.identifier:
             identifiers = cast("Sequence[str]", columns[COMPANIES.identifier].values)
             self.identifiers.update(compress(identifiers, diagnostics.valid))
@@ -104,9 +115,9 @@ class Compiler:
             ]
             self._closed_columns.add(batch.watched, is_open, diagnostics, len(self._places) - len(is_open))
         self.as_of = batch.as_of or self.as_of
-        self._unused_names.add(batch)
+        self._unused_names.add(batch, self._file)
         errors = diagnostics.errors
-        self.errors += [error for error in errors if self.error_counts.count(error.code, error.field)]
+        self.errors += [error for error in errors if self.error_counts.count(error.file, error.code, error.field)]
         self.warnings += diagnostics.warnings
         self.records += len(batch.numbers) + len(batch.unreadable)
         self.skipped += len({error.record for error in errors})
@@ -118,11 +129,11 @@ class Compiler:
 
     def warn(self, warning: Diagnostic) -> None:
         """Add a warning that does not belong to a batch."""
-        if self.warning_counts.count(warning.code, warning.field):
+        if self.warning_counts.count(warning.file, warning.code, warning.field):
             self.warnings.append(warning)
 
     def close(self) -> None:
-        """Drop records with the identifier of an earlier one, and add what is found out about the whole file."""
+        """Drop records with the identifier of an earlier one, and add what is found out about all files."""
         dropped = set[int]()
         for duplicate in self._builder.drop_duplicates():
             dropped.add(duplicate.index)
@@ -130,10 +141,10 @@ class Compiler:
         del self._places  # and with it the text of JSON
         self.errors.sort(key=self._by_record)
         self.errors += self.error_counts.unlisted()
-        unused = (*self._unused_names.warnings(self._file), *self._closed_columns.warnings(dropped))
+        unused = (*self._unused_names.warnings(), *self._closed_columns.warnings(dropped))
         for warning in (*parent_warnings(list(self._parents.values()), self.identifiers), *unused):
             self.warn(warning)
-        self.warnings.sort(key=lambda warning: (warning.line or 0, warning.record or inf, self._by_record(warning)))
+        self.warnings.sort(key=self._by_line)
         self.warnings += self.warning_counts.unlisted()
 
     def build(
@@ -147,7 +158,8 @@ class Compiler:
         referenced = None if companies is None else {COMPANIES.identifier: company_texts(companies)}
         table = self._builder.build(referenced, progress)
         if table.locations is not None:
-            for warning in store_warnings(table, table.locations, self._file):
+            about = self._file if len(self._files) == 1 else self.resource.name
+            for warning in store_warnings(table, table.locations, about):
                 self.warn(warning)
         return table
 
@@ -161,15 +173,23 @@ class Compiler:
             self.warn(location.diagnostic(_REPEATED, duplicate.identifier))
             return
         self.skipped += duplicate.is_valid
-        if self.error_counts.count(_DUPLICATE.code, location.field):
+        if self.error_counts.count(location.file, _DUPLICATE.code, location.field):
             self.errors.append(location.diagnostic(_DUPLICATE, duplicate.identifier))
 
-    def _by_record(self, diagnostic: Diagnostic) -> tuple[int, int]:
-        return diagnostic.record or 0, self._order.get(diagnostic.field or "", WHOLE_RECORD)
+    def _by_line(self, diagnostic: Diagnostic) -> tuple[int, int, float, int]:
+        file, record, field = self._by_record(diagnostic)
+        return file, diagnostic.line or 0, record or inf, field
+
+    def _by_record(self, diagnostic: Diagnostic) -> tuple[int, int, int]:
+        field = self._order.get(diagnostic.field or "", WHOLE_RECORD)
+        return self._files[diagnostic.file], diagnostic.record or 0, field
 
     def _encode(self, columns: Mapping[str, CheckedColumn], valid: Sequence[bool]) -> bytes:
         """Return a line for each record, empty if it is invalid."""
-        members = [columns[name].values for name in self.resource.record.__struct_fields__]
+        members = [columns[field.name].values for field in self.resource.fields if field.served and not field.attribute]
+        if attributes := self.resource.attributes:
+            values: list[Any] = list(map(self._attributes, *(columns[field.name].values for field in attributes)))
+            members.append(values)
         if all(valid):
             return _encode_lines(list(map(self._row, *members)))
         rows = map(self._row, *(compress(values, valid) for values in members))

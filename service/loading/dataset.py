@@ -17,12 +17,13 @@ from service.data_set import Dataset, Totals, describe_as_of
 from service.engine.table import Table
 from service.files.spool import Spools
 from service.loading.compiler import Compiler
-from service.model.records import COMPANIES, STORES, Resource
+from service.model.attributes import NOTHING_DECLARED, Declaration
+from service.model.records import COMPANIES, Resource
 from service.progress import Progress, silent
 from service.read_options import AS_FOUND, ReadOptions
 from service.reading.batches.diagnostics import Diagnostic, DiagnosticCode, FileError
 from service.reading.file_set.data_files import FileSet, StoredFile, read_data_set
-from service.reading.resource_records import read_records
+from service.reading.resource_records import RecordReader
 from service.texts import printable
 
 _VERSION_DIGITS: Final = 16  # 64 bits: enough to distinguish the data sets of one service
@@ -78,13 +79,13 @@ def load(  # noqa: PLR0913 - what a data set depends on
     return msgspec.structs.replace(loaded, path=path, options=options)
 
 
-def dataset_version(tables: Iterable[Table]) -> str:
+def dataset_version(tables: Iterable[Table], declaration: Declaration = NOTHING_DECLARED) -> str:
     """Return the version in hexadecimal digits: the same for the same records, whatever their source and format.
 
-    It is a digest of the rows in order, and of the ranks of the sort field, which rows need not include. It is the same
-    on every Python version.
+    It is a digest of the rows in order, of the ranks of the sort field, which rows need not include, and of what is
+    declared of attributes. It is the same on every Python version.
     """
-    digest = sha256()
+    digest = sha256(declaration.digest)
     for table in tables:
         digest.update(len(table).to_bytes(8, "little"))
         digest.update(table.rows.data)
@@ -96,9 +97,10 @@ def dataset_version(tables: Iterable[Table]) -> str:
 
 def _load(files: FileSet, progress: Progress) -> Loaded:
     assumed: list[str] = []
-    companies = _compile(COMPANIES, files, companies=None, assumed=assumed, progress=progress)
+    schema = files.mapping.schema
+    companies = _compile(schema.companies, files, companies=None, assumed=assumed, progress=progress)
     known = companies.identifiers if companies else None
-    stores = _compile(STORES, files, companies=known, assumed=assumed, progress=progress)
+    stores = _compile(schema.stores, files, companies=known, assumed=assumed, progress=progress)
     tables = None
     if not files.errors and companies is not None and stores is not None:
         companies_table = _build(companies, None, progress)
@@ -116,7 +118,8 @@ def _load(files: FileSet, progress: Progress) -> Loaded:
         report = Report(files.errors + errors, warnings, Totals(0, 0, skipped, repeated))
         return Loaded(None, report, *counts, assumed)
     totals = Totals(len(tables[0]), len(tables[1]), skipped, repeated)
-    dataset = Dataset(*tables, files.generated_at, dataset_version(tables), totals, stores.as_of)
+    version = dataset_version(tables, schema.declaration)
+    dataset = Dataset(*tables, files.generated_at, version, totals, stores.as_of, schema)
     return Loaded(dataset, Report(errors, warnings, totals), *counts, assumed)
 
 
@@ -128,37 +131,46 @@ def _compile(
     assumed: list[str],
     progress: Progress,
 ) -> Compiler | None:
-    """Return the compiled records of a file; None if it cannot be used, which adds an error to `files`."""
-    file = files.files.pop(resource.name, None)
-    if file is None:
+    """Return the compiled records of files; None if one cannot be used, which adds an error to `files`."""
+    stored = files.files.pop(resource.name, None)
+    if stored is None:
         return None
-    compiler = Compiler(resource, file=file.name, companies=companies, as_of=files.as_of, spools=files.spools)
-    try:
-        found = _read(file, files, compiler, progress)
-    except FileError as error:
-        if (diagnostic := error.diagnostic(file.name)) not in files.errors:  # both are read from one file
-            files.errors.append(diagnostic)
+    compiler = Compiler(resource, file=stored[0].name, companies=companies, as_of=files.as_of, spools=files.spools)
+    reader, is_complete = RecordReader(resource, files), True
+    for file in stored:
+        try:
+            found = _read(file, files, reader, compiler, progress)
+        except FileError as error:
+            is_complete = False
+            if (diagnostic := error.diagnostic(file.name)) not in files.errors:  # both are read from one file
+                files.errors.append(diagnostic)
+            continue
+        if found:
+            assumed.append(f"{printable(file.name)}: {'; '.join(found)}")
+    if not is_complete:
         return None
-    if found:
-        assumed.append(f"{printable(file.name)}: {'; '.join(found)}")
+    compiler.close()
     return compiler
 
 
-def _read(file: StoredFile, files: FileSet, compiler: Compiler, progress: Progress) -> Sequence[str]:
+def _read(
+    file: StoredFile, files: FileSet, reader: RecordReader, compiler: Compiler, progress: Progress
+) -> Sequence[str]:
     """Read the records of a file; return what was assumed about it."""
-    records = read_records(file, compiler.resource, files)
+    compiler.begin(file.name)
+    earlier, size, records = compiler.records, compiler.size, reader.read(file)
     is_first = True
     for batch in records.batches:
         compiler.add(batch)
         if is_first and batch.done >= _FIRST_PART * batch.total:
-            files.spools.require(int(_GROWTH * compiler.size * batch.total / batch.done))
+            whole = size + (compiler.size - size) * batch.total / batch.done
+            files.spools.require(int(_GROWTH * whole))
             is_first = False
         progress(f"Reading {printable(file.name)}", batch.done, batch.total)
-    if file.listing is not None and not (files.derives_companies and compiler.resource is COMPANIES):
-        file.listing.check_records(compiler.records)
+    if file.listing is not None and not (files.derives_companies and compiler.resource.name == COMPANIES.name):
+        file.listing.check_records(compiler.records - earlier)
     if records.unterminated is not None:
         compiler.warn(Diagnostic("unterminated", file.name, records.unterminated, None, None, None, _UNTERMINATED))
-    compiler.close()
     return [*records.assumed, *describe_as_of(compiler.as_of)]
 
 

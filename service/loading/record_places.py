@@ -7,29 +7,29 @@ from typing import TypeAlias
 from service.reading.batches.batch import Batch
 from service.reading.batches.diagnostics import Location
 
-_Batch: TypeAlias = tuple[Sequence[int], Callable[[], Sequence[int | None]]]
+_Batch: TypeAlias = tuple[str, Sequence[int], Callable[[], Sequence[int | None]]]
 
 
 class RecordPlaces:
-    """The numbers and lines of the records of a file, by index: unreadable ones have none."""
+    """The files, numbers and lines of the records of a resource, by index: unreadable ones have none."""
 
-    def __init__(self, file: str) -> None:
-        self._file, self._count = file, 0
+    def __init__(self) -> None:
+        self._count = 0
         self._starts: list[int] = []
         self._batches: list[_Batch] = []
 
     def __len__(self) -> int:
         return self._count
 
-    def add(self, batch: Batch) -> None:
+    def add(self, batch: Batch, file: str) -> None:
         """Add the records of the next batch."""
         self._starts.append(self._count)
-        self._batches.append((batch.numbers, batch.lines))
+        self._batches.append((file, batch.numbers, batch.lines))
         self._count += len(batch.numbers)
 
     def location(self, index: int, field: str) -> Location:
         """Return the location of a field of a record."""
         place = bisect_right(self._starts, index) - 1
-        numbers, lines = self._batches[place]
+        file, numbers, lines = self._batches[place]
         within = index - self._starts[place]
-        return Location(self._file, lines()[within], numbers[within], field)
+        return Location(file, lines()[within], numbers[within], field)

@@ -18,7 +18,9 @@ _ACCENT = "\u0301".encode()
 def searched_texts(columns: Iterable[CheckedColumn]) -> Iterator[tuple[str, bytes]]:
     """Yield the searched fields whose words are not those of their normalized keys, and their texts as `join_keys`."""
     for column in columns:
-        if column.field.searched and column.field.kind is POSTAL:
+        if column.field.searched and (column.field.is_list or not column.field.is_column):
+            yield column.field.name, join_keys(list(map(_joined, column.values)))
+        elif column.field.searched and column.field.kind is POSTAL:
             yield column.field.name, join_keys(list(map(_with_and_without_spaces, column.values)))
         elif column.field.searched and _ACCENT in column.keys:
             yield column.field.name, join_keys(list(map(_text, column.values)))
@@ -40,6 +42,11 @@ def _with_and_without_spaces(value: Value) -> str | None:
         return None
     joined = "".join(value.split())
     return value if joined == value else f"{value} {joined}"
+
+
+def _joined(value: Value) -> str | None:
+    """Return the texts of a list as one."""
+    return " ".join(value) if isinstance(value, tuple) else _text(value)
 
 
 def _text(value: Value) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from sys import getsizeof
-from typing import Annotated, Final, Generic, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -15,12 +15,14 @@ Item = TypeVar("Item")
 MAX_FACET_VALUES: Final = 100
 _FACET_BYTES: Final = 128  # of the objects of a facet
 _VALUE_BYTES: Final = 96  # of the objects of a value, without its text
+_VALUE_SCHEMA: Final = {"anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "null"}]}
 
 
 class FacetValue(msgspec.Struct, frozen=True):
     """A value of a field, as the first record with it has it, and the number of matching records with it."""
 
-    value: str | bool | None
+    # A number, which only attributes are, is `Raw`: it keeps its digits.
+    value: Annotated[Any, Meta(extra_json_schema=_VALUE_SCHEMA)]
     count: int
 
 

@@ -1,13 +1,14 @@
 """Stores and clusters of a map as features of GeoJSON (RFC 7946), for responses and for the OpenAPI document."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Final
+from functools import lru_cache
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from service.model.envelope import Facet
-from service.model.records import STORES
+from service.model.records import STORES, Resource
 
 
 class Point(msgspec.Struct, frozen=True, tag_field="type", tag="Point"):
@@ -73,6 +74,31 @@ class StorePage(msgspec.Struct, frozen=True, tag_field="type", tag="FeatureColle
     links: list[PageLink]
     features: list[StoreFeature]
     facets: dict[str, Facet] | UnsetType = UNSET
+
+
+def collection_of(stores: Resource) -> type[msgspec.Struct]:
+    """Return the type of all matching stores, which may have attributes."""
+    return _of_features(StoreCollection, stores) if stores.attributes else StoreCollection
+
+
+def page_of_features(stores: Resource) -> type[msgspec.Struct]:
+    """Return the type of a page of stores, which may have attributes."""
+    return _of_features(StorePage, stores) if stores.attributes else StorePage
+
+
+def _of_features(whole: type[msgspec.Struct], stores: Resource) -> type[msgspec.Struct]:
+    return _redefined(whole, features=list[_feature_of(stores.items[1])])  # type: ignore[misc]
+
+
+@lru_cache(2)  # a document has one type of a name
+def _feature_of(properties: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    return _redefined(StoreFeature, properties=properties)
+
+
+def _redefined(whole: type[msgspec.Struct], **members: Any) -> type[msgspec.Struct]:
+    """Return a type with other types of some members."""
+    namespace = {"__doc__": whole.__doc__}
+    return msgspec.defstruct(whole.__name__, members.items(), bases=(whole,), namespace=namespace, frozen=True)
 
 
 # The members of the store, if it is the only one of a cluster.

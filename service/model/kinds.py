@@ -185,3 +185,4 @@ FLAG: Final = Kind(
     "Accepts 1, t, y, on, yes, true, 0, f, n, no, off and false, case-insensitive.",
 )
 INSTANT: Final = Kind("instant", instant_key, "Matches the same instant.")
+DATE: Final = Kind("date", str.strip, "Matches the same date, written as 2019-02-01.")

@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 document, generated from the operations and the types of responses."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -9,6 +9,8 @@ import msgspec
 import orjson
 from msgspec import UNSET
 
+from service.model.attributes import NO_ATTRIBUTES, Schema
+from service.model.envelope import FacetValue
 from service.model.errors import (
     HTTPError,
     HTTPValidationError,
@@ -35,7 +37,6 @@ from service.model.operation import (
     Operation,
 )
 from service.model.parameters import PAGE_NUM
-from service.model.records import Company, Store
 
 # The version of the interface, `info.version` of the document.
 INTERFACE_VERSION: Final = "0.1.0"
@@ -89,8 +90,8 @@ _FILE: Final = {
 _HELP: Final = {"Link": "The documentation, `help` (RFC 8288)."}
 
 
-def openapi_document(operations: Sequence[Operation]) -> bytes:
-    """Return the OpenAPI document of some operations as JSON."""
+def openapi_document(operations: Sequence[Operation], schema: Schema = NO_ATTRIBUTES) -> bytes:
+    """Return the OpenAPI document of some operations on records with a schema as JSON."""
     types = [
         body for each in operations for bodies in (*each.responses.values(), *each.others.values()) for body in bodies
     ]
@@ -107,17 +108,23 @@ def openapi_document(operations: Sequence[Operation]) -> bytes:
         "tags": [{"name": tag, "description": _TAGS[tag]} for tag in dict.fromkeys(each.tag for each in operations)],
         "paths": {operation.path: {"get": _operation(operation)} for operation in operations},
         "components": {
-            "schemas": _components(*types),
+            "schemas": _components(schema, *types),
             "securitySchemes": {_SCHEME: {"type": "apiKey", "in": "header", "name": KEY_HEADER}},
         },
     }
     return orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS)
 
 
-@cache  # the types of the operations are always the same few
-def _components(*types: Any) -> dict[str, Any]:
-    always = (Store, Company, HTTPError, HTTPValidationError, ValidationError, ProblemDetails)
+def _components(schema: Schema, *types: Any) -> dict[str, Any]:
+    records = (schema.stores.record, schema.companies.record)
+    always = (*records, HTTPError, HTTPValidationError, ValidationError, ProblemDetails)
     _, schemas = msgspec.json.schema_components((*always, *types), ref_template=_REFERENCE)
+    if any(
+        field.attribute == "number" and field.facets
+        for each in (schema.stores, schema.companies)
+        for field in each.fields
+    ):
+        schemas[FacetValue.__name__]["properties"]["value"]["anyOf"].insert(1, {"type": "number"})
     return schemas
 
 
@@ -196,7 +203,7 @@ def _headers(described: Mapping[str, str]) -> dict[str, Any]:
     return {name: _text(text) if text else schema for name, text in described.items()}
 
 
-@cache  # many statuses have the same body type
+@lru_cache(64)  # many statuses have the same body type
 def _schema(*bodies: Any) -> dict[str, Any]:
     schemas, _ = msgspec.json.schema_components(bodies, ref_template=_REFERENCE)
     return {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}}

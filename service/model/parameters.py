@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from service.model.coordinates import MAX_ZOOM
 from service.model.kinds import FLAG, Kind, parse_flag
 from service.model.parameter import InvalidValue, Parameter, is_given, once, once_if_given
-from service.model.records import CREATED_AT, DISTANCE, Field, Resource
+from service.model.records import ATTRIBUTES, CREATED_AT, DISTANCE, PREFIX, Field, Resource
 from service.model.search_parameters import BBOX, NEAR, RADIUS, words_parameter
 
 MAX_LIMIT: Final = 1000
@@ -141,6 +141,19 @@ def _parse_names(
     return parse
 
 
+def _parse_members(choices: Sequence[str]) -> Callable[[Sequence[str]], tuple[str, ...] | UnsetType]:
+    """Return the parser of names of members; some attributes beside all of them add nothing."""
+    parse = _parse_names(choices)
+
+    def parse_members(values: Sequence[str]) -> tuple[str, ...] | UnsetType:
+        names = parse(values)
+        if names and ATTRIBUTES in names:
+            return tuple(name for name in names if not name.startswith(PREFIX))
+        return names
+
+    return parse_members if ATTRIBUTES in choices else parse
+
+
 def sort_by_parameter(resource: Resource, *, near: bool = True) -> Parameter:
     """Return the parameter that names the sort field of a list, or the distance, which needs `near`."""
     fields, distance = resource.sort_keys, _distance(resource)
@@ -163,7 +176,7 @@ def fields_parameter(resource: Resource, *, near: bool = True) -> Parameter:
         description="The members of the records, as names that are separated by commas or repeated; all by default. "
         "They are returned in the order of the record.",
         schema=_names_schema(members),
-        parse=_parse_names(members),
+        parse=_parse_members(members),
         example=[resource.identifier, "name"],
     )
 

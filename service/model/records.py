@@ -4,7 +4,9 @@ This is the only definition of the fields. The filters and sort fields, the colu
 the columns of tables and the schemas of the OpenAPI document are derived from it.
 """
 
-from typing import Annotated, Final
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -74,7 +76,11 @@ class Company(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Field(msgspec.Struct, frozen=True):
-    """A field of a record: its name, kind, description; whether required, filtered by, counted, searched, served."""
+    """A field of a record: its name, kind, description, and its uses: whether it is required, and so on.
+
+    attribute  the kind of the attribute that it is, in a record's object of attributes; "" for a field of the interface
+    separator  between the texts of a list; "" if it is none
+    """
 
     name: str
     kind: Kind
@@ -82,8 +88,26 @@ class Field(msgspec.Struct, frozen=True):
     required: bool = False
     filters: bool = False
     facets: bool = False
+    sorts: bool = True
     searched: bool = False
     served: bool = True
+    attribute: str = ""
+    separator: str = ""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether a value is several texts."""
+        return bool(self.separator)
+
+    @property
+    def is_column(self) -> bool:
+        """Whether rows are found or sorted by it."""
+        return self.filters or self.sorts
+
+    @property
+    def member(self) -> str:
+        """Its name in the object that it is in: the record, or the attributes of the record."""
+        return self.name.removeprefix(PREFIX) if self.attribute else self.name
 
 
 class Resource(msgspec.Struct, frozen=True):
@@ -126,9 +150,21 @@ class Resource(msgspec.Struct, frozen=True):
         return tuple(field.name for field in self.fields if field.facets)
 
     @property
-    def members(self) -> tuple[str, ...]:
-        """The names of the members of a record in responses, in order."""
+    def attributes(self) -> tuple[Field, ...]:
+        """The fields that the owner of the data declared, in order."""
+        return tuple(field for field in self.fields if field.attribute)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all that a record has in responses, each attribute by itself, in order."""
         return tuple(field.name for field in self.fields if field.served)
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The names that `fields` accepts, in order: members of a record, and of its attributes."""
+        own = tuple(field.name for field in self.fields if field.served and not field.attribute)
+        attributes = tuple(field.name for field in self.attributes)
+        return (*own, ATTRIBUTES, *attributes) if attributes else own
 
     @property
     def searched(self) -> tuple[Field, ...]:
@@ -137,8 +173,8 @@ class Resource(msgspec.Struct, frozen=True):
 
     @property
     def sort_keys(self) -> tuple[str, ...]:
-        """The names that `sort_by` accepts: all fields, in order."""
-        return tuple(field.name for field in self.fields)
+        """The names that `sort_by` accepts, in order."""
+        return tuple(field.name for field in self.fields if field.sorts)
 
 
 def _fields(record: type[Store | Company]) -> tuple[Field, ...]:
@@ -153,9 +189,12 @@ def _fields(record: type[Store | Company]) -> tuple[Field, ...]:
 CREATED_AT: Final = "created_at"
 # What records have, and can be sorted by, where a request says from where.
 DISTANCE: Final = "distance"
+# The last member of a record whose data set declares attributes, an object of them; and what precedes their names.
+ATTRIBUTES: Final = "attributes"
+PREFIX: Final = f"{ATTRIBUTES}."
 
 
-def _with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
+def with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
     """Return the type of records with their distance from a point, if a request gives one."""
     name, doc = (
         f"{record.__name__}WithDistance",
@@ -165,9 +204,13 @@ def _with_distance(record: type[Store | Company]) -> type[msgspec.Struct]:
     return msgspec.defstruct(name, [member], bases=(record,), namespace=namespace, frozen=True, kw_only=True, gc=False)
 
 
-def partial(record: type[Store | Company], whole: type[msgspec.Struct]) -> type[msgspec.Struct]:
-    """Return the type of records with some members only of the type of whole ones."""
-    members = [(field.name, field.type | UnsetType, UNSET) for field in msgspec.structs.fields(whole)]
+def partial(
+    record: type[Store | Company], whole: type[msgspec.Struct], types: Mapping[str, Any] = MappingProxyType({})
+) -> type[msgspec.Struct]:
+    """Return the type of records with some members only of the type of whole ones; some have other `types` then."""
+    members = [
+        (field.name, types.get(field.name, field.type) | UnsetType, UNSET) for field in msgspec.structs.fields(whole)
+    ]
     name, doc = f"Partial{record.__name__}", f"Some members of a {record.__name__.lower()}, those that `fields` names."
     return msgspec.defstruct(name, members, namespace={"__doc__": doc}, frozen=True, kw_only=True)
 
@@ -176,7 +219,7 @@ _Distance = Annotated[
     float | None,
     Meta(description="Distance from `near` in metres, to one decimal; null if the record has no location."),
 ]
-_STORE: Final = _with_distance(Store)
+_STORE: Final = with_distance(Store)
 STORES: Final = Resource(
     "stores",
     Store,

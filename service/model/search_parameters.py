@@ -78,7 +78,7 @@ BBOX: Final = Parameter(
 def words_parameter(resource: Resource) -> Parameter:
     """Return the parameter that searches for words."""
     searched = ", ".join(field.name for field in resource.searched)
-    company = "" if resource is COMPANIES else ", and the name and domain of its company"
+    company = "" if resource.name == COMPANIES.name else ", and the name and domain of its company"
     return Parameter(
         name="q",
         description=f"Words that a {resource.noun} must have, all of them, in {searched}{company}. Case and accents do "

@@ -30,35 +30,41 @@ def companies_of_owners(batches: Iterable[Batch]) -> Iterator[Batch]:
         yield msgspec.structs.replace(batch, columns=columns)
 
 
-def distinct_companies(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Yield companies from those of all stores: the first record of each identifier, named by it if it has no name.
+class DistinctCompanies:
+    """The companies of stores: the first record of each identifier in all files, named by it if it has no name.
 
     Records without an identifier, or that cannot be read, are errors of the stores.
     """
-    known: set[Cell] = set()
-    for batch in batches:
-        identifiers = batch.columns[_IDENTIFIER]
-        first = [index for index, cell in enumerate(identifiers) if _is_new(cell, known)]
-        none = (None,) * len(identifiers)
-        columns = {field.name: _selected(batch.columns.get(field.name, none), first) for field in COMPANIES.fields}
-        named = zip(columns[_NAME], columns[_IDENTIFIER], strict=True)
-        columns[_NAME] = [identifier if _is_blank(name) else name for name, identifier in named]
-        yield Batch(
-            numbers=_selected(batch.numbers, first),
-            columns=columns,
-            lines=partial(_lines, batch.lines, first),
-            unreadable=(),
-            unused=(),
-            done=batch.done,
-            total=batch.total,
-        )
 
+    def __init__(self, resource: Resource = COMPANIES) -> None:
+        """Take the resource of companies, which may have attributes."""
+        self._fields = [field.name for field in resource.fields]
+        self._known: set[Cell] = set()
 
-def _is_new(cell: Cell, known: set[Cell]) -> bool:
-    if not isinstance(cell, str) or cell in known or not cell.strip():
-        return False
-    known.add(cell)
-    return True
+    def of(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """Yield the companies in the records of all stores of the next file."""
+        for batch in batches:
+            identifiers = batch.columns[_IDENTIFIER]
+            first = [index for index, cell in enumerate(identifiers) if self._is_new(cell)]
+            none = (None,) * len(identifiers)
+            columns = {name: _selected(batch.columns.get(name, none), first) for name in self._fields}
+            named = zip(columns[_NAME], columns[_IDENTIFIER], strict=True)
+            columns[_NAME] = [identifier if _is_blank(name) else name for name, identifier in named]
+            yield Batch(
+                numbers=_selected(batch.numbers, first),
+                columns=columns,
+                lines=partial(_lines, batch.lines, first),
+                unreadable=(),
+                unused=(),
+                done=batch.done,
+                total=batch.total,
+            )
+
+    def _is_new(self, cell: Cell) -> bool:
+        if not isinstance(cell, str) or cell in self._known or not cell.strip():
+            return False
+        self._known.add(cell)
+        return True
 
 
 def _is_blank(cell: Cell) -> bool:

@@ -1,6 +1,6 @@
 """Read the records of a stored file, whatever its format, and whether or not a mapping says where its fields are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from functools import partial
 
@@ -10,15 +10,16 @@ from service.files.mapped_bytes import FileBytes
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batches.batch import Batch
 from service.reading.batches.record_file import RecordFile
-from service.reading.derived_companies import NAME_COLUMN, OWNERS, companies_of_owners, distinct_companies
+from service.reading.derived_companies import NAME_COLUMN, OWNERS, DistinctCompanies, companies_of_owners
 from service.reading.fields.by_name import columns_by_name
 from service.reading.file_set.data_files import FileSet, StoredFile
 from service.reading.formats.file_format import FileFormat
 from service.reading.formats.json.typed_reader import has_array
 from service.reading.formats.openers import TYPED_READERS, format_of, open_file
 from service.reading.formats.table.table_file import Finds
+from service.reading.formats.table.table_options import TableOptions
 from service.reading.mapping.column_names import has_columns
-from service.reading.mapping.declaration import NO_MAPPING, DataMapping, ResourceMapping
+from service.reading.mapping.declaration import NO_MAPPING, ResourceMapping
 from service.reading.mapping.mapped_records import MappedRecords
 from service.reading.text.decompression import assumed_encoding, count_line_breaks
 
@@ -39,27 +40,49 @@ class Records(msgspec.Struct, frozen=True, eq=False):
     unterminated: int | None = None
 
 
-def read_records(file: StoredFile, resource: Resource, data: FileSet) -> Records:
-    """Return the records of a resource in a file of a data set. Raises FileError."""
-    held = STORES if data.derives_companies else resource
-    own = data.mapping.of(held)
-    text = file.format.content(file.stored, file.compression, data.encoding or own.encoding, data.spools)
-    form = format_of(text, file.format, held)
-    opened = _OpenedText(text, form, own, held, data.as_of)
-    if not data.derives_companies or opened.has_companies():
-        records = opened.records(own, resource)
-    elif resource is STORES:
-        records = _without_name(opened.records(own, STORES))
-    else:
-        return _derived_companies(opened, data.mapping)
-    return Records(records.batches, [*_encoding(file), *records.assumed], _unterminated(form, text))
+class RecordReader:
+    """Reads the records of a resource in the files of a data set, one file after the other."""
+
+    def __init__(self, resource: Resource, data: FileSet) -> None:
+        self._resource, self._data = resource, data
+        self._held = data.mapping.schema.stores if data.derives_companies else resource
+        self._derived = DistinctCompanies(resource)
+
+    def read(self, file: StoredFile) -> Records:
+        """Return the records in a file. Raises FileError."""
+        resource, data, held = self._resource, self._data, self._held
+        own = data.mapping.of(held)
+        text = file.format.content(file.stored, file.compression, data.encoding or own.encoding, data.spools)
+        form = format_of(text, file.format, held)
+        opened = _OpenedText(text, form, own, held, data.as_of)
+        if not data.derives_companies or opened.has_companies():
+            records = opened.records(own, resource)
+        elif resource.name == STORES.name:
+            records = _without_name(opened.records(own, resource))
+        else:
+            return self._derive_companies(opened)
+        return Records(records.batches, [*_encoding(file), *records.assumed], _unterminated(form, text))
+
+    def _derive_companies(self, stores: "_OpenedText") -> Records:
+        """Return the companies of stores, but those of earlier files."""
+        mapping = self._data.mapping
+        if mapping.derives_companies:
+            companies = stores.records(mapping.companies, self._resource, by_name=False)
+            return Records(self._derived.of(companies.batches), (_IN_MAPPING,))
+        owners = stores.records(mapping.stores.only(COMPANIES.identifier), OWNERS)
+        return Records(self._derived.of(companies_of_owners(owners.batches)), (_IN_COLUMN,))
 
 
-def open_records(file: StoredFile, finds: Finds, encoding: str = "") -> RecordFile:
-    """Return the records of a file by column. Raises FileError."""
+def opener(file: StoredFile, finds: Finds, encoding: str = "") -> Callable[[TableOptions], RecordFile]:
+    """Return what opens the records of a file by column, and raises FileError; raise it if there is no text."""
     content = file.format.content(file.stored, file.compression, encoding or None)
-    opened = open_file(content, format_of(content, file.format, STORES), finds=finds)
-    opened.assumed = [*_encoding(file), *opened.assumed]
+    form = format_of(content, file.format, STORES)
+
+    def opened(options: TableOptions) -> RecordFile:
+        found = open_file(content, form, options=options, finds=finds)
+        found.assumed = [*_encoding(file), *found.assumed]
+        return found
+
     return opened
 
 
@@ -73,7 +96,7 @@ class _OpenedText:
         self._typed = TYPED_READERS.get(form.name) if mapping == NO_MAPPING else None
         if self._typed is None:
             finds = partial(has_columns, mapping=mapping, resource=held)
-            self._file = open_file(text, form, delimiter=mapping.delimiter, finds=finds)
+            self._file = open_file(text, form, options=mapping.table, finds=finds)
 
     def has_companies(self) -> bool:
         """Return whether it has an array of companies beside that of the stores."""
@@ -85,15 +108,6 @@ class _OpenedText:
             return Records(self._typed(self._text, resource))
         mapped = MappedRecords(self._file, mapping, resource, by_name=by_name, as_of=self._as_of)
         return Records(mapped.batches(), mapped.assumed)
-
-
-def _derived_companies(stores: _OpenedText, mapping: DataMapping) -> Records:
-    """Return the companies of stores."""
-    if mapping.derives_companies:
-        companies = stores.records(mapping.companies, COMPANIES, by_name=False)
-        return Records(distinct_companies(companies.batches), (_IN_MAPPING,))
-    owners = stores.records(mapping.stores.only(COMPANIES.identifier), OWNERS)
-    return Records(distinct_companies(companies_of_owners(owners.batches)), (_IN_COLUMN,))
 
 
 def _without_name(stores: Records) -> Records:

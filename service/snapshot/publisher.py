@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from service.data_set import Rejected
+from service.data_set import Rejected, Summary
 from service.progress import Progress, silent
 from service.safeguards import Safeguards
 from service.snapshot.file_watcher import changes
@@ -137,7 +137,7 @@ class Publisher:
         self._progress = silent
         for assumed in fetched.assumed:
             _log.info("%s", assumed)
-        for note in fetched.notes:
+        for note in (*fetched.notes, *_removed(last.summary, fetched.summary)):
             _log.warning("%s", note)
         return fetched
 
@@ -174,6 +174,12 @@ class Publisher:
         with suppress(OSError):  # a full disk; this process has the status anyway
             await asyncio.to_thread(self._workspace.publish, publication)
         await self._on_publish(publication)
+
+
+def _removed(last: Summary | None, new: Summary) -> Iterator[str]:
+    """Yield that an attribute, by which clients may filter, is no longer declared."""
+    if last is not None:
+        yield from (f"{name}: no longer declared" for name in last.attributes if name not in new.attributes)
 
 
 def next_publication(last: Publication, fetched: Fetched, file: str, requested_at: datetime) -> Publication:

@@ -12,6 +12,7 @@ import msgspec
 
 from service.baking.baked_file import load_baked
 from service.data_set import Dataset, Rejected
+from service.model.attributes import NO_ATTRIBUTES
 from service.snapshot.publication import Publication, Reload
 from service.snapshot.publisher import Publisher
 from service.snapshot.worker_slots import WorkerSlot, single_slot
@@ -44,6 +45,7 @@ class Snapshot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 class SnapshotHolder:
     """Holds the current snapshot. A request reads `current` once and uses that snapshot to its end.
 
+    schema     of the current data set, which says how requests are parsed; without attributes while there is none
     slot       shared counters of this worker
     max_stale  seconds without a confirmation by the source after which the data counts as stale
     complete   returns whether all workers of the run have, or had, data at the same time; None in a single process
@@ -59,6 +61,7 @@ class SnapshotHolder:
     ) -> None:
         self.slot = slot or single_slot()
         self.current: Snapshot | None = None
+        self.schema = NO_ATTRIBUTES
         self.last_reload: Reload | None = None
         self.confirmed_at: datetime | None = None
         self.draining = False
@@ -105,7 +108,7 @@ class SnapshotHolder:
     async def swap(self, snapshot: Snapshot, publication: Publication) -> None:
         """Serve the snapshot of a publication from now on."""
         retired = [self.current]
-        self.current = snapshot
+        self.current, self.schema = snapshot, snapshot.dataset.schema
         self._record(publication)
         self.slot.set_generation(snapshot.generation)
         self.has_data.set()

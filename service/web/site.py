@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 from aiohttp import web
 
+from service.model.attributes import Schema
 from service.model.openapi import openapi_document
 from service.settings import Settings
 from service.snapshot.snapshot import SnapshotHolder
@@ -34,11 +35,11 @@ _BACKLOG: Final = 1024
 
 
 class Site(msgspec.Struct, frozen=True):
-    """The public application, the operator's if it has a listener of its own, and the OpenAPI document."""
+    """The public application, the operator's if it has a listener of its own, and what makes the OpenAPI document."""
 
     public: App
     admin: App | None
-    openapi: bytes
+    openapi: Callable[[Schema], bytes]
 
 
 def make_site(
@@ -58,8 +59,11 @@ def make_site(
     records = (*record_routes(data), cluster_route(data), *whole_result_routes(data))
     documented = records if settings.admin else (*records, *probes)
     operations = [route.operation for route in documented if route.operation is not None]
-    openapi = openapi_document(operations)
-    documents = document_routes(openapi, has_explorer=not settings.no_explorer)
+
+    def openapi(schema: Schema) -> bytes:
+        return openapi_document([each for route in documented if (each := route.operation_of(schema))], schema)
+
+    documents = document_routes(data, openapi, has_explorer=not settings.no_explorer)
     public = (*records, *documents, *explorer_routes(settings), start_route(operations, settings))
     labels = dict.fromkeys(route.group or route.path for route in (*public, *probes))
     slot, trusted = snapshots.slot, parse_trusted_proxies(settings.trusted_proxy)

@@ -101,10 +101,11 @@ def test_the_empty_mapping_that_a_shell_creates_for_the_output_is_accepted(tmp_p
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("a.xlsx", b"PK\x03\x04", "the file name has no known extension: save it as CSV UTF-8 (comma delimited)"),
+        ("a.xls", b"\xd0\xcf", "the file name has no known extension: save it as an Excel workbook (.xlsx)"),
+        ("a.xlsx", b"PK\x03\x04", "a.xlsx: not a workbook that can be read: "),
         ("a.pdf", b"%PDF", "the file name has no known extension: a data set is a folder with "),
         ("a.csv", b"", "a.csv: the file is empty: a header line is required"),
-        ("a.csv", b'a,b\n1,"2', "a.csv:2: the record that begins here is not valid CSV: "),
+        ("a.csv", b"a,b,a\n1,2,3", "a.csv:1: duplicate columns: 'a': rename them"),
         (
             "a.csv",
             b"a;b,c\n",

@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from service.model.attributes import NO_ATTRIBUTES
 from service.model.operation import NDJSON
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
@@ -55,7 +56,7 @@ def run(tmp_path: Path) -> Run:
 @pytest.fixture(params=[DEFAULTS, WITH_ADMIN], ids=["one listener", "probes on another"])
 def document(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     site = make_site(SnapshotHolder(), no_authentication, request.param)
-    (tmp_path / "openapi.json").write_bytes(site.openapi)
+    (tmp_path / "openapi.json").write_bytes(site.openapi(NO_ATTRIBUTES))
     return tmp_path / "openapi.json"
 
 

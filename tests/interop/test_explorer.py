@@ -216,6 +216,50 @@ def test_values_that_differ_for_filters_are_chosen_one_by_one(visits: Any, tmp_p
         visit.wait("3 stores found")
 
 
+def test_attributes_are_shown_filtered_and_columns(visits: Any, tmp_path: Path) -> None:
+    stores = [
+        store("s1", name="One", service="wifi;parking", through=True, site="https://one.example/"),
+        store("s2", name="Two", service="wifi", through=False),
+        store("s3", name="Three"),
+    ]
+    write_directory(tmp_path / "data", stores)
+    (tmp_path / "data" / "mapping.toml").write_text(
+        '[stores.attributes]\nservices = {from = "service", kind = "list"}\n'
+        'drive = {from = "through", kind = "flag"}\nweb = {from = "site", kind = "url"}\n'
+    )
+    with serving("--data", tmp_path / "data", "--cache", tmp_path / "cache", "--no-auth") as service:
+        visit = visits(service.address).open("/explorer#store=s1")
+        visit.wait("3 stores found")
+        card = visit.page.get_by_role("complementary", name="Store")
+        card.get_by_role("link", name="https://one.example/").wait_for()
+        assert card.get_by_role("listitem").all_inner_texts() == ["wifi", "parking"]
+        visit.page.keyboard.press("Escape")
+        visit.page.locator("summary[data-menu='attributes.services']").click()
+        visit.page.get_by_label("parking 1").check()
+        visit.wait("1 store found")
+        visit.page.get_by_label("wifi 2").check()  # counted as if no service were chosen
+        visit.wait("2 stores found")
+        visit.page.locator("summary[data-menu='attributes.drive']").click()
+        visit.page.get_by_label("No 1", exact=True).check()
+        visit.wait("1 store found")
+        assert visit.query == "attributes.services=parking&attributes.services=wifi&attributes.drive=false"
+        visit.page.locator("#list summary").click()
+        visit.page.locator("#columns").get_by_label("Services").check()
+        visit.page.get_by_role("cell", name="wifi", exact=True).wait_for()
+        visit.page.get_by_role("button", name="Remove Drive: No").wait_for()
+
+
+def test_without_attributes_their_declaration_is_not_requested(visits: Any, data: Path, tmp_path: Path) -> None:
+    with serving("--data", data, "--cache", tmp_path, "--no-auth") as service:
+        visit = visits(service.address)
+        requested = list[str]()
+        visit.page.on("request", lambda request: requested.append(request.url))
+        visit.open("/explorer").wait("122 stores found")
+        visit.page.wait_for_load_state("networkidle")
+        assert f"{service.address}/companies?limit=1&fields=company_id" in requested
+        assert f"{service.address}/openapi.json" not in requested
+
+
 def test_values_of_the_data_are_text(go: Go) -> None:
     visit = go("/explorer?country=US#store=evil")
     visit.wait("1 store found")

@@ -3,12 +3,18 @@
 import shutil
 import subprocess
 from pathlib import Path
+from typing import get_args
 
 import orjson
 import pytest
 
+from service.model.attributes import Attribute, AttributeKind, Declaration, schema_of
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.pipeline.auth import no_authentication
+from service.web.site import make_site
 from tests.interop.software import found
 from tests.interop.test_clients import TOOLS
+from tests.web.live import DEFAULTS
 
 pytestmark = pytest.mark.process
 
@@ -38,6 +44,12 @@ def succeed(folder: Path, *command: str | Path) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
+def pass_in_node(folder: Path, tests: str) -> None:
+    (folder / "package.json").write_text('{"type": "module"}')
+    shutil.copy(Path(__file__).with_name(tests), folder)
+    succeed(folder, found("node", package="nodejs"), "--test", tests)
+
+
 def test_the_types_of_the_modules_fit(served: Path) -> None:
     compiler = TOOLS / "node_modules" / ".bin" / "tsc"
     if not compiler.exists():
@@ -48,6 +60,13 @@ def test_the_types_of_the_modules_fit(served: Path) -> None:
 
 
 def test_words_are_split_and_compared_as_by_the_service(served: Path) -> None:
-    (served / "package.json").write_text('{"type": "module"}')
-    shutil.copy(Path(__file__).with_name("words.test.mjs"), served)
-    succeed(served, found("node", package="nodejs"), "--test", "words.test.mjs")
+    pass_in_node(served, "words.test.mjs")
+
+
+def test_attributes_are_read_from_the_openapi_document(served: Path) -> None:
+    kinds = get_args(AttributeKind)
+    attributes = (*(Attribute(f"a_{kind}", kind) for kind in kinds), Attribute("hidden", "text", filter=False))
+    site = make_site(SnapshotHolder(), no_authentication, DEFAULTS)
+    for name, declaration in {"declared": Declaration(attributes), "plain": Declaration()}.items():
+        (served / f"{name}.json").write_bytes(site.openapi(schema_of(declaration)))
+    pass_in_node(served, "attributes.test.mjs")

@@ -15,7 +15,7 @@ from service.reading.batches.batch import Batch
 from service.reading.batches.diagnostics import Diagnostic
 from service.reading.file_set.data_files import FileSet, StoredFile
 from service.reading.formats.file_format import FORMATS
-from service.reading.resource_records import read_records
+from service.reading.resource_records import RecordReader
 from tests.engine.ranked_keys import TINY
 
 if sys.version_info >= (3, 14):
@@ -80,7 +80,8 @@ def load_files(folder: Path, files: Mapping[str, bytes]) -> Loaded:
 
 def read_batches(form: str, stored: bytes, resource: Resource) -> Iterator[Batch]:
     """Return the records of a file without a mapping. Raises FileError."""
-    return read_records(StoredFile(f"x.{form}", FORMATS[form], None, stored, None), resource, FileSet({}, [])).batches
+    file = StoredFile(f"x.{form}", FORMATS[form], None, stored, None)
+    return RecordReader(resource, FileSet({}, [])).read(file).batches
 
 
 def load_stores(folder: Path, content: bytes, name: str = "stores.csv") -> Loaded:

@@ -3,10 +3,10 @@
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 import pyarrow as pa
@@ -19,9 +19,10 @@ from service.loading.dataset import load
 from service.read_options import ReadOptions
 from tests.engine.ranked_keys import TINY
 from tests.loading.data_files import STORE_FIELDS, Record, as_json, as_lines, load_files, packed, store
+from tests.workbooks import Value, ods, xlsx
 from tests.zip_archives import zipped
 
-pytestmark = pytest.mark.process  # of Parquet
+pytestmark = pytest.mark.process  # of Parquet and workbooks
 
 DATE: Final = "created_at"
 DEGREES: Final = ("latitude", "longitude")
@@ -54,7 +55,9 @@ class Form(msgspec.Struct, frozen=True, kw_only=True):
 
 FORMS: Final = st.builds(
     Form,
-    format=st.sampled_from(["csv", "csv", "csv", "tsv", "txt", "json", "jsonl", "geojson", "geojsonl", "parquet"]),
+    format=st.sampled_from(
+        ["csv", "csv", "csv", "tsv", "txt", "json", "jsonl", "geojson", "geojsonl", "parquet", "xlsx", "ods"]
+    ),
     container=st.sampled_from(["folder", "zip", "zip of a folder", "file", "zip of a file"]),
     compression=st.sampled_from(["", ".gz", ".zst"]),
     mapped=st.booleans(),
@@ -100,19 +103,33 @@ def written(form: Form) -> bytes:
             file = io.BytesIO()
             pq.write_table(pa.table({name: [record.get(name) for record in records] for name in columns}), file)
             return file.getvalue()
-    return as_dialect(form, records, columns).encode(form.encoding)
+    return as_rows(form, as_table(form, records, columns))
 
 
-def as_dialect(form: Form, records: Sequence[Record], columns: Sequence[str]) -> str:
+def as_table(form: Form, records: Sequence[Record], columns: Sequence[str]) -> Iterator[Sequence[Value]]:
+    """Yield rows of cells: the header, and the records."""
+    empty = [""] * form.blank
+    if form.blank:
+        yield ["", "", ""]
+    yield [*(name.replace("_", " ").title() if form.human and not form.mapped else name for name in columns), *empty]
+    for record in records:
+        yield [*(cast("Value", record.get(name, "")) for name in columns), *empty * 2]
+
+
+def as_rows(form: Form, table: Iterable[Sequence[Value]]) -> bytes:
+    match form.format:
+        case "xlsx":
+            return xlsx({"S": list(table)})
+        case "ods":
+            return ods({"S": list(table)})
+    return as_dialect(form, table).encode(form.encoding)
+
+
+def as_dialect(form: Form, table: Iterable[Sequence[Value]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, delimiter=form.delimiter, lineterminator=form.line_end)
-    empty = [""] * form.blank
-    names = [name.replace("_", " ").title() for name in columns] if form.human and not form.mapped else columns
-    if form.blank:
-        writer.writerow([""] * 3)
-    writer.writerow([*names, *empty])
-    for record in records:
-        writer.writerow([*(record.get(name, "") for name in columns), *empty * 2])
+    for row in table:
+        writer.writerow(row)
         text.write(form.line_end * form.blank)
     return f"sep={form.delimiter}{form.line_end}" * form.separator_line + text.getvalue()
 

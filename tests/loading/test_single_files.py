@@ -101,7 +101,7 @@ def test_an_invalid_name_of_a_company_is_an_error_with_the_line_of_the_store(tmp
     [
         (b"", "the file is empty"),
         (b"store_id,city\n", "missing columns: company_id, address_1, country"),
-        (b'store_id,company_id,address_1,city,country\n"', "not valid CSV"),
+        (b'store_id,company_id,address_1,city,country\n"', "truncated"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_error(tmp_path: Path, content: bytes, message: str) -> None:

@@ -7,6 +7,7 @@ import orjson
 import pytest
 from msgspec import UNSET
 
+from service.model.attributes import NO_ATTRIBUTES
 from service.model.coordinates import Box
 from service.model.errors import RequestError
 from service.model.features import STORE_MEMBERS
@@ -32,7 +33,7 @@ PROTECTED = ["/stores", "/stores/{store_id}", "/companies", "/companies/{company
 
 @pytest.fixture(scope="module")
 def document() -> Any:
-    return orjson.loads(make_site(SnapshotHolder(), no_authentication, DEFAULTS).openapi)
+    return orjson.loads(make_site(SnapshotHolder(), no_authentication, DEFAULTS).openapi(NO_ATTRIBUTES))
 
 
 def operation(document: Any, path: str) -> Any:
@@ -68,7 +69,7 @@ def test_the_document_names_the_project_its_licence_and_its_own_server(document:
 @pytest.mark.parametrize(("settings", "names"), [(DEFAULTS, ["directory", "probes"]), (WITH_ADMIN, ["directory"])])
 def test_every_tag_of_an_operation_is_declared_with_a_description(settings: Settings, names: list[str]) -> None:
     site = make_site(SnapshotHolder(), no_authentication, settings)
-    document = orjson.loads(site.openapi)
+    document = orjson.loads(site.openapi(NO_ATTRIBUTES))
     assert [tag["name"] for tag in document["tags"]] == names
     assert all(tag["description"] for tag in document["tags"])
     assert {tag for path in document["paths"] for tag in operation(document, path)["tags"]} == set(names)

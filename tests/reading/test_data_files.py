@@ -41,10 +41,10 @@ def test_the_error_for_another_file_lists_what_a_data_set_is(tmp_path: Path, nam
     )
 
 
-@pytest.mark.parametrize("name", ["stores.xlsx", "Filialen.ODS"])
+@pytest.mark.parametrize("name", ["stores.xls", "Filialen.XLSB"])
 def test_the_error_for_a_spreadsheet_says_what_to_do(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"PK")
-    why = "the file name has no known extension: save it as CSV UTF-8 (comma delimited)"
+    why = "the file name has no known extension: save it as an Excel workbook (.xlsx)"
     assert refusal(load(tmp_path / name)).why == why
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from service.loading.dataset import Loaded, Report
 from service.reading.batches.diagnostics import Diagnostic
-from service.reading.formats.file_format import FORMATS
+from service.reading.formats.file_format import FORMATS, WORKBOOK
 from tests.loading.data_files import (
     COMPANY_FIELDS,
     STORE_FIELDS,
@@ -342,5 +342,6 @@ def test_records_are_named_and_values_are_as_written_as_the_format_needs(
     ending: str,
 ) -> None:
     shown = str(Diagnostic("type", f"stores.{ending.upper()}.gz", 3, 2, "city", "5", "expected a string"))
-    assert ("record 2" in shown) == (not FORMATS[ending].line_ends)
-    assert shown.endswith("'5'" if FORMATS[ending].is_csv else "5")
+    form = FORMATS[ending]
+    assert ("record 2" in shown) == (not form.line_ends and form is not WORKBOOK)
+    assert shown.endswith("'5'" if form.is_csv or form is WORKBOOK else "5")

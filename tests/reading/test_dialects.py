@@ -16,6 +16,7 @@ from service.reading.batches.diagnostics import FileError
 from service.reading.formats.csv.csv_reader import open_csv
 from service.reading.formats.csv.dialect import DELIMITERS, is_delimiter
 from service.reading.formats.table.table_file import Finds, finds_nothing
+from service.reading.formats.table.table_options import TableOptions
 from service.reading.mapping.column_names import has_columns
 from service.reading.mapping.declaration import NO_MAPPING
 from service.reading.mapping.mapped_records import MappedRecords
@@ -162,17 +163,17 @@ def test_an_unclear_delimiter_is_refused_with_what_to_declare(header: str, decla
 
 
 def test_a_declared_delimiter_wins() -> None:
-    assert open_csv(b"sep=,\na,b;c", delimiter=";").names == ["a,b", "c"]
-    assert open_csv(b"a,b;c", delimiter=",").names == ["a", "b;c"]
-    assert open_csv("a¦b".encode(), delimiter="¦").names == ["a", "b"]
-    assert open_csv(b"a;b", delimiter=";").assumed == []
+    assert open_csv(b"sep=,\na,b;c", options=TableOptions(delimiter=";")).names == ["a,b", "c"]
+    assert open_csv(b"a,b;c", options=TableOptions(delimiter=",")).names == ["a", "b;c"]
+    assert open_csv("a¦b".encode(), options=TableOptions(delimiter="¦")).names == ["a", "b"]
+    assert open_csv(b"a;b", options=TableOptions(delimiter=";")).assumed == []
 
 
 @pytest.mark.parametrize("delimiter", ["", ";;", '"', "\n", "\r", "\0", "a", "0"])
 def test_what_cannot_be_a_delimiter_is_refused(delimiter: str) -> None:
     assert not is_delimiter(delimiter)
     with pytest.raises(FileError, match="cannot be a delimiter"):
-        open_csv(b"a,b", delimiter=delimiter)
+        open_csv(b"a,b", options=TableOptions(delimiter=delimiter))
 
 
 @pytest.mark.parametrize("text", ["sep=a\nx,y", "sep=1\n"])
@@ -210,7 +211,9 @@ def test_a_truncated_last_record_is_refused_in_every_dialect(tmp_path: Path) -> 
         assert "truncated" in load_stores(tmp_path, text.encode()).report.errors[0].why
 
 
-@pytest.mark.parametrize("ignored", ["geojson", "ndgeojson", "parquet", "geoparquet.zst", "tsv", "tab.gz", "txt"])
+@pytest.mark.parametrize(
+    "ignored", ["geojson", "ndgeojson", "parquet", "geoparquet.zst", "tsv", "tab.gz", "txt", "xlsx"]
+)
 @pytest.mark.parametrize("read", ["csv", "json", "jsonl", "ndjson"])
 def test_files_in_formats_that_were_always_ignored_are_so_beside_one_that_never_was(
     tmp_path: Path, read: str, ignored: str
@@ -224,6 +227,8 @@ def test_a_text_beside_a_file_in_another_format_is_ignored(tmp_path: Path) -> No
     files = {"companies.csv": COMPANIES_FILE, "stores.tsv": b"", "stores.geojson": b"[]"}
     assert load_files(tmp_path, files).report.errors[0].why == "expected a GeoJSON feature collection"
     (tmp_path / "stores.geojson").unlink()
+    assert "header" in load(tmp_path).report.errors[0].why
+    (tmp_path / "stores.xlsx").touch()
     assert "header" in load(tmp_path).report.errors[0].why
     (tmp_path / "stores.tab").touch()
     assert "several" in load(tmp_path).report.errors[0].why

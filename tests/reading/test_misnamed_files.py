@@ -17,7 +17,9 @@ UNREAD = {
     "my-stores.2024.jsonl": "found 'my-stores.2024.jsonl': the name must be stores.jsonl",
     "store list.tsv": "found 'store list.tsv': the name must be stores.tsv",
     "stores (1).txt": "found 'stores (1).txt': the name must be stores.txt",
-    "stores.xlsx": "found 'stores.xlsx': save it as CSV UTF-8 (comma delimited), and name it stores.csv",
+    "stores.xls": "found 'stores.xls': save it as an Excel workbook (.xlsx), and name it stores.xlsx",
+    "Stores.XLSX": "found 'Stores.XLSX': the name must be stores.xlsx, in lower case",
+    "stores.xml": "found 'stores.xml': save it as CSV UTF-8 (comma delimited), and name it stores.csv",
     "stores.zip": "found 'stores.zip': unpack it, or compress it with gzip (.gz) or Zstandard (.zst)",
     "stores.csv.bz2": "found 'stores.csv.bz2': unpack it, or compress it with gzip (.gz) or Zstandard (.zst)",
     "stores": "found 'stores': add the format to the name, as in stores.csv",
@@ -50,6 +52,7 @@ def test_unrelated_and_temporary_files_are_not_suggested(tmp_path: Path, name: s
     [
         (["filialen.csv"], "'filialen.csv'"),
         (["a.geojson", "b.parquet.gz", "notes.txt", "company.csv"], "one of 'a.geojson', 'b.parquet.gz'"),
+        (["a.xlsx", "b.pdf"], "'a.xlsx'"),
         (["a.csv", "b.csv", "c.csv", "d.csv"], "one of 'a.csv', 'b.csv', 'c.csv', …"),
         (["Sto\n.csv"], r"'Sto\n.csv'"),
     ],

@@ -12,7 +12,7 @@ from service.reading.formats.table.missing_header import find_data
 from service.reading.proposal.column_choice import recognizes
 from tests.loading.data_files import load_stores, refusal
 
-INSERT = "insert a header line above it, with the names of the columns"
+INSERT = "insert a header line above it, with the names of the columns, or declare columns in mapping.toml"
 
 WITHOUT_HEADER = [
     (

@@ -18,11 +18,13 @@ import pytest
 
 from service.reading.batches.batch import BATCH_SIZE, WrongType
 from service.reading.batches.diagnostics import FileError
-from service.reading.formats.parquet import parquet_file, reader
+from service.reading.formats.parquet import parquet_file
 from service.reading.formats.parquet.arrow import MAX_RECORDS, ArrowFile
-from service.reading.formats.parquet.messages import ColumnRequest, End, Opened, RowBatch, Unreadable
+from service.reading.formats.parquet.messages import ColumnRequest, Opened, RowBatch
 from service.reading.formats.parquet.parquet_file import ParquetFile
 from service.reading.formats.parquet.reader_process import answer
+from service.reading.isolation import file_reader
+from service.reading.isolation.process_messages import End, Unreadable
 from tests.loading.data_files import STORE_FIELDS, Record, as_csv, load_stores, refusal, rows, store
 from tests.program import children, eventually, has_ended
 
@@ -346,11 +348,13 @@ def test_the_process_ends_with_the_one_that_needs_it(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_a_reader_that_dies_is_an_error_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     for code, how in (
-        ("import os; os.kill(os.getpid(), 11)", "was killed by SIGSEGV"),
-        ("exit(3)", "exited with code 3"),
+        ("import os; os.kill(os.getpid(), 11)", "its reader was killed by SIGSEGV"),
+        ("import os; os.abort()", "its reader was killed by SIGABRT"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGXCPU)", "it takes too much time"),
+        ("exit(3)", "its reader exited with code 3"),
     ):
         start = (sys.executable, "-c", code)
-        monkeypatch.setattr(reader, "module_command", lambda _, start=start: start)
+        monkeypatch.setattr(file_reader, "module_command", lambda _, start=start: start)
         with pytest.raises(FileError) as error:
             ParquetFile(WHOLE)
-        assert error.value.why == f"not a Parquet file that can be read: its reader {how}"
+        assert error.value.why == f"not a Parquet file that can be read: {how}"

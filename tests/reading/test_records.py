@@ -11,7 +11,7 @@ from service.reading.file_set.data_files import FileSet, StoredFile
 from service.reading.formats.file_format import GEOJSON_LINES
 from service.reading.mapping.declaration import DataMapping
 from service.reading.mapping.mapping_file import parse_mapping
-from service.reading.resource_records import Records, read_records
+from service.reading.resource_records import RecordReader, Records
 
 PLACE: Final = {"address_1": "a", "city": "a", "country": "a", "other": ""}
 STORES_READ: Final = [
@@ -29,7 +29,7 @@ NAMED: Final = b'companies = {from = "stores", fields = {name = "name"}}'
 
 def read(resource: Resource, mapping: DataMapping) -> tuple[Records, Batch]:
     file = StoredFile("stores.geojsonl", GEOJSON_LINES, None, TEXT, None)
-    records = read_records(file, resource, FileSet({}, [], mapping=mapping, derives_companies=True))
+    records = RecordReader(resource, FileSet({}, [], mapping=mapping, derives_companies=True)).read(file)
     (batch,) = records.batches
     return records, batch
 

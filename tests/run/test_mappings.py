@@ -66,3 +66,19 @@ def test_a_single_file_and_an_archive_are_followed(serve: Serve, tmp_path: Path,
     put(file.read_bytes()[:-30], file)
     eventually(partial(failure, service))
     assert serves(service, 3)
+
+
+def test_a_file_that_a_mapping_declares_is_followed_when_it_is_added_changed_and_removed(
+    serve: Serve, tmp_path: Path
+) -> None:
+    put(b'[stores]\nfiles = ["part-*.csv"]\n' + DERIVED, tmp_path / "mapping.toml")
+    put(stores(2), tmp_path / "part-1.csv")
+    service = serve(tmp_path, "--poll", "3600")
+    assert serves(service, 2)
+    header, *lines = stores(4).splitlines(keepends=True)
+    put(header + b"".join(lines[2:]), tmp_path / "part-2.csv")
+    eventually(partial(serves, service, 4))
+    put(header + b"".join(lines[2:3]), tmp_path / "part-2.csv")
+    eventually(partial(serves, service, 3))
+    (tmp_path / "part-2.csv").unlink()
+    eventually(partial(serves, service, 2))

@@ -87,9 +87,9 @@ def test_another_file_is_rejected_with_what_is_accepted(tmp_path: Path, to: Path
 
 
 def test_a_spreadsheet_is_rejected_with_what_to_do(tmp_path: Path, to: Path) -> None:
-    other = tmp_path / "stores.xlsx"
-    other.write_bytes(b"PK\x03\x04")
-    assert str(rejected(other, to)).endswith("not a baked data set; save it as CSV UTF-8 (comma delimited)")
+    other = tmp_path / "stores.xls"
+    other.write_bytes(b"\xd0\xcf")
+    assert str(rejected(other, to)).endswith("not a baked data set; save it as an Excel workbook (.xlsx)")
 
 
 def test_a_missing_file_a_folder_a_pipe_and_a_circular_link_are_rejected(file: Path, to: Path) -> None:

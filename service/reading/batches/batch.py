@@ -19,16 +19,17 @@ class WrongType(msgspec.Struct, frozen=True):
 
 
 class Invalid(msgspec.Struct, frozen=True):
-    """A text that a mapping could not convert, and what it declared."""
+    """A text that a mapping could not convert, and what it declared; `is_null` if it is null then, with a warning."""
 
     text: str
     issue: Issue
+    is_null: bool = False
 
 
 _T = TypeVar("_T")
 _Fill = TypeVar("_Fill")
-Cell: TypeAlias = str | bool | WrongType | Invalid | None
-Value: TypeAlias = str | bool | UnsetType | None
+Cell: TypeAlias = str | bool | tuple[str, ...] | WrongType | Invalid | None
+Value: TypeAlias = str | bool | tuple[str, ...] | msgspec.Raw | UnsetType | None
 
 
 def expand(items: Iterable[_T], mask: Iterable[object], fill: _Fill) -> list[_T | _Fill]:

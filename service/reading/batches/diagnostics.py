@@ -10,7 +10,7 @@ import msgspec
 from service.texts import printable, truncate
 
 # `file` refuses the whole data set; a record with any other error is not served. Warnings have no effect.
-ErrorCode: TypeAlias = Literal["file", "missing", "type", "date", "text", "cells", "duplicate", "company"]
+ErrorCode: TypeAlias = Literal["file", "missing", "type", "date", "text", "cells", "duplicate", "company", "length"]
 FileWarning: TypeAlias = Literal["unused", "closed", "unterminated"]
 RecordWarning: TypeAlias = Literal[
     "repeated", "range", "number", "placeholder", "formula", "spreadsheet", "exponent", "parent"
@@ -20,7 +20,7 @@ WarningCode: TypeAlias = Literal[FileWarning, RecordWarning, StoresWarning]
 DiagnosticCode: TypeAlias = ErrorCode | WarningCode
 
 _NUMBERED: Final = ("json", "geojson", "parquet", "geoparquet")  # formats that are not one record per line
-_PLAIN: Final = ("csv", "tsv", "tab", "txt")  # formats without types
+_PLAIN: Final = ("csv", "tsv", "tab", "txt", "xlsx", "xlsm", "ods")  # formats of which all cells are texts
 # The format and the compression at the end of the name of a data file.
 _EXTENSIONS: Final = re.compile(r"\.([a-z]+)(?:\.(?:gz|zst))?\Z", re.IGNORECASE)
 _MAX_WHY: Final = 2_000  # characters of the reason why a file cannot be used

@@ -151,25 +151,25 @@ def _known_names(resource: Resource) -> Mapping[str, str]:
 
 
 class UnusedNames:
-    """Collects the names in one file that are not fields, batch by batch."""
+    """Collects the names in the files of a resource that are not fields, batch by batch."""
 
     def __init__(self, resource: Resource) -> None:
         self._resource = resource
         self._fields: set[str] = set()
-        self._unused: dict[str, UnusedName] = {}
+        self._unused: dict[str, tuple[str, UnusedName]] = {}  # with the first file
 
-    def add(self, batch: Batch) -> None:
-        """Add the unused names of a batch, and note which fields have values."""
+    def add(self, batch: Batch, file: str) -> None:
+        """Add the unused names of a batch of a file, and note which fields have values."""
         for field, cells in batch.columns.items():
             if field not in self._fields and cells.count(None) < len(cells):
                 self._fields.add(field)
         for each in batch.unused:
-            earlier = self._unused.get(each.name, UnusedName(each.name, each.line, 0))
-            self._unused[each.name] = UnusedName(each.name, earlier.line, earlier.records + each.records)
+            first, earlier = self._unused.get(each.name, (file, UnusedName(each.name, each.line, 0)))
+            self._unused[each.name] = first, UnusedName(each.name, earlier.line, earlier.records + each.records)
 
-    def warnings(self, file: str) -> list[Diagnostic]:
-        """Return a warning for each unused name; call it at the end of the file."""
-        return [self._warning(file, unused) for unused in self._unused.values() if unused.records]
+    def warnings(self) -> list[Diagnostic]:
+        """Return a warning for each unused name, at its first; call it at the end of the files."""
+        return [self._warning(file, unused) for file, unused in self._unused.values() if unused.records]
 
     def _warning(self, file: str, unused: UnusedName) -> Diagnostic:
         why = f"not a field, so it is ignored ({unused.records:,} record{'s' * (unused.records != 1)})"

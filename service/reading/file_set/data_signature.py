@@ -11,6 +11,7 @@ import msgspec
 from service.files.status import Signature
 from service.model.records import COMPANIES, STORES
 from service.read_options import AS_FOUND, ReadOptions
+from service.reading.file_set.declared_files import matching, patterns_in
 from service.reading.file_set.file_names import MANIFEST, MAPPING, is_archive, parse_name
 
 # Seconds without changes before files are read. A manifest or checksums prove that files are complete.
@@ -55,7 +56,10 @@ def data_signature(path: Path, options: ReadOptions = AS_FOUND) -> DataSignature
     others = {MANIFEST} if declared else {MANIFEST, MAPPING}
     try:
         root = resolve_root(path)
-        files = sorted(file for file in root.iterdir() if file.name in others or _is_data_file(file.name))
+        found = {file.name: file for file in root.iterdir()}
+        patterns = patterns_in(declared[0] if declared else root / MAPPING) if maps or not declared else ()
+        read = {*matching(patterns, found), *filter(_is_data_file, found), *(others & found.keys())}
+        files = [found[name] for name in sorted(read)]
         changed_at = root.stat().st_mtime
     except (OSError, RuntimeError, ValueError):  # RuntimeError: a cycle of links, before Python 3.13
         return DataSignature("it cannot be read", 0, verifiable=False)

@@ -4,19 +4,17 @@ The archive is untrusted: its directory may lie about everything.
 """
 
 import re
-import struct
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Final
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from service.files.mapped_bytes import FileBytes, open_bytes
 from service.files.spool import SpoolError, Spools
 from service.reading.batches.diagnostics import FileError
 from service.reading.file_set.file_names import ARCHIVE, data_files, parse_name
-from service.reading.text.decompression import check_size, read_bounded
+from service.reading.text.decompression import ZIP_DAMAGE, check_size, read_bounded
 from service.texts import printable, truncate
 
 MAX_ENTRIES: Final = 1_000
@@ -28,18 +26,6 @@ _METHODS: Final = (ZIP_STORED, ZIP_DEFLATED)
 _OUTSIDE: Final = re.compile(r"/|[A-Za-z]:|.*[\\\0]|(?:.*/)?\.{1,2}(?:/|\Z)|.*//|\Z", re.DOTALL)
 # What macOS and others add for themselves.
 _HIDDEN: Final = re.compile(r"__MACOSX/|(?:.*/)?\.", re.DOTALL)
-# zipfile raises all of these for damaged archives.
-_DAMAGE: Final = (
-    BadZipFile,
-    EOFError,
-    NotImplementedError,
-    OSError,
-    OverflowError,
-    RuntimeError,
-    ValueError,
-    struct.error,
-    zlib.error,
-)
 
 
 class ZipArchive:
@@ -51,7 +37,7 @@ class ZipArchive:
             raise FileError(f"the archive has more than {MAX_ENTRIES:,} entries")
         try:
             self._archive = ZipFile(open_bytes(stored))
-        except _DAMAGE as error:
+        except ZIP_DAMAGE as error:
             raise _damaged(error) from None
         self._stored, self._expanded, self._spools = len(stored), 0, spools
         infos = self._archive.infolist()
@@ -78,7 +64,7 @@ class ZipArchive:
                 content = read_bounded(stream, stored=min(info.compress_size, self._stored), spools=self._spools)
         except SpoolError:
             raise
-        except _DAMAGE as error:
+        except ZIP_DAMAGE as error:
             raise _damaged(error) from None
         if len(content) != info.file_size or info.compress_size > self._stored:
             raise FileError("the archive is damaged: the file is not as long as its entry says")

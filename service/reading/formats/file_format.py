@@ -43,7 +43,7 @@ class FileFormat(msgspec.Struct, frozen=True):
         return bool(text and self.line_ends) and not text.endswith(self.line_ends)
 
 
-TEXT_RANK: Final = 2  # the highest: a text may be anything
+TEXT_RANK: Final = 2  # a text may be anything
 CSV: Final = FileFormat("csv", line_ends=(b"\n", b"\r"))
 JSON: Final = FileFormat("json")
 JSON_LINES: Final = FileFormat("jsonl", _FEED)
@@ -51,6 +51,7 @@ GEOJSON: Final = FileFormat("geojson", rank=1)
 OVERPASS: Final = FileFormat("overpass")
 GEOJSON_LINES: Final = FileFormat("geojsonl", _FEED, rank=1)
 PARQUET: Final = FileFormat("parquet", is_text=False, rank=1)
+WORKBOOK: Final = FileFormat("workbook", is_text=False, rank=3)
 _TEXT: Final = msgspec.structs.replace(CSV, rank=TEXT_RANK)
 FORMATS: Final = {
     "json": JSON,
@@ -67,5 +68,8 @@ FORMATS: Final = {
     "ndgeojson": GEOJSON_LINES,
     "parquet": PARQUET,
     "geoparquet": PARQUET,
+    "xlsx": WORKBOOK,
+    "xlsm": WORKBOOK,
+    "ods": WORKBOOK,
 }
 COMPRESSIONS: Final = ("gz", "zst")

@@ -7,14 +7,26 @@ from service.files.mapped_bytes import FileBytes
 from service.model.records import Resource
 from service.reading.batches.batch import Batch
 from service.reading.batches.record_file import RecordFile
+from service.reading.formats.cleaned_file import CleanedFile
 from service.reading.formats.csv.csv_reader import open_csv
-from service.reading.formats.file_format import GEOJSON, GEOJSON_LINES, JSON, JSON_LINES, OVERPASS, PARQUET, FileFormat
+from service.reading.formats.file_format import (
+    GEOJSON,
+    GEOJSON_LINES,
+    JSON,
+    JSON_LINES,
+    OVERPASS,
+    PARQUET,
+    WORKBOOK,
+    FileFormat,
+)
 from service.reading.formats.json.geojson import GeoJsonFile, GeoJsonLinesFile, begins_like_collection
 from service.reading.formats.json.json_file import JsonFile, JsonLinesFile
 from service.reading.formats.json.overpass import OverpassFile, begins_like_elements
 from service.reading.formats.json.typed_reader import has_array, read_json, read_json_lines
 from service.reading.formats.parquet.parquet_file import ParquetFile
 from service.reading.formats.table.table_file import Finds, finds_nothing
+from service.reading.formats.table.table_options import NO_OPTIONS, TableOptions
+from service.reading.formats.workbook.workbook_file import WorkbookFile
 
 TypedReader: TypeAlias = Callable[[FileBytes, Resource], Iterator[Batch]]
 
@@ -31,12 +43,15 @@ TYPED_READERS: Final[Mapping[str, TypedReader]] = {JSON.name: read_json, JSON_LI
 
 
 def open_file(
-    content: FileBytes, form: FileFormat, *, delimiter: str | None = None, finds: Finds = finds_nothing
+    content: FileBytes, form: FileFormat, *, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing
 ) -> RecordFile:
-    """Return a file as records by column; for CSV, see `open_csv`. Raises FileError."""
+    """Return a file as records by column; for CSV, see `open_csv`, for a sheet `WorkbookFile`. Raises FileError."""
     if form.is_csv:
-        return open_csv(content, delimiter=delimiter, finds=finds)
-    return _OPENERS[form.name](content)
+        return open_csv(content, options=options, finds=finds)
+    if form is WORKBOOK:
+        return WorkbookFile(content, options, finds)
+    file, clean = _OPENERS[form.name](content), options.cleaning.clean
+    return file if clean is None else CleanedFile(file, clean)
 
 
 def format_of(content: FileBytes, named: FileFormat, resource: Resource) -> FileFormat:

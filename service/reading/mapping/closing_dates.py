@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Final
 
-from service.reading.batches.batch import Cell, Invalid
+from service.reading.batches.batch import Cell, Invalid, WrongType
 from service.reading.batches.diagnostics import Issue
 from service.reading.mapping.declaration import FieldMapping, ResourceMapping
 from service.reading.values.closing_day import ClosingDay
@@ -48,4 +48,4 @@ class ClosingDates:
 def _as_text(cell: Cell) -> str | None:
     if isinstance(cell, bool):
         return _FLAGS[cell]
-    return cell if isinstance(cell, str | None) else cell.text
+    return cell.text if isinstance(cell, WrongType | Invalid) else cell if isinstance(cell, str) else None

@@ -94,6 +94,8 @@ class _Finder:
         """Return a column as the file names it; None if it has none like it and it is optional."""
         if name in self._exact:
             return name
+        if not self._is_table and any(each.startswith(f"{name}.") for each in self._names):
+            return name  # an array, or an object
         similar = self._similar.get(column_key(name), [])
         if len(similar) == 1:
             return similar[0]
@@ -140,7 +142,7 @@ def _what_to_do(mapping: ResourceMapping, resource: Resource) -> str:
     if mapping.fields:
         return "; add an entry for each"
     hint = "; `store-directory mapping` proposes a mapping of other columns, `--mapping` uses it"
-    return hint if resource is STORES else ""
+    return hint if resource.name == STORES.name else ""
 
 
 def _describe(field: str, mapping: ResourceMapping, candidates: Mapping[str | None, str]) -> str:

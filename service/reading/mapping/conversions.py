@@ -1,6 +1,6 @@
 """Conversions of cells, by column."""
 
-from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from datetime import tzinfo
 from typing import Final, TypeAlias
 
@@ -8,7 +8,8 @@ from service.model.kinds import FLAG, INSTANT, NUMBER
 from service.model.records import Field
 from service.reading.batches.batch import Cell, Invalid, WrongType
 from service.reading.batches.diagnostics import Issue
-from service.reading.mapping.declaration import Constant, FieldMapping, ResourceMapping, SplitPart
+from service.reading.mapping.attribute_values import AttributeReader
+from service.reading.mapping.declaration import AttributeOptions, Constant, FieldMapping, ResourceMapping, SplitPart
 from service.reading.values.converted_cells import Cells, ConvertedCells
 from service.reading.values.date_formats import instant_converter
 
@@ -20,6 +21,8 @@ _POINT: Final = Issue("type", "expected a number with a decimal comma, as the ma
 def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, texts: bool) -> list[Conversion]:
     """Return the conversions of a field, in order; `texts` if all cells of the file are texts."""
     found: list[Conversion] = [] if entry.split is None else [_by_part(entry.split)]
+    if entry.attribute is not None:
+        return [*found, *_of_attribute(entry, entry.attribute, mapping)]
     if entry.values or entry.other is not None:
         found.append(_by_values(entry.values, entry.other))
     if field.kind is NUMBER and mapping.decimal == ",":
@@ -31,6 +34,14 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
     if not texts and field.kind is not FLAG:
         found.append(_without_flags)
     return found
+
+
+def _of_attribute(entry: FieldMapping, options: AttributeOptions, mapping: ResourceMapping) -> Iterator[Conversion]:
+    if entry.values or entry.other is not None:
+        yield _by_values(entry.values, entry.other)
+    if entry.default is not None:
+        yield _with_default(entry.default)
+    yield AttributeReader(options, dates=mapping.dates if entry.dates is None else entry.dates).column
 
 
 def without(cells: Cells, texts: AbstractSet[str]) -> Cells:

@@ -7,7 +7,9 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from service.model.attributes import Attribute, AttributeKind, Declaration, Schema, schema_of
 from service.model.records import STORES, Resource
+from service.reading.formats.table.table_options import NO_OPTIONS, TableOptions
 
 Constant: TypeAlias = str | bool
 
@@ -23,13 +25,21 @@ class FileTable(msgspec.Struct, frozen=True):
 class StoresTable(msgspec.Struct, frozen=True):
     """The keys of `[stores]`."""
 
+    files: list[str] | None = None
     encoding: str | None = None
+    repair: str | None = None
     delimiter: str | None = None
+    quote: str = '"'
+    skip_lines: int = 0
+    columns: list[str] | None = None
+    sheet: str | None = None
+    trim: bool = False
     decimal: str = "."
     date: str | list[str] = []
     time_zone: str | None = None
     no_value: list[str] = []
     fields: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
 
 
 class CompaniesTable(StoresTable, frozen=True, rename={"source": "from"}):
@@ -63,6 +73,32 @@ class FieldTable(msgspec.Struct, frozen=True, kw_only=True, rename={"column": "f
     optional: bool = False
 
 
+class AttributeTable(FieldTable, frozen=True, kw_only=True, rename={"column": "from"}):
+    """The keys of an entry of `attributes`: those of fields, of which `separator` is that of a list, and its own."""
+
+    kind: str = "text"
+    decimal: str | None = None
+    invalid: str | None = None
+    max_length: int = 1024
+    search: bool = False
+    filter: bool = True
+
+
+class AttributeOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How the values of an attribute are read.
+
+    separator           between the texts of a list
+    max_length          of a value, or of the texts of a list together, in bytes of UTF-8
+    is_null_if_invalid  whether other values are warned of, and null, instead of errors
+    """
+
+    kind: AttributeKind
+    separator: str
+    decimal: str
+    max_length: int
+    is_null_if_invalid: bool
+
+
 class JoinedColumns(msgspec.Struct, frozen=True):
     """Columns whose values are joined; most are a single one."""
 
@@ -93,6 +129,7 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
     dates         the formats of its dates; None for those of its file
     closing_date  the column of the dates from which on a flag is false
     optional      whether the file may be without the columns
+    attribute     how its values are read if it is an attribute
     """
 
     sources: tuple[JoinedColumns, ...] = ()
@@ -103,20 +140,24 @@ class FieldMapping(msgspec.Struct, frozen=True, kw_only=True):
     dates: tuple[str, ...] | None = None
     closing_date: str | None = None
     optional: bool = False
+    attribute: AttributeOptions | None = None
 
 
 class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):
     """The mapping of the records of a file to those of a resource.
 
-    fields     the fields that are not taken by their names
-    dates      the formats of dates; none for those of the data format
-    time_zone  the zone of date-times without an offset; None for UTC
-    no_value   the texts that mean "no value", in lower case
+    fields      the fields that are not taken by their names, and the attributes
+    attributes  what is declared of these, in order
+    table       how a table is read, and how cells are cleaned
+    dates       the formats of dates; none for those of the data format
+    time_zone   the zone of date-times without an offset; None for UTC
+    no_value    the texts that mean "no value", in lower case
     """
 
     fields: Mapping[str, FieldMapping] = {}
+    attributes: tuple[Attribute, ...] = ()
     encoding: str | None = None
-    delimiter: str | None = None
+    table: TableOptions = NO_OPTIONS
     decimal: str = "."
     dates: tuple[str, ...] = ()
     time_zone: tzinfo | None = None
@@ -132,12 +173,22 @@ NO_MAPPING: Final = ResourceMapping()
 
 
 class DataMapping(msgspec.Struct, frozen=True, kw_only=True):
-    """The mapping of a data set; `derives_companies` if the companies are derived from the records of stores."""
+    """The mapping of a data set.
 
+    files              by resource: patterns of the names of its files, if it need not have just one
+    derives_companies  whether the companies are derived from the records of stores
+    """
+
+    files: Mapping[str, tuple[str, ...]] = {}
     stores: ResourceMapping = ResourceMapping()
     companies: ResourceMapping = ResourceMapping()
     derives_companies: bool = False
 
     def of(self, resource: Resource) -> ResourceMapping:
         """Return the mapping of a resource."""
-        return self.stores if resource is STORES else self.companies
+        return self.stores if resource.name == STORES.name else self.companies
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the records."""
+        return schema_of(Declaration(self.stores.attributes, self.companies.attributes))

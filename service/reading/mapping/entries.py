@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from service.model.kinds import FLAG, INSTANT
+from service.model.kinds import DATE, FLAG, INSTANT
 from service.model.records import STORES, Field
 from service.reading.batches.diagnostics import FileError
 from service.reading.mapping.declaration import Constant, FieldMapping, FieldTable, JoinedColumns, JoinTable, SplitPart
@@ -15,7 +15,7 @@ from service.reading.mapping.toml_keys import join_keys, read_table
 from service.texts import truncate
 
 _T = TypeVar("_T")
-_SOURCES: Final = ("from", "join", "first", "constant")
+SOURCES: Final = ("from", "join", "first", "constant")
 _CLOSING_DATE: Final = "closing_date"
 _MAX_TEXT: Final = 200  # characters of a text that may be in each record
 _PARTS: Final = (1, 2)
@@ -46,11 +46,11 @@ def parse_entry(entry: object, field: Field, key_path: str) -> FieldMapping:
 
 def _check_combination(entry: Mapping[str, object], key_path: str) -> None:
     """Check that the keys are used only with those that give them a meaning."""
-    declared = [key for key in _SOURCES if key in entry]
+    declared = [key for key in SOURCES if key in entry]
     closes = _CLOSING_DATE in entry
     if len(declared) > 1 or not (declared or closes):
         found = f", found {' and '.join(declared)}" if declared else ""
-        raise FileError(f"{key_path}: expected one of {', '.join(_SOURCES)}{found}")
+        raise FileError(f"{key_path}: expected one of {', '.join(SOURCES)}{found}")
     not_used = _NOT_WITH_A_CONSTANT + (() if closes else _OF_CLOSING_DATES)
     if "constant" in entry and (unused := [key for key in not_used if key in entry]):
         raise FileError(f"{key_path}.{unused[0]}: not used, because the field is a constant")
@@ -76,11 +76,11 @@ def _check_values(table: FieldTable, field: Field, key_path: str) -> None:
     for key, value in {"constant": table.constant, "default": table.default}.items():
         if field.required and isinstance(value, str) and not value.strip():
             raise FileError(f"{key_path}.{key}: empty, but the field is required: fill it in")
-    if table.closing_date is not None and not is_flag:
+    if table.closing_date is not None and (not is_flag or field.attribute):
         raise FileError(f"{key_path}.{_CLOSING_DATE}: only is_open of stores has a closing date")
     if table.closing_date == "":
         raise FileError(f"{key_path}.{_CLOSING_DATE}: expected the name of a column")
-    if table.date is not UNSET and field.kind is not INSTANT and table.closing_date is None:
+    if table.date is not UNSET and field.kind not in (INSTANT, DATE) and table.closing_date is None:
         raise FileError(f"{key_path}.date: not used, because the field is not a date")
 
 

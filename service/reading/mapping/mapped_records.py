@@ -12,6 +12,7 @@ from service.reading.batches.batch import Batch, Cell, WrongType
 from service.reading.batches.diagnostics import FileError
 from service.reading.batches.record_file import RecordFile
 from service.reading.fields.by_name import describe_renamed
+from service.reading.mapping.attribute_values import AttributeReader, concatenated
 from service.reading.mapping.closing_dates import ClosingDates
 from service.reading.mapping.column_names import resolve_columns
 from service.reading.mapping.conversions import conversions, has_value, without
@@ -87,6 +88,11 @@ class _FieldMapper:
     ) -> None:
         self.name, self._sources = field.name, entry.sources
         self.closing_date = ClosingDates(entry.closing_date, entry, mapping, as_of) if entry.closing_date else None
+        self._lists: AttributeReader | None = None
+        if entry.attribute is not None and field.is_list:
+            values, other = entry.values, entry.other
+            self._lists = AttributeReader(entry.attribute, no_value=mapping.no_value, values=values, other=other)
+            entry = msgspec.structs.replace(entry, values={}, other=None)
         self._conversions = conversions(field, entry, mapping, texts=texts)
 
     @property
@@ -98,13 +104,18 @@ class _FieldMapper:
 
     def cells(self, columns: _Columns, size: int) -> Cells:
         """Return the cells of the field."""
-        sources = [_join(source, columns) for source in self._sources]
+        sources = [self._join(source, columns) for source in self._sources]
         cells = sources[0] if sources else list(repeat(None, size))
         for others in sources[1:]:
             cells = [cell if has_value(cell) else other for cell, other in zip(cells, others, strict=True)]
         for convert in self._conversions:
             cells = convert(cells)
         return self.closing_date.close(cells, columns[self.closing_date.column]) if self.closing_date else cells
+
+    def _join(self, source: JoinedColumns, columns: _Columns) -> Cells:
+        if self._lists is None:
+            return _join(source, columns)
+        return concatenated([self._lists.column(columns[name]) for name in source.columns])
 
 
 def _join(source: JoinedColumns, columns: _Columns) -> Cells:

@@ -1,7 +1,5 @@
 """Read a mapping: the file mapping.toml, or a preset."""
 
-import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +9,7 @@ import msgspec
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batches.diagnostics import FileError
 from service.reading.fields.field_names import suggest_field
+from service.reading.mapping.attribute_entries import parse_attributes
 from service.reading.mapping.declaration import (
     CompaniesTable,
     DataMapping,
@@ -21,17 +20,16 @@ from service.reading.mapping.declaration import (
     StoresTable,
 )
 from service.reading.mapping.entries import parse_entry
-from service.reading.mapping.mapping_options import check_dialect, find_time_zone, parse_date_formats
+from service.reading.mapping.mapping_options import check_options, find_time_zone, parse_date_formats, parse_patterns
+from service.reading.mapping.table_keys import parse_table_options
+from service.reading.mapping.toml_document import MAX_SIZE, parse_toml
 from service.reading.mapping.toml_keys import read_table
 from service.reading.text.stored_bytes import read_stored
 from service.suggestion import did_you_mean
 
 _FOLDER: Final = Path(__file__).parent / "presets"
+_OF_STORES: Final = ("fields", "files", "attributes")  # keys that are not those of companies that are derived from them
 PRESETS: Final = tuple(sorted(file.stem for file in _FOLDER.glob("*.toml")))
-_LINE: Final = re.compile(r"at line ([0-9]+)")
-_QUOTES_HINT: Final = '; texts and names of columns are in straight quotes, as in city = "Ort"'
-_MAX_SIZE: Final = 1 << 20  # bytes; a mapping is written by a person
-_MAX_DOTS: Final = 1_000  # in a line; tomllib takes the square of the length of a dotted key, which is in one line
 
 
 def load_mapping(name: str | Path) -> DataMapping:
@@ -39,7 +37,7 @@ def load_mapping(name: str | Path) -> DataMapping:
     if str(name) in PRESETS:
         return _parse_tables(_read_preset(str(name)))
     try:
-        stored = read_stored(Path(name), what="the mapping", most=_MAX_SIZE + 1)
+        stored = read_stored(Path(name), what="the mapping", most=MAX_SIZE + 1)
     except FileError as error:
         raise FileError(f"{error.why}{did_you_mean(str(name), PRESETS)}") from None
     return parse_mapping(stored)
@@ -47,7 +45,7 @@ def load_mapping(name: str | Path) -> DataMapping:
 
 def parse_mapping(stored: bytes) -> DataMapping:
     """Return the mapping in the bytes of its file. Raises FileError, with the key that is wrong."""
-    own = _parse_toml(stored)
+    own = parse_toml(stored)
     preset = read_table(own, FileTable, "").preset
     if preset is None:
         return _parse_tables(own)
@@ -57,34 +55,9 @@ def parse_mapping(stored: bytes) -> DataMapping:
     return _parse_tables(_merge(_read_preset(preset), own))
 
 
-def _parse_toml(stored: bytes) -> dict[str, Any]:
-    if len(stored) > _MAX_SIZE:
-        raise FileError(f"the mapping is larger than {_MAX_SIZE >> 20} MiB")
-    try:
-        text = stored.decode("utf-8-sig").replace("\r\n", "\n")
-        _check_dots(text)
-        return tomllib.loads(text)
-    except UnicodeDecodeError:
-        raise FileError("the mapping is not UTF-8: save it as UTF-8") from None
-    except RecursionError:
-        raise FileError("the mapping is nested too deeply") from None
-    except tomllib.TOMLDecodeError as error:
-        line = _LINE.search(str(error))
-        hint = _QUOTES_HINT if str(error).startswith("Invalid value") else ""
-        raise FileError(f"not valid TOML: {error}{hint}", int(line[1]) if line else None) from None
-    except ValueError:  # an integer of more digits than Python converts
-        raise FileError("a number of the mapping is too long") from None
-
-
-def _check_dots(text: str) -> None:
-    for line, content in enumerate(text.split("\n"), 1):
-        if content.count(".") > _MAX_DOTS:
-            raise FileError(f"the line has more than {_MAX_DOTS:,} dots: break it into several", line)
-
-
 def _read_preset(name: str) -> dict[str, Any]:
     """Return the tables of a preset. A file may be without any of its columns."""
-    tables = _parse_toml((_FOLDER / f"{name}.toml").read_bytes())
+    tables = parse_toml((_FOLDER / f"{name}.toml").read_bytes())
     for table in tables.values():
         fields = table.get("fields", {}).items()
         entries = {field: {"from": entry} if isinstance(entry, str) else entry for field, entry in fields}
@@ -105,31 +78,43 @@ def _merge(preset: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
 def _parse_tables(tables: Mapping[str, Any]) -> DataMapping:
     file = read_table(tables, FileTable, "")
     derives = "from" in file.companies
-    # Derived companies are read from the file of the stores: its options are theirs.
-    options = {key: value for key, value in file.stores.items() if key != "fields"} if derives else {}
-    stores = _parse_resource(read_table(file.stores, StoresTable, STORES.name), STORES)
+    # Derived companies are read from the files of the stores: their options are theirs.
+    options = {key: value for key, value in file.stores.items() if key not in _OF_STORES} if derives else {}
+    of_stores = read_table(file.stores, StoresTable, STORES.name)
+    stores = _parse_resource(of_stores, STORES)
     table = read_table(options | file.companies, CompaniesTable, COMPANIES.name)
     if derives and table.source != STORES.name:
         raise FileError(f'companies.from: expected "{STORES.name}"')
     companies = _parse_resource(table, COMPANIES)
     if derives:
         stores, companies = _share_identifier(stores, companies)
-    return DataMapping(stores=stores, companies=companies, derives_companies=derives)
+    if derives and table.files is not None:
+        raise FileError("companies.files: not used, because the companies are derived from the stores")
+    files = {STORES.name: of_stores.files, COMPANIES.name: table.files}
+    return DataMapping(
+        files={name: parse_patterns(each, f"{name}.files") for name, each in files.items() if each is not None},
+        stores=stores,
+        companies=companies,
+        derives_companies=derives,
+    )
 
 
 def _parse_resource(table: StoresTable, resource: Resource) -> ResourceMapping:
     key_path, known = resource.name, {field.name: field for field in resource.fields}
-    check_dialect(table, key_path)
+    check_options(table, key_path)
     for name in table.fields:
         if name not in known:
             near = suggest_field(name, resource)
             hint = f"; did you mean {near}?" if near else did_you_mean(name, known)
             raise FileError(f"{key_path}.fields.{name}: not a field{hint}")
     entries = table.fields.items()
+    attributes, mapped = parse_attributes(table.attributes, resource, table.decimal, f"{key_path}.attributes")
+    fields = {name: parse_entry(entry, known[name], f"{key_path}.fields.{name}") for name, entry in entries}
     return ResourceMapping(
-        fields={name: parse_entry(entry, known[name], f"{key_path}.fields.{name}") for name, entry in entries},
+        fields=fields | mapped,
+        attributes=attributes,
         encoding=table.encoding,
-        delimiter=table.delimiter,
+        table=parse_table_options(table, key_path),
         decimal=table.decimal,
         dates=parse_date_formats(table.date, f"{key_path}.date"),
         time_zone=None if table.time_zone is None else find_time_zone(table.time_zone, f"{key_path}.time_zone"),

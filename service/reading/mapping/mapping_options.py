@@ -1,27 +1,25 @@
 """Check the options of a mapping: encodings, formats of dates, time zones."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from encodings.aliases import aliases
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from service.reading.batches.diagnostics import FileError
-from service.reading.formats.csv.dialect import is_delimiter
 from service.reading.mapping.declaration import StoresTable
 from service.reading.text.decoding import parse_encoding
 from service.reading.values.date_formats import RFC_3339, parse_date_format
 from service.suggestion import did_you_mean
+from service.texts import truncate
 
 _DECIMALS: Final = (".", ",")
 _MAX_FORMATS: Final = 20  # of dates, each of which is tried with each text
 
 
-def check_dialect(table: StoresTable, key_path: str) -> None:
-    """Raise FileError for an unknown encoding, or for a delimiter or decimal separator that cannot be one."""
+def check_options(table: StoresTable, key_path: str) -> None:
+    """Raise FileError for an unknown encoding, or for a decimal separator that cannot be one."""
     if table.encoding is not None:
-        _check_encoding(table.encoding, f"{key_path}.encoding")
-    if table.delimiter is not None and not is_delimiter(table.delimiter):
-        raise FileError(f"{key_path}.delimiter: expected one character, but no letter, digit or quote")
+        find_encoding(table.encoding, f"{key_path}.encoding")
     if table.decimal not in _DECIMALS:
         raise FileError(f'{key_path}.decimal: expected "." or ","')
 
@@ -40,6 +38,15 @@ def parse_date_formats(declared: str | Iterable[str], key_path: str) -> tuple[st
     return formats
 
 
+def parse_patterns(patterns: Sequence[str], key_path: str) -> tuple[str, ...]:
+    """Return the declared patterns of names of files. Raises FileError if one is a path, or if there is none."""
+    if not patterns or not all(patterns):
+        raise FileError(f'{key_path}: expected names of files, as in ["stores-*.csv"]')
+    if path := next((each for each in patterns if set(each) & set("/\\\0")), None):
+        raise FileError(f"{key_path}: {truncate(path)!r} is a path: expected names of files beside each other")
+    return tuple(patterns)
+
+
 def find_time_zone(name: str, key_path: str) -> ZoneInfo:
     """Return a time zone by its name in the IANA database. Raises FileError if there is none."""
     try:
@@ -50,9 +57,10 @@ def find_time_zone(name: str, key_path: str) -> ZoneInfo:
     raise FileError(f"{key_path}: no time zone {name!r}{hint}")
 
 
-def _check_encoding(name: str, key_path: str) -> None:
+def find_encoding(name: str, key_path: str) -> str:
+    """Return the usual name of an encoding. Raises FileError if there is none."""
     try:
-        parse_encoding(name)
+        return parse_encoding(name)
     except ValueError:
         hint = did_you_mean(name, sorted(filter(_is_encoding, map(_with_hyphens, {*aliases, *aliases.values()}))))
         raise FileError(f"{key_path}: no text encoding {name!r}{hint}") from None

@@ -1,6 +1,7 @@
 """Propose a mapping for a file, as the text of mapping.toml: a person checks it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, TypeAlias
 
 import msgspec
@@ -18,25 +19,34 @@ from service.reading.proposal.proposed_entry import ProposedEntry
 
 _Entries: TypeAlias = Mapping[str, ProposedEntry]
 _MAX_UNUSED: Final = 20  # names that are listed
+_MAX_SHOWN: Final = 50  # columns without names
+NO_KEYS: Final[Mapping[str, str]] = {}
 _NUMBERS: Final = [field.name for field in STORES.fields if field.kind is NUMBER]
 _INSTANTS: Final = [field.name for field in STORES.fields if field.kind is INSTANT]
 _ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an offset; UTC if it is not declared'
 _ONE_COMPANY: Final = "no column names the company: all stores are of one"
 
 
-def propose_mapping(file: RecordFile, name: str, *, encoding: str = "", derives_companies: bool = True) -> str:
+def propose_mapping(
+    file: RecordFile,
+    name: str,
+    *,
+    options: Mapping[str, str] = NO_KEYS,
+    derives_companies: bool = True,
+) -> str:
     """Return a mapping for the stores in an opened file of some name. Raises FileError.
 
-    It declares the encoding, and that the companies are derived from the stores, if they are.
+    It declares the options with which the file is opened, keys with their values in TOML, and that the companies are
+    derived from the stores, if they are.
     """
     first = read_first_records(file)
-    blocks = [list(_heading(file, name, first))]
+    blocks = [list(_heading(file, name, first, options))]
     preset = find_preset(first.columns)
     if preset is not None:
         made = entries_of_preset(preset, first)
         added = entries_to_add(made, first) | flag_to_add(preset, made, first)
-        options = _proposed_options(first, made, encoding)
-        return _join([*blocks, [f"preset = {quoted(preset)}"], _options(options, added), _fields(added)])
+        declared = {**options, **_proposed_options(first, made)}
+        return _join([*blocks, [f"preset = {quoted(preset)}"], _options(declared, added), _fields(added)])
     entries = propose_entries(first, paths=not file.is_table)
     unused = _unused(first, entries)
     companies: list[str] = []
@@ -48,16 +58,20 @@ def propose_mapping(file: RecordFile, name: str, *, encoding: str = "", derives_
             companies += ["", "[companies.fields]", f"name = {quoted(column)}"]
             del unused[column]
     entries = _complete(entries, unused.values(), first)
-    blocks += [_options(_proposed_options(first, entries, encoding), entries), _fields(entries), companies]
+    declared = {**options, **_proposed_options(first, entries)}
+    blocks += [_options(declared, entries), _fields(entries), companies]
     return _join([*blocks, list(_not_used(file, list(unused)))])
 
 
-def _heading(file: RecordFile, name: str, first: FirstRecords) -> Iterator[str]:
+def _heading(file: RecordFile, name: str, first: FirstRecords, options: Mapping[str, str]) -> Iterator[str]:
     yield f"# Proposed for {quoted(name)} from the names of its columns and its first {first.count:,} records."
     yield "# Check each line, and what `store-directory check` shows with it. All keys: `store-directory help mapping`."
     if file.assumed:
         yield f"# Assumed about the file: {'; '.join(file.assumed)}."
-    if file.is_table and not recognizes(file.names):
+    if "columns" in options:
+        shown = [quoted(next(iter(column.texts), "")) for column in islice(first.columns.values(), _MAX_SHOWN)]
+        yield f"# There is no header line: name the columns, the first values of which are {', '.join(shown)}."
+    elif file.is_table and not recognizes(file.names):
         yield "# Few names of columns are known. They must be in the first row, without a title above them."
 
 
@@ -84,8 +98,8 @@ def _unused(first: FirstRecords, entries: _Entries) -> dict[str, ColumnSample]:
     return {name: column for name, column in first.columns.items() if name not in used and column.has_values}
 
 
-def _proposed_options(first: FirstRecords, entries: _Entries, encoding: str) -> dict[str, str]:
-    options = {"encoding": quoted(encoding)} if encoding else {}
+def _proposed_options(first: FirstRecords, entries: _Entries) -> dict[str, str]:
+    options = {}
     numbers = [text for field in _NUMBERS for column in _columns(field, first, entries) for text in column.texts]
     if any("," in text for text in numbers) and not any("." in text for text in numbers):
         options["decimal"] = quoted(",")

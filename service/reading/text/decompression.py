@@ -2,10 +2,12 @@
 
 import codecs
 import gzip
+import struct
 import sys
 import zlib
 from collections.abc import Callable, Mapping
 from typing import IO, Any, Final
+from zipfile import BadZipFile
 
 from service.files.mapped_bytes import FileBytes, open_bytes
 from service.files.spool import SpoolError, Spools
@@ -30,6 +32,19 @@ MAX_RATIO: Final = 200
 _CHUNK: Final = 2**20
 _LONGEST_MARK: Final = 4  # bytes, that of UTF-32
 _OPENERS: Final[Mapping[str, Callable[[IO[bytes]], Any]]] = {"gz": gzip.open, "zst": zstd.open}
+
+# zipfile raises all of these for damaged archives.
+ZIP_DAMAGE: Final = (
+    BadZipFile,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
 
 
 def plain_text(

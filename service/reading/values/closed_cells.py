@@ -18,7 +18,7 @@ MAX_TEXTS: Final = 100  # distinct ones: a column with more is free text
 
 def has_flags(resource: Resource) -> bool:
     """Return whether the records of a resource may be closed."""
-    return any(field.kind is FLAG for field in resource.fields)
+    return any(field.kind is FLAG and not field.attribute for field in resource.fields)
 
 
 def speaks_by_name(name: str) -> bool:

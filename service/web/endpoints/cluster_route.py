@@ -6,10 +6,11 @@ from typing import Final
 from aiohttp import hdrs
 
 from service.engine.clusters import MAX_CELLS
+from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.features import ClusterCollection
 from service.model.operation import GEO_JSON, Operation
+from service.model.parameters import map_parameters_of
 from service.model.query import QueryParser
-from service.model.records import STORES
 from service.web.endpoints.resources import DATA_ERRORS, TAG, ServedData
 from service.web.formats.cluster_collection import GeoJsonClusters
 from service.web.pipeline.identity import Identified
@@ -23,11 +24,11 @@ _PATH: Final = "/clusters"
 
 def cluster_route(data: ServedData) -> ResourceRoute:
     """Return the route of the clusters of stores."""
-    query_parser = QueryParser(STORES, of_map=True)
-    parse = parser(_PATH, query_parser, GEO_JSON)
+    snapshots = data.snapshots
+    parse = parser(_PATH, lambda schema: QueryParser(schema.stores, of_map=True), GEO_JSON)
 
     def plan(call: Call) -> Plan:
-        parsed = parse("", call.query, call.fields.is_strict)
+        parsed = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
         identified = parsed.identified(dataset.version)
         clusters = GeoJsonClusters(dataset.stores, parsed.query)
@@ -35,21 +36,23 @@ def cluster_route(data: ServedData) -> ResourceRoute:
             _ = clusters.found  # an error comes before any condition (RFC 9110 section 13.2.1)
         return Plan(identified, common, clusters, parsed.ignored)
 
-    operation = Operation(
-        path=_PATH,
-        tag=TAG,
-        operation_id="cluster_stores",
-        summary="Cluster stores",
-        description="Returns the stores in a box that match all conditions, as clusters for a map: those in one cell "
-        "of a Web-Mercator grid are a feature of GeoJSON, with their number and mean position, and a single one also "
-        f"with some of its members. At most {MAX_CELLS:,} cells.",
-        responses={HTTPStatus.OK: (ClusterCollection,)},
-        errors=DATA_ERRORS,
-        parameters=query_parser.parameters,
-        media_type=GEO_JSON,
-        protected=True,
-    )
-    return ResourceRoute(path=_PATH, plan=plan, operation=operation)
+    def describe(schema: Schema) -> Operation:
+        return Operation(
+            path=_PATH,
+            tag=TAG,
+            operation_id="cluster_stores",
+            summary="Cluster stores",
+            description="Returns the stores in a box that match all conditions, as clusters for a map: those in one "
+            "cell of a Web-Mercator grid are a feature of GeoJSON, with their number and mean position, and a single "
+            f"one also with some of its members. At most {MAX_CELLS:,} cells.",
+            responses={HTTPStatus.OK: (ClusterCollection,)},
+            errors=DATA_ERRORS,
+            parameters=map_parameters_of(schema.stores),
+            media_type=GEO_JSON,
+            protected=True,
+        )
+
+    return ResourceRoute(path=_PATH, plan=plan, operation=describe(NO_ATTRIBUTES), describe=describe)
 
 
 def _is_named(identified: Identified, fields: RequestFields) -> bool:

@@ -1,6 +1,7 @@
 """The documents: /openapi.json, and /docs, an interactive page that loads nothing from other servers."""
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from hashlib import sha256
 from http import HTTPStatus
 from importlib import resources
@@ -9,15 +10,18 @@ from typing import Final
 from aiohttp import hdrs
 from swagger_ui_bundle import swagger_ui_path
 
-from service.model.operation import JSON
+from service.model.attributes import Schema
+from service.model.operation import JSON, VERSION_HEADER
 from service.web.answers.answer import Answer
+from service.web.endpoints.resources import ServedData
 from service.web.formats.document import Document
 from service.web.headers.header_lines import HeaderLines, header_lines
 from service.web.headers.links import HELP_PATH
 from service.web.pipeline.identity import Identified, Identity
 from service.web.pipeline.plan import CommonHeaders, Plan
-from service.web.pipeline.routes import AnswerRoute, ResourceRoute, Route
+from service.web.pipeline.routes import AnswerRoute, Call, ResourceRoute, Route
 
+_OPENAPI: Final = "/openapi.json"
 HTML: Final = "text/html; charset=utf-8"
 SCRIPT: Final = "text/javascript; charset=utf-8"
 STYLE: Final = "text/css; charset=utf-8"
@@ -38,9 +42,27 @@ _NO_ICON: Final = Answer(
 )
 
 
-def document_routes(openapi: bytes, *, has_explorer: bool) -> tuple[Route, ...]:
+def document_routes(data: ServedData, openapi: Callable[[Schema], bytes], *, has_explorer: bool) -> tuple[Route, ...]:
     """Return the routes of the OpenAPI document, and of the page that shows it with its assets."""
-    return document_route("/openapi.json", openapi, JSON, _POLICY), *_page_routes(_TO_EXPLORER if has_explorer else b"")
+    return _openapi_route(data, openapi), *_page_routes(_TO_EXPLORER if has_explorer else b"")
+
+
+def _openapi_route(data: ServedData, openapi: Callable[[Schema], bytes]) -> ResourceRoute:
+    """Return the route of the OpenAPI document, which depends on the attributes of the served data."""
+
+    @lru_cache(1)  # made again when data with other attributes is served
+    def document(schema: Schema) -> tuple[Identified, Document]:
+        body = openapi(schema)
+        return _identified(_OPENAPI, body, JSON), Document(body)
+
+    def plan(_: Call) -> Plan:
+        current = data.snapshots.current
+        identified, body = document(data.snapshots.schema)
+        version = {} if current is None else {VERSION_HEADER: current.dataset.version}
+        headers = (*_POLICY, *header_lines(version))
+        return Plan(identified, CommonHeaders(headers=headers, vary=hdrs.ACCEPT_ENCODING), body, is_document=True)
+
+    return ResourceRoute(path=_OPENAPI, plan=plan)
 
 
 @cache  # the files do not change; the digest of the script takes longer than all other routes
@@ -62,7 +84,10 @@ def _file(path: str, body: bytes, media_type: str) -> ResourceRoute:
 
 def document_route(path: str, body: bytes, media_type: str, headers: HeaderLines, *, group: str = "") -> ResourceRoute:
     """Return the route of a document, which never changes while the service runs; it may be one of a group."""
-    identified = Identified(Identity(path, "", sha256(body).hexdigest(), media_type))
     common = CommonHeaders(headers=headers, vary=hdrs.ACCEPT_ENCODING)
-    document = Plan(identified, common, Document(body), is_document=True)
+    document = Plan(_identified(path, body, media_type), common, Document(body), is_document=True)
     return ResourceRoute(path=path, plan=lambda _: document, group=group)
+
+
+def _identified(path: str, body: bytes, media_type: str) -> Identified:
+    return Identified(Identity(path, "", sha256(body).hexdigest(), media_type))

@@ -11,6 +11,7 @@ from aiohttp import hdrs
 
 from service.data_set import Dataset
 from service.engine.table import Table
+from service.model.attributes import NO_ATTRIBUTES, Schema
 from service.model.envelope import PaginatedResponse
 from service.model.errors import (
     NotFound,
@@ -21,8 +22,9 @@ from service.model.errors import (
     Unauthorized,
     UnprocessableContent,
 )
-from service.model.features import StorePage
+from service.model.features import page_of_features
 from service.model.operation import GEO_JSON, VERSION_HEADER, Operation
+from service.model.parameters import parameters_of
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.settings import Settings
@@ -43,10 +45,10 @@ _GENERATIONS: Final = 2
 
 
 class ServedData:
-    """The served data, with the header fields that its responses share."""
+    """The served data, in `snapshots`, with the header fields that its responses share."""
 
     def __init__(self, snapshots: SnapshotHolder, settings: Settings) -> None:
-        self._snapshots = snapshots
+        self.snapshots = snapshots
         self._cache_control = settings.cache_control
         self._vary = vary_of_data(hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
         self._vary_of_formats = vary_of_data(hdrs.ACCEPT, hdrs.ACCEPT_ENCODING, needs_key=not settings.no_auth)
@@ -57,7 +59,7 @@ class ServedData:
 
         Raises `ServiceUnavailable`, `OtherVersion`.
         """
-        current = self._snapshots.current
+        current = self.snapshots.current
         if current is None:
             raise ServiceUnavailable("The data is still being loaded")
         dataset, versions = current.dataset, call.fields.versions
@@ -86,31 +88,34 @@ def record_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
 
 
 def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
-    path, query_parser = f"/{resource.name}", QueryParser(resource)
-    parse, has_places = parser(path, query_parser), resource.coordinates is not None
+    path, snapshots, has_places = f"/{resource.name}", data.snapshots, resource.coordinates is not None
+    parse = parser(path, lambda schema: QueryParser(schema.of(resource)))
 
     def plan(call: Call) -> Plan:
-        parsed = parse("", call.query, call.fields.is_strict)
+        parsed = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call, formats=has_places)
         if has_places and call.fields.prefers_geo_json:
             page = GeoJsonPage(table(dataset), parsed)
             return Plan(parsed.identified(dataset.version, GEO_JSON), common, page, parsed.ignored)
         return Plan(parsed.identified(dataset.version), common, JsonPage(table(dataset), parsed), parsed.ignored)
 
-    operation = Operation(
-        path=path,
-        tag=TAG,
-        operation_id=f"list_{resource.name}",
-        summary=f"List {resource.name}",
-        description=f"Returns one page of the {resource.name} that match all conditions, in a total order: "
-        "no record is on two pages, and none is missing.",
-        responses={HTTPStatus.OK: _pages(resource)},
-        errors=DATA_ERRORS,
-        parameters=query_parser.parameters,
-        others={GEO_JSON: (StorePage,)} if has_places else {},
-        protected=True,
-    )
-    return ResourceRoute(path=path, plan=plan, operation=operation)
+    def describe(schema: Schema) -> Operation:
+        described = schema.of(resource)
+        return Operation(
+            path=path,
+            tag=TAG,
+            operation_id=f"list_{resource.name}",
+            summary=f"List {resource.name}",
+            description=f"Returns one page of the {resource.name} that match all conditions, in a total order: "
+            "no record is on two pages, and none is missing.",
+            responses={HTTPStatus.OK: _pages(described)},
+            errors=DATA_ERRORS,
+            parameters=parameters_of(described),
+            others={GEO_JSON: (page_of_features(described),)} if has_places else {},
+            protected=True,
+        )
+
+    return ResourceRoute(path=path, plan=plan, operation=describe(NO_ATTRIBUTES), describe=describe)
 
 
 def _pages(resource: Resource) -> tuple[Any, ...]:
@@ -121,25 +126,27 @@ def _pages(resource: Resource) -> tuple[Any, ...]:
 
 def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table]) -> ResourceRoute:
     path, noun = f"/{resource.name}/{{{resource.identifier}}}", resource.noun
-    parse = parser(path, QueryParser())
+    parse = parser(path, lambda _: QueryParser())
 
     def plan(call: Call) -> Plan:
-        parsed = parse(call.segment, call.query, call.fields.is_strict)
+        parsed = parse(NO_ATTRIBUTES, call.segment, call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
         row = table(dataset).find(parsed.segment)
         if row is None:
             raise NotFound(f"{noun.capitalize()} not found")
         return Plan(parsed.identified(dataset.version), common, JsonRecord(row), parsed.ignored)
 
-    operation = Operation(
-        path=path,
-        tag=TAG,
-        operation_id=f"get_{noun}",
-        summary=f"Get a {noun}",
-        description=f"Returns the {noun} with this identifier.",
-        responses={HTTPStatus.OK: (resource.record,)},
-        errors=(*DATA_ERRORS, NotFound),
-        segment=f"Identifier of the {noun}: one path segment, percent-encoded, a slash as %2F.",
-        protected=True,
-    )
-    return ResourceRoute(path=path, plan=plan, operation=operation)
+    def describe(schema: Schema) -> Operation:
+        return Operation(
+            path=path,
+            tag=TAG,
+            operation_id=f"get_{noun}",
+            summary=f"Get a {noun}",
+            description=f"Returns the {noun} with this identifier.",
+            responses={HTTPStatus.OK: (schema.of(resource).record,)},
+            errors=(*DATA_ERRORS, NotFound),
+            segment=f"Identifier of the {noun}: one path segment, percent-encoded, a slash as %2F.",
+            protected=True,
+        )
+
+    return ResourceRoute(path=path, plan=plan, operation=describe(NO_ATTRIBUTES), describe=describe)

@@ -8,8 +8,10 @@ from typing import Any, Final
 from service.data_set import Dataset
 from service.engine.table import Table
 from service.engine.whole_files import WRITERS
-from service.model.features import StoreCollection
+from service.model.attributes import NO_ATTRIBUTES, Schema
+from service.model.features import collection_of
 from service.model.operation import CSV, GEO_JSON, NDJSON, Operation
+from service.model.parameters import file_parameters_of
 from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.web.endpoints.resources import DATA_ERRORS, TAG, ServedData
@@ -18,11 +20,11 @@ from service.web.pipeline.parsed_parameters import parser
 from service.web.pipeline.plan import Plan
 from service.web.pipeline.routes import Call, ResourceRoute
 
-# The ending of the name of a file -> what it is, its media type, and the type of its body.
-_FORMS: Final[dict[str, tuple[str, str, Any]]] = {
-    "csv": ("CSV (RFC 4180) in UTF-8, with a header", CSV, str),
-    "ndjson": ("lines of JSON, a record in each", NDJSON, str),
-    "geojson": ("features of GeoJSON (RFC 7946)", GEO_JSON, StoreCollection),
+# The ending of the name of a file -> what it is, its media type, and what returns the type of its body.
+_FORMS: Final[dict[str, tuple[str, str, Callable[[Resource], Any]]]] = {
+    "csv": ("CSV (RFC 4180) in UTF-8, with a header", CSV, lambda _: str),
+    "ndjson": ("lines of JSON, a record in each", NDJSON, lambda _: str),
+    "geojson": ("features of GeoJSON (RFC 7946)", GEO_JSON, collection_of),
 }
 
 
@@ -37,28 +39,30 @@ def whole_result_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
 
 def _route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table], ending: str) -> ResourceRoute:
     file_name = f"{resource.name}.{ending}"
-    path, (form, media_type, body) = f"/{file_name}", _FORMS[ending]
-    query_parser = QueryParser(resource, of_file=ending)
-    parse = parser(path, query_parser, media_type, is_cached=False)
+    path, (form, media_type, body), snapshots = f"/{file_name}", _FORMS[ending], data.snapshots
+    parse = parser(path, lambda schema: QueryParser(schema.of(resource), of_file=ending), media_type, is_cached=False)
 
     def plan(call: Call) -> Plan:
-        parsed = parse("", call.query, call.fields.is_strict)
+        parsed = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
-        result = WholeResult(resource, table(dataset), parsed.query, WRITERS[ending], file_name)
+        result = WholeResult(dataset.schema.of(resource), table(dataset), parsed.query, WRITERS[ending], file_name)
         return Plan(parsed.identified(dataset.version), common, result, parsed.ignored)
 
-    operation = Operation(
-        path=path,
-        tag=TAG,
-        operation_id=f"export_{resource.name}_{ending}",
-        summary=f"Export {resource.name} as {ending}",
-        description=f"Returns all {resource.name} that match all conditions, in a total order, as {form}. The file is "
-        "made while it is sent.",
-        responses={HTTPStatus.OK: (body,)},
-        errors=DATA_ERRORS,
-        parameters=query_parser.parameters,
-        media_type=media_type,
-        is_file=True,
-        protected=True,
-    )
-    return ResourceRoute(path=path, plan=plan, operation=operation)
+    def describe(schema: Schema) -> Operation:
+        described = schema.of(resource)
+        return Operation(
+            path=path,
+            tag=TAG,
+            operation_id=f"export_{resource.name}_{ending}",
+            summary=f"Export {resource.name} as {ending}",
+            description=f"Returns all {resource.name} that match all conditions, in a total order, as {form}. The file "
+            "is made while it is sent.",
+            responses={HTTPStatus.OK: (body(described),)},
+            errors=DATA_ERRORS,
+            parameters=file_parameters_of(described, ending),
+            media_type=media_type,
+            is_file=True,
+            protected=True,
+        )
+
+    return ResourceRoute(path=path, plan=plan, operation=describe(NO_ATTRIBUTES), describe=describe)

@@ -1,16 +1,19 @@
 // The card of one store: all of its fields, its company, and what can be done with it.
 
 import { ApiError } from "./api.js";
+import { valueOf } from "./attributes.js";
 import { copy, element } from "./dom.js";
-import { formatValue, statusBadge } from "./list.js";
+import { formatAttribute, formatValue, statusBadge } from "./list.js";
 import { TEXT, fieldLabel, formatDistance } from "./strings.js";
 
+const WEB = /^https?:\/\//i;
 const DOMAIN = /^(?:[a-z0-9-]+\.)+[a-z]{2,}$/i;
 // What the head of the card shows already.
 const IN_HEAD = ["name", "is_open", "address_1", "address_2", "city", "province", "postal_code", "country", "distance"];
 
 /**
  * @typedef {import("./api.js").Api} Api
+ * @typedef {import("./attributes.js").Attribute} Attribute
  * @typedef {{linkTo: (id: string) => string, onClose: () => void, onNear: (point: string) => void,
  *   onCompany: (id: string) => void, onShow: (point: [number, number]) => void}} CardActions
  */
@@ -29,6 +32,17 @@ export class Card {
     this.actions = actions;
     this.id = "";
     this.abort = new AbortController();
+    /** @type {Attribute[]} */
+    this.attributes = [];
+    /** The store that is shown. @type {Record<string, any>} */
+    this.store = {};
+    this.own = element("dl");
+  }
+
+  /** @param {Attribute[]} attributes those that stores have, which may come after a store */
+  setAttributes(attributes) {
+    this.attributes = attributes;
+    this.#fillOwn();
   }
 
   /**
@@ -75,10 +89,12 @@ export class Card {
   #drawStore(store, distance) {
     const title = element("h2", { tabindex: "-1" }, store.name || store.store_id);
     this.company = element("p", { class: "company" });
+    this.store = store;
+    this.#fillOwn();
     const town = [store.city, store.province, store.postal_code].filter(Boolean).join(", ");
     const lines = [store.address_1, store.address_2, town, store.country].filter(Boolean);
     const facts = Object.keys(store)
-      .filter((name) => !IN_HEAD.includes(name))
+      .filter((name) => !IN_HEAD.includes(name) && name !== "attributes")
       .flatMap((name) => [element("dt", {}, fieldLabel(name)), this.#fact(name, store[name])]);
     this.#draw(
       element("div", { class: "status" }, statusBadge(store.is_open ?? null), distance === null ? null : element("span", { class: "away" }, formatDistance(distance))),
@@ -86,9 +102,22 @@ export class Card {
       this.company,
       element("address", {}, ...lines.flatMap((line, index) => (index ? [element("br"), line] : [line]))),
       this.#buttons(store),
+      this.own,
       element("dl", {}, ...facts),
     );
     title.focus({ preventScroll: true });
+  }
+
+  /** Show the attributes that have a value. */
+  #fillOwn() {
+    const shown = this.attributes.filter(({ name }) => (valueOf(this.store, name) ?? "") !== "");
+    this.own.hidden = shown.length === 0;
+    this.own.replaceChildren(
+      ...shown.flatMap(({ name, kind }) => [
+        element("dt", {}, fieldLabel(name)),
+        element("dd", {}, attributeNode(kind, valueOf(this.store, name))),
+      ]),
+    );
   }
 
   /** @param {string} name @param {any} value */
@@ -136,4 +165,13 @@ export class Card {
       // The card is complete without it.
     }
   }
+}
+
+/** @param {Attribute["kind"]} kind @param {any} value @returns {Node | string} */
+function attributeNode(kind, value) {
+  if (kind === "list") {
+    return element("ul", { class: "items" }, ...value.map((/** @type {string} */ each) => element("li", {}, each)));
+  }
+  if (kind !== "url" || !WEB.test(value)) return formatAttribute(kind, value);
+  return element("a", { href: value, rel: "noopener noreferrer", target: "_blank" }, value);
 }

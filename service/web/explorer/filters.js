@@ -14,8 +14,10 @@ const NOT_CHIPS = ["q", "sort_by", "sort_order", "limit", "page_num", "fields", 
 
 /**
  * @typedef {{distinct: number, values: {value: any, count: number}[]}} Facet
+ * @typedef {import("./attributes.js").Attribute} Attribute
  * @typedef {import("./state.js").State} State
- * @typedef {{companyName: (id: string) => string, known: string[], onNear: () => void, onPick: () => void}} FilterActions
+ * @typedef {{companyName: (id: string) => string, known: string[], onCount: (name: string) => void,
+ *   onNear: () => void, onPick: () => void}} FilterActions
  */
 
 /** @param {string} name @param {string} one @param {string} other @returns {boolean} whether a filter takes both as one value */
@@ -33,8 +35,10 @@ export class Filters {
     this.actions = actions;
     /** @type {Record<string, Facet>} */
     this.facets = {};
-    /** @type {Map<string, {title: HTMLElement, values: HTMLElement, search: HTMLInputElement, rest: HTMLElement}>} */
+    /** @type {Map<string, {root: HTMLDetailsElement, title: HTMLElement, values: HTMLElement, search: HTMLInputElement, rest: HTMLElement}>} */
     this.menus = new Map();
+    /** @type {Map<string, Attribute>} */
+    this.attributes = new Map();
     for (const name of MENUS) this.parts.menus.append(this.#menu(name));
     this.parts.menus.append(this.#nearMenu());
   }
@@ -44,6 +48,35 @@ export class Filters {
     Object.assign(this.facets, facets);
     for (const name of Object.keys(facets)) if (this.menus.has(name)) this.#fill(name);
     this.showState();
+  }
+
+  /** @param {Attribute[]} attributes those that stores have; the values of one are counted while its menu is open */
+  setAttributes(attributes) {
+    for (const name of this.attributes.keys()) {
+      this.menus.get(name)?.root.remove();
+      this.menus.delete(name);
+    }
+    this.attributes = new Map(attributes.map((each) => [each.name, each]));
+    for (const { name, hasMenu } of attributes) {
+      if (!hasMenu) continue;
+      const menu = this.#menu(name);
+      menu.addEventListener("toggle", () => menu.open && this.#count(name));
+      this.parts.menus.append(menu);
+    }
+    this.showState();
+  }
+
+  /** @param {string} name count the values of an attribute, whose earlier counts may be of other stores */
+  #count(name) {
+    delete this.facets[name];
+    this.menus.get(name)?.values.replaceChildren(element("p", { class: "hint" }, TEXT.loading));
+    this.actions.onCount(name);
+  }
+
+  /** @returns {string[]} the filters whose counts the first request has not: they are set, or their menu is open */
+  get counted() {
+    const isOpen = (/** @type {string} */ name) => this.attributes.has(name) && this.menus.get(name)?.root.open;
+    return [...this.menus.keys()].filter((name) => isOpen(name) || (MENUS.includes(name) && this.state.all(name).length));
   }
 
   /** Show what is set. */
@@ -86,13 +119,16 @@ export class Filters {
       element("input", { type: "search", placeholder: TEXT.findIn(label), "aria-label": TEXT.findIn(label), hidden: true })
     );
     search.addEventListener("input", () => this.#fill(name));
-    this.menus.set(name, { title, values, search, rest });
-    return element(
-      "details",
-      { class: "menu" },
-      element("summary", { "data-menu": name }, title),
-      element("div", { class: "panel" }, search, values, rest),
+    const root = /** @type {HTMLDetailsElement} */ (
+      element(
+        "details",
+        { class: "menu" },
+        element("summary", { "data-menu": name }, title),
+        element("div", { class: "panel" }, search, values, rest),
+      )
     );
+    this.menus.set(name, { root, title, values, search, rest });
+    return root;
   }
 
   /** @param {string} name */
@@ -141,6 +177,9 @@ export class Filters {
   #label(name, value) {
     if (value === null) return TEXT.noValue;
     if (name === "is_open") return String(value) === "true" ? TEXT.open : String(value) === "false" ? TEXT.closed : value;
+    if (this.attributes.get(name)?.kind === "flag") {
+      return String(value) === "true" ? TEXT.yes : String(value) === "false" ? TEXT.no : value;
+    }
     return name === "company_id" || name === "parent_company_id" ? this.actions.companyName(value) : String(value);
   }
 
@@ -192,7 +231,7 @@ export class Filters {
       "button",
       {
         type: "button",
-        class: this.actions.known.includes(name) ? "chip" : "chip unknown",
+        class: this.actions.known.includes(name) || this.attributes.get(name)?.isFilter ? "chip" : "chip unknown",
         "data-name": name,
         "aria-label": TEXT.remove(text),
         onclick: () => this.state.remove(name, value),

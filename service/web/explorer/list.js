@@ -1,7 +1,8 @@
 // The table of stores: columns, order, pages.
 
+import { PREFIX, valueOf } from "./attributes.js";
 import { element, say } from "./dom.js";
-import { TEXT, fieldLabel, formatDay, formatDistance, formatNumber } from "./strings.js";
+import { TEXT, fieldLabel, formatDate, formatDay, formatDistance, formatNumber, formatPrecise } from "./strings.js";
 import { marked, wordsOf } from "./words.js";
 
 const DEFAULT_COLUMNS = ["name", "address_1", "city", "province", "country", "is_open"];
@@ -15,6 +16,7 @@ const ROW_CHOICES = [25, 50, 100, 250, 1000];
 
 /**
  * @typedef {Record<string, any>} Store
+ * @typedef {import("./attributes.js").Attribute} Attribute
  * @typedef {{limit: number, num_pages: number, page_num: number, sort_order: string, sort_by: string,
  *   total_count: number, data: Store[]}} Page
  * @typedef {{companyName: (id: string) => string, linkTo: (id: string) => string, onOpen: (id: string) => void,
@@ -33,6 +35,15 @@ export function formatValue(name, value) {
   return String(value);
 }
 
+/** @param {import("./attributes.js").Kind | undefined} kind @param {any} value @returns {string} that of an attribute */
+export function formatAttribute(kind, value) {
+  if (value === null || value === undefined) return TEXT.none;
+  if (kind === "flag") return value ? TEXT.yes : TEXT.no;
+  if (kind === "number") return formatPrecise(value);
+  if (kind === "date") return formatDate(value);
+  return kind === "list" ? value.join(", ") : value;
+}
+
 /** @param {boolean | null} isOpen @returns {HTMLElement} whether a store is open, not by colour alone */
 export function statusBadge(isOpen) {
   const kind = isOpen === null ? "" : isOpen ? "open" : "closed";
@@ -49,6 +60,8 @@ export class List {
     this.parts = parts;
     this.members = members;
     this.actions = actions;
+    /** @type {Map<string, Attribute>} */
+    this.attributes = new Map();
     parts.order.addEventListener("change", () => {
       const [sort_by, sort_order] = parts.order.value.split(" ");
       this.actions.onChange({ sort_by, sort_order: sort_order === "desc" ? "desc" : "" });
@@ -72,6 +85,12 @@ export class List {
     this.#drawPager(page);
     this.#drawColumns(view);
     this.#drawOrder(page, view);
+  }
+
+  /** @param {Attribute[]} attributes those that stores have, which come after the rows */
+  setAttributes(attributes) {
+    this.attributes = new Map(attributes.map((each) => [each.name, each]));
+    if (this.page !== null && this.view !== undefined) this.show(this.page, this.view);
   }
 
   /** Write the names of companies, which come after the rows. */
@@ -103,10 +122,16 @@ export class List {
     row?.querySelector("a")?.focus();
   }
 
+  /** @param {{near: boolean}} view @returns {string[]} what can be a column */
+  #known(view) {
+    return [...this.members, ...this.attributes.keys(), ...(view.near ? ["distance"] : [])];
+  }
+
   /** @param {{fields: string[], near: boolean}} view @returns {string[]} */
   #columns(view) {
-    const known = [...this.members, ...(view.near ? ["distance"] : [])];
-    if (view.fields.length) return known.filter((name) => view.fields.includes(name));
+    const isWanted = (/** @type {string} */ name) =>
+      view.fields.includes(name) || (name.startsWith(PREFIX) && view.fields.includes("attributes"));
+    if (view.fields.length) return this.#known(view).filter(isWanted);
     return [...DEFAULT_COLUMNS.slice(0, 1), ...(view.near ? ["distance"] : []), ...DEFAULT_COLUMNS.slice(1)];
   }
 
@@ -126,6 +151,9 @@ export class List {
   /** @param {string} name @param {Page} page */
   #heading(name, page) {
     const label = fieldLabel(name);
+    const attribute = this.attributes.get(name);
+    const isNumber = NUMBERS.includes(name) || attribute?.kind === "number";
+    if (attribute && !attribute.isSorted) return element("th", { scope: "col", class: "plain" }, label);
     const order = page.sort_by === name ? page.sort_order : "";
     const sort = order === "asc" ? "ascending" : order === "desc" ? "descending" : "none";
     const next = order === "asc" ? { sort_by: name, sort_order: "desc" } : { sort_by: name, sort_order: "" };
@@ -136,7 +164,7 @@ export class List {
       label,
       element("span", { class: "arrow", "aria-hidden": "true" }, order === "asc" ? "↑" : order === "desc" ? "↓" : ""),
     );
-    return element("th", { scope: "col", "aria-sort": sort, class: NUMBERS.includes(name) ? "number" : null }, button);
+    return element("th", { scope: "col", "aria-sort": sort, class: isNumber ? "number" : null }, button);
   }
 
   /** @param {Store} store @param {string[]} columns */
@@ -155,15 +183,17 @@ export class List {
 
   /** @param {Store} store @param {string} name @param {boolean} isLink */
   #cell(store, name, isLink) {
-    const value = store[name];
+    const value = valueOf(store, name);
     const has = value !== null && value !== undefined && value !== "";
-    const attributes = { class: [name, NUMBERS.includes(name) ? "number" : ""].join(" ").trim() };
+    const own = this.attributes.get(name);
+    const isNumber = NUMBERS.includes(name) || own?.kind === "number";
+    const attributes = { class: [name, isNumber ? "number" : ""].join(" ").trim() };
     if (name === "is_open") return element("td", attributes, has ? statusBadge(value) : TEXT.none);
     if (name === "company_id" && has) {
       const parts = marked(this.actions.companyName(value), this.words);
       return element("td", { ...attributes, "data-company": value }, ...parts);
     }
-    const text = formatValue(name, value);
+    const text = own ? formatAttribute(own.kind, value) : formatValue(name, value);
     const parts = has && SEARCHED.includes(name) ? marked(text, this.words) : [text];
     if (isLink) return element("td", attributes, element("a", { href: this.actions.linkTo(store.store_id) }, ...parts));
     return element("td", has ? attributes : { class: `${attributes.class} none` }, ...parts);
@@ -237,13 +267,12 @@ export class List {
   /** @param {{fields: string[], near: boolean}} view */
   #drawColumns(view) {
     const shown = this.#columns(view);
-    const known = [...this.members, ...(view.near ? ["distance"] : [])];
     const onchange = () => {
       const boxes = [...this.parts.columns.querySelectorAll("input")];
       const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
       if (chosen.length) this.actions.onChange({ fields: chosen.join(",") });
     };
-    const boxes = known.map((name) =>
+    const boxes = this.#known(view).map((name) =>
       element(
         "label",
         { class: "choice" },

@@ -2,6 +2,7 @@
 
 import { forgetKey, isRemembered, storeKey, storedKey } from "../docs/key.js";
 import { Api, ApiError, inParts } from "./api.js";
+import { attributesOf } from "./attributes.js";
 import { Card, pointOf } from "./card.js";
 import { byId, element, say, watchMenus } from "./dom.js";
 import { Filters, MENUS } from "./filters.js";
@@ -47,6 +48,7 @@ const list = new List(
 const filters = new Filters({ menus: byId("menus"), chips: byId("chips"), suggestions: byId("suggestions") }, state, {
   companyName,
   known: filterNames,
+  onCount: (name) => addCounts(abort.signal, [name]).catch((error) => abort.signal.aborted || showProblem(error)),
   onNear: locate,
   onPick: () => {
     showTab("map");
@@ -92,6 +94,8 @@ let place = null;
 /** The version of the rows and of the numbers at the foot. */
 let version = "";
 let stated = "";
+/** The attributes of the stores, as JSON to compare. */
+let declared = "[]";
 let total = 0;
 
 /** Show what the address says. */
@@ -139,10 +143,13 @@ function request() {
   return query;
 }
 
-/** Count the values of filters that are set as if they were not: what else can be chosen. @param {AbortSignal} signal */
-async function addCounts(signal) {
-  const set = MENUS.filter((name) => state.all(name).length);
-  const counts = set.map(async (name) => {
+/**
+ * Count the values of filters, of those that are set as if they were not: what else can be chosen.
+ * @param {AbortSignal} signal
+ * @param {string[]} wanted
+ */
+async function addCounts(signal, wanted = filters.counted) {
+  const counts = wanted.map(async (name) => {
     const query = new URLSearchParams(state.selection);
     for (const each of [name, "sort_by", "sort_order", "fields"]) query.delete(each);
     query.set("limit", "1");
@@ -179,12 +186,26 @@ async function addNames(page, signal) {
 async function stateData(modified) {
   if (stated === version) return;
   stated = version;
-  const count = async (/** @type {string} */ path, /** @type {string} */ fields) =>
-    (await api.get(path, { limit: "1", fields })).body.total_count;
-  const [stores, companies] = await Promise.all([count("stores", "store_id"), count("companies", "company_id")]);
-  const facts = [TEXT.stores(stores), TEXT.companies(companies)].map((text) => element("span", {}, text));
+  const first = async (/** @type {Record<string, string>} */ query, /** @type {string} */ path) =>
+    (await api.get(path, { limit: "1", ...query })).body;
+  const [stores, companies] = await Promise.all([first({}, "stores"), first({ fields: "company_id" }, "companies")]);
+  const facts = [TEXT.stores(stores.total_count), TEXT.companies(companies.total_count)].map((text) => element("span", {}, text));
   if (modified) facts.push(element("span", { title: formatMoment(modified) }, TEXT.age(formatDay(modified))));
   byId("state").replaceChildren(...facts, element("span", { class: "version" }, TEXT.version(version)));
+  await showAttributes("attributes" in (stores.data[0] ?? {}));
+}
+
+/** Show the attributes of the stores, without which the page works, too. @param {boolean} has whether there are any */
+async function showAttributes(has) {
+  let attributes;
+  try {
+    attributes = has ? attributesOf((await api.get("openapi.json")).body) : [];
+  } catch {
+    return;
+  }
+  if (JSON.stringify(attributes) === declared) return;
+  declared = JSON.stringify(attributes);
+  for (const part of [filters, list, card]) part.setAttributes(attributes);
 }
 
 /** Show the map, which is loaded after the first rows. */

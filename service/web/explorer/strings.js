@@ -1,11 +1,16 @@
 // All texts of the page, in English. Another language is another file like this one.
 
+import { PREFIX } from "./attributes.js";
+
 /** The language of numbers, distances and dates. */
 export const LOCALE = navigator.language || "en";
 
 const number = new Intl.NumberFormat(LOCALE);
+const precise = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 17 });
 const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumSignificantDigits: 2 });
 const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium" });
+// A date without a time is the same day everywhere.
+const calendarDay = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeZone: "UTC" });
 const moment = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
 const plural = new Intl.PluralRules("en");
 
@@ -22,11 +27,15 @@ const distances = [0, 1].map(
 /** @type {(value: number) => string} */
 export const formatNumber = (value) => number.format(value);
 /** @type {(value: number) => string} */
+export const formatPrecise = (value) => precise.format(value);
+/** @type {(value: number) => string} */
 export const formatShort = (value) => compact.format(value);
 /** @type {(metres: number) => string} */
 export const formatDistance = (metres) => distances[metres < 20 * METRES ? 1 : 0].format(metres / METRES);
 /** @type {(date: Date) => string} */
 export const formatDay = (date) => day.format(date);
+/** @type {(date: string) => string} */
+export const formatDate = (date) => calendarDay.format(new Date(date));
 /** @type {(date: Date) => string} */
 export const formatMoment = (date) => moment.format(date);
 /** @type {(bytes: number) => string} */
@@ -69,7 +78,12 @@ const FIELDS = {
 };
 
 /** @type {(name: string) => string} */
-export const fieldLabel = (name) => (Object.hasOwn(FIELDS, name) ? FIELDS[/** @type {keyof typeof FIELDS} */ (name)] : name);
+export const fieldLabel = (name) => {
+  if (Object.hasOwn(FIELDS, name)) return FIELDS[/** @type {keyof typeof FIELDS} */ (name)];
+  if (!name.startsWith(PREFIX)) return name;
+  const words = name.slice(PREFIX.length).replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
 
 export const TEXT = {
   suggestions: "Suggestions",
@@ -84,6 +98,8 @@ export const TEXT = {
   api: "API",
   open: "Open",
   closed: "Closed",
+  yes: "Yes",
+  no: "No",
   noValue: "No value",
   none: "–",
   stores: (/** @type {number} */ count) => counted(count, "store", "stores"),

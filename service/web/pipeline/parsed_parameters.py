@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from service.engine.bounded_cache import BoundedCache
+from service.model.attributes import Schema
 from service.model.envelope import opening
 from service.model.operation import JSON
 from service.model.query import Query, QueryParser
@@ -78,19 +79,28 @@ class ParsedParameters(msgspec.Struct, eq=False, gc=False):
         return frame
 
 
-# Parses a raw path segment and query string; if the flag is set, unknown names are errors. Raises UnprocessableContent.
-Parse = Callable[[str, str, bool], ParsedParameters]
+# Parses a raw path segment and query string, whose parameters are those of a schema; if the flag is set, unknown names
+# are errors. Raises UnprocessableContent.
+Parse = Callable[[Schema, str, str, bool], ParsedParameters]
 
 
-def parser(operation: str, reader: QueryParser, media_type: str = JSON, *, is_cached: bool = True) -> Parse:
+def parser(
+    operation: str, make: Callable[[Schema], QueryParser], media_type: str = JSON, *, is_cached: bool = True
+) -> Parse:
     """Return the parser of the parameters of an operation with responses of a media type.
 
-    Each operation has its own cache, so the key is the raw segment, the raw query string and the flag. It has no
-    errors: one may be a hundred times as large as the request.
+    Each operation has its own cache, so the key is the raw segment, the raw query string and the flag. It is emptied
+    when data with another schema is served. It has no errors: one may be a hundred times as large as the request.
     """
     cache = BoundedCache[tuple[str, str, bool], ParsedParameters](_CACHE_BYTES if is_cached else 0)
+    known: Schema | None = None
+    reader = QueryParser()
 
-    def parse(segment: str, raw: str, strict: bool) -> ParsedParameters:  # noqa: FBT001 - called for each request
+    def parse(schema: Schema, segment: str, raw: str, strict: bool) -> ParsedParameters:  # noqa: FBT001 - called for each request
+        nonlocal known, reader
+        if schema is not known:
+            known, reader = schema, make(schema)
+            cache.clear()
         key = (segment, raw, strict)
         parsed = cache.get(key)
         if parsed is None:

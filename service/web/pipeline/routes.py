@@ -6,6 +6,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from service.model.attributes import Schema
 from service.model.operation import Operation
 from service.web.answers.answer import Answer
 from service.web.pipeline.plan import Plan
@@ -31,12 +32,18 @@ class _Path(msgspec.Struct, frozen=True, kw_only=True):
     """A path.
 
     operation  describes it in the OpenAPI document; None if it is not in there
+    describe   describes it if records have attributes; None if that is the same
     group      what its requests are counted and logged as, if not as those of the path
     """
 
     path: str
     operation: Operation | None = None
+    describe: Callable[[Schema], Operation] | None = None
     group: str = ""
+
+    def operation_of(self, schema: Schema) -> Operation | None:
+        """Return what describes it if records have a schema."""
+        return self.operation if self.describe is None else self.describe(schema)
 
     @property
     def protected(self) -> bool:

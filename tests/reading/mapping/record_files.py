@@ -9,7 +9,7 @@ from service.loading.dataset import dataset_version
 from service.model.records import COMPANIES, STORES, Resource
 from service.reading.batches.batch import BATCH_SIZE, Batch, Cell, UnusedName
 from service.reading.batches.record_file import RecordFile
-from service.reading.derived_companies import distinct_companies
+from service.reading.derived_companies import DistinctCompanies
 from service.reading.formats.csv.csv_reader import open_csv
 from service.reading.formats.json.geojson import GeoJsonFile
 from service.reading.formats.json.json_file import JsonFile
@@ -82,4 +82,4 @@ def compiled(mapping: DataMapping | str, stores: RecordFile, companies: RecordFi
 
 def derived(mapping: DataMapping, stores: RecordFile) -> Iterator[Batch]:
     assert mapping.derives_companies
-    return distinct_companies(MappedRecords(stores, mapping.companies, COMPANIES, by_name=False).batches())
+    return DistinctCompanies().of(MappedRecords(stores, mapping.companies, COMPANIES, by_name=False).batches())

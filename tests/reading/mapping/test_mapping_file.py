@@ -7,10 +7,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from service.reading.batches.diagnostics import FileError
-from service.reading.mapping.declaration import FieldMapping, JoinedColumns
+from service.reading.mapping.declaration import FieldMapping, JoinedColumns, StoresTable
 from service.reading.mapping.mapping_file import PRESETS, load_mapping, parse_mapping
+from service.reading.mapping.toml_keys import keys_of
 from service.reading.text.decoding import parse_encoding
 
+KEYS = ", ".join(keys_of(StoresTable))
 EXAMPLE = """
 [stores]
 encoding = "windows-1252"
@@ -41,7 +43,7 @@ def test_a_mapping_is_what_its_file_declares(tmp_path: Path) -> None:
     (tmp_path / "mapping.toml").write_text(EXAMPLE, "utf-8")
     mapping = load_mapping(tmp_path / "mapping.toml")
     stores = mapping.stores
-    assert (stores.encoding, stores.delimiter, stores.decimal) == ("windows-1252", ";", ",")
+    assert (stores.encoding, stores.table.delimiter, stores.decimal) == ("windows-1252", ";", ",")
     assert (stores.dates, stores.time_zone) == (("dd.mm.yyyy", "dd.mm.yyyy hh:mm"), ZoneInfo("Europe/Berlin"))
     assert stores.no_value == {"n/a", "k.a."}
     chain = FieldMapping(sources=(JoinedColumns(("Kette",)),))
@@ -123,11 +125,11 @@ REFUSED = [
     ),
     (
         "[stores]\nx = 1",
-        "stores.x: unknown key; the keys are encoding, delimiter, decimal, date, time_zone, no_value, fields",
+        f"stores.x: unknown key; the keys are {KEYS}",
     ),
     (
         '[stores]\nfrom = "companies"',
-        "stores.from: unknown key; the keys are encoding, delimiter, decimal, date, time_zone, no_value, fields",
+        f"stores.from: unknown key; the keys are {KEYS}",
     ),
     (
         '[companies]\nfrom = "store"',

@@ -160,7 +160,7 @@ def test_required_fields_that_a_preset_does_not_find_are_asked_for() -> None:
 
 
 def test_a_preset_without_records_has_no_questions() -> None:
-    text = propose_mapping(table("Store code,Business name"), "x.csv", encoding="windows-1252")
+    text = propose_mapping(table("Store code,Business name"), "x.csv", options={"encoding": '"windows-1252"'})
     assert text.endswith('\n\npreset = "google-business-profile"\n\n[stores]\nencoding = "windows-1252"\n')
 
 

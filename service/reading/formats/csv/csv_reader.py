@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
+from itertools import compress, islice
 from typing import Final
+
+import msgspec
 
 from service.files.mapped_bytes import FileBytes
 from service.reading.batches.batch import BATCH_SIZE
@@ -18,83 +20,105 @@ from service.reading.formats.csv.dialect import (
     separator_line,
     skip_blank_rows,
 )
-from service.reading.formats.table.missing_header import find_data
+from service.reading.formats.table.missing_header import check_names
 from service.reading.formats.table.rows import Row, Rows
 from service.reading.formats.table.table_file import Finds, TableFile, finds_nothing
+from service.reading.formats.table.table_options import NO_OPTIONS, TableOptions
 from service.reading.text.decompression import count_line_breaks
-from service.texts import truncate
+from service.texts import counted
 
 _LINE_ENDS: Final = (b"\n", b"\r")
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)")
-_INSERT_HEADER: Final = "insert a header line above it, with the names of the columns"
+_TRUNCATED: Final = "the record that begins here is truncated, or a quote in it is not closed"
+
+
+class _CsvText(msgspec.Struct, frozen=True):
+    """A CSV text whose delimiter may be unknown, and the offset at which the lines that are skipped end."""
+
+    text: FileBytes
+    options: TableOptions
+    start: int = 0
+
+    def rows(self, delimiter: str) -> RowStream:
+        """Return the rows, from the first that is not blank; blank ones may be millions."""
+        declared = _LINE.match(self.text, self.start) if separator_line(self.text, self.start) else None
+        encoded = delimiter.encode()
+        begin = declared.end() if declared else self.start
+        start = skip_blank_rows(self.text, encoded if len(encoded) == 1 else b"", begin)
+        line = 1 + count_line_breaks(self.text, 0, start)
+        return RowStream(self.text, delimiter, quotes=self.options.quotes, start=start, line=line)
 
 
 class CsvFile(TableFile):
     """A CSV text with a known delimiter."""
 
-    def __init__(self, text: FileBytes, delimiter: str, assumed: Sequence[str] = ()) -> None:
+    def __init__(self, text: _CsvText, delimiter: str, assumed: Sequence[str] = ()) -> None:
         """Read the header. Raises FileError."""
-        self._text, self.delimiter, self.total = text, delimiter, len(text)
-        self._start = _skip_to_header(text, delimiter)
-        self._first_line = 1 + count_line_breaks(text, 0, self._start)
-        super().__init__(assumed)
+        self._text, self.delimiter, self.total = text, delimiter, len(text.text)
+        super().__init__(assumed, text.options)
 
     def _rows(self) -> Iterator[Rows]:
-        stream = RowStream(self._text, self.delimiter, start=self._start, line=self._first_line)
+        stream, complete = self._text.rows(self.delimiter), 0
         size = 1  # the header, which may be all that is needed
         while (read := stream.read(size)).rows:
             yield read
+            if stream.unclosed:
+                complete = max(compress(read.lines, map(self._header.accepts, read.rows)), default=complete)
             size = BATCH_SIZE
+        if stream.unclosed > complete:
+            raise FileError(_TRUNCATED, stream.unclosed)
 
     def _check_last(self, row: Row, line: int) -> None:
-        if len(row) < self._header.width and not self._text.endswith(_LINE_ENDS):
+        if len(row) < self._header.width and not self._text.text.endswith(_LINE_ENDS):
             raise FileError("the last record is truncated", line)
 
 
-def open_csv(content: FileBytes, *, delimiter: str | None = None, finds: Finds = finds_nothing) -> CsvFile:
+def open_csv(content: FileBytes, *, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing) -> CsvFile:
     """Return a CSV text with its delimiter: as declared, else as its first line says, else as its header shows.
 
     Raises FileError.
     """
-    if delimiter is not None and not is_delimiter(delimiter):
-        raise FileError(f"{delimiter!r} cannot be a delimiter")
-    declared = delimiter or separator_line(content)
+    if options.delimiter is not None and not is_delimiter(options.delimiter):
+        raise FileError(f"{options.delimiter!r} cannot be a delimiter")
+    text = _CsvText(content, options, _skip_lines(content, options.skip_lines))
+    declared = options.delimiter or separator_line(content, text.start)
     try:
-        file = _open_undeclared(content, finds) if declared is None else CsvFile(content, declared)
+        file = _open_undeclared(text, finds) if declared is None else CsvFile(text, declared)
     except FileError:
-        _check_header(content, DELIMITERS if declared is None else [declared])
+        _check_header(text, DELIMITERS if declared is None else [declared])
         raise
     if not finds(file.names):
-        _check_header(content, [file.delimiter])
+        _check_header(text, [file.delimiter])
     return file
 
 
-def _open_undeclared(content: FileBytes, finds: Finds) -> CsvFile:
-    found = find_delimiter(content, partial(_finds, content, finds))
-    return CsvFile(content, found, [] if found == COMMA else [DELIMITERS[found]])
+def _skip_lines(text: FileBytes, count: int) -> int:
+    """Return the offset after some lines. Raises FileError if nothing follows them."""
+    skipped = list(islice(_LINE.finditer(text), count))
+    end = skipped[-1].end() if skipped else 0
+    if (skipped and end == len(text)) or len(skipped) < count:
+        found = len(skipped) + (end < len(text))
+        raise FileError(f"the mapping skips {counted(count, 'line')}, but the file has only {found:,}")
+    return end
 
 
-def _check_header(text: FileBytes, delimiters: Iterable[str]) -> None:
-    """Raise FileError if the first row of a text has data instead of names, with one of some delimiters."""
-    for delimiter in delimiters:
-        start = _skip_to_header(text, delimiter)
-        rows: Sequence[Row] = ()
-        with suppress(FileError):
-            rows = RowStream(text, delimiter, start=start).read(BATCH_SIZE).rows
-        if rows and (value := find_data(rows[0], rows[1:])) is not None:
-            why = f"the first line looks like data ({truncate(value)!r}): {_INSERT_HEADER}"
-            raise FileError(why, 1 + count_line_breaks(text, 0, start))
+def _open_undeclared(text: _CsvText, finds: Finds) -> CsvFile:
+    fits = partial(_fits, text, finds)
+    found = find_delimiter(text.text, fits, quotes=text.options.quotes, start=text.start)
+    return CsvFile(text, found, [] if found == COMMA else [DELIMITERS[found]])
 
 
-def _finds(text: FileBytes, finds: Finds, delimiter: str) -> bool:
+def _fits(text: _CsvText, finds: Finds, delimiter: str) -> bool:
+    """Return whether all required columns are found with a delimiter; of declared ones, as many as are declared."""
+    if text.options.columns:
+        return any(len(row) == len(text.options.columns) for row in text.rows(delimiter).read(1).rows)
     try:
         return finds(CsvFile(text, delimiter).names)
     except FileError:
         return False
 
 
-def _skip_to_header(text: FileBytes, delimiter: str) -> int:
-    """Return the offset after a line that declares the delimiter, and after blank rows: there may be millions."""
-    line = _LINE.match(text) if separator_line(text) else None
-    encoded = delimiter.encode()
-    return skip_blank_rows(text, encoded if len(encoded) == 1 else b"", line.end() if line else 0)
+def _check_header(text: _CsvText, delimiters: Iterable[str]) -> None:
+    """Raise FileError if the first row of a text has data instead of names, with one of some delimiters."""
+    for delimiter in delimiters if not text.options.columns else ():
+        check_names(text.rows(delimiter).read(BATCH_SIZE))

@@ -14,7 +14,8 @@ COMMA: Final = ","
 DELIMITERS: Final = {COMMA: "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _ALL: Final = "".join(DELIMITERS).encode()
 # A quote opens a cell at its beginning only; if it is not closed, the cell is the rest of the text.
-_QUOTED_OR_LINE_END: Final = re.compile(rb'((?<![^,;\t|\r\n])"[^"]*+(?:""[^"]*+)*+"?)|[\r\n]')
+_QUOTED_OR_LINE_END: Final = re.compile(rb'(?<![^,;\t|\r\n])"[^"]*+(?:""[^"]*+)*+"?|[\r\n]')
+_LINE_END: Final = re.compile(rb"[\r\n]")
 _SEPARATOR_LINE: Final = re.compile(r'("?)sep=([^\r\n"])\1(?=[\r\n])', re.IGNORECASE)
 _LONGEST_SEPARATOR_LINE: Final = 12  # bytes
 
@@ -24,14 +25,14 @@ def is_delimiter(text: str) -> bool:
     return len(text) == 1 and not text.isalnum() and text not in '"\r\n\0'
 
 
-def separator_line(text: FileBytes) -> str | None:
-    """Return the delimiter that the first line of a text declares: `sep=;`, as in spreadsheets. None: no such line.
+def separator_line(text: FileBytes, start: int = 0) -> str | None:
+    """Return the delimiter that the line at `start` declares: `sep=;`, as in spreadsheets. None: no such line.
 
     Raises FileError if it cannot be a delimiter.
     """
-    match = _SEPARATOR_LINE.match(text[:_LONGEST_SEPARATOR_LINE].decode("utf-8", "replace"))
+    match = _SEPARATOR_LINE.match(text[start : start + _LONGEST_SEPARATOR_LINE].decode("utf-8", "replace"))
     if match is not None and not is_delimiter(match[2]):
-        raise FileError(f"{match[2]!r} cannot be a delimiter", 1)
+        raise FileError(f"{match[2]!r} cannot be a delimiter", 1 + count_line_breaks(text, 0, start))
     return match and match[2]
 
 
@@ -42,13 +43,13 @@ def skip_blank_rows(text: FileBytes, delimiters: bytes, start: int = 0) -> int:
     return max(start, 1 + text.rfind(b"\n", start, end), 1 + text.rfind(b"\r", start, end))
 
 
-def find_delimiter(text: FileBytes, finds: Callable[[str], bool]) -> str:
-    """Return the delimiter of a text, as its header shows.
+def find_delimiter(text: FileBytes, finds: Callable[[str], bool], *, quotes: bool = True, start: int = 0) -> str:
+    """Return the delimiter of a text, as its header shows: the first row at `start` that has a value.
 
     `finds` returns whether all required columns are found with a delimiter. A comma with which they are found is the
     delimiter, then the only one outside quotes, then the only one with which they are found. Raises FileError.
     """
-    header = _read_header(text)
+    header = _read_header(text, start, _QUOTED_OR_LINE_END if quotes else _LINE_END)
     found = [delimiter for delimiter in DELIMITERS if delimiter.encode() in header.unquoted]
     if found in ([], [COMMA]) or finds(COMMA):
         return COMMA
@@ -75,13 +76,13 @@ class _RawHeader(msgspec.Struct, frozen=True):
     unquoted: bytes
 
 
-def _read_header(text: FileBytes) -> _RawHeader:
+def _read_header(text: FileBytes, start: int, tokens: re.Pattern[bytes]) -> _RawHeader:
     row = bytearray()
-    start = end = skip_blank_rows(text, _ALL)
-    for token in _QUOTED_OR_LINE_END.finditer(text, start):
+    start = end = skip_blank_rows(text, _ALL, start)
+    for token in tokens.finditer(text, start):
         row += text[end : token.start()]
         end = token.end()
-        if token[1] is None:
+        if not token[0].startswith(b'"'):
             return _RawHeader(start, bytes(row))
         row += b'"'
     return _RawHeader(start, bytes(row) + text[end:])

@@ -1,13 +1,10 @@
 """The messages to and from the process that reads a Parquet file."""
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
 
 import msgspec
 
 from service.reading.batches.batch import WrongType
-
-LENGTH_BYTES: Final = 8  # of the file, and of a message, before it
 
 
 class ColumnRequest(msgspec.Struct, frozen=True):
@@ -28,16 +25,3 @@ class RowBatch(msgspec.Struct, frozen=True, tag=True):
 
     records: int
     columns: list[list[str | bool | WrongType | None]]
-
-
-class Unreadable(msgspec.Struct, frozen=True, tag=True):
-    """The file cannot be used."""
-
-    why: str
-
-
-class End(msgspec.Struct, frozen=True, tag=True):
-    """There are no more records."""
-
-
-Message: TypeAlias = Opened | RowBatch | Unreadable | End

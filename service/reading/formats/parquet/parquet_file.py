@@ -13,10 +13,19 @@ from service.reading.batches.record_file import RecordFile
 from service.reading.fields.field_names import MAX_UNUSED
 from service.reading.formats.geometry import LATITUDE, LONGITUDE
 from service.reading.formats.json.member_paths import heads
-from service.reading.formats.parquet.messages import RowBatch
-from service.reading.formats.parquet.reader import ParquetReader
+from service.reading.formats.parquet.messages import ColumnRequest, Opened, RowBatch
+from service.reading.isolation.file_reader import FileReader, ReaderProgram
 
 _NOT_INSTALLED: Final = "reading Parquet needs pyarrow: `pip install 'store-directory[parquet]'`"
+
+_PROGRAM: Final = ReaderProgram(
+    module="service.reading.formats.parquet.reader_process",
+    unreadable="not a Parquet file that can be read",
+    opened=Opened,
+    part=RowBatch,
+    # A memory pool that reserves no address space, and no more threads than are used.
+    settings={"ARROW_DEFAULT_MEMORY_POOL": "system", "ARROW_IO_THREADS": "1"},
+)
 
 
 class ParquetFile(RecordFile):
@@ -29,7 +38,7 @@ class ParquetFile(RecordFile):
         if find_spec("pyarrow") is None:
             raise FileError(_NOT_INSTALLED)
         self._content = content
-        self._reader: ParquetReader | None = ParquetReader(content)
+        self._reader: FileReader[Opened, RowBatch] | None = FileReader(_PROGRAM, content)
         self._opened = self._reader.opened
         self.names, self.assumed = list(self._opened.paths), ()
 
@@ -40,7 +49,7 @@ class ParquetFile(RecordFile):
         unused = dict.fromkeys(name for name in self._opened.paths.values() if name not in used | located)
         unused_names, first = list(islice(unused, MAX_UNUSED)), 1
         with closing(self._take_reader()) as reader:
-            for rows in reader.rows([*columns, *also]):
+            for rows in reader.parts(ColumnRequest([*columns, *also])):
                 yield _batch(rows, [*columns, *also], unused_names, first, self._opened.records)
                 first += rows.records
 
@@ -48,10 +57,10 @@ class ParquetFile(RecordFile):
         """Return nothing: another process would have to read them, and large columns count towards its limits."""
         return {}
 
-    def _take_reader(self) -> ParquetReader:
+    def _take_reader(self) -> FileReader[Opened, RowBatch]:
         """Return the process that opened the file, another one if that has read it already."""
         reader, self._reader = self._reader, None
-        return reader or ParquetReader(self._content)
+        return reader or FileReader(_PROGRAM, self._content)
 
 
 def _batch(rows: RowBatch, columns: Sequence[str], unused: Sequence[str], first: int, total: int) -> Batch:

@@ -15,11 +15,14 @@ NO_VALUE: Final = ""
 
 
 class Header(msgspec.Struct, frozen=True):
-    """The names of the columns, without empty ones at the end; the number of cells in the row, and its line."""
+    """The names of the columns, without empty ones at the end; the number of cells in the row, and its line.
+
+    A mapping may name the columns of a table that has no such row.
+    """
 
     names: Sequence[str]
     width: int
-    line: int
+    line: int | None = None
 
     def accepts(self, row: Row) -> bool:
         """Return whether a row has a cell for each name, and no value beyond the cells of the header."""
@@ -35,9 +38,10 @@ def split_header(rows: Iterator[Rows]) -> tuple[Header, Rows]:
     """Return the header, the first row with a value, and the rows read with it, below it. Raises FileError."""
     for read in rows:
         for index, row in enumerate(read.rows):
+            if index in read.malformed:
+                raise FileError(read.malformed[index], read.lines[index])
             if any(row):
-                below = Rows(read.rows[index + 1 :], read.lines[index + 1 :], read.done)
-                return _parse_header(row, read.lines[index]), below
+                return _parse_header(row, read.lines[index]), read.after(index)
     raise FileError("the file is empty: a header line is required")
 
 

@@ -6,8 +6,10 @@ from itertools import islice
 from typing import Final
 
 from service.model.records import STORES
+from service.reading.batches.diagnostics import FileError
 from service.reading.fields.field_names import suggest_field
-from service.reading.formats.table.rows import Row
+from service.reading.formats.table.rows import Row, Rows
+from service.texts import truncate
 
 _MAX_COLUMNS: Final = 100  # that are compared
 # Forms of values that no name has, together with other values of its form below it.
@@ -27,6 +29,28 @@ _FORM: Final = 2  # points of a cell that is certainly a value
 _REPEATED: Final = 1  # of a cell that is a value in another row of its column
 _NUMBERED: Final = 1  # of all cells with numbers together: columns may be numbered
 _ENOUGH: Final = 2
+_INSERT_HEADER: Final = (
+    "insert a header line above it, with the names of the columns, or declare columns in mapping.toml"
+)
+
+
+class MissingHeader(FileError):
+    """The first row of a table has data instead of names.
+
+    row  its cells
+    """
+
+    def __init__(self, row: Row, value: str, line: int) -> None:
+        """Take the row, one of its values, and its line."""
+        super().__init__(f"the first line looks like data ({truncate(value)!r}): {_INSERT_HEADER}", line)
+        self.row = row
+
+
+def check_names(rows: Rows) -> None:
+    """Raise FileError if the first row with a value has data instead of names."""
+    first = next((index for index, row in enumerate(rows.rows) if any(row)), None)
+    if first is not None and (value := find_data(rows.rows[first], rows.rows[first + 1 :])) is not None:
+        raise MissingHeader(rows.rows[first], value, rows.lines[first])
 
 
 def find_data(first: Row, others: Sequence[Row]) -> str | None:

@@ -1,0 +1,149 @@
+"""Attributes: columns that the owner of a data set declares, and the schema of records that have them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from service.model.kinds import DATE, FLAG, NUMBER, WORDS, Kind
+from service.model.records import (
+    ATTRIBUTES,
+    COMPANIES,
+    DISTANCE,
+    PREFIX,
+    STORES,
+    Field,
+    Resource,
+    partial,
+    with_distance,
+)
+
+AttributeKind: TypeAlias = Literal["text", "number", "flag", "list", "url", "date"]
+NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
+MOST: Final = 32  # of each kind of record
+SEPARATOR: Final = ";"
+# Names that would be taken for other members of a record.
+RESERVED: Final = frozenset({ATTRIBUTES, DISTANCE, "created_at"})
+_DIGEST_BYTES: Final = 16
+_SCHEMAS_KEPT: Final = 4  # the data set that is served, and those that requests still read
+
+_KINDS: Final[Mapping[AttributeKind, Kind]] = {
+    "text": WORDS,
+    "number": NUMBER,
+    "flag": FLAG,
+    "list": WORDS,
+    "url": WORDS,
+    "date": DATE,
+}
+_NOUNS: Final[Mapping[AttributeKind, str]] = {
+    "text": "a text",
+    "number": "a number",
+    "flag": "true or false",
+    "list": "a list of texts, one of which has to match",
+    "url": "a URL",
+    "date": "a date",
+}
+_URI: Final = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
+_DATE: Final = Annotated[str, Meta(extra_json_schema={"format": "date"})]
+_TYPES: Final[Mapping[AttributeKind, Any]] = {
+    "text": str,
+    "number": float,
+    "flag": bool,
+    "list": list[str],
+    "url": _URI,
+    "date": _DATE,
+}
+
+
+class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a client can notice of an attribute.
+
+    separator  between the texts of a list in CSV
+    search     whether its texts are searched
+    filter     whether records can be filtered, counted and sorted by it
+    """
+
+    name: str
+    kind: AttributeKind
+    separator: str = SEPARATOR
+    search: bool = False
+    filter: bool = True
+
+
+class Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The attributes of stores and of companies, in the order in which they are served."""
+
+    stores: tuple[Attribute, ...] = ()
+    companies: tuple[Attribute, ...] = ()
+
+    @property
+    def digest(self) -> bytes:
+        """A digest of what a client can notice; empty if nothing is declared."""
+        return sha256(msgspec.json.encode(self)).digest()[:_DIGEST_BYTES] if self.stores or self.companies else b""
+
+
+class Schema(msgspec.Struct, frozen=True, eq=False):
+    """The resources of a data set: those of the interface with the attributes of a declaration."""
+
+    stores: Resource
+    companies: Resource
+    declaration: Declaration
+
+    def of(self, resource: Resource) -> Resource:
+        """Return a resource of the interface with its attributes."""
+        return self.stores if resource.name == STORES.name else self.companies
+
+
+@lru_cache(_SCHEMAS_KEPT)
+def schema_of(declaration: Declaration) -> Schema:
+    """Return the schema of a declaration: the same one, as long as it is used, for the same declaration."""
+    stores, companies = _with_attributes(STORES, declaration.stores), _with_attributes(COMPANIES, declaration.companies)
+    return Schema(stores, companies, declaration)
+
+
+def _with_attributes(resource: Resource, attributes: Sequence[Attribute]) -> Resource:
+    if not attributes:
+        return resource
+    name, types = resource.record.__name__, [(each.name, _TYPES[each.kind] | None) for each in attributes]
+    whole = msgspec.defstruct(
+        f"{name}Attributes", types, namespace={"__doc__": f"The attributes of a {resource.noun}."}, frozen=True
+    )
+    some = msgspec.defstruct(
+        f"Partial{name}Attributes",
+        [(name, of_kind | UnsetType, UNSET) for name, of_kind in types],
+        namespace={"__doc__": f"Some attributes of a {resource.noun}, those that `fields` names."},
+        frozen=True,
+    )
+    record = _extended(resource.record, whole)
+    shown = with_distance(record) if resource.coordinates else record
+    items = (shown, partial(record, shown, {ATTRIBUTES: some}))
+    fields = (*resource.fields, *map(field_of, attributes))
+    return msgspec.structs.replace(resource, record=record, fields=fields, items=items)
+
+
+def _extended(record: type[Any], attributes: type[msgspec.Struct]) -> type[Any]:
+    name, member, namespace = record.__name__, (ATTRIBUTES, attributes), {"__doc__": record.__doc__}
+    return msgspec.defstruct(name, [member], bases=(record,), namespace=namespace, frozen=True, kw_only=True, gc=False)
+
+
+def field_of(attribute: Attribute) -> Field:
+    """Return the field that an attribute is."""
+    return Field(
+        PREFIX + attribute.name,
+        _KINDS[attribute.kind],
+        f"An attribute of this data set: {_NOUNS[attribute.kind]}.",
+        filters=attribute.filter,
+        facets=attribute.filter,
+        sorts=attribute.filter and attribute.kind != "list",
+        searched=attribute.search,
+        attribute=attribute.kind,
+        separator=attribute.separator if attribute.kind == "list" else "",
+    )
+
+
+NOTHING_DECLARED: Final = Declaration()
+NO_ATTRIBUTES: Final = schema_of(NOTHING_DECLARED)

@@ -1,0 +1,1 @@
+"""Workbooks of spreadsheet programs, read by a process of its own."""

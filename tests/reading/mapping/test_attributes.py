@@ -1,0 +1,158 @@
+"""Attributes: columns that a mapping declares, read as their kinds."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from service.engine.ordered_rows import ordered
+from service.engine.whole_files import WRITERS
+from service.loading.dataset import Loaded, load
+from service.model.query import Query
+from service.reading.batches.diagnostics import FileError
+from service.reading.mapping.mapping_file import parse_mapping
+
+COMPANIES = "company_id,name\nc,Comp\n"
+
+
+def loaded(folder: Path, declared: str, column: str, *values: str) -> Loaded:
+    """Load stores with a column of one attribute `x`, which the mapping declares."""
+    rows = [f'{index},c,a,Berlin,DE,"{value}"\n' for index, value in enumerate(values)]
+    (folder / "stores.csv").write_text(f"store_id,company_id,address_1,city,country,{column}\n{''.join(rows)}", "utf-8")
+    (folder / "companies.csv").write_text(COMPANIES, "utf-8")
+    (folder / "mapping.toml").write_text(f"[stores.attributes]\nx = {declared}\n", "utf-8")
+    return load(folder)
+
+
+def served(found: Loaded) -> list[Any]:
+    assert found.dataset is not None
+    stores = found.dataset.stores
+    return [orjson.loads(stores.row(number))["attributes"]["x"] for number in range(len(stores))]
+
+
+def written(found: Loaded) -> list[str]:
+    """Return the value of each store as its JSON is written."""
+    assert found.dataset is not None
+    stores = found.dataset.stores
+    return [bytes(stores.row(number)).decode().split('"attributes":{"x":')[1][:-2] for number in range(len(stores))]
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "expected"),
+    [
+        ('"C"', "Mo-Sa 08:00-20:00", '"Mo-Sa 08:00-20:00"'),
+        ('"C"', " ", "null"),
+        ('{ from = "C", kind = "number" }', "+007.50", "7.50"),
+        ('{ from = "C", kind = "number" }', "1E+5", "1E+5"),
+        ('{ from = "C", kind = "number" }', "-.5", "-0.5"),
+        ('{ from = "C", kind = "number" }', "5.", "5"),
+        ('{ from = "C", kind = "number", decimal = "," }', "1,50", "1.50"),
+        ('{ from = "C", kind = "flag" }', "yes", "true"),
+        ('{ from = "C", kind = "flag" }', "", "null"),
+        ('{ from = "C", kind = "flag", values = { "ja" = true } }', "Ja", "true"),
+        ('{ from = "C", kind = "list" }', "wifi; parking;;wifi", '["wifi","parking","wifi"]'),
+        ('{ from = "C", kind = "list" }', " ; ", "null"),
+        ('{ from = "C", kind = "list", separator = ", " }', "a, b,c", '["a","b,c"]'),
+        ('{ from = "C", kind = "list", values = { "W" = "wifi" }, other = "other" }', "w;x", '["wifi","other"]'),
+        ('{ from = "C", kind = "url" }', " HTTPS://a.example/x?y#z ", '"HTTPS://a.example/x?y#z"'),
+        ('{ from = "C", kind = "date" }', "2019-02-01T23:30:00-05:00", '"2019-02-01"'),
+        ('{ from = "C", kind = "date", date = "dd.mm.yyyy hh:mm" }', "01.02.2019 12:30", '"2019-02-01"'),
+        ('{ from = "C", kind = "date", date = "dd.mm.yyyy" }', "2019-02-01", '"2019-02-01"'),
+        ('{ from = "C", default = "none" }', "", '"none"'),
+        ('{ constant = "k" }', "", '"k"'),
+    ],
+)
+def test_a_value_is_served_in_the_form_of_its_kind(tmp_path: Path, declared: str, value: str, expected: str) -> None:
+    assert written(loaded(tmp_path, declared, "C", value)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "code"),
+    [
+        ("number", "7,5", "type"),
+        ("number", "1e999", "type"),
+        ("flag", "perhaps", "type"),
+        ("url", "ftp://a.example", "type"),
+        ("url", "https://user@a.example", "type"),
+        ("url", "https://a b", "type"),
+        ("date", "2019-02-30", "date"),
+        ("text", "a\x01b", "text"),
+        ("text", "x" * 1025, "length"),
+        ("text", "ä" * 513, "length"),
+        ("list", "x" * 500 + ";" + "y" * 600, "length"),
+    ],
+)
+def test_a_value_of_another_kind_is_an_error_or_null_with_a_warning_of_the_same_code(
+    tmp_path: Path, kind: str, value: str, code: str
+) -> None:
+    refused = loaded(tmp_path, f'{{ from = "C", kind = "{kind}" }}', "C", value, "")
+    assert [(error.code, error.field, error.record) for error in refused.report.errors] == [(code, "attributes.x", 1)]
+    accepted = loaded(tmp_path, f'{{ from = "C", kind = "{kind}", invalid = "null" }}', "C", value, "")
+    warnings = [warning.code for warning in accepted.report.warnings if warning.field == "attributes.x"]
+    assert (served(accepted), warnings) == ([None, None], [code])
+
+
+def test_an_attribute_without_a_source_takes_the_column_of_its_name_in_an_export(tmp_path: Path) -> None:
+    assert served(loaded(tmp_path, '{ kind = "list" }', "attributes.x", "a;b")) == [["a", "b"]]
+
+
+def test_arrays_of_json_are_lists_of_their_texts_and_numbers(tmp_path: Path) -> None:
+    store = {"store_id": "1", "company_id": "c", "address_1": "a", "city": "b", "country": "DE"}
+    values: list[Any] = [["a;b", 1.50, None, " c "], [], "d;e", None]
+    stores = [store | {"store_id": str(index), "tags": value} for index, value in enumerate(values)]
+    (tmp_path / "stores.json").write_bytes(orjson.dumps(stores))
+    (tmp_path / "companies.csv").write_text(COMPANIES)
+    (tmp_path / "mapping.toml").write_text('[stores.attributes]\nx = { from = "tags", kind = "list" }')
+    assert served(load(tmp_path)) == [["a;b", "1.5", "c"], None, ["d", "e"], None]
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ("X = 'a'", "stores.attributes.X: expected a name of a-z, 0-9 and _"),
+        ("city = 'a'", "stores.attributes.city: a field of the record has this name"),
+        ("distance = 'a'", "stores.attributes.distance: a field of the record has this name"),
+        ("a = { kind = 'flg' }", "stores.attributes.a.kind: no kind 'flg'; did you mean flag?"),
+        ("a = { separator = ';' }", "stores.attributes.a.separator: only of kind list"),
+        ("a = { kind = 'flag', search = true }", "stores.attributes.a.search: only of kind text or list"),
+        ("a = { max_length = 20_000 }", "stores.attributes.a.max_length: expected from 1 to 16,384 bytes"),
+        ("a = { invalid = 'x' }", 'stores.attributes.a.invalid: expected "null"'),
+        ("a = { closing_date = 'x' }", "stores.attributes.a.closing_date: only is_open of stores has a closing date"),
+        ("a = 1", "stores.attributes.a: expected a column, or a table"),
+        ("\n".join(f"a{n} = 'x'" for n in range(33)), "stores.attributes: expected at most 32 attributes, found 33"),
+    ],
+)
+def test_a_wrong_declaration_is_refused_with_its_key(entry: str, why: str) -> None:
+    with pytest.raises(FileError) as refused:
+        parse_mapping(f"[stores.attributes]\n{entry}".encode())
+    assert str(refused.value).startswith(why)
+
+
+@pytest.mark.parametrize(
+    "change", ['kind = "url"', "search = true", "filter = false", 'kind = "list", separator = ","']
+)
+def test_the_data_version_depends_on_what_a_client_can_notice_of_the_declaration(tmp_path: Path, change: str) -> None:
+    def version(declared: str) -> str:
+        dataset = loaded(tmp_path, declared, "C", "").dataset
+        assert dataset is not None
+        return dataset.version
+
+    plain = version('"C"')
+    assert version(f'{{ from = "C", {change} }}') != plain
+    assert version('{ from = "C", max_length = 5, invalid = "null" }') == plain
+
+
+@pytest.mark.parametrize("ending", ["csv", "ndjson"])
+def test_an_export_can_be_loaded_again(tmp_path: Path, ending: str) -> None:
+    first = loaded(tmp_path, '{ from = "C", kind = "list" }', "C", "a;b", "", "c").dataset
+    assert first is not None
+    again = tmp_path / "again"
+    again.mkdir()
+    resource, query = first.schema.stores, Query()
+    pieces = WRITERS[ending](resource, first.stores, query, ordered(first.stores, query))
+    (again / f"stores.{ending}").write_bytes(b"".join(map(bytes, pieces)))
+    (again / "companies.csv").write_text(COMPANIES)
+    (again / "mapping.toml").write_text('[stores.attributes]\nx = { kind = "list" }\n')
+    second = load(again)
+    assert (second.report.errors, second.dataset and second.dataset.version) == ([], first.version)

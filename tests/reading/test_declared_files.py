@@ -1,0 +1,284 @@
+"""Several files of one kind: they load like one file, in the order of their names."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from service.loading.batch_diagnostics import MAX_LISTED
+from service.loading.dataset import Loaded, load
+from service.read_options import ReadOptions
+from service.reading.batches.diagnostics import FileError
+from service.reading.file_set.data_signature import data_signature
+from service.reading.file_set.declared_files import matching, patterns_of
+from service.reading.mapping.mapping_file import parse_mapping
+from tests.loading.data_files import (
+    COMPANIES_FILE,
+    STORE_FIELDS,
+    as_csv,
+    as_json,
+    as_lines,
+    load_files,
+    packed,
+    refusal,
+    rows,
+    store,
+)
+from tests.zip_archives import zipped
+
+SEVERAL = b'[stores]\nfiles = ["stores-*"]\n'
+DERIVED = SEVERAL + b'[companies]\nfrom = "stores"\n'
+REQUIRED = ["store_id", "company_id", "address_1", "city", "country"]
+ONE, TWO, THREE = (store(f"s{number}", city=f"City {number}") for number in (1, 2, 3))
+PARTS = {
+    "stores-1.csv": as_csv([ONE], REQUIRED),
+    "stores-2.csv.gz": packed(as_csv([TWO], [*REQUIRED[::-1], "name"]), ".gz"),
+    "stores-3.json": as_json([THREE]),
+}
+WHOLE = as_csv([ONE, TWO, THREE], STORE_FIELDS)
+COMPANIES = {"companies.csv": COMPANIES_FILE}
+
+
+def version(loaded: Loaded) -> str:
+    assert loaded.dataset is not None, loaded.report.errors
+    return loaded.dataset.version
+
+
+def found(loaded: Loaded) -> list[tuple[str, str, int | None, int | None]]:
+    """Return the code, the file, the line and the record of each error and warning."""
+    return [(each.code, each.file, each.line, each.record) for each in (*loaded.report.errors, *loaded.report.warnings)]
+
+
+def test_several_files_load_like_one_whatever_their_formats_and_orders_of_columns(tmp_path: Path) -> None:
+    one = load_files(tmp_path / "one", COMPANIES | {"stores.csv": WHOLE})
+    several = load_files(tmp_path / "several", COMPANIES | PARTS | {"mapping.toml": SEVERAL})
+    assert version(several) == version(one)
+    assert several.report == one.report
+
+    plain = {name.removesuffix(".gz"): content for name, content in PARTS.items()}
+    plain["stores-2.csv"] = as_csv([TWO], REQUIRED)
+    (tmp_path / "stores.zip").write_bytes(zipped({f"data/{name}": each for name, each in (COMPANIES | plain).items()}))
+    (tmp_path / "mapping.toml").write_bytes(SEVERAL)
+    archive = load(tmp_path / "stores.zip", options=ReadOptions(mapping=str(tmp_path / "mapping.toml")))
+    assert version(archive) == version(one)
+
+
+def test_an_archive_takes_the_files_that_its_mapping_declares(tmp_path: Path) -> None:
+    files = {"stores.csv": as_csv([ONE], REQUIRED), "stores-2.csv": as_csv([TWO], REQUIRED)}
+    mapping = b'[stores]\nfiles = ["stores*.csv"]\n[companies]\nfrom = "stores"\n'
+    (tmp_path / "stores.zip").write_bytes(zipped({**files, "mapping.toml": mapping}))
+    assert len(rows(load(tmp_path / "stores.zip"))) == 2
+
+
+def test_companies_have_several_files_too(tmp_path: Path) -> None:
+    mapping = b'[companies]\nfiles = ["c?.csv"]'
+    companies = {
+        "c2.csv": as_csv([{"company_id": "c2", "name": "Bo"}], ["company_id", "name"]),
+        "c1.csv": COMPANIES_FILE,
+    }
+    loaded = load_files(tmp_path, companies | {"stores.csv": WHOLE, "mapping.toml": mapping})
+    assert len(rows(loaded, "companies")) == 2
+
+
+def test_a_file_that_is_alone_needs_no_match(tmp_path: Path) -> None:
+    (tmp_path / "mapping.toml").write_bytes(DERIVED)
+    options = ReadOptions(mapping=str(tmp_path / "mapping.toml"))
+    for name, content in {"shops.csv": WHOLE, "shops.zip": zipped({"any.csv": WHOLE})}.items():
+        (tmp_path / name).write_bytes(content)
+        assert len(rows(load(tmp_path / name, options=options))) == 3
+
+
+def test_the_first_file_by_name_decides_about_derived_companies(tmp_path: Path) -> None:
+    mapping = DERIVED + b'[companies.fields]\nname = "city"\n'
+    files = {name: PARTS[name] for name in reversed(PARTS)}
+    loaded = load_files(tmp_path, files | {"mapping.toml": mapping})
+    assert loaded.dataset is not None
+    assert json.loads(bytes(loaded.dataset.companies.row(0)))["name"] == "City 1"
+    assert len(loaded.dataset.companies) == 1
+    assert found(loaded) == []
+
+
+def test_errors_and_warnings_name_their_files_in_order(tmp_path: Path) -> None:
+    header = ",".join([*REQUIRED, "latitude", "x"]).encode() + b"\n"
+    files = {
+        "stores-1.csv": header + b"s1,c1,a,b,CA,95,1\ns2,c1,,b,CA,,\n",
+        "stores-2.csv": header + b"s3,c9,a,b,CA,,\n\ns1,c1,a,b,CA,95,1\n" + b"s4,c1,a,b,CA,91",
+        "stores-3.csv": header + b"s1,c1,a,Other,CA,,\ns5,c1\ns6,c1,a,b,CA,,\n",
+    }
+    loaded = load_files(tmp_path, COMPANIES | files | {"mapping.toml": SEVERAL})
+    assert [each.file for each in loaded.report.errors if each.code == "file"] == ["stores-2.csv"]
+
+    files["stores-2.csv"] += b",2"
+    loaded = load_files(tmp_path, COMPANIES | files | {"mapping.toml": SEVERAL})
+    located = [each for each in found(loaded) if each[1] != "stores"]
+    assert located == [
+        ("missing", "stores-1.csv", 3, 2),
+        ("company", "stores-2.csv", 2, 1),
+        ("duplicate", "stores-3.csv", 2, 1),
+        ("cells", "stores-3.csv", 3, 2),
+        ("unused", "stores-1.csv", 1, None),
+        ("range", "stores-1.csv", 2, 1),
+        ("repeated", "stores-2.csv", 4, 2),
+        ("range", "stores-2.csv", 4, 2),
+        ("range", "stores-2.csv", 5, 3),
+        ("unterminated", "stores-2.csv", 5, None),
+    ]
+    (unused,) = (each for each in loaded.report.warnings if each.code == "unused")
+    assert "(7 records)" in unused.why
+    assert loaded.report.totals.skipped == 4
+
+
+def test_warnings_about_all_stores_name_their_kind(tmp_path: Path) -> None:
+    located = {"country": "CA", "latitude": "0", "longitude": "0"}
+    files = {
+        f"stores-{part}.csv": as_csv([store(f"{part}{n}", **located) for n in range(9)], STORE_FIELDS) for part in "ab"
+    }
+    several = load_files(tmp_path, COMPANIES | files | {"mapping.toml": SEVERAL})
+    assert {each.file for each in several.report.warnings} == {"stores"}
+    one = load_files(tmp_path, COMPANIES | {"stores-a.csv": files["stores-a.csv"], "mapping.toml": SEVERAL})
+    assert {each.file for each in one.report.warnings} == {"stores-a.csv"}
+
+
+def test_errors_that_are_not_listed_are_counted_by_file(tmp_path: Path) -> None:
+    bad = as_lines([{}]) * (MAX_LISTED - 1)
+    files = {"stores-1.jsonl": bad, "stores-2.jsonl": bad, "stores-3.jsonl": as_lines([{}])}
+    loaded = load_files(tmp_path, COMPANIES | files | {"mapping.toml": SEVERAL})
+    unlisted = [(each.file, each.why) for each in loaded.report.errors if each.record is None and each.field == "city"]
+    assert unlisted == [
+        ("stores-2.jsonl", f"{MAX_LISTED - 2:,} more errors are not listed"),
+        ("stores-3.jsonl", "1 more errors are not listed"),
+    ]
+    assert loaded.error_counts["missing"] == 5 * (2 * MAX_LISTED - 1)
+
+
+def test_every_file_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
+    files = {"stores-1.csv": b"", "stores-2.csv": b"\xff", "stores-3.csv": WHOLE}
+    loaded = load_files(tmp_path, files | {"mapping.toml": DERIVED})
+    assert [each[:2] for each in found(loaded) if each[0] == "file"] == [
+        ("file", "stores-1.csv"),
+        ("file", "stores-2.csv"),
+    ]
+    assert loaded.dataset is None
+
+
+@pytest.mark.parametrize(
+    ("mapping", "why"),
+    [
+        (
+            b'[stores]\nfiles = ["shops-*.csv"]',
+            "no file matches 'shops-*.csv', which stores.files of the mapping declares",
+        ),
+        (
+            b'[stores]\nfiles = ["stores-*", "Stores-1.csv"]',
+            "no file matches 'Stores-1.csv', which stores.files of the mapping declares",
+        ),
+        (b'[stores]\nfiles = ["*.txt", "n*"]', "'notes.md' is no data file, but matches stores.files of the mapping"),
+        (
+            b'[stores]\nfiles = ["*.csv"]',
+            "'companies.csv' is a file of stores and of companies: stores.files must not match it",
+        ),
+        (
+            b"",
+            """the file is missing: found 'stores-1.csv', 'stores-2.csv': name one stores, or \
+declare files = ["stores-*.csv"] in [stores] of mapping.toml""",
+        ),
+    ],
+)
+def test_files_that_cannot_be_declared_like_that_are_refused(tmp_path: Path, mapping: bytes, why: str) -> None:
+    files = {"stores-1.csv": WHOLE, "stores-2.csv": WHOLE, "notes.md": b"", "a.txt": WHOLE}
+    error = refusal(load_files(tmp_path, COMPANIES | files | {"mapping.toml": mapping}))
+    assert (error.file, error.why) == ("stores", why)
+
+
+def test_two_files_of_one_kind_are_an_error_that_names_the_key(tmp_path: Path) -> None:
+    files = {"stores.csv": WHOLE, "stores.json": as_json([ONE])}
+    error = refusal(load_files(tmp_path, COMPANIES | files))
+    declare = 'declare files = ["stores.*"] in [stores] of mapping.toml'
+    assert error.why == f"found several files: stores.csv, stores.json; keep one, or {declare}"
+
+
+@pytest.mark.parametrize(
+    ("mapping", "why"),
+    [
+        ('[stores]\nfiles = "stores.csv"', "stores.files: expected `array`, got `str`"),
+        ("[stores]\nfiles = []", 'stores.files: expected names of files, as in ["stores-*.csv"]'),
+        ('[companies]\nfiles = [""]', 'companies.files: expected names of files, as in ["stores-*.csv"]'),
+        (
+            '[stores]\nfiles = ["../*.csv"]',
+            "stores.files: '../*.csv' is a path: expected names of files beside each other",
+        ),
+        (
+            '[companies]\nfrom = "stores"\nfiles = ["*.csv"]',
+            "companies.files: not used, because the companies are derived from the stores",
+        ),
+    ],
+)
+def test_a_key_that_is_wrong_is_refused(mapping: str, why: str) -> None:
+    with pytest.raises(FileError) as error:
+        parse_mapping(mapping.encode())
+    assert error.value.why == why
+
+
+def test_a_manifest_lists_each_file(tmp_path: Path) -> None:
+    files = COMPANIES | PARTS | {"mapping.toml": SEVERAL}
+    listed = {
+        name: {"sha256": hashlib.sha256(content).hexdigest(), "records": 1}
+        for name, content in files.items()
+        if name != "mapping.toml"
+    }
+
+    def loaded(changed: Mapping[str, object]) -> Loaded:
+        return load_files(tmp_path, files | {"manifest.json": as_json({"files": changed})})
+
+    assert version(loaded(listed))
+    wrong = refusal(loaded(listed | {"stores-2.csv.gz": listed["stores-2.csv.gz"] | {"records": 2}}))
+    assert (wrong.file, wrong.why) == ("stores-2.csv.gz", "the file has 1 records, manifest.json says 2")
+    missing = refusal(loaded({name: each for name, each in listed.items() if name != "stores-3.json"}))
+    assert (missing.file, missing.why) == ("stores-3.json", "manifest.json does not list the file")
+    gone = refusal(loaded(listed | {"stores-4.csv": listed["stores-1.csv"]}))
+    assert gone.file == "stores-4.csv"
+
+
+@pytest.mark.parametrize("place", ["data/mapping.toml", "mapping.toml"])
+def test_the_signature_is_that_of_the_declared_files(tmp_path: Path, place: str) -> None:
+    folder, mapping = tmp_path / "data", tmp_path / place
+    folder.mkdir()
+    mapping.write_bytes(DERIVED)
+    options = ReadOptions(mapping="" if mapping.parent == folder else str(mapping))
+    seen = []
+    for name, content in (("stores-1.csv", b"1"), ("stores-1.csv", b"11"), ("stores-2.json", b"2"), ("x.csv", b"3")):
+        (folder / name).write_bytes(content)
+        seen.append(data_signature(folder, options).fingerprint)
+    assert len(set(seen)) == 3
+    assert seen[-1] == seen[-2]
+    for broken in (b"", b"[stores", b"stores = 1", b"[stores]\nfiles = [1]", b"[stores]\nfiles = 1"):
+        mapping.write_bytes(broken)
+        assert data_signature(folder, options).fingerprint not in seen
+
+
+def test_files_that_change_while_they_are_read_are_an_error(tmp_path: Path) -> None:
+    load_files(tmp_path, PARTS | {"mapping.toml": DERIVED})
+    seen = data_signature(tmp_path).fingerprint
+    assert load(tmp_path, fingerprint=seen).dataset is not None
+    (tmp_path / "stores-4.csv").write_bytes(as_csv([store("s4")], REQUIRED))
+    assert refusal(load(tmp_path, fingerprint=seen)).why == "the files changed while they were read"
+
+
+NAMES = st.text(st.sampled_from("ab-.*?["), min_size=1, max_size=6)
+
+
+@given(st.sets(NAMES, min_size=2, max_size=5), st.sets(NAMES, max_size=5))
+def test_proposed_patterns_match_just_their_files(names: set[str], others: set[str]) -> None:
+    patterns = patterns_of(sorted(names), names | others)
+    assert set(matching(patterns, names | others)) == names
+    assert len(patterns) in (1, len(names))
+
+
+@given(st.lists(NAMES, max_size=3), st.lists(NAMES, max_size=5))
+def test_matching_keeps_the_order_of_names(patterns: Sequence[str], names: Sequence[str]) -> None:
+    expected = [name for name in names if [each for each in patterns if fnmatchcase(name, each)]]
+    assert matching(patterns, names) == expected

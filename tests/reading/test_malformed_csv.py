@@ -1,0 +1,69 @@
+"""A record that is not valid CSV is an invalid record: those around it are loaded, with their lines."""
+
+from pathlib import Path
+
+from hypothesis import given, strategies as st
+
+from service.reading.batches.batch import BATCH_SIZE
+from service.reading.formats.csv.csv_reader import open_csv
+from tests.loading.data_files import load_stores, rows
+
+HEADER = "store_id,company_id,address_1,city,country\n"
+GOOD = ("s{},c1,1 Elm St,Ada,CA", 's{},c1,"1 Elm St",Ada,CA', 's{},c1,"1 ""Elm""\nSt, 2",Ada,CA', "\n\ns{},c1,x,y,z")
+BAD = ('s{},c1,"1 Elm" St,Ada,CA', 's{},c1,"a"b"c",Ada,CA', 's{},"c1"x', "s{},c1,Ada")
+
+
+def ids(text: str) -> tuple[list[str], list[int], list[int]]:
+    """Return the first cells of the records of a CSV text, their lines, and the lines of the invalid records."""
+    batches = list(open_csv(text.encode()).batches(["store_id"]))
+    numbers = [number for batch in batches for number in (*batch.numbers, *(each.record for each in batch.unreadable))]
+    assert sorted(numbers) == list(range(1, 1 + len(numbers)))
+    return (
+        [str(cell) for batch in batches for cell in batch.columns["store_id"]],
+        [line or 0 for batch in batches for line in batch.lines()],
+        [each.line or 0 for batch in batches for each in batch.unreadable],
+    )
+
+
+@given(st.lists(st.sampled_from([*GOOD, *BAD]), max_size=30), st.sampled_from(["\n", "\r\n", "\r"]))
+def test_the_records_around_malformed_ones_are_read_with_their_lines(forms: list[str], end: str) -> None:
+    text, line, good, lines, bad = HEADER, 2, [], [], []
+    for number, form in enumerate(forms):
+        first = line + len(form) - len(form.lstrip("\n"))
+        if form in GOOD:
+            good.append(f"s{number}")
+            lines.append(first)
+        else:
+            bad.append(first)
+        text += form.format(number) + "\n"
+        line += 1 + form.count("\n")
+
+    assert ids(text.replace("\n", end)) == (good, lines, bad)
+
+
+def test_a_quote_that_is_never_closed_costs_one_record() -> None:
+    text = HEADER + "s1,c1,a,b,c\n" + 's2,c1,"Joe,b,c\n' + "s3,c1,a,b,c\n" * 3_000
+
+    good, lines, bad = ids(text)
+    assert (len(good), lines[:2], lines[-1], bad) == (3_001, [2, 4], 3_003, [3])
+
+
+def test_records_are_read_in_full_batches_however_many_are_malformed() -> None:
+    text = HEADER + ("s1,c1,a,b,c\n" + BAD[0] + "\n") * 2_000
+
+    sizes = [len(batch.numbers) + len(batch.unreadable) for batch in open_csv(text.encode()).batches(["city"])]
+    assert sizes == [BATCH_SIZE] * 3 + [4_000 - 3 * BATCH_SIZE]
+
+
+def test_a_malformed_record_is_reported_with_its_line_and_what_to_do(tmp_path: Path) -> None:
+    text = HEADER + "s1,c1,1 Elm St,Ada,CA\n\n" + 's2,c1,"1 Elm" St,Ada,CA\n' + "s3,c1,1 Elm St,Ada,CA,?\ns4,c1,a,b,c\n"
+    loaded = load_stores(tmp_path, text.encode())
+
+    assert len(rows(loaded)) == 2
+    assert (loaded.report.totals.skipped, loaded.report.totals.stores) == (2, 2)
+    found = [(each.code, each.line, each.record) for each in loaded.report.errors]
+    assert found == [("cells", 4, 2), ("cells", 5, 3)]
+    assert str(loaded.report.errors[0]) == (
+        "stores.csv:4: the record that begins here is not valid CSV: ',' expected after '\"'; "
+        'if quotes are ordinary characters, declare quote = "" in mapping.toml'
+    )

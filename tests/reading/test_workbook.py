@@ -1,0 +1,246 @@
+"""Workbooks: the same tables as CSV, values as promised, rows as the program numbers them, hostile files refused."""
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import TypeAlias, cast
+
+import pytest
+from hypothesis import given, strategies as st
+
+from service.loading.dataset import load
+from service.read_options import ReadOptions
+from service.reading.batches.batch import BATCH_SIZE
+from service.reading.batches.diagnostics import FileError
+from service.reading.formats.table.table_options import TableOptions
+from service.reading.formats.workbook.cell_texts import row_texts
+from service.reading.formats.workbook.sheet import Workbook
+from service.reading.formats.workbook.sheet_messages import SheetRequest, SheetRows, Sheets
+from service.reading.formats.workbook.sheet_process import answer
+from service.reading.formats.workbook.workbook_file import WorkbookFile
+from service.reading.isolation.process_messages import End, Unreadable
+from tests.loading.data_files import STORE_FIELDS, as_csv, load_stores, refusal, rows, store
+from tests.program import children
+from tests.workbooks import Sheets as Written, Value, ods, xlsx, xlsx_sheet
+from tests.zip_archives import zipped
+
+Values: TypeAlias = dict[str, Value]
+
+
+def typed(identifier: str, **values: Value) -> Values:
+    return cast("Values", store(identifier)) | values
+
+
+STORES: list[Values] = [
+    typed("s1", latitude=43.7, longitude=-79.4, name="Été  1", created_at=date(2024, 5, 31)),
+    typed("s2", is_open=False, postal_code="01234", created_at=datetime(2024, 5, 31, 10, 30, 1)),  # noqa: DTZ001
+    *(typed(f"t{index}", latitude=0.5, longitude=index % 180, is_open=True) for index in range(BATCH_SIZE + 1)),
+]
+HEADER = ["store_id", "company_id", "address_1", "city", "country"]
+ROW = ["s1", "c1", "1 Elm St", "Ada", "Utopia"]
+WRITERS: Sequence[Callable[[Written], bytes]] = (xlsx, ods)
+
+
+def as_text(value: Value) -> str:
+    """Return what a person would write in CSV."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case date():
+            return value.isoformat()
+    return str(value)
+
+
+def table(records: Sequence[Values], columns: Sequence[str] = STORE_FIELDS) -> list[Sequence[Value]]:
+    return [columns, *([record.get(name) for name in columns] for record in records)]
+
+
+def sheet_rows(content: bytes, sheet: str = "S") -> list[list[str]]:
+    """Return the rows of a sheet, read in this process."""
+    return [list(row) for some in Workbook(content).rows(SheetRequest(sheet)) for row in some.rows]
+
+
+def why_refused(content: bytes, sheet: str | None = None) -> str:
+    with pytest.raises(FileError) as error:
+        list(WorkbookFile(content, TableOptions(sheet=sheet)).batches([]))
+    return error.value.why
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("name", "write"), [("stores.xlsx", xlsx), ("stores.xlsm", xlsx), ("stores.ods", ods)])
+def test_a_workbook_gives_the_rows_of_its_twin_in_csv(
+    tmp_path: Path, name: str, write: Callable[[Written], bytes]
+) -> None:
+    loaded = load_stores(tmp_path, write({"Filialen": table(STORES)}), name)
+    twin = [{name: as_text(value) for name, value in record.items()} for record in STORES]
+    expected = load_stores(tmp_path, as_csv(twin, STORE_FIELDS))
+    assert (loaded.report.errors, loaded.report.warnings) == ([], [])
+    assert rows(loaded) == rows(expected)
+
+
+TEXTS = st.text(
+    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff") | st.sampled_from("\t\n")
+)
+NUMBERS = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
+DATES = st.dates(date(1900, 3, 1))
+INSTANTS = st.datetimes(datetime(1900, 3, 1)).map(lambda instant: instant.replace(microsecond=0))  # noqa: DTZ001
+
+
+@given(row=st.lists(TEXTS | NUMBERS | st.booleans() | DATES | INSTANTS, max_size=5), write=st.sampled_from(WRITERS))
+def test_what_is_written_is_read_as_promised(row: list[Value], write: Callable[[Written], bytes]) -> None:
+    (found,) = sheet_rows(write({"S": [["first", *row, "last"]]}))
+    assert (found[0], found[-1]) == ("first", "last")
+    for value, text in zip(row, found[1:-1], strict=True):
+        match value:
+            case bool():
+                assert text == ("true" if value else "false")
+            case int() | float():
+                assert (float(text), "e" in text, text.endswith(".0")) == (value, False, False)
+                assert len(Decimal(text).normalize().as_tuple().digits) <= 17
+            case datetime() if value.time() != time():
+                assert text == value.isoformat()
+            case date():
+                assert text == value.isoformat()[:10]
+            case _:
+                assert text == value
+
+
+def test_cells_become_the_shortest_texts() -> None:
+    numbers = [5.0, -0.0, 43.70, 1e-7, 1e20, 2.0**53]
+    times: list[time | timedelta] = [time(12, 30), timedelta(hours=36, seconds=5), timedelta(minutes=5)]
+    assert row_texts(numbers) == ["5", "0", "43.7", "0.0000001", "100000000000000000000", "9007199254740992"]
+    assert row_texts(times) == ["12:30:00", "36:00:05", "00:05:00"]
+
+
+def test_errors_of_the_program_are_no_values_and_values_of_formulas_are_read() -> None:
+    cells = '<c r="A1" t="e"><v>#N/A</v></c><c r="B1" t="str"><f>"a"&amp;"b"</f><v>ab</v></c>'
+    sheet = {"xl/worksheets/sheet1.xml": xlsx_sheet(f'<row r="1">{cells}</row>').encode()}
+    assert sheet_rows(xlsx({"S": []}, replaced=sheet)) == [["", "ab"]]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("write", WRITERS)
+def test_rows_are_numbered_as_the_program_shows_them(tmp_path: Path, write: Callable[[Written], bytes]) -> None:
+    written: list[list[Value]] = [[], [], [None, *HEADER], [], [None, *ROW], [None, "s2", "c1", None, "Ada", "Utopia"]]
+    loaded = load_stores(tmp_path, write({"S": written}), "stores.xlsx")
+    assert list(map(str, loaded.report.errors)) == ["stores.xlsx:6: address_1: a value is required"]
+
+
+@pytest.mark.process
+def test_rows_of_many_batches_keep_their_numbers() -> None:
+    file = WorkbookFile(xlsx({"S": [*[[]] * BATCH_SIZE, ["a"], *([index] for index in range(BATCH_SIZE * 2))]}))
+    batches = list(file.batches(["a"]))
+    assert [cell for batch in batches for cell in batch.columns["a"]] == list(map(str, range(BATCH_SIZE * 2)))
+    assert [line for batch in batches for line in batch.lines()] == list(range(BATCH_SIZE + 2, BATCH_SIZE * 3 + 2))
+    assert batches[-1].done == batches[-1].total == BATCH_SIZE * 3 + 1
+
+
+@pytest.mark.process
+def test_columns_behave_as_in_csv(tmp_path: Path) -> None:
+    for names, why in (
+        ([*HEADER, "city"], "duplicate columns: 'city': rename them"),
+        (["s0", *ROW[1:]], "the first line looks like data ("),
+        (HEADER[:-1], "missing columns: country"),
+    ):
+        written = [names, [*ROW, "x"], ["s2", *ROW[1:], "y"]]
+        error = refusal(load_stores(tmp_path, xlsx({"S": written}), "stores.xlsx"))
+        assert (error.line, error.why[: len(why)]) == (1, why)
+    loaded = load_stores(tmp_path, xlsx({"S": [[*HEADER, None], [*ROW, "x"], [], ["s2", *ROW[1:]]]}), "stores.xlsx")
+    assert list(map(str, loaded.report.warnings)) == ["stores.xlsx:1: '': not a field, so it is ignored (1 record)"]
+    assert len(rows(loaded)) == 2
+
+
+@pytest.mark.process
+def test_postal_codes_that_became_numbers_are_warned_of(tmp_path: Path) -> None:
+    stores = [typed("s1", country="US", postal_code=2108), typed("s2", country="US", postal_code=10001)]
+    loaded = load_stores(tmp_path, xlsx({"S": table(stores, [*HEADER, "postal_code"])}), "stores.xlsx")
+    assert [warning.code for warning in loaded.report.warnings] == ["postal"]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("sheet", "read"), [("", "s1"), ('sheet = "Zwei"', "s2"), ('sheet = "Alt"', "s3")])
+def test_the_first_visible_sheet_is_read_or_the_declared_one(tmp_path: Path, sheet: str, read: str) -> None:
+    sheets = {name: [HEADER, [key, *ROW[1:]]] for name, key in (("Alt", "s3"), ("Eins", "s1"), ("Zwei", "s2"))}
+    (tmp_path / "filialen.xlsx").write_bytes(xlsx(sheets, hidden=["Alt"]))
+    (tmp_path / "mapping.toml").write_text(f"[stores]\n{sheet}")
+    loaded = load(tmp_path / "filialen.xlsx", options=ReadOptions(mapping=str(tmp_path / "mapping.toml")))
+    assert f'"store_id":"{read}"'.encode() in rows(loaded)[0]
+    assert any("sheet 'Eins', the first of 3" in each for each in loaded.assumed) == (not sheet)
+
+
+@pytest.mark.process
+def test_an_unknown_sheet_is_an_error_that_lists_those_there_are() -> None:
+    assert why_refused(xlsx({"Eins": [], "Zwei": []}), "Drei") == (
+        "the workbook has no sheet 'Drei'; its sheets are 'Eins', 'Zwei'"
+    )
+    assert why_refused(xlsx({})) == "the workbook has no sheet with cells"
+    assert why_refused(xlsx({"Eins": []})) == "the file is empty: a header line is required"
+
+
+def test_the_process_answers_requests_one_after_the_other() -> None:
+    content = xlsx({"A": [["a"], ["b"], ["c"]], "B": [[], [1]]})
+    requests = [SheetRequest("A", most=1), SheetRequest("A", skip=1), SheetRequest("B")]
+    assert list(answer(content, requests)) == [
+        Sheets(["A", "B"]),
+        *(SheetRows([["a"]], 1, 3), End()),
+        *(SheetRows([["b"], ["c"]], 2, 3), End()),
+        *(SheetRows([[""], ["1"]], 1, 2), End()),
+    ]
+    assert list(answer(b"", [])) == [
+        Unreadable("not a workbook that can be read: it does not begin like one; if it is a text, name it .csv")
+    ]
+
+
+TALL = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+MANIFEST = '<manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry>'
+WHOLE = xlsx({"S": [HEADER, ROW]})
+
+
+def with_sheet(xml: bytes) -> bytes:
+    return xlsx({"S": []}, replaced={"xl/worksheets/sheet1.xml": xml})
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (with_sheet(xlsx_sheet(TALL).encode()), "not a workbook that can be read: it takes too much memory; delete "),
+        (with_sheet(b" " * 70_000_000), "the compressed file expands to more than 64 MiB and 200 times its size"),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+            "the workbook is encrypted, or in the format .xls: save it ",
+        ),
+        (ods({"S": [["a"]]}, manifest=MANIFEST), "the workbook is encrypted: save it as .xlsx, without a password"),
+        (b"store_id,company_id\n", "not a workbook that can be read: it does not begin like one; if it is a text, "),
+        (zipped({"a.txt": b"x"}), "not a workbook that can be read: "),
+        (with_sheet(b"<worksheet><sheetData><row"), "not a workbook that can be read: "),
+    ],
+)
+def test_hostile_and_other_files_are_refused(content: bytes, why: str) -> None:
+    assert why_refused(content).startswith(why)
+
+
+def test_a_workbook_truncated_anywhere_is_refused() -> None:
+    for length in range(0, len(WHOLE), 7):
+        with pytest.raises(FileError):
+            Workbook(WHOLE[:length])
+
+
+def test_cells_are_counted_before_they_become_objects_of_the_service() -> None:
+    wide = '<row r="1"><c r="A1"><v>1</v></c></row><row r="5000"><c r="XFD5000"><v>1</v></c></row>'
+    with pytest.raises(FileError, match=r"^the sheet expands to more than 64 MiB and 200 times the size of the file"):
+        sheet_rows(with_sheet(xlsx_sheet(wide).encode()))
+
+
+@pytest.mark.process
+def test_a_file_leaves_no_process() -> None:
+    before = children(os.getpid())
+    file = WorkbookFile(xlsx({"S": [["a"], *[["x"]] * BATCH_SIZE]}))
+    assert len(children(os.getpid())) == len(before) + 1
+    assert [sum(len(batch.numbers) for batch in file.batches(["a"])) for _ in range(2)] == [BATCH_SIZE] * 2
+    assert children(os.getpid()) == before
+    small = WorkbookFile(WHOLE)
+    assert children(os.getpid()) == before
+    assert len(list(small.batches(HEADER))) == 1

@@ -1,0 +1,182 @@
+"""Attributes over HTTP: what is served of columns that the owner of the data declares."""
+
+from pathlib import Path
+
+import pytest
+
+from service.data_set import Dataset
+from service.loading.acceptance import accept
+from service.loading.dataset import load
+from service.safeguards import InvalidRecords
+from service.snapshot.snapshot import SnapshotHolder
+from tests.loaded import serve
+from tests.web.conftest import SiteClient
+from tests.web.live import Client
+
+STORES = """store_id,company_id,address_1,city,country,Hours,Services,Drive,Area,Web,Opened
+1,c,a,Berlin,DE,Mo-Sa,wifi;Parking;wifi,ja,1200.50,https://a.example,2019-02-01
+2,c,a,Berlin,DE,,parking,nein,7.50,,2020-12-31
+3,c,a,Bonn,DE,24/7,,,,,
+4,c,a,Bonn,DE,24/7,WIFI,ja,3,HTTP://B.example,2021-05-06
+"""
+MAPPING = """[stores.attributes]
+hours = { from = "Hours", search = true }
+services = { from = "Services", kind = "list" }
+drive = { from = "Drive", kind = "flag", values = { "ja" = true, "nein" = false } }
+area = { from = "Area", kind = "number" }
+web = { from = "Web", kind = "url", filter = false }
+opened = { from = "Opened", kind = "date" }
+[companies.attributes]
+logo = { from = "name" }
+"""
+
+
+async def serve_mapping(snapshots: SnapshotHolder, folder: Path, mapping: str) -> None:
+    await serve(snapshots, dataset_of(folder, mapping))
+
+
+def dataset_of(folder: Path, mapping: str) -> Dataset:
+    folder.mkdir(exist_ok=True)
+    (folder / "stores.csv").write_text(STORES)
+    (folder / "companies.csv").write_text("company_id,name\nc,Comp\n")
+    (folder / "mapping.toml").write_text(mapping)
+    return accept(load(folder), InvalidRecords.REFUSE)
+
+
+@pytest.fixture
+async def attributes_client(snapshots: SnapshotHolder, tmp_path: Path, site_client: SiteClient) -> Client:
+    await serve_mapping(snapshots, tmp_path / "data", MAPPING)
+    return await site_client(no_auth=True)
+
+
+async def ids(client: Client, query: str) -> list[str]:
+    response = await client.get(f"/stores?fields=store_id&{query}")
+    assert response.status == 200, await response.text()
+    return [each["store_id"] for each in (await response.json())["data"]]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("attributes.services=Wifi", "14"),
+        ("attributes.services=wifi&attributes.services=PARKING", "124"),
+        ("attributes.drive=yes", "14"),
+        ("attributes.drive=null", "1234"),
+        ("attributes.area=7.5", "2"),
+        ("attributes.area=x", ""),
+        ("attributes.opened=2019-02-01", "1"),
+        ("attributes.opened=2019-2-1", ""),
+        ("attributes.hours=MO-SA", "1"),
+        ("attributes.web=x", "1234"),
+        ("attributes.other=x", "1234"),
+        ("sort_by=attributes.area", "4213"),
+        ("sort_by=attributes.area&sort_order=desc", "1243"),
+        ("q=24", "34"),
+        ("city=berlin&attributes.drive=true", "1"),
+    ],
+)
+async def test_filters_and_orders_of_attributes(attributes_client: Client, query: str, expected: str) -> None:
+    assert "".join(await ids(attributes_client, query)) == expected
+
+
+async def test_a_record_ends_with_its_attributes_in_the_order_of_the_declaration(attributes_client: Client) -> None:
+    text = await (await attributes_client.get("/stores/2")).text()
+    expected = (
+        '"attributes":{"hours":null,"services":["parking"],"drive":false,"area":7.50,"web":null,"opened":"2020-12-31"}}'
+    )
+    assert text.endswith(expected)
+    assert (await (await attributes_client.get("/companies/c")).json())["attributes"] == {"logo": "Comp"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ("attributes.area,store_id", '{"store_id":"2","attributes":{"area":7.50}}'),
+        ("attributes.opened,attributes.services", '{"attributes":{"services":["parking"],"opened":"2020-12-31"}}'),
+    ],
+)
+async def test_fields_may_name_attributes(attributes_client: Client, fields: str, expected: str) -> None:
+    text = await (await attributes_client.get(f"/stores?attributes.area=7.5&fields={fields}")).text()
+    assert text.endswith(f'"data":[{expected}]}}')
+    whole = await attributes_client.get("/stores?fields=attributes")
+    both = await attributes_client.get("/stores?fields=attributes.area,attributes")
+    assert (await whole.read(), whole.headers["ETag"]) == (await both.read(), both.headers["ETag"])
+
+
+async def test_facets_have_values_with_the_types_and_digits_of_records(attributes_client: Client) -> None:
+    text = await (
+        await attributes_client.get("/stores?limit=1&facets=attributes.services,attributes.area,attributes.drive")
+    ).text()
+    services = (
+        '{"distinct":2,"values":[{"value":"Parking","count":2},{"value":"wifi","count":2},{"value":null,"count":1}]}'
+    )
+    assert f'"attributes.services":{services}' in text
+    assert '{"value":7.50,"count":1}' in text
+    assert '"attributes.drive":{"distinct":2,"values":[{"value":true,"count":2}' in text
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "named"),
+    [
+        ("attributes.drive=perhaps", "bool_parsing", "unable to interpret"),
+        ("sort_by=attributes.services", "enum", "'attributes.area', 'attributes.opened' or 'distance'"),
+        ("facets=attributes.web", "enum", "'attributes.area' or 'attributes.opened'"),
+        ("fields=attributes.x", "enum", "'attributes', 'attributes.hours'"),
+    ],
+)
+async def test_errors_name_attributes(attributes_client: Client, query: str, kind: str, named: str) -> None:
+    response = await attributes_client.get(f"/stores?near=52,13&{query}" if "sort_by" in query else f"/stores?{query}")
+    (error,) = (await response.json())["detail"]
+    assert (response.status, error["type"]) == (422, kind)
+    assert named in error["msg"]
+
+
+async def test_an_unknown_attribute_is_an_unknown_parameter(attributes_client: Client) -> None:
+    strict = {"Prefer": "handling=strict"}
+    response = await attributes_client.get("/stores?attributes.x=1&attributes.web=1", headers=strict)
+    assert [error["loc"][1] for error in (await response.json())["detail"]] == ["attributes.x", "attributes.web"]
+
+
+async def test_files_have_a_column_for_each_attribute_or_the_object(attributes_client: Client) -> None:
+    csv = await (await attributes_client.get("/stores.csv?fields=store_id,attributes&attributes.drive=true")).text()
+    assert csv.splitlines() == [
+        "store_id,attributes.hours,attributes.services,attributes.drive,attributes.area,attributes.web,attributes.opened",
+        "1,Mo-Sa,wifi;Parking;wifi,true,1200.50,https://a.example,2019-02-01",
+        "4,24/7,WIFI,true,3,HTTP://B.example,2021-05-06",
+    ]
+    lines = await (await attributes_client.get("/stores.ndjson?fields=attributes.area")).text()
+    assert lines.splitlines()[:2] == ['{"attributes":{"area":1200.50}}', '{"attributes":{"area":7.50}}']
+    features = await (await attributes_client.get("/stores.geojson?attributes.area=3")).json()
+    assert features["features"][0]["properties"]["attributes"]["services"] == ["WIFI"]
+
+
+async def test_openapi_has_the_attributes_of_the_data_that_is_served(
+    attributes_client: Client, snapshots: SnapshotHolder, tmp_path: Path
+) -> None:
+    response = await attributes_client.get("/openapi.json")
+    document = await response.json()
+    schema = document["components"]["schemas"]["StoreAttributes"]
+    assert schema["required"] == ["hours", "services", "drive", "area", "web", "opened"]
+    assert schema["properties"]["web"]["anyOf"] == [{"type": "string", "format": "uri"}, {"type": "null"}]
+    names = [each["name"] for each in document["paths"]["/stores"]["get"]["parameters"]]
+    assert names[names.index("longitude") + 1 : names.index("near")] == [
+        f"attributes.{name}" for name in ("hours", "services", "drive", "area", "opened")
+    ]
+    assert snapshots.current is not None
+    assert response.headers["X-Dataset-Version"] == snapshots.current.dataset.version
+    await serve_mapping(snapshots, tmp_path / "plain", "")
+    assert (
+        "StoreAttributes" not in (await (await attributes_client.get("/openapi.json")).json())["components"]["schemas"]
+    )
+
+
+async def test_the_same_request_has_another_meaning_when_the_declaration_changes(
+    attributes_client: Client, snapshots: SnapshotHolder, tmp_path: Path
+) -> None:
+    url = "/stores?attributes.services=wifi&fields=store_id"
+    first = await attributes_client.get(url)
+    await serve_mapping(snapshots, tmp_path / "other", MAPPING.replace("services =", "offers ="))
+    second = await attributes_client.get(url, headers={"If-None-Match": first.headers["ETag"]})
+    assert (second.status, second.headers["X-Ignored-Parameters"]) == (200, "attributes.services")
+    assert len((await second.json())["data"]) == 4
+    assert await ids(attributes_client, "attributes.offers=wifi") == ["1", "4"]
