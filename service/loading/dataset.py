@@ -158,11 +158,13 @@ def _read(
 ) -> Sequence[str]:
     """Read the records of a file; return what was assumed about it."""
     compiler.begin(file.name)
-    earlier, records, is_first = compiler.records, reader.read(file), True
+    earlier, size, records = compiler.records, compiler.size, reader.read(file)
+    is_first = True
     for batch in records.batches:
         compiler.add(batch)
         if is_first and batch.done >= _FIRST_PART * batch.total:
-            files.spools.require(int(_GROWTH * compiler.size * batch.total / batch.done))
+            whole = size + (compiler.size - size) * batch.total / batch.done
+            files.spools.require(int(_GROWTH * whole))
             is_first = False
         progress(f"Reading {printable(file.name)}", batch.done, batch.total)
     if file.listing is not None and not (files.derives_companies and compiler.resource.name == COMPANIES.name):

@@ -70,7 +70,7 @@ def read_data_set(  # noqa: PLR0913 - what a data set depends on
 
     Closing dates are compared with the day of `generated_at` in the manifest, else with `today`, both in UTC.
     """
-    found = _read_data_set(path, options, today or utc_today(), mapping, spools)
+    found = _read_data_set(path, options, today or utc_today(), mapping, spools or Spools())
     now = data_signature(path, options)
     proven = now.verifiable and all(file.listing is not None for several in found.files.values() for file in several)
     if fingerprint is not None and now.fingerprint != fingerprint and not proven:
@@ -78,9 +78,7 @@ def read_data_set(  # noqa: PLR0913 - what a data set depends on
     return found
 
 
-def _read_data_set(
-    path: Path, options: ReadOptions, today: date, given: DataMapping | None, spools: Spools | None
-) -> FileSet:
+def _read_data_set(path: Path, options: ReadOptions, today: date, given: DataMapping | None, spools: Spools) -> FileSet:
     culprit: str | Path = path
     try:
         container = open_container(path, spools)
@@ -99,7 +97,7 @@ def _read_data_set(
         mapping=mapping,
         encoding=options.encoding,
         derives_companies=chosen.derives_companies,
-        spools=spools or Spools(),
+        spools=spools,
     )
     for resource in (STORES,) if chosen.derives_companies else (COMPANIES, STORES):
         _read(resource, chosen, container, manifest, found)

@@ -43,7 +43,7 @@ def patterns_of(names: Sequence[str], others: Iterable[str]) -> Sequence[str]:
 def patterns_in(mapping: Path) -> Sequence[str]:
     """Return the patterns in the file of a mapping; none if it cannot be used, which is reported when it is loaded."""
     try:
-        tables = parse_toml(read_stored(mapping, what="the mapping", most=MAX_SIZE + 1))
+        tables = parse_toml(read_stored(mapping, most=MAX_SIZE + 1))
     except FileError:
         return ()
     keys = [tables.get(resource.name) for resource in (STORES, COMPANIES)]

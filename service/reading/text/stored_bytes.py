@@ -13,7 +13,7 @@ from service.reading.batches.diagnostics import FileError
 _CHUNK: Final = 1 << 20  # bytes
 
 
-def read_stored(path: Path, *, what: str, most: int) -> bytes:
+def read_stored(path: Path, *, what: str = "the file", most: int) -> bytes:
     """Return the first bytes of a regular file, at most so many. Raises FileError."""
     with _opened(path, what) as file:
         return file.read(most)
