@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from inspect import signature
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, get_args
 from zlib import crc32
 
 import click
@@ -44,6 +44,7 @@ from service.reading.batches.diagnostics import Diagnostic, ErrorCode, WarningCo
 from service.reading.fields.field_names import MAX_UNUSED
 from service.reading.file_set.manifest import parse_manifest
 from service.reading.formats.file_format import COMPRESSIONS, FORMATS
+from service.reading.mapping.mapping_file import parse_mapping
 from service.reading.text.decompression import MAX_RATIO, MAX_SIZE
 from service.safeguards import InvalidRecords
 from service.sampling.sample_data_set import write_sample
@@ -571,10 +572,15 @@ def test_the_commands_on_keys_work_in_their_order(tmp_path: Path, monkeypatch: p
     assert "valid" in line
 
 
+ATTRIBUTES: Final = '[stores.attributes]\ncities = { from = "city", kind = "list" }\n'
+SCHEMA: Final = parse_mapping(ATTRIBUTES.encode()).schema
+
+
 @pytest.fixture
 def baked(tmp_path: Path) -> BakedContent:
     """Return the content of `stores.baked` in the folder of the test."""
     write_sample(tmp_path / "data", stores=500, companies=9, seed=1)
+    (tmp_path / "data/mapping.toml").write_text(ATTRIBUTES)
     return map_file(baked_file(tmp_path / "data", tmp_path / "stores.baked"))
 
 
@@ -583,8 +589,10 @@ def test_every_array_of_a_baked_file_is_in_the_layout_with_its_type(baked: Baked
     alone = {name for name in documented if "RESOURCE" not in name}
     expected = {name: {NUMPY_NAMES[dtype] for dtype in documented[name]} for name in alone}
     for pattern in documented.keys() - alone:
-        for resource in (STORES, COMPANIES):
-            fields = resource.filters if "/values/" in pattern else resource.fields
+        for resource in (SCHEMA.stores, SCHEMA.companies):
+            lists = [field for field in resource.fields if field.is_list]
+            others = [field for field in resource.filters if not field.is_list]
+            fields = lists if "/texts/" in pattern else others if "/values/" in pattern else resource.fields
             names = {pattern.replace("RESOURCE", resource.name).replace("FIELD", field.name) for field in fields}
             expected |= {name: {NUMPY_NAMES[dtype] for dtype in documented[pattern]} for name in names}
     assert expected.keys() == {*baked.arrays, "header_crc32"}
