@@ -57,7 +57,7 @@ def _named_like(
 
     They do in a table without a mapping in which all required columns have exact names: it always loaded like that.
     """
-    if is_table and not mapping.fields and has_exact_names(names, resource):
+    if is_table and not mapping.maps_fields and has_exact_names(names, resource):
         exact = set(names)
         return {field: field for field in fields if field in exact}
     return columns_by_name(names, resource, fields)
@@ -139,7 +139,7 @@ def _check_required(
 
 
 def _what_to_do(mapping: ResourceMapping, resource: Resource) -> str:
-    if mapping.fields:
+    if mapping.maps_fields:
         return "; add an entry for each"
     hint = "; `store-directory mapping` proposes a mapping of other columns, `--mapping` uses it"
     return hint if resource.name == STORES.name else ""
@@ -147,7 +147,7 @@ def _what_to_do(mapping: ResourceMapping, resource: Resource) -> str:
 
 def _describe(field: str, mapping: ResourceMapping, candidates: Mapping[str | None, str]) -> str:
     if field in candidates:
-        return f"{field} ({'map it to' if mapping.fields else 'rename'} {candidates[field]!r}?)"
+        return f"{field} ({'map it to' if mapping.maps_fields else 'rename'} {candidates[field]!r}?)"
     entry = mapping.fields.get(field, FieldMapping())
     expected = [repr(column) for source in entry.sources for column in source.columns]
     return f"{field} (expected {' or '.join(expected)})" if expected else field

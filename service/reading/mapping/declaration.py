@@ -163,6 +163,11 @@ class ResourceMapping(msgspec.Struct, frozen=True, kw_only=True):
     time_zone: tzinfo | None = None
     no_value: frozenset[str] = frozenset()
 
+    @property
+    def maps_fields(self) -> bool:
+        """Whether a field has an entry: attributes are columns beside those that are taken by their names."""
+        return any(entry.attribute is None for entry in self.fields.values())
+
     def only(self, field: str) -> "ResourceMapping":
         """Return the mapping with the entry of one field only, if it has one."""
         return msgspec.structs.replace(self, fields={name: each for name, each in self.fields.items() if name == field})

@@ -51,7 +51,7 @@ class MappedRecords:
             raise FileError(error.why, file.line) from None
         named = {name: entry.sources[0].columns[0] for name, entry in entries.items() if name not in mapping.fields}
         self.assumed = [*file.assumed, *describe_renamed(named)]
-        self._file, self._no_value, self._reports_unused = file, mapping.no_value, not mapping.fields
+        self._file, self._no_value, self._reports_unused = file, mapping.no_value, not mapping.maps_fields
         self._as_of = as_of or utc_today()
         self._fields = [
             _FieldMapper(field, entries.get(field.name, FieldMapping()), mapping, self._as_of, texts=file.is_table)

@@ -14,6 +14,7 @@ from service.reading.proposal.column_choice import find_company_name, recognizes
 from service.reading.proposal.first_records import MAX_COLUMNS, ColumnSample, FirstRecords, read_first_records
 from service.reading.proposal.preset_entries import entries_of_preset, entries_to_add, flag_to_add
 from service.reading.proposal.preset_signatures import find_preset
+from service.reading.proposal.proposed_attributes import propose_attributes
 from service.reading.proposal.proposed_entries import fill_in, missing_notes, propose_entries
 from service.reading.proposal.proposed_entry import ProposedEntry
 
@@ -46,7 +47,8 @@ def propose_mapping(
         made = entries_of_preset(preset, first)
         added = entries_to_add(made, first) | flag_to_add(preset, made, first)
         declared = {**options, **_proposed_options(first, made)}
-        return _join([*blocks, [f"preset = {quoted(preset)}"], _options(declared, added), _fields(added)])
+        blocks += [[f"preset = {quoted(preset)}"], _options(declared, added), _fields(added)]
+        return _join([*blocks, *_left(file, first, _unused(first, made | added), declared)])
     entries = propose_entries(first, paths=not file.is_table)
     unused = _unused(first, entries)
     companies: list[str] = []
@@ -60,7 +62,7 @@ def propose_mapping(
     entries = _complete(entries, unused.values(), first)
     declared = {**options, **_proposed_options(first, entries)}
     blocks += [_options(declared, entries), _fields(entries), companies]
-    return _join([*blocks, list(_not_used(file, list(unused)))])
+    return _join([*blocks, *_left(file, first, unused, declared)])
 
 
 def _heading(file: RecordFile, name: str, first: FirstRecords, options: Mapping[str, str]) -> Iterator[str]:
@@ -129,6 +131,15 @@ def _entry_lines(field: str, entry: ProposedEntry) -> Iterator[str]:
     yield from (f"# {note}" for note in entry.notes)
     if entry.value:
         yield f"{field} = {entry.value}" + (f"  # {entry.comment}" if entry.comment else "")
+
+
+def _left(
+    file: RecordFile, first: FirstRecords, unused: Mapping[str, ColumnSample], options: Mapping[str, str]
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Return what is proposed for columns that are not used, and which of them are left then."""
+    decimal = "," if "decimal" in options else "."
+    found = propose_attributes(list(unused.values()), first, decimal=decimal, paths=not file.is_table)
+    return found.lines, list(_not_used(file, found.unused))
 
 
 def _not_used(file: RecordFile, unused: Sequence[str]) -> Iterator[str]:
