@@ -87,7 +87,8 @@ class AttributeReader:
             case "text":
                 return lines.replace("\n", "").isprintable()
             case "number":
-                return _NUMBERS.fullmatch(lines) is not None
+                is_notation_of_json = self._options.decimal == "." or "." not in lines
+                return is_notation_of_json and _NUMBERS.fullmatch(lines) is not None
             case "url":
                 return lines.replace("\n", "").isprintable() and _URLS.fullmatch(lines) is not None
         return False

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from service.model.records import STORES, Resource
+from service.model.records import PREFIX, STORES, Resource
 from service.reading.batches.diagnostics import FileError
 from service.reading.fields.by_name import column_key, columns_by_name, has_exact_names
 from service.reading.fields.field_names import MAX_UNUSED, suggest_field
@@ -107,6 +107,8 @@ class _Finder:
     def _hint(self, name: str, similar: Sequence[str]) -> str:
         if similar:
             return f"; use one of {', '.join(map(repr, similar[:3]))}"
+        if name.startswith(PREFIX) and name in self._entries:
+            return "; name a column of the file with `from`"
         if name in self._entries:
             return "; that is a field of the service; name a column of the file"
         if near := get_close_matches(name, self._names[:_MAX_COMPARED], n=1):

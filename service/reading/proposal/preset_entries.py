@@ -16,8 +16,8 @@ from service.reading.proposal.proposed_flag import propose_closing
 
 
 def entries_of_preset(preset: str, first: FirstRecords) -> dict[str, ProposedEntry]:
-    """Return how a preset makes the fields, of the columns that a file has."""
-    resolved = resolve_columns(list(first.columns), load_mapping(preset).stores, STORES, is_table=False, by_name=False)
+    """Return how a preset makes the fields, of the columns that a file has. Raises FileError."""
+    resolved = resolve_columns(list(first.columns), load_mapping(preset).stores, STORES, is_table=False, by_name=True)
     found = {field: list(_found(entry.sources, first)) for field, entry in resolved.items()}
     return {field: _entry(sources) for field, sources in found.items() if sources}
 

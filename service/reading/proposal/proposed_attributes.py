@@ -28,6 +28,7 @@ _MAX_BYTES: Final = 1024  # more than the texts of a sample have
 # Digits with zeros in front, or a plus sign, are those of codes and telephone numbers.
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:[.,][0-9]+)?")
 _THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})?")
+_TIME: Final = re.compile("[0-9]:[0-9]{2}")
 _BITS: Final = {"0", "1"}
 
 
@@ -91,8 +92,9 @@ def _kind(column: ColumnSample, first: FirstRecords, decimal: str) -> dict[str, 
             return _number(column, decimal)
         if (formats := _date_formats(column, first)) is not None:
             return _of_kind("date") | ({"date": _one_or_array(formats)} if formats else {})
-        if all(flag_of(text) is not None for text in column.texts):
-            values = {quoted(text): "true" if flag_of(text) else "false" for text in column.texts}
+        flags = {quoted(text): flag_of(text) for text in column.texts}
+        if None not in flags.values() and True in flags.values():  # Sundays are closed, but have hours elsewhere
+            values = {text: "true" if flag else "false" for text, flag in flags.items()}
             return _of_kind("flag") | {"values": inline_table(values)}
     if _fits(column, "url"):
         return _of_kind("url")
@@ -115,7 +117,7 @@ def _number(column: ColumnSample, decimal: str) -> dict[str, str]:
 
 
 def _date_formats(column: ColumnSample, first: FirstRecords) -> Sequence[str] | None:
-    """Return the formats of dates, none if they are those of RFC 3339; None if there are other texts, or it is unclear."""
+    """Return the formats of dates, none if all are RFC 3339; None for other texts, or if the records prove no format."""
     if _fits(column, "date"):
         return ()
     possible = possible_formats(column.texts)
@@ -126,8 +128,9 @@ def _date_formats(column: ColumnSample, first: FirstRecords) -> Sequence[str] | 
 
 
 def _is_list(column: ColumnSample) -> bool:
+    """Return whether most texts have separators. Those between opening hours do not count."""
     texts = [cell for cell in column.cells if isinstance(cell, str)]
-    return 2 * sum(SEPARATOR in text for text in texts) > len(texts)
+    return 2 * sum(SEPARATOR in text and not _TIME.search(text) for text in texts) > len(texts)
 
 
 def _is_array(column: ColumnSample, first: FirstRecords) -> bool:

@@ -1,5 +1,6 @@
 """Attributes: columns that a mapping declares, read as their kinds."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,56 @@ def test_a_value_of_another_kind_is_an_error_or_null_with_a_warning_of_the_same_
     accepted = loaded(tmp_path, f'{{ from = "C", kind = "{kind}", invalid = "null" }}', "C", value, "")
     warnings = [warning.code for warning in accepted.report.warnings if warning.field == "attributes.x"]
     assert (served(accepted), warnings) == ([None, None], [code])
+
+
+@pytest.mark.parametrize("others", [(), ("x",)])
+def test_a_point_is_an_error_where_decimal_commas_are_declared(tmp_path: Path, others: Sequence[str]) -> None:
+    declared = '{ from = "C", kind = "number", decimal = "," }'
+    found = loaded(tmp_path, declared, "C", "7.5", "8", *others)
+    assert [(error.code, error.record) for error in found.report.errors][:1] == [("type", 1)]
+
+
+def unused(folder: Path, mapping: str) -> list[tuple[str, str | None]]:
+    """Load the files of a folder with a mapping; return the columns that have a warning, by file."""
+    (folder / "mapping.toml").write_text(mapping)
+    found = load(folder)
+    assert found.dataset is not None
+    return [(each.file, each.field) for each in found.report.warnings if each.code == "unused"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_columns_are_reported_as_unused_unless_fields_are_mapped(tmp_path: Path, ending: str) -> None:
+    store = {
+        "store_id": "1",
+        "company_id": "c",
+        "address_1": "a",
+        "city": "b",
+        "country": "DE",
+        "Hours": "8",
+        "Web": "w",
+    }
+    lines = ",".join(store) + "\n" + ",".join(store.values()) + "\n"
+    name = f"stores.{ending}"
+    (tmp_path / name).write_bytes(lines.encode() if ending == "csv" else orjson.dumps([store]))
+    (tmp_path / "companies.csv").write_text(COMPANIES)
+    assert unused(tmp_path, "") == [(name, "Hours"), (name, "Web")]
+    assert unused(tmp_path, '[stores.attributes]\nx = "Hours"') == [(name, "Web")]
+    assert unused(tmp_path, '[stores.attributes]\nx = "Hours"\n[stores.fields]\nname = "Web"') == []
+    assert unused(tmp_path, '[stores.attributes]\nx = "Hours"\n[stores.fields]\nname = "city"') == []
+    (tmp_path / "companies.csv").unlink()
+    derived = '[stores.attributes]\nx = "Hours"\n[companies]\nfrom = "stores"\n'
+    assert unused(tmp_path, f'{derived}[companies.attributes]\ny = "Web"') == unused(tmp_path, derived) == []
+
+
+def test_an_attribute_leaves_the_columns_of_fields_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "stores.csv").write_text("store_id,company_id,address_1,city,country,Name,Hours\n1,c,a,b,DE,Mitte,8\n")
+    (tmp_path / "companies.csv").write_text(COMPANIES)
+    assert unused(tmp_path, '[stores.attributes]\nx = "Hours"') == [("stores.csv", "Name")]
+
+
+def test_the_error_about_a_missing_column_of_an_attribute_without_a_source_says_how_to_name_one(tmp_path: Path) -> None:
+    (error,) = loaded(tmp_path, '{ kind = "list" }', "C", "a").report.errors
+    assert error.why.endswith("'attributes.x' (of attributes.x; name a column of the file with `from`)")
 
 
 def test_an_attribute_without_a_source_takes_the_column_of_its_name_in_an_export(tmp_path: Path) -> None:

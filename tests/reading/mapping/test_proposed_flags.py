@@ -98,7 +98,7 @@ def test_words_for_closed_win_over_a_name_with_other_values() -> None:
     file = records(Open="9-17|10-18", Status="geschlossen|offen")
     text = propose_mapping(file, "x.csv")
     assert '\nis_open = { from = "Status", values = { "geschlossen" = false, "offen" = true } }' in text
-    assert '# Not used: "Open".' in text
+    assert '\n# open = { from = "Open", invalid = "null" }\n' in text
     assert flag(records(Open="ja|nein", Status="geschlossen|offen")) == (
         '{ from = "Open", values = { "ja" = true, "nein" = false } }'
     )
@@ -158,7 +158,7 @@ def test_closing_dates_are_beside_a_column_of_flags() -> None:
         '\nis_open = { from = "Geöffnet", values = { "ja" = true, "nein" = false },'
         ' closing_date = "Schließungsdatum", date = "dd.mm.yyyy" }\n'
     ) in text
-    assert "Not used" not in text
+    assert "[stores.attributes]" not in text
     assert are_open(text, file) == [False, True, False]
 
 
@@ -166,7 +166,7 @@ def test_values_of_two_columns_are_not_mixed() -> None:
     file = records(is_open="yes|no", **{"Closed on": "2024-05-31|unclear"})
     text = propose_mapping(file, "x.csv")
     assert entries(text)["is_open"] == '"is_open"'
-    assert '# Not used: "Closed on".' in text
+    assert '\n# closed_on = { from = "Closed on", invalid = "null" }\n' in text
     assert flag(records(is_open="yes|no", Closed="no|yes")) == '"is_open"'
 
 

@@ -1,0 +1,151 @@
+"""Proposed attributes: comments with the columns that are left, each of which can be uncommented."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given, strategies as st
+
+from service.loading.dataset import load
+from service.model.attributes import MOST, NAME
+from service.model.records import STORES
+from service.reading.mapping.mapping_file import parse_mapping
+from service.reading.proposal.proposal import propose_mapping
+from tests.program import run_here
+from tests.reading.mapping.record_files import Records, nested
+from tests.reading.mapping.test_proposal import RECORD, SAMPLES, entries, of_columns
+
+_PROPOSED = re.compile(r"^# (?=[a-z0-9_]+ = \{ from = )", re.MULTILINE)
+
+
+def uncommented(text: str) -> str:
+    """Return a proposal with all attributes that it has in comments."""
+    before, heading, lines = text.partition("[stores.attributes]\n")
+    return before + heading + _PROPOSED.sub("", lines)
+
+
+def names(columns: Sequence[str]) -> list[str]:
+    """Return the names of the attributes that are proposed for some columns."""
+    file = Records([*RECORD, *columns], [{**RECORD, **dict.fromkeys(columns, "Text")}])
+    mapping = parse_mapping(uncommented(propose_mapping(file, "x.csv")).encode())
+    return [each.name for each in mapping.stores.attributes]
+
+
+@pytest.mark.parametrize(
+    ("cells", "keys"),
+    [
+        ("Mo-Sa 8-20|24/7", ""),
+        ("true|false", 'kind = "flag", '),
+        ("1|0|1", 'kind = "flag", '),
+        ("1|1|1", 'kind = "number", '),
+        ("Ja|nein", 'kind = "flag", values = { "Ja" = true, "nein" = false }, '),
+        ("x||", 'kind = "flag", values = { "x" = true }, '),
+        ("nein|nein", ""),
+        ("7.5|-12|0", 'kind = "number", '),
+        ("7,5|12", 'kind = "number", decimal = ",", '),
+        ("1,200|3,400", ""),
+        ("007|012", ""),
+        ("+49123|+49456", ""),
+        ("2019-02-01|2020-01-01T10:00:00Z", 'kind = "date", '),
+        ("31.05.2024|01.06.2024", 'kind = "date", date = "dd.mm.yyyy", '),
+        ("05.06.2024|01.06.2024", ""),
+        ("31.05.2024|2020-01-01", 'kind = "date", date = ["dd.mm.yyyy", "rfc3339"], '),
+        ("https://a.example|HTTP://b.example/x?a;b", 'kind = "url", '),
+        ("https://a.example|www.b.example", ""),
+        ("wifi;parking|a; b|wifi", 'kind = "list", '),
+        ("wifi;parking|a|wifi", ""),
+        ("Mo-Fr 08:00-18:00; Sa 09:00-12:00|Mo 08:00-09:00; Tu off", ""),
+    ],
+)
+def test_the_kind_is_that_of_the_first_records(cells: str, keys: str) -> None:
+    assert entries(of_columns(zzz=cells))["zzz"] == f'{{ from = "zzz", {keys}invalid = "null" }}'
+
+
+def test_another_column_proves_the_format_of_dates() -> None:
+    text = of_columns(zzz="05.06.2024|01.06.2024", yyy="31.05.2024|01.06.2024")
+    assert 'date = "dd.mm.yyyy"' in entries(text)["zzz"]
+
+
+def test_numbers_are_read_with_the_decimal_commas_of_coordinates() -> None:
+    text = of_columns(latitude="43,7|43,8", longitude="-79,4|-79,5", zzz="7,5|8", yyy="7.5|8")
+    assert entries(text)["zzz"] == '{ from = "zzz", kind = "number", invalid = "null" }'
+    assert entries(text)["yyy"] == '{ from = "yyy", invalid = "null" }'
+
+
+def test_arrays_and_values_of_json_have_their_kinds() -> None:
+    records = [{**RECORD, "zzz": ["a", 5], "more": {"size": 7.5, "yes": True}, "parts": [{"k": "v"}], "mixed": [True]}]
+    found = entries(propose_mapping(nested(records), "x.json"))
+    assert found["zzz"] == '{ from = "zzz", kind = "list", invalid = "null" }'
+    assert found["more_size"] == '{ from = "more.size", kind = "number", invalid = "null" }'
+    assert found["more_yes"] == '{ from = "more.yes", kind = "flag", invalid = "null" }'
+    assert found["parts_0_k"] == '{ from = "parts.0.k", invalid = "null" }'
+    assert found["mixed"] == '{ from = "mixed.0", kind = "flag", invalid = "null" }'
+
+
+def test_names_are_ascii_and_those_of_no_field() -> None:
+    assert names(["Öffnungszeiten", "Größe (m²)", "24h", "東京", "大阪", "CITY", "Café", "cafe", "Distance"]) == [
+        "offnungszeiten", "grosse_m2", "column_24h", "column", "column_2", "city_2", "cafe", "cafe_2", "distance_2",
+    ]  # fmt: skip
+    assert names(["attributes.zzz"]) == ["zzz"]
+
+
+@given(st.lists(st.text(max_size=70), max_size=40, unique=True))
+def test_any_columns_get_names_that_are_valid_and_distinct(columns: list[str]) -> None:
+    found = names(columns)
+    assert len(found) == len(set(found)) <= MOST
+    assert all(NAME.fullmatch(name) for name in found)
+    assert {field.name for field in STORES.fields}.isdisjoint(found)
+
+
+def test_columns_beyond_the_most_attributes_are_listed() -> None:
+    columns = [f"zzz{number}" for number in range(MOST + 2)]
+    file = Records([*RECORD, *columns], [{**RECORD, **dict.fromkeys(columns, "y z")}])
+    text = propose_mapping(file, "x.csv")
+    assert len(_PROPOSED.findall(text)) == MOST
+    assert text.endswith(f'\n\n# Not used: "zzz{MOST}", "zzz{MOST + 1}".\n')
+    assert len(parse_mapping(uncommented(text).encode()).stores.attributes) == MOST
+
+
+def test_nothing_is_proposed_if_no_column_is_left() -> None:
+    assert "attributes" not in of_columns(city="Ada")
+
+
+def test_all_lines_can_be_uncommented_and_give_values_without_warnings(tmp_path: Path) -> None:
+    (tmp_path / "stores.csv").write_text(
+        "store_id;company_id;address_1;city;country;aaa;bbb;ccc;ddd;eee\n"
+        's1;c;a;b;CA;text one;ja;7,5;31.05.2024;"a;b"\n'
+        's2;c;a;b;CA;text two;nein;8;01.06.2024;"c;d"\n'
+        "s3;c;a;b;CA;;;;;\n",
+        "utf-8",
+    )
+    text = run_here("mapping", tmp_path).stdout
+    (tmp_path / "mapping.toml").write_text(uncommented(text), "utf-8")
+    found = load(tmp_path)
+    assert (found.report.errors, found.report.warnings) == ([], [])
+    assert found.dataset is not None
+    stores = found.dataset.stores
+    assert [orjson.loads(stores.row(row))["attributes"] for row in range(len(stores))] == [
+        {"aaa": "text one", "bbb": True, "ccc": 7.5, "ddd": "2024-05-31", "eee": ["a", "b"]},
+        {"aaa": "text two", "bbb": False, "ccc": 8, "ddd": "2024-06-01", "eee": ["c", "d"]},
+        dict.fromkeys(("aaa", "bbb", "ccc", "ddd", "eee")),
+    ]
+    for name in ("aaa", "bbb", "ccc", "ddd", "eee"):
+        one = re.sub(rf"^# (?={name} = )", "", text, flags=re.MULTILINE)
+        assert [each.name for each in parse_mapping(one.encode()).stores.attributes] == [name]
+
+
+@pytest.mark.parametrize(
+    "sample", ["openstreetmap.geojson", "all_the_places.geojson", "google_business_profile.csv", "overture.json"]
+)
+def test_the_columns_that_a_preset_leaves_are_proposed_too(sample: str, tmp_path: Path) -> None:
+    proposal = run_here("mapping", SAMPLES / sample)
+    mapping = tmp_path / "mapping.toml"
+    mapping.write_text(uncommented(proposal.stdout), "utf-8")
+    declared = parse_mapping(mapping.read_bytes()).stores.attributes
+    assert declared
+    before = run_here("check", SAMPLES / sample, "--mapping", re.findall('preset = "(.*)"', proposal.stdout)[0])
+    after = run_here("check", SAMPLES / sample, "--mapping", mapping)
+    assert before.returncode == after.returncode
+    assert "attributes" in after.stdout
