@@ -11,6 +11,7 @@ import pytest
 from service.loading.dataset import Loaded, load
 from service.read_options import ReadOptions
 from tests.program import run_here
+from tests.workbooks import xlsx
 from tests.zip_archives import zipped
 
 NAMES = ["store_id", "company_id", "address_1", "city", "country", "name"]
@@ -100,6 +101,18 @@ def test_columns_are_proposed_for_a_file_without_a_header(tmp_path: Path, title:
     whole = tmp_path / "whole.csv"
     whole.write_text(written([NAMES, *RECORDS]), "utf-8")
     assert version(mapped(file, named)) == version(load(whole))
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("header", [[NAMES], []], ids=["header", "none"])
+def test_the_keys_of_a_sheet_are_proposed(tmp_path: Path, header: list[list[str]]) -> None:
+    file = tmp_path / "shops.xlsx"
+    file.write_bytes(xlsx({"S": [["Our stores"], [], *header, *([f"{row[0]} ", *row[1:]] for row in RECORDS)]}))
+    columns = [] if header else [f"columns = {json.dumps([f'column_{number}' for number in range(1, 7)])}"]
+    mapping = proposal(file)
+    assert keys(mapping) == ["skip_lines = 1", *columns, "trim = true"]
+    if header:
+        assert mapped(file, mapping).report.totals.stores == len(RECORDS)
 
 
 def test_a_header_of_unknown_names_is_neither_a_title_nor_data(tmp_path: Path) -> None:
