@@ -128,6 +128,14 @@ def test_c1_characters_of_a_declared_encoding_are_repaired(tmp_path: Path) -> No
     assert one["name"] == "Joe’s"  # noqa: RUF001 - a real apostrophe
 
 
+def test_columns_of_json_that_are_not_used_are_trimmed_too(tmp_path: Path) -> None:
+    record = dict(zip(NAMES, ROW.split(","), strict=True)) | {"Status": " closed "}
+    found = loaded(tmp_path, json.dumps([record]), "trim = true", "stores.json")
+    assert [(each.code, each.value) for each in found.report.warnings if each.code == "closed"] == [
+        ("closed", "closed")
+    ]
+
+
 def test_bytes_that_mean_nothing_stay_errors(tmp_path: Path) -> None:
     text = f"{HEADER},name\n{ROW},\x81\n"
     assert errors(loaded(tmp_path, text, 'repair = "windows-1252"')) == [("text", 2)]

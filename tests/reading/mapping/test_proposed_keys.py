@@ -168,3 +168,19 @@ def test_files_that_are_not_alike_are_not_proposed(tmp_path: Path) -> None:
     ended = run_here("mapping", tmp_path)
     assert ended.returncode == 1
     assert "stores: the file is missing" in ended.stderr
+
+
+@pytest.mark.parametrize("content", ["store_id,city,city\ns1,a,b\n", "store_id,city,country,address\ns1,a\ns2,a,b,c\n"])
+def test_what_no_key_helps_is_left_as_it_is(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "shops.csv"
+    file.write_text(content)
+    ended = run_here("mapping", file)
+    assert ended.stderr == (
+        "Error: shops.csv:1: duplicate columns: 'city': rename them\n" if "city,city" in content else ""
+    )
+    assert keys(ended.stdout) == []
+
+
+def test_a_data_set_that_cannot_be_read_is_the_error_as_before(tmp_path: Path) -> None:
+    ended = run_here("mapping", tmp_path / "gone")
+    assert (ended.returncode, "the folder cannot be read: No such file or directory" in ended.stderr) == (1, True)
