@@ -31,7 +31,7 @@ def _duration(duration: timedelta) -> str:
 
 
 def _instant(instant: datetime) -> str:
-    """Return a date with a time; at midnight a date, which a number of days cannot be told from."""
+    """Return a date with a time; at midnight a date, as a whole number of days may be either."""
     return instant.date().isoformat() if instant.time() == time() else instant.isoformat()
 
 
