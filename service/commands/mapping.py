@@ -43,7 +43,7 @@ def mapping(data: Path, **values: Any) -> None:
     encoding = settings.encoding if file.format.is_csv else ""
     try:
         open_file = opener(file, recognizes, encoding)
-        options = find_table_options(open_file, is_csv=file.format.is_csv)
+        options = find_table_options(open_file, file.format)
         patterns = found.mapping.files.get(STORES.name)
         declared = {"files": array(patterns)} if patterns else {}
         declared |= {"encoding": quoted(encoding)} if encoding else {}

@@ -241,6 +241,8 @@ def test_a_manifest_lists_each_file(tmp_path: Path) -> None:
     assert (missing.file, missing.why) == ("stores-3.json", "manifest.json does not list the file")
     gone = refusal(loaded(listed | {"stores-4.csv": listed["stores-1.csv"]}))
     assert gone.file == "stores-4.csv"
+    files["mapping.toml"] = b'[stores]\nfiles = ["shops-*"]'
+    assert refusal(loaded(listed)).file == "stores"
 
 
 @pytest.mark.parametrize("place", ["data/mapping.toml", "mapping.toml"])

@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given, strategies as st
 
+from service.data_set import Rejected
+from service.loading.acceptance import accept
 from service.reading.batches.batch import BATCH_SIZE
 from service.reading.formats.csv.csv_reader import open_csv
+from service.safeguards import InvalidRecords
 from tests.loading.data_files import load_stores, rows
 
 HEADER = "store_id,company_id,address_1,city,country\n"
@@ -61,6 +65,9 @@ def test_a_malformed_record_is_reported_with_its_line_and_what_to_do(tmp_path: P
 
     assert len(rows(loaded)) == 2
     assert (loaded.report.totals.skipped, loaded.report.totals.stores) == (2, 2)
+    assert accept(loaded, InvalidRecords.SKIP) is loaded.dataset
+    with pytest.raises(Rejected, match=r"stores\.csv:4: .*\(and 1 more\)"):
+        accept(loaded, InvalidRecords.REFUSE)
     found = [(each.code, each.line, each.record) for each in loaded.report.errors]
     assert found == [("cells", 4, 2), ("cells", 5, 3)]
     assert str(loaded.report.errors[0]) == (

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from service.loading.dataset import load
 from service.read_options import ReadOptions
@@ -88,6 +88,7 @@ DATES = st.dates(date(1900, 3, 1))
 INSTANTS = st.datetimes(datetime(1900, 3, 1)).map(lambda instant: instant.replace(microsecond=0))  # noqa: DTZ001
 
 
+@example(row=[datetime(2000, 1, 1)], write=ods)  # noqa: DTZ001
 @given(row=st.lists(TEXTS | NUMBERS | st.booleans() | DATES | INSTANTS, max_size=5), write=st.sampled_from(WRITERS))
 def test_what_is_written_is_read_as_promised(row: list[Value], write: Callable[[Written], bytes]) -> None:
     (found,) = sheet_rows(write({"S": [["first", *row, "last"]]}))

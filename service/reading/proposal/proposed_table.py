@@ -10,6 +10,7 @@ import msgspec
 from service.reading.batches.batch import BATCH_SIZE
 from service.reading.batches.diagnostics import FileError
 from service.reading.batches.record_file import RecordFile
+from service.reading.formats.file_format import WORKBOOK, FileFormat
 from service.reading.formats.table.missing_header import MissingHeader
 from service.reading.formats.table.rows import Row
 from service.reading.formats.table.table_options import NO_OPTIONS, TableOptions
@@ -25,9 +26,11 @@ _REPAIR: Final = "windows-1252"  # what nearly all files with C1 characters were
 _UNUSABLE: Final = BATCH_SIZE + 1  # more than the records of a file that can be opened
 
 
-def find_table_options(open_file: Open, *, is_csv: bool) -> TableOptions:
+def find_table_options(open_file: Open, form: FileFormat) -> TableOptions:
     """Return the options with which a file is read best, of those that its first records show the need for."""
-    found = _find_layout(open_file) if is_csv else NO_OPTIONS
+    found = _find_header(open_file, NO_OPTIONS) if form.is_csv or form is WORKBOOK else NO_OPTIONS
+    if form.is_csv:
+        found = _without_quotes(open_file, found)
     return msgspec.structs.replace(found, cleaning=_find_cleaning(open_file, found))
 
 
@@ -45,8 +48,8 @@ def options_as_toml(options: TableOptions) -> Iterator[tuple[str, str]]:
         yield "trim", "true"
 
 
-def _find_layout(open_file: Open) -> TableOptions:
-    found = _find_header(open_file, NO_OPTIONS)
+def _without_quotes(open_file: Open, found: TableOptions) -> TableOptions:
+    """Return the options with which quotes are ordinary characters if more records can be read with them than found."""
     unreadable = _count_unreadable(open_file, found)
     if unreadable:
         ordinary = _find_header(open_file, TableOptions(quotes=False))

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from service.loading.dataset import Loaded, load
+from service.reading.batches.batch import BATCH_SIZE
 from service.reading.formats.csv.csv_reader import open_csv
 from service.reading.formats.table.table_options import TableOptions
 from service.reading.text.cleaning import Cleaning
 from tests.loading.data_files import refusal
+from tests.workbooks import Value, ods, xlsx
 
 NAMES = ("store_id", "company_id", "address_1", "city", "country")
 COLUMNS = f"columns = {json.dumps(NAMES)}"
@@ -126,6 +128,14 @@ def test_c1_characters_of_a_declared_encoding_are_repaired(tmp_path: Path) -> No
     assert one["name"] == "Joe’s"  # noqa: RUF001 - a real apostrophe
 
 
+def test_columns_of_json_that_are_not_used_are_trimmed_too(tmp_path: Path) -> None:
+    record = dict(zip(NAMES, ROW.split(","), strict=True)) | {"Status": " closed "}
+    found = loaded(tmp_path, json.dumps([record]), "trim = true", "stores.json")
+    assert [(each.code, each.value) for each in found.report.warnings if each.code == "closed"] == [
+        ("closed", "closed")
+    ]
+
+
 def test_bytes_that_mean_nothing_stay_errors(tmp_path: Path) -> None:
     text = f"{HEADER},name\n{ROW},\x81\n"
     assert errors(loaded(tmp_path, text, 'repair = "windows-1252"')) == [("text", 2)]
@@ -217,3 +227,30 @@ def test_options_read_what_a_naive_reader_reads(records: Sequence[Sequence[str]]
         if number > skipped
     ]
     assert found == [(number, row) for number, row in naive if any(row.values())]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", ["stores.xlsx", "stores.ods"])
+@pytest.mark.parametrize("above", [2, BATCH_SIZE, BATCH_SIZE + 3])
+def test_the_keys_are_those_of_a_sheet_too(tmp_path: Path, name: str, above: int) -> None:
+    write = xlsx if name.endswith(".xlsx") else ods
+    records: list[list[Value]] = [
+        [" s1 ", "c1", "1 Elm\x96St", "Ada", "CA"],
+        [],
+        ["s2", "c1"],
+        ["s3", "c1", "a", " ", "CA"],
+    ]
+    keys = f'skip_lines = {above}\ntrim = true\nrepair = "windows-1252"'
+    titles: list[list[Value]] = [["Stores", f"{row}"] for row in range(above)]
+    for header, columns in (([list(NAMES)], ""), ([], COLUMNS)):
+        content = write({"S": [*titles, *header, *records]})
+        found = loaded(tmp_path, content, f"{keys}\n{columns}", name)
+        assert [(each["store_id"], each["address_1"]) for each in stores(found)] == [("s1", "1 Elm–St")]  # noqa: RUF001
+        first = above + 1 + len(header)
+        assert {line for _, line in errors(found)} == {first + 2, first + 3}
+
+
+@pytest.mark.process
+def test_more_rows_than_a_sheet_has_cannot_be_skipped(tmp_path: Path) -> None:
+    found = loaded(tmp_path, xlsx({"S": [["a"], ["b"]]}), "skip_lines = 2", "stores.xlsx")
+    assert refusal(found).why == "the mapping skips 2 rows, but the sheet has only 2"

@@ -30,12 +30,17 @@ def _duration(duration: timedelta) -> str:
     return f"{hours:02}{str(rest)[1:]}"
 
 
+def _instant(instant: datetime) -> str:
+    """Return a date with a time; at midnight a date, as a whole number of days may be either."""
+    return instant.date().isoformat() if instant.time() == time() else instant.isoformat()
+
+
 _TEXTS: Final[Mapping[type, Callable[..., str]]] = {
     float: _number,
     int: str,
     bool: lambda flag: "true" if flag else "false",
     date: date.isoformat,
-    datetime: datetime.isoformat,
+    datetime: _instant,
     time: time.isoformat,
     timedelta: _duration,
 }

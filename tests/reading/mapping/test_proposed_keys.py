@@ -11,6 +11,7 @@ import pytest
 from service.loading.dataset import Loaded, load
 from service.read_options import ReadOptions
 from tests.program import run_here
+from tests.workbooks import xlsx
 from tests.zip_archives import zipped
 
 NAMES = ["store_id", "company_id", "address_1", "city", "country", "name"]
@@ -102,6 +103,18 @@ def test_columns_are_proposed_for_a_file_without_a_header(tmp_path: Path, title:
     assert version(mapped(file, named)) == version(load(whole))
 
 
+@pytest.mark.process
+@pytest.mark.parametrize("header", [[NAMES], []], ids=["header", "none"])
+def test_the_keys_of_a_sheet_are_proposed(tmp_path: Path, header: list[list[str]]) -> None:
+    file = tmp_path / "shops.xlsx"
+    file.write_bytes(xlsx({"S": [["Our stores"], [], *header, *([f"{row[0]} ", *row[1:]] for row in RECORDS)]}))
+    columns = [] if header else [f"columns = {json.dumps([f'column_{number}' for number in range(1, 7)])}"]
+    mapping = proposal(file)
+    assert keys(mapping) == ["skip_lines = 1", *columns, "trim = true"]
+    if header:
+        assert mapped(file, mapping).report.totals.stores == len(RECORDS)
+
+
 def test_a_header_of_unknown_names_is_neither_a_title_nor_data(tmp_path: Path) -> None:
     file = tmp_path / "shops.csv"
     file.write_text(
@@ -155,3 +168,19 @@ def test_files_that_are_not_alike_are_not_proposed(tmp_path: Path) -> None:
     ended = run_here("mapping", tmp_path)
     assert ended.returncode == 1
     assert "stores: the file is missing" in ended.stderr
+
+
+@pytest.mark.parametrize("content", ["store_id,city,city\ns1,a,b\n", "store_id,city,country,address\ns1,a\ns2,a,b,c\n"])
+def test_what_no_key_helps_is_left_as_it_is(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "shops.csv"
+    file.write_text(content)
+    ended = run_here("mapping", file)
+    assert ended.stderr == (
+        "Error: shops.csv:1: duplicate columns: 'city': rename them\n" if "city,city" in content else ""
+    )
+    assert keys(ended.stdout) == []
+
+
+def test_a_data_set_that_cannot_be_read_is_the_error_as_before(tmp_path: Path) -> None:
+    ended = run_here("mapping", tmp_path / "gone")
+    assert (ended.returncode, "the folder cannot be read: No such file or directory" in ended.stderr) == (1, True)
