@@ -17,6 +17,7 @@ from service.model.records import ATTRIBUTES, DISTANCE, Field, Resource
 
 _LINE_END: Final = "\r\n"
 _NULL: Final = b"null"
+_QUOTED: Final = frozenset('"\r\n')  # besides commas
 _FLAGS: Final = {True: "true", False: "false"}
 
 # Decodes a list of records to the values of each member.
@@ -44,9 +45,10 @@ def decoded_lines(
     encoded = b"".join((b"[", *table.json(rows), b"]"))
     columns = decoder(resource)(encoded)
     cells = [_distance_cells(metres) if name == DISTANCE else _cells(resource, name, columns[name]) for name in names]
-    if b"\\" in encoded or len(names) == 1:
+    separators = "".join(resource.field(name).separator for name in names if name != DISTANCE)
+    if b"\\" in encoded or len(names) == 1 or _QUOTED.intersection(separators):
         return _written(zip(*cells, strict=True)).encode()
-    # Without an escape in the JSON no text has a quote or a line break: only commas need quotes.
+    # Without an escape in the JSON no text has a quote or a line break, and no separator has: only commas need quotes.
     lines = map(",".join, zip(*map(_quoted, cells), strict=True))
     return _LINE_END.join([*lines, ""]).encode()
 

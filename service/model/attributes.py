@@ -67,7 +67,7 @@ class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     filter     whether records can be filtered, counted and sorted by it
     """
 
-    name: str
+    name: Annotated[str, Meta(pattern=rf"^{NAME.pattern}\Z")]  # held where a baked file is decoded
     kind: AttributeKind
     separator: str = SEPARATOR
     search: bool = False

@@ -106,6 +106,11 @@ def test_an_array_of_a_wrong_type_is_refused(crafted: Crafted, content: BakedCon
         ({"totals": "{}"}, "the metadata is invalid: "),
         ({"generated_at": "yesterday"}, "the metadata is invalid: "),
         ({"as_of": "yesterday"}, "the metadata is invalid: "),
+        ({"attributes": "[]"}, "the metadata is invalid: "),
+        ({"attributes": '{"stores":[{"name":"x y","kind":"text"}]}'}, "the metadata is invalid: "),
+        ({"attributes": '{"stores":[{"name":"x\\n","kind":"text"}]}'}, "the metadata is invalid: "),
+        ({"attributes": '{"stores":[{"name":"x","kind":"object"}]}'}, "the metadata is invalid: "),
+        ({"attributes": '{"stores":[{"name":"x","kind":"text"},{"name":"x","kind":"text"}]}'}, "the "),
     ],
 )
 def test_invalid_metadata_is_refused(crafted: Crafted, texts: dict[str, str | None], why: str) -> None:

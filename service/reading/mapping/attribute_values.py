@@ -19,10 +19,10 @@ _Parsed: TypeAlias = str | bool | tuple[str, ...] | Issue | None
 _Parse: TypeAlias = Callable[[str], _Parsed]
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_URL: Final = re.compile(r"https?://[^\s\\/?#@]+(?:[/?#][^\s\\]*)?", re.IGNORECASE)
+_URL: Final = re.compile(r"https?://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\\]*)?", re.IGNORECASE)
 # Lines that are their own values.
 _NUMBERS: Final = re.compile(r"(?:(?:-?(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,15})?)?\n)*")
-_URLS: Final = re.compile(r"(?:(?:https?://[^\s\\/?#@]+(?:[/?#][^\s\\]*)?)?\n)*")
+_URLS: Final = re.compile(r"(?:(?:https?://[^\s\\/?#@:][^\s\\/?#@]*(?:[/?#][^\s\\]*)?)?\n)*")
 _MOST_BYTES: Final = 4  # of a character
 _DATE_LENGTH: Final = len("2000-01-01")
 
@@ -99,7 +99,7 @@ class AttributeReader:
         value = self._parsed(cell)
         issue = value if isinstance(value, Issue) else self._check(value)
         if issue is not None:
-            return self._wrong(cell.text if isinstance(cell, WrongType) else str(cell), issue)
+            return self._wrong(_as_written(cell), issue)
         return None if isinstance(value, Issue) else value
 
     def _parsed(self, cell: Cell) -> _Parsed:
@@ -161,6 +161,11 @@ def concatenated(columns: Sequence[Cells]) -> Cells:
 def _concatenated(cells: Sequence[Cell]) -> Cell:
     wrong = next((cell for cell in cells if cell is not None and not isinstance(cell, tuple)), None)
     return wrong or tuple(text for cell in cells if isinstance(cell, tuple) for text in cell) or None
+
+
+def _as_written(cell: Cell) -> str:
+    """Return a cell as its file has it: a flag as JSON."""
+    return cell.text if isinstance(cell, WrongType) else str(cell).lower() if isinstance(cell, bool) else str(cell)
 
 
 def _or_wrong(value: _Parsed, kind: str) -> _Parsed:

@@ -20,7 +20,7 @@ _POINT: Final = Issue("type", "expected a number with a decimal comma, as the ma
 
 def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, texts: bool) -> list[Conversion]:
     """Return the conversions of a field, in order; `texts` if all cells of the file are texts."""
-    found: list[Conversion] = [] if entry.split is None else [_by_part(entry.split)]
+    found: list[Conversion] = [] if entry.split is None else [by_part(entry.split)]
     if entry.attribute is not None:
         return [*found, *_of_attribute(entry, entry.attribute, mapping)]
     if entry.values or entry.other is not None:
@@ -54,7 +54,8 @@ def has_value(cell: Cell) -> bool:
     return cell is not None and not (isinstance(cell, str) and (not cell or cell.isspace()))
 
 
-def _by_part(split: SplitPart) -> Conversion:
+def by_part(split: SplitPart) -> Conversion:
+    """Return what takes a part of each text."""
     return lambda cells: [split.of(cell) if isinstance(cell, str) else cell for cell in cells]
 
 

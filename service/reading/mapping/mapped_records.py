@@ -15,7 +15,7 @@ from service.reading.fields.by_name import describe_renamed
 from service.reading.mapping.attribute_values import AttributeReader, concatenated
 from service.reading.mapping.closing_dates import ClosingDates
 from service.reading.mapping.column_names import resolve_columns
-from service.reading.mapping.conversions import conversions, has_value, without
+from service.reading.mapping.conversions import Conversion, by_part, conversions, has_value, without
 from service.reading.mapping.declaration import FieldMapping, JoinedColumns, ResourceMapping
 from service.reading.mapping.watched_columns import watched_columns
 from service.reading.values.closed_cells import has_flags
@@ -88,11 +88,13 @@ class _FieldMapper:
     ) -> None:
         self.name, self._sources = field.name, entry.sources
         self.closing_date = ClosingDates(entry.closing_date, entry, mapping, as_of) if entry.closing_date else None
-        self._lists: AttributeReader | None = None
+        self._read_list: Conversion | None = None
         if entry.attribute is not None and field.is_list:
             values, other = entry.values, entry.other
-            self._lists = AttributeReader(entry.attribute, no_value=mapping.no_value, values=values, other=other)
-            entry = msgspec.structs.replace(entry, values={}, other=None)
+            read = AttributeReader(entry.attribute, no_value=mapping.no_value, values=values, other=other).column
+            part = None if entry.split is None else by_part(entry.split)
+            self._read_list = read if part is None else lambda cells: read(part(cells))
+            entry = msgspec.structs.replace(entry, split=None, values={}, other=None)
         self._conversions = conversions(field, entry, mapping, texts=texts)
 
     @property
@@ -113,9 +115,9 @@ class _FieldMapper:
         return self.closing_date.close(cells, columns[self.closing_date.column]) if self.closing_date else cells
 
     def _join(self, source: JoinedColumns, columns: _Columns) -> Cells:
-        if self._lists is None:
+        if self._read_list is None:
             return _join(source, columns)
-        return concatenated([self._lists.column(columns[name]) for name in source.columns])
+        return concatenated([self._read_list(columns[name]) for name in source.columns])
 
 
 def _join(source: JoinedColumns, columns: _Columns) -> Cells:

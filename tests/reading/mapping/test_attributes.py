@@ -1,6 +1,8 @@
 """Attributes: columns that a mapping declares, read as their kinds."""
 
+import csv
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +79,8 @@ def test_a_value_is_served_in_the_form_of_its_kind(tmp_path: Path, declared: str
         ("url", "ftp://a.example", "type"),
         ("url", "https://user@a.example", "type"),
         ("url", "https://a b", "type"),
+        ("url", "http://:80", "type"),
+        ("url", "https:///a", "type"),
         ("date", "2019-02-30", "date"),
         ("text", "a\x01b", "text"),
         ("text", "x" * 1025, "length"),
@@ -207,3 +211,28 @@ def test_an_export_can_be_loaded_again(tmp_path: Path, ending: str) -> None:
     (again / "mapping.toml").write_text('[stores.attributes]\nx = { kind = "list" }\n')
     second = load(again)
     assert (second.report.errors, second.dataset and second.dataset.version) == ([], first.version)
+
+
+def test_each_cell_of_a_list_is_split_into_its_parts_first(tmp_path: Path) -> None:
+    declared = '{ from = "C", kind = "list", split = ":", part = 2 }'
+    assert served(loaded(tmp_path, declared, "C", "has: wifi; parking", "none")) == [["wifi", "parking"], None]
+
+
+@pytest.mark.parametrize("separator", ['"', "\n", "\r", "|"])
+def test_lists_in_csv_are_quoted_where_their_separator_needs_it(tmp_path: Path, separator: str) -> None:
+    declared = f'{{ from = "C", kind = "list", separator = {orjson.dumps(separator).decode()} }}'
+    found = loaded(tmp_path, declared, "C", separator.join(["a", "b"]).replace('"', '""'), "c")
+    assert found.dataset is not None
+    table, query = found.dataset.stores, Query(fields=("attributes.x", "store_id"))
+    text = b"".join(WRITERS["csv"](found.dataset.schema.stores, table, query, ordered(table, query))).decode()
+    cells = [row["attributes.x"] for row in csv.DictReader(StringIO(text, newline=""))]
+    assert cells == [separator.join(["a", "b"]), "c"]
+
+
+def test_a_flag_of_json_is_shown_as_written_in_an_error(tmp_path: Path) -> None:
+    (tmp_path / "stores.json").write_text(
+        '[{"store_id":"1","company_id":"c","address_1":"a","city":"B","country":"DE","C":true}]', "utf-8"
+    )
+    (tmp_path / "companies.csv").write_text(COMPANIES, "utf-8")
+    (tmp_path / "mapping.toml").write_text('[stores.attributes]\nx = { from = "C", kind = "number" }\n', "utf-8")
+    assert [error.value for error in load(tmp_path).report.errors] == ["true"]
