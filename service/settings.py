@@ -103,9 +103,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         PositiveCount | None,
         Help("Limits", "N", "Accept N connections per process; reject others with 503.", _MAX_CONNECTIONS),
     ] = None
-    encoded_cache: Annotated[
-        Mebibytes, Help("Limits", "MIB", "Cache this many MiB of compressed responses per process; 0 disables it.")
-    ] = 32
+    response_cache: Annotated[
+        Mebibytes, Help("Limits", "MIB", "Cache this many MiB of responses per process; 0 disables it.")
+    ] = 64
     rate_store: Annotated[Text, Help("Limits", "URL", "Share request rate limits across processes in this Redis.")] = ""
     rate_limit_fields: Annotated[
         bool, Help("Limits", "", "Send RateLimit headers with what is left of the key's request rate limit.")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -17,6 +17,9 @@ from service.snapshot.publication import Publication, Reload
 from service.snapshot.publisher import Publisher
 from service.snapshot.worker_slots import WorkerSlot, single_slot
 from service.snapshot.workspace import Workspace
+
+if TYPE_CHECKING:
+    from service.engine.bounded_cache import BoundedCache
 
 # Interval at which workers read the publication: with the time to map the file, all have swapped within 200 ms.
 _POLL_SECONDS: Final = 0.05
@@ -50,6 +53,7 @@ class SnapshotHolder:
     max_stale  seconds without a confirmation by the source after which the data counts as stale
     complete   returns whether all workers of the run have, or had, data at the same time; None in a single process
     draining   whether the process is about to end, and should get no more requests
+    caches     of what is made of the current snapshot alone: a swap empties them
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class SnapshotHolder:
         self.last_reload: Reload | None = None
         self.confirmed_at: datetime | None = None
         self.draining = False
+        self.caches: list[BoundedCache[Any, Any]] = []
         self.has_data = asyncio.Event()
         self.max_stale = max_stale
         self._complete = complete
@@ -107,8 +112,9 @@ class SnapshotHolder:
 
     async def swap(self, snapshot: Snapshot, publication: Publication) -> None:
         """Serve the snapshot of a publication from now on."""
-        retired = [self.current]
+        retired: list[object] = [self.current]
         self.current, self.schema = snapshot, snapshot.dataset.schema
+        retired += [cache.emptied() for cache in self.caches]
         self._record(publication)
         self.slot.set_generation(snapshot.generation)
         self.has_data.set()

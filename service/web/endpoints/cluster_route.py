@@ -13,9 +13,8 @@ from service.model.parameters import map_parameters_of
 from service.model.query import QueryParser
 from service.web.endpoints.resources import DATA_ERRORS, TAG, ServedData
 from service.web.formats.cluster_collection import GeoJsonClusters
-from service.web.pipeline.identity import Identified
-from service.web.pipeline.parsed_parameters import parser
-from service.web.pipeline.plan import Plan
+from service.web.pipeline.plan import Plan, Representation
+from service.web.pipeline.request_parameters import parser
 from service.web.pipeline.routes import Call, ResourceRoute
 from service.web.requests.request_fields import RequestFields
 
@@ -28,13 +27,15 @@ def cluster_route(data: ServedData) -> ResourceRoute:
     parse = parser(_PATH, lambda schema: QueryParser(schema.stores, of_map=True), GEO_JSON)
 
     def plan(call: Call) -> Plan:
-        parsed = parse(snapshots.schema, "", call.query, call.fields.is_strict)
+        asked = parse(snapshots.schema, call)
         dataset, common = data.for_call(call)
-        identified = parsed.identified(dataset.version)
-        clusters = GeoJsonClusters(dataset.stores, parsed.query)
-        if call.fields.is_conditional and not _is_named(identified, call.fields):
+        representation, clusters = (
+            asked.representation(dataset.version, common),
+            GeoJsonClusters(dataset.stores, asked.query),
+        )
+        if call.fields.is_conditional and not _is_named(representation, call.fields):
             _ = clusters.found  # an error comes before any condition (RFC 9110 section 13.2.1)
-        return Plan(identified, common, clusters, parsed.ignored)
+        return Plan(representation, clusters)
 
     def describe(schema: Schema) -> Operation:
         return Operation(
@@ -55,7 +56,7 @@ def cluster_route(data: ServedData) -> ResourceRoute:
     return ResourceRoute(path=_PATH, plan=plan, operation=describe(NO_ATTRIBUTES), describe=describe)
 
 
-def _is_named(identified: Identified, fields: RequestFields) -> bool:
+def _is_named(representation: Representation, fields: RequestFields) -> bool:
     """Return whether a condition has an entity tag of the answer, which only a client that got a 200 knows."""
     conditions = [tag for name in (hdrs.IF_NONE_MATCH, hdrs.IF_MATCH) for tag in fields.all.getall(name, ())]
-    return any(identified.tag(coding) in tag for coding in fields.codings for tag in conditions)
+    return any(own in tag for own in representation.tags(fields.codings) for tag in conditions)

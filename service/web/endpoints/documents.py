@@ -17,8 +17,8 @@ from service.web.endpoints.resources import ServedData
 from service.web.formats.document import Document
 from service.web.headers.header_lines import HeaderLines, header_lines
 from service.web.headers.links import HELP_PATH
-from service.web.pipeline.identity import Identified, Identity
-from service.web.pipeline.plan import CommonHeaders, Plan
+from service.web.pipeline.identity import Identity
+from service.web.pipeline.plan import CommonHeaders, Plan, Representation
 from service.web.pipeline.routes import AnswerRoute, Call, ResourceRoute, Route
 
 _OPENAPI: Final = "/openapi.json"
@@ -51,18 +51,18 @@ def _openapi_route(data: ServedData, openapi: Callable[[Schema], bytes]) -> Reso
     """Return the route of the OpenAPI document, which depends on the attributes of the served data."""
 
     @lru_cache(2)  # without attributes, and with those of the data that is served
-    def document(schema: Schema) -> tuple[Identified, Document]:
+    def document(schema: Schema) -> tuple[Identity, Document]:
         body = openapi(schema)
-        return _identified(_OPENAPI, body, JSON), Document(body)
+        return _identity(_OPENAPI, body, JSON), Document(body)
 
     document(NO_ATTRIBUTES)
 
     def plan(_: Call) -> Plan:
         current = data.snapshots.current
-        identified, body = document(data.snapshots.schema)
+        identity, body = document(data.snapshots.schema)
         version = {} if current is None else {VERSION_HEADER: current.dataset.version}
         headers = (*_POLICY, *header_lines(version))
-        return Plan(identified, CommonHeaders(headers=headers, vary=hdrs.ACCEPT_ENCODING), body, is_document=True)
+        return Plan(Representation(identity, CommonHeaders(headers=headers, vary=hdrs.ACCEPT_ENCODING)), body)
 
     return ResourceRoute(path=_OPENAPI, plan=plan)
 
@@ -87,9 +87,9 @@ def _file(path: str, body: bytes, media_type: str) -> ResourceRoute:
 def document_route(path: str, body: bytes, media_type: str, headers: HeaderLines, *, group: str = "") -> ResourceRoute:
     """Return the route of a document, which never changes while the service runs; it may be one of a group."""
     common = CommonHeaders(headers=headers, vary=hdrs.ACCEPT_ENCODING)
-    document = Plan(_identified(path, body, media_type), common, Document(body), is_document=True)
+    document = Plan(Representation(_identity(path, body, media_type), common), Document(body))
     return ResourceRoute(path=path, plan=lambda _: document, group=group)
 
 
-def _identified(path: str, body: bytes, media_type: str) -> Identified:
-    return Identified(Identity(path, "", sha256(body).hexdigest(), media_type))
+def _identity(path: str, body: bytes, media_type: str) -> Identity:
+    return Identity(path, "", sha256(body).hexdigest(), media_type)

@@ -34,8 +34,8 @@ from service.web.formats.json_page import JsonPage, JsonRecord
 from service.web.headers.conditional import http_date
 from service.web.headers.header_lines import header_lines
 from service.web.headers.vary import vary_of_data
-from service.web.pipeline.parsed_parameters import parser
 from service.web.pipeline.plan import CommonHeaders, Plan
+from service.web.pipeline.request_parameters import parser
 from service.web.pipeline.routes import Call, ResourceRoute
 
 TAG: Final = "directory"
@@ -92,12 +92,12 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
     parse = parser(path, lambda schema: QueryParser(schema.of(resource)))
 
     def plan(call: Call) -> Plan:
-        parsed = parse(snapshots.schema, "", call.query, call.fields.is_strict)
+        asked = parse(snapshots.schema, call)
         dataset, common = data.for_call(call, formats=has_places)
         if has_places and call.fields.prefers_geo_json:
-            page = GeoJsonPage(table(dataset), parsed)
-            return Plan(parsed.identified(dataset.version, GEO_JSON), common, page, parsed.ignored)
-        return Plan(parsed.identified(dataset.version), common, JsonPage(table(dataset), parsed), parsed.ignored)
+            representation = asked.representation(dataset.version, common, GEO_JSON)
+            return Plan(representation, GeoJsonPage(table(dataset), asked))
+        return Plan(asked.representation(dataset.version, common), JsonPage(table(dataset), asked))
 
     def describe(schema: Schema) -> Operation:
         described = schema.of(resource)
@@ -129,12 +129,12 @@ def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset
     parse = parser(path, lambda _: QueryParser())
 
     def plan(call: Call) -> Plan:
-        parsed = parse(NO_ATTRIBUTES, call.segment, call.query, call.fields.is_strict)
+        asked = parse(NO_ATTRIBUTES, call)
         dataset, common = data.for_call(call)
-        row = table(dataset).find(parsed.segment)
+        row = table(dataset).find(asked.segment)
         if row is None:
             raise NotFound(f"{noun.capitalize()} not found")
-        return Plan(parsed.identified(dataset.version), common, JsonRecord(row), parsed.ignored)
+        return Plan(asked.representation(dataset.version, common), JsonRecord(row))
 
     def describe(schema: Schema) -> Operation:
         return Operation(

@@ -16,8 +16,8 @@ from service.model.query import QueryParser
 from service.model.records import COMPANIES, STORES, Resource
 from service.web.endpoints.resources import DATA_ERRORS, TAG, ServedData
 from service.web.formats.whole_result import WholeResult
-from service.web.pipeline.parsed_parameters import parser
 from service.web.pipeline.plan import Plan
+from service.web.pipeline.request_parameters import parser
 from service.web.pipeline.routes import Call, ResourceRoute
 
 # The ending of the name of a file -> what it is, its media type, and what returns the type of its body.
@@ -40,13 +40,13 @@ def whole_result_routes(data: ServedData) -> tuple[ResourceRoute, ...]:
 def _route(data: ServedData, resource: Resource, table: Callable[[Dataset], Table], ending: str) -> ResourceRoute:
     file_name = f"{resource.name}.{ending}"
     path, (form, media_type, body), snapshots = f"/{file_name}", _FORMS[ending], data.snapshots
-    parse = parser(path, lambda schema: QueryParser(schema.of(resource), of_file=ending), media_type, is_cached=False)
+    parse = parser(path, lambda schema: QueryParser(schema.of(resource), of_file=ending), media_type)
 
     def plan(call: Call) -> Plan:
-        parsed = parse(snapshots.schema, "", call.query, call.fields.is_strict)
+        asked = parse(snapshots.schema, call)
         dataset, common = data.for_call(call)
-        result = WholeResult(dataset.schema.of(resource), table(dataset), parsed.query, WRITERS[ending], file_name)
-        return Plan(parsed.identified(dataset.version), common, result, parsed.ignored)
+        result = WholeResult(dataset.schema.of(resource), table(dataset), asked.query, WRITERS[ending], file_name)
+        return Plan(asked.representation(dataset.version, common), result)
 
     def describe(schema: Schema) -> Operation:
         described = schema.of(resource)

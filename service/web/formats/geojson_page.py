@@ -14,11 +14,11 @@ class GeoJsonPage(JsonPage, frozen=True, eq=False):
 
     async def body(self) -> Body:
         """Select and slice the rows; count each facet in a turn of its own."""
-        query = self.parsed.query
+        query = self.asked.query
         if query.facets:
             await self._count_facets()
         found = feature_page(self.table, query)
-        base = body_link_base(self.parsed.operation, self.parsed.raw)
+        base = body_link_base(self.asked.operation, self.asked.raw)
         links = [PageLink(href, rel, GEO_JSON) for rel, href in page_links(base, query, found.total_count)]
         opening = page_opening(found.total_count, found.count, links)
         return Body(wrap(opening, found.rows, found.facets), found.total_count)

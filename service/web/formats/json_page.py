@@ -4,32 +4,33 @@ import asyncio
 
 from service.engine.page import count_facets, page
 from service.engine.table import Table
-from service.model.envelope import wrap
+from service.model.envelope import opening, wrap
 from service.web.headers.header_lines import HeaderLines
-from service.web.pipeline.parsed_parameters import ParsedParameters
+from service.web.headers.links import link_lines, page_link_base
 from service.web.pipeline.plan import Body, BodyFormat
+from service.web.pipeline.request_parameters import RequestParameters
 
 
 class JsonPage(BodyFormat, frozen=True, eq=False):
     """One page of a list."""
 
     table: Table
-    parsed: ParsedParameters
+    asked: RequestParameters
 
     async def body(self) -> Body:
         """Select and slice the rows; count each facet in a turn of its own."""
-        query = self.parsed.query
+        query = self.asked.query
         if query.facets:
             await self._count_facets()
         found = page(self.table, query)
-        return Body(wrap(self.parsed.frame(found.total_count).opening, found.rows, found.facets), found.total_count)
+        return Body(wrap(opening(query, found.total_count), found.rows, found.facets), found.total_count)
 
     def headers(self, total_count: int) -> HeaderLines:
         """Return the links to other pages."""
-        return self.parsed.frame(total_count).links
+        return link_lines(page_link_base(self.asked.raw), self.asked.query, total_count)
 
     async def _count_facets(self) -> None:
-        for _ in count_facets(self.table, self.parsed.query):
+        for _ in count_facets(self.table, self.asked.query):
             await asyncio.sleep(0)
 
 

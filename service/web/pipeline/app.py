@@ -18,7 +18,6 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.web.answers.answer import Answer
 from service.web.answers.problems import error_answer
 from service.web.answers.response import Response
-from service.web.headers.content_coding import IDENTITY
 from service.web.headers.cors import PREFLIGHT_VARY, Cors
 from service.web.headers.header_lines import HeaderLines, header_lines
 from service.web.headers.links import HELP_LINES, HELP_PATH
@@ -27,8 +26,8 @@ from service.web.headers.prefer import STRICT_APPLIED
 from service.web.headers.request_id import REQUEST_ID
 from service.web.headers.vary import vary_of_data
 from service.web.pipeline.auth import Authenticate
-from service.web.pipeline.encoded_bodies import EncodedBodies, unchanged
 from service.web.pipeline.rate_limiting import make_rate_limits
+from service.web.pipeline.recent_answers import RecentAnswers
 from service.web.pipeline.routes import AnswerRoute, Call, Route, Routes
 from service.web.requests.request import Request
 from service.web.requests.request_fields import RequestFields
@@ -65,7 +64,7 @@ class App:
         self._run, self._numbers = token_hex(8), count(1)  # unique identifiers of requests that have none
         self._server_timing = settings.server_timing
         self._cors = Cors(frozenset(map(parse_origin, settings.cors_origin)))
-        self._bodies = EncodedBodies(settings.encoded_cache << 20, self.traffic.count)
+        self._answers = RecentAnswers(snapshots, settings.response_cache << 20, self.traffic.count)
         self._errors_vary = (hdrs.ACCEPT, vary_of_data(hdrs.ACCEPT, needs_key=not settings.no_auth))
 
     async def __call__(self, request: Request) -> Response:
@@ -116,12 +115,7 @@ class App:
                 exchange.rate_limit = await self._rate_limits.check(principal.name, principal.rate)
         if isinstance(route, AnswerRoute):
             return route.answer(fields, self._is_authenticated(fields))
-        plan = route.plan(Call(segment, request.query, fields))
-        if fields.is_conditional and (tag := await unchanged(plan, fields)) is not None:
-            return plan.not_modified(tag)
-        if fields.codings[0] is IDENTITY:
-            return plan.ok(await plan.format.body())
-        return plan.ok(await self._bodies.body(plan, fields.codings))
+        return await self._answers.answer(route, Call(segment, request.query, fields))
 
     def malformed(self, error: RequestError, accept: Sequence[str], client: str | None) -> Response:
         """Answer a request that HTTP parsing rejected. Only its Accept fields and its client's address are known."""

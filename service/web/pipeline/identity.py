@@ -1,7 +1,6 @@
-"""The identity of an answer: one value, from which entity tags are derived and by which encoded bodies are cached."""
+"""The identity of an answer: one value, from which its entity tags are derived."""
 
 from hashlib import blake2b
-from sys import getsizeof
 from typing import Final
 
 import msgspec
@@ -15,8 +14,6 @@ from service.web.headers.content_coding import Coding
 OUTPUT: Final = 2
 
 _TAG_BYTES: Final = 16
-# Memory of an identity's objects without their texts.
-_OVERHEAD_BYTES: Final = 1024
 _ENCODE: Final = msgspec.json.Encoder().encode
 
 
@@ -37,27 +34,6 @@ class Identity(msgspec.Struct, frozen=True, gc=False):
     media_type: str = JSON
     output: int = OUTPUT
     links: str | UnsetType = UNSET
-
-    @property
-    def nbytes(self) -> int:
-        """Its approximate memory in bytes: clients choose how long their parameters are."""
-        given = self.parameters
-        size = getsizeof(given) if isinstance(given, str) else given.criteria.nbytes + getsizeof(given.page_num)
-        return _OVERHEAD_BYTES + size + len(self.links or "")
-
-
-class Identified(msgspec.Struct, eq=False, gc=False):
-    """An identity with its entity tags by content coding, which are digests: each is computed once."""
-
-    identity: Identity
-    tags: dict[str, str] = {}
-
-    def tag(self, coding: Coding) -> str:
-        """Return the entity tag of the answer in a content coding."""
-        tag = self.tags.get(coding.token)
-        if tag is None:
-            tag = self.tags[coding.token] = entity_tag(self.identity, coding)
-        return tag
 
 
 def entity_tag(identity: Identity, coding: Coding) -> str:

@@ -11,7 +11,7 @@ from service.web.answers.answer import Answer
 from service.web.answers.stream import Stream
 from service.web.headers.content_coding import IDENTITY, Coding
 from service.web.headers.header_lines import HeaderLines
-from service.web.pipeline.identity import Identified
+from service.web.pipeline.identity import Identity, entity_tag
 
 _NOT_MODIFIED: Final = HTTPStatus.NOT_MODIFIED.value
 
@@ -43,7 +43,7 @@ class BodyFormat(msgspec.Struct, frozen=True, eq=False):
         """Make the body, with turns for other requests if it takes long. Raises `RequestError`."""
 
     def headers(self, total_count: int) -> HeaderLines:  # noqa: ARG002 - only pages and streams have any
-        """Return the fields of a 200 that are not cached with the body: links repeat the raw query string."""
+        """Return the fields of a 200 that only this format has."""
         return ()
 
 
@@ -60,31 +60,41 @@ class CommonHeaders(msgspec.Struct, frozen=True, kw_only=True):
     modified: int | None = None
 
 
-class Plan(msgspec.Struct, frozen=True, eq=False):
-    """What will be answered.
+class Representation(msgspec.Struct, frozen=True, eq=False):
+    """What is known of an answer without its body (RFC 9110 section 3.2).
 
-    identified   its identity, which determines the body
-    format       makes the body
-    ignored      the field of parameters that were ignored, which is not cached with the body
-    is_document  whether it is a document of the service, not data
+    identity  determines the body, but for its content coding
+    ignored   the field of parameters that were ignored
     """
 
-    identified: Identified
+    identity: Identity
     common: CommonHeaders
-    format: BodyFormat
     ignored: HeaderLines = ()
-    is_document: bool = False
 
-    def ok(self, body: Body) -> Answer:
-        """Return the 200 with its body."""
-        identified, common = self.identified, self.common
-        tag = identified.tags.get(body.coding.token) or identified.tag(body.coding)
-        more = self.format.headers(body.total_count)
-        headers = (f'ETag: "{tag}"', *body.coding.lines, *common.headers, *self.ignored, *more)
-        media_type = identified.identity.media_type
-        return Answer(body.pieces, media_type, headers=headers, vary=common.vary, stream=body.stream)
+    def tags(self, codings: Sequence[Coding]) -> Sequence[str]:
+        """Return the entity tags of the answer in some content codings."""
+        return [entity_tag(self.identity, coding) for coding in codings]
 
     def not_modified(self, tag: str) -> Answer:
         """Return the 304 for a client that has the representation with this tag."""
         headers = (f'ETag: "{tag}"', *self.common.headers, *self.ignored)
         return Answer((), status=_NOT_MODIFIED, headers=headers, vary=self.common.vary)
+
+
+class Plan(msgspec.Struct, frozen=True, eq=False):
+    """What will be answered; `format` makes the body."""
+
+    representation: Representation
+    format: BodyFormat
+
+    def ok(self, body: Body) -> Answer:
+        """Return the 200 with its body."""
+        identity, common = self.representation.identity, self.representation.common
+        headers = (
+            f'ETag: "{entity_tag(identity, body.coding)}"',
+            *body.coding.lines,
+            *common.headers,
+            *self.representation.ignored,
+            *self.format.headers(body.total_count),
+        )
+        return Answer(body.pieces, identity.media_type, headers=headers, vary=common.vary, stream=body.stream)

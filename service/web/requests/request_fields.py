@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 from aiohttp import hdrs
 from multidict import CIMultiDict, CIMultiDictProxy
@@ -32,6 +32,10 @@ OWN: Final = (
 )
 # The cached properties that depend on these values.
 OF_OWN: Final = ("request_id", "trace_id")
+
+
+# Whether unknown parameters are errors and whether GeoJSON is preferred, the accepted codings, the expected versions.
+Wanted: TypeAlias = tuple[bool | str, ...]
 
 
 class RequestFields:
@@ -95,6 +99,12 @@ class RequestFields:
     def is_strict(self) -> bool:
         """Whether the client prefers that unknown parameters are errors."""
         return self.has_preference and is_strict(self.all.getall(PREFER))
+
+    @cached_property
+    def wanted(self) -> Wanted:
+        """What selects the representation, and the versions that it must be of."""
+        codings = ",".join(coding.token for coding in self.codings)
+        return self.is_strict, self.prefers_geo_json, codings, *self.versions
 
     @cached_property
     def trace_id(self) -> str | None:

@@ -6,7 +6,7 @@ from typing import Final
 # Help texts of the counters, by their names without `store_directory_`.
 HELP_TEXTS: Final = {
     "http_connections": "Connections accepted, refused and timed out.",
-    "encoded_cache": "Hits and misses of the cache of encoded responses.",
+    "response_cache": "Hits and misses of the cache of responses.",
     "rate_limit": "Requests allowed and refused by a rate limit, and failures of the rate store.",
     "access_log_dropped_lines": "Access log lines dropped because the queue was full.",
 }
@@ -21,8 +21,8 @@ class Event(Enum):
     IDLE_TIMEOUT = ("http_connections", "idle_timeout")
     WRITE_TIMEOUT = ("http_connections", "write_timeout")
     WRITE_LIMIT = ("http_connections", "write_limit")
-    ENCODED_HIT = ("encoded_cache", "hit")
-    ENCODED_MISS = ("encoded_cache", "miss")
+    ANSWER_HIT = ("response_cache", "hit")
+    ANSWER_MISS = ("response_cache", "miss")
     RATE_ALLOWED = ("rate_limit", "allowed")
     RATE_REFUSED = ("rate_limit", "refused")
     RATE_STORE_FAILED = ("rate_limit", "store_failed")

@@ -1,0 +1,86 @@
+"""Answers that were just given: what is asked again is looked up."""
+
+from collections.abc import Callable, Sequence
+from sys import getsizeof
+from typing import Final, TypeAlias
+
+import msgspec
+
+from service.engine.bounded_cache import BoundedCache
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.answers.answer import Answer
+from service.web.headers.conditional import evaluate_conditions
+from service.web.pipeline.encoded_bodies import encoded_body, unchanged
+from service.web.pipeline.plan import Representation
+from service.web.pipeline.routes import Call, ResourceRoute
+from service.web.requests.request_fields import RequestFields, Wanted
+from service.web.telemetry.events import Event
+
+# Answers with documents: anyone may request them, so each is made once, whatever is kept of the data.
+_DOCUMENT_BYTES: Final = 8 << 20
+# Memory of the objects of an entry without their texts, and of each character of the request in its links and values.
+_OVERHEAD_BYTES: Final = 4096
+_CHARACTER_BYTES: Final = 16
+
+# All that an answer depends on beside the snapshot: the path of its route, the raw path segment and query string, and
+# what the header fields want.
+_Key: TypeAlias = tuple[str, str, str, Wanted]
+
+
+class GivenAnswer(msgspec.Struct, frozen=True, gc=False):
+    """An answer that was given, with what decides the conditions of the next request for it.
+
+    tags  the entity tags in the content codings that the request accepts
+    ok    the 200; None if only a 304 was given
+    """
+
+    representation: Representation
+    tags: Sequence[str]
+    ok: Answer | None
+
+    def answer(self, fields: RequestFields) -> Answer | None:
+        """Return the answer to a request, None if it has to be made. Raises `PreconditionFailed`."""
+        if fields.is_conditional:
+            tag = evaluate_conditions(fields.all, self.tags, self.representation.common.modified)
+            if tag:
+                return self.representation.not_modified(tag)
+            if tag == "":  # of which coding depends on the length
+                return None
+        return self.ok
+
+    @property
+    def nbytes(self) -> int:
+        """Its memory in bytes, without what depends on the length of the request; pages may be mapped from a file."""
+        pieces = () if self.ok is None else self.ok.pieces
+        return _OVERHEAD_BYTES + sum(getsizeof(piece) for piece in pieces if isinstance(piece, bytes))
+
+
+class RecentAnswers:
+    """Makes answers by the plans of routes, and keeps those of the current snapshot."""
+
+    def __init__(self, snapshots: SnapshotHolder, max_bytes: int, count: Callable[[Event], None]) -> None:
+        self._snapshots, self._count = snapshots, count
+        self._data = BoundedCache[_Key, GivenAnswer](max_bytes)
+        self._documents = BoundedCache[_Key, GivenAnswer](_DOCUMENT_BYTES)
+        snapshots.caches += (self._data, self._documents)
+
+    async def answer(self, route: ResourceRoute, call: Call) -> Answer:
+        """Return the answer to a call of a route. Raises `RequestError`."""
+        fields = call.fields
+        if route.protected:
+            given, key = self._data, (route.path, call.segment, call.query, fields.wanted)
+        else:  # a document has no parameters
+            given, key = self._documents, (route.path, "", "", fields.wanted)
+        known = given.get(key)
+        if known is not None and (answer := known.answer(fields)) is not None:
+            self._count(Event.ANSWER_HIT)
+            return answer
+        self._count(Event.ANSWER_MISS)
+        snapshot, plan = self._snapshots.current, route.plan(call)
+        tag = await unchanged(plan, fields) if fields.is_conditional else None
+        ok = None if tag is not None else plan.ok(await encoded_body(plan, fields.codings))
+        # While the body was made, another snapshot may have come.
+        if not plan.format.is_stream and self._snapshots.current is snapshot:
+            entry = GivenAnswer(plan.representation, plan.representation.tags(fields.codings), ok)
+            given.put(key, entry, entry.nbytes + _CHARACTER_BYTES * (len(key[1]) + len(key[2])))
+        return ok or plan.representation.not_modified(tag or "")
