@@ -16,6 +16,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from service.access.key_entries import KeyFileError, encode_keys, read_keys
 from service.access.keyring import active_keys
 from service.access.request_rate import parse_rate
+from service.model.envelope import opening
 from service.model.errors import NotFound, PreconditionFailed, RequestError, UnprocessableContent
 from service.model.operation import IGNORED_HEADER
 from service.model.query import QueryParser
@@ -30,11 +31,14 @@ from service.web.headers.conditional import evaluate_conditions
 from service.web.headers.content_coding import IDENTITY, acceptable
 from service.web.headers.forwarded import X_FORWARDED_FOR, parse_trusted_proxies
 from service.web.headers.ignored_parameters import MAX_BYTES, ignored_parameter_lines
+from service.web.headers.links import link_lines, page_link_base
 from service.web.headers.list_fields import weights
 from service.web.headers.origins import parse_origin
 from service.web.headers.prefer import is_strict
 from service.web.headers.request_id import safe_id, trace_id
-from service.web.pipeline.parsed_parameters import ParsedParameters
+from service.web.pipeline.identity import entity_tag
+from service.web.pipeline.plan import CommonHeaders
+from service.web.pipeline.request_parameters import RequestParameters
 from service.web.pipeline.routes import AnswerRoute, Routes
 from service.web.requests.request_target import query_pairs, without_trailing_slash
 from service.web.telemetry.access_log import loggable_path
@@ -59,17 +63,18 @@ def read_query(given: bytes) -> None:
     for reader in _READERS:
         for strict in (False, True):
             with suppress(UnprocessableContent):
-                _check(ParsedParameters("/stores", "", raw, reader.parse(pairs, strict=strict)))
+                _check(RequestParameters("/stores", "", raw, reader.parse(pairs, strict=strict)))
         for line in ignored_parameter_lines(reader.unknown(pairs)):
             assert len(line) <= len(f"{IGNORED_HEADER}: ") + MAX_BYTES
 
 
-def _check(parsed: ParsedParameters) -> None:
-    frame = parsed.frame(_ROWS)
-    assert all(link.isascii() and link.isprintable() for link in frame.links)
-    assert json.loads(frame.opening + b"]}", parse_int=str)["total_count"] == str(_ROWS)
-    assert parsed.query.normalized.normalized == parsed.query.normalized
-    assert len(parsed.identified("v").tag(IDENTITY)) == _TAG_DIGITS
+def _check(asked: RequestParameters) -> None:
+    links = link_lines(page_link_base(asked.raw), asked.query, _ROWS)
+    assert all(link.isascii() and link.isprintable() for link in links)
+    assert json.loads(opening(asked.query, _ROWS) + b"]}", parse_int=str)["total_count"] == str(_ROWS)
+    assert asked.query.normalized.normalized == asked.query.normalized
+    identity = asked.representation("v", CommonHeaders(headers=(), vary="")).identity
+    assert len(entity_tag(identity, IDENTITY)) == _TAG_DIGITS
 
 
 def read_path(given: bytes) -> None:

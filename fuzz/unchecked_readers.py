@@ -6,6 +6,7 @@ from typing import Final
 
 from service.loading.compiler import Compiler
 from service.model.coordinates import parse_box, parse_point
+from service.model.envelope import opening
 from service.model.errors import RequestError, UnprocessableContent
 from service.model.kinds import POSTAL, WORDS, number_key, parse_flag, parse_instant
 from service.model.query import QueryParser
@@ -21,7 +22,7 @@ from service.web.connections.framing import read_request
 from service.web.connections.heads import HeadReader
 from service.web.connections.parse_errors import RejectedHead
 from service.web.headers.ignored_parameters import ignored_parameter_lines
-from service.web.pipeline.parsed_parameters import ParsedParameters
+from service.web.headers.links import link_lines, page_link_base
 from service.web.requests.request_target import query_pairs
 from tests.loading.data_files import read_batches
 
@@ -47,7 +48,9 @@ def read_query(given: bytes) -> None:
     pairs = query_pairs(raw)
     ignored_parameter_lines(_PARSER.unknown(pairs))
     with suppress(UnprocessableContent):
-        ParsedParameters("/stores", "", raw, _PARSER.parse(pairs, strict=True)).frame(1)
+        query = _PARSER.parse(pairs, strict=True)
+        opening(query, 1)
+        link_lines(page_link_base(raw), query, 1)
 
 
 def match_value(given: bytes) -> None:

@@ -7,12 +7,14 @@ import pkgutil
 import re
 import tracemalloc
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from multidict import CIMultiDict, CIMultiDictProxy
 
 import service
 from service.access.request_rate import Rate
@@ -27,13 +29,19 @@ from service.model.operation import GEO_JSON
 from service.model.query import QueryParser
 from service.model.records import STORES
 from service.settings import Settings
+from service.snapshot.snapshot import SnapshotHolder
 from service.web.answers import problems, response
+from service.web.endpoints.resources import ServedData, record_routes
 from service.web.headers import content_coding, cors, media_types
-from service.web.headers.content_coding import CODINGS, IDENTITY
-from service.web.pipeline import encoded_bodies, parsed_parameters, rate_limiting
+from service.web.pipeline import rate_limiting, recent_answers, request_parameters
+from service.web.pipeline.recent_answers import RecentAnswers
+from service.web.pipeline.routes import Call
+from service.web.requests.request_fields import RequestFields
 from service.web.requests.request_target import query_pairs
 from service.web.telemetry import access_log
 from tests.baking.random_data_sets import loaded, random_data_set
+from tests.directory import store, write_directory
+from tests.loaded import snapshot
 
 pytestmark = pytest.mark.slow
 
@@ -149,26 +157,49 @@ QUERIES = {
 }
 
 
+FIELDS_WITHOUT = RequestFields(CIMultiDictProxy(CIMultiDict()))
+COMPRESSED = RequestFields(CIMultiDictProxy(CIMultiDict({"Accept-Encoding": "br", "Accept": GEO_JSON})))
+
+
+class Asked:
+    """The recent answers of a small data set, and the route of its stores."""
+
+    def __init__(self, folder: Path, max_bytes: int = 1 << 30) -> None:
+        snapshots = SnapshotHolder()
+        snapshots.current = snapshot(write_directory(folder, [store(f"s{number}") for number in range(50)]))
+        self._route = record_routes(ServedData(snapshots, Settings()))[0]
+        self._recent = RecentAnswers(snapshots, max_bytes, lambda _: None)
+
+    @property
+    def counted(self) -> int:
+        """The bytes that the answers are counted as."""
+        return int(self._recent._data._bytes)  # noqa: SLF001
+
+    def ask(self, query: str, fields: RequestFields = FIELDS_WITHOUT) -> None:
+        answering = self._recent.answer(self._route, Call("", query, fields))
+        with suppress(StopIteration):
+            answering.send(None)
+
+
+@pytest.mark.parametrize("fields", [FIELDS_WITHOUT, COMPRESSED], ids=["plain", "compressed"])
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
-def test_parsed_parameters_take_no_more_than_what_they_are_counted_as(query: str) -> None:
-    parse, counted = parsed_parameters.parser("/stores", lambda _: QueryParser(STORES)), 0
+def test_recent_answers_take_no_more_than_what_they_are_counted_as(
+    tmp_path: Path, query: str, fields: RequestFields
+) -> None:
+    asked = Asked(tmp_path / "data")
 
     def fill() -> None:
-        nonlocal counted
         for number in range(1, 121):
-            parsed = parse(NO_ATTRIBUTES, "", query.format(number)[:256], False)
-            identified = parsed.identified("0123456789abcdef", GEO_JSON)
-            tags = [identified.tag(coding) for coding in (*CODINGS, IDENTITY)]
-            assert len(set(tags)) == len(tags)
-            parsed.frame(1_000_000 + number)
-            counted += parsed.nbytes
+            asked.ask(query.format(number), fields)
 
-    # The index of the cache doubles from time to time.
-    assert growth(fill) <= counted + 120 * 256 + (64 << 10)
+    asked.ask(query.format(0) if "page_num={0}" not in query else "limit=1", fields)  # what is made once
+    # The tables' own caches grow as well, by at most this for each query.
+    assert growth(fill) <= asked.counted + 120 * (4 << 10) + (64 << 10)
+    assert asked.counted > 120 * (4 << 10)
 
 
 def test_errors_are_as_if_they_had_not_been() -> None:
-    parse = parsed_parameters.parser("/stores", lambda _: QueryParser(STORES))
+    parse = request_parameters.parser("/stores", lambda _: QueryParser(STORES))
 
     def fill() -> None:
         for number in range(300):
@@ -201,24 +232,19 @@ def test_what_requests_leave_in_a_table_is_bounded(tmp_path: Path) -> None:
 
 
 def test_other_bounded_caches_have_the_bounds_of_the_table() -> None:
-    assert bound_of("service.web.pipeline.parsed_parameters") == 5 * parsed_parameters._CACHE_BYTES  # noqa: SLF001
     assert bound_of("service.engine.text_index") == 2 * text_index._CACHE_BYTES  # noqa: SLF001
     settings = Settings(data=".")
-    assert (settings.encoded_cache << 20) + encoded_bodies._DOCUMENT_BYTES == bound_of(  # noqa: SLF001
-        "service.web.pipeline.encoded_bodies"
+    assert (settings.response_cache << 20) + recent_answers._DOCUMENT_BYTES == bound_of(  # noqa: SLF001
+        "service.web.pipeline.recent_answers"
     )
 
 
-def test_what_is_cached_of_a_request_is_nothing_to_the_garbage_collector() -> None:
-    parse = parsed_parameters.parser("/stores", lambda _: QueryParser(STORES))
-    parse(NO_ATTRIBUTES, "", "", False)  # makes the parser
+def test_what_is_kept_of_an_answer_is_nothing_to_the_garbage_collector(tmp_path: Path) -> None:
+    asked = Asked(tmp_path / "data")
+    asked.ask("")
     gc.collect()
     before = len(gc.get_objects())
     for number in range(200):
-        parsed = parse(
-            NO_ATTRIBUTES, "", f"city=x{number}&country=a&country=b&q=c+d&fields=name,city&page_num=2", False
-        )
-        parsed.identified("0123456789abcdef").tag(IDENTITY)
-        parsed.frame(1_000 + number)
+        asked.ask(f"city=x{number}&country=a&country=b&q=c+d&fields=name,city&page_num=2")
     gc.collect()
     assert len(gc.get_objects()) - before < 20

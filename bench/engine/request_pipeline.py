@@ -19,12 +19,14 @@ from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.endpoints.resources import ServedData, record_routes
 from service.web.pipeline.app import App
 from service.web.pipeline.auth import Authenticate, api_key_authentication
-from service.web.pipeline.parsed_parameters import Parse, ParsedParameters, parser
+from service.web.pipeline.recent_answers import RecentAnswers
+from service.web.pipeline.request_parameters import Parse, RequestParameters, parser
 from service.web.pipeline.routes import Call, ResourceRoute, Routes
 from service.web.requests.request_fields import RequestFields
 from service.web.site import make_site
 
 _MAX_TARGETS: Final = 400
+_CACHED_BYTES: Final = 1 << 30
 _COMPANY: Final = f"{COMPANY_PATH}{{company_id}}"
 _READERS: Final = {_COMPANY: QueryParser(), f"/{STORES.name}": QueryParser(STORES)}
 
@@ -55,7 +57,7 @@ class Target(msgspec.Struct, frozen=True):
         return "\r\n".join(lines).encode()
 
     def new_parser(self) -> Parse:
-        """Return a parser of its parameters with an empty cache."""
+        """Return a parser of its parameters."""
         return parser(self.operation, lambda _: _READERS[self.operation])
 
 
@@ -68,9 +70,10 @@ class Pipeline(msgspec.Struct, frozen=True):
     routes: Routes
     authenticate: Authenticate
     parse: Parse
+    recent: RecentAnswers
 
-    def parsed(self, target: Target) -> ParsedParameters:
-        """Return the parsed parameters of a target, cached."""
+    def asked(self, target: Target) -> RequestParameters:
+        """Return the parameters of a target."""
         return self.parse(NO_ATTRIBUTES, target.segment, target.query, False)
 
     def call(self, target: Target, fields: RequestFields) -> tuple[ResourceRoute, Call]:
@@ -95,4 +98,5 @@ def make_pipeline(dataset: Dataset, requests: Sequence[Request]) -> Pipeline:
         routes=Routes(record_routes(ServedData(holder, Settings()))),
         authenticate=authenticate,
         parse=targets[0].new_parser(),
+        recent=RecentAnswers(holder, _CACHED_BYTES, lambda _: None),
     )

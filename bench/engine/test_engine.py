@@ -8,11 +8,9 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from bench.engine.engine_queries import Queries
 from service.engine.page import page
 from service.engine.select import select
-from service.model.attributes import NO_ATTRIBUTES
 from service.model.envelope import opening, wrap
 from service.model.query import QueryParser
 from service.model.records import STORES
-from service.web.pipeline.parsed_parameters import parser
 from service.web.requests.request_target import query_pairs
 
 _MAX_ROUNDS: Final = 1000
@@ -24,13 +22,6 @@ Step = tuple[Callable[..., object], Iterable[Sequence[object]], Callable[[], obj
 def _parse(queries: Queries) -> Step:
     reader = QueryParser(STORES)
     return lambda text: reader.parse(query_pairs(text), strict=False), zip(queries.texts), _nothing
-
-
-def _parse_cached(queries: Queries) -> Step:
-    parse = parser("/stores", lambda _: QueryParser(STORES))
-    for text in queries.texts:
-        parse(NO_ATTRIBUTES, "", text, False)
-    return lambda text: parse(NO_ATTRIBUTES, "", text, False), zip(queries.texts), _nothing
 
 
 def _select(queries: Queries) -> Step:
@@ -74,8 +65,7 @@ def _nothing() -> None:
 
 
 STEPS: Final = {
-    "parse (cold)": _parse,
-    "parse (cached)": _parse_cached,
+    "parse": _parse,
     "select (cold)": _select,
     "select (cached)": _select_cached,
     "sort": _sort,

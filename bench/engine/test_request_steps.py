@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import partial
 from itertools import count, cycle
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from aiohttp import HttpVersion11
@@ -16,13 +17,16 @@ from bench.engine.request_pipeline import Pipeline, Target
 from bench.engine.request_reader import RequestReader, request
 from service.engine.page import Page, page
 from service.model.attributes import NO_ATTRIBUTES
-from service.model.envelope import wrap
+from service.model.envelope import opening, wrap
+from service.web.answers.answer import Answer
 from service.web.answers.response import Pieces, Response
 from service.web.headers.content_coding import IDENTITY
 from service.web.headers.cors import Cors
+from service.web.headers.links import link_lines, page_link_base
 from service.web.headers.request_id import REQUEST_ID
-from service.web.pipeline.parsed_parameters import ParsedParameters
-from service.web.pipeline.plan import Body, Plan
+from service.web.pipeline.identity import entity_tag
+from service.web.pipeline.plan import Body, CommonHeaders, Plan
+from service.web.pipeline.request_parameters import RequestParameters
 from service.web.telemetry.access_log import AccessLogEntry
 from service.web.telemetry.observer import Exchange, Observer
 
@@ -31,6 +35,7 @@ _CALLS: Final = 5000
 # Responses of so many bytes are sent before the client reads them: the system accepts these immediately.
 _SENT_BYTES: Final = 100_000
 _SECONDS: Final = 0.00002
+_COMMON: Final = CommonHeaders(headers=(), vary="")
 
 # Prepares a step on a target, to be called once.
 Prepare = Callable[[Target], Callable[[], object]]
@@ -69,26 +74,12 @@ def _parameters(_: Pipeline, __: Loopback) -> Prepare:
     return lambda target: partial(target.new_parser(), NO_ATTRIBUTES, target.segment, target.query, False)
 
 
-def _parameters_cached(pipeline: Pipeline, _: Loopback) -> Prepare:
-    for target in pipeline.targets:
-        pipeline.parsed(target)
-    return lambda target: partial(pipeline.parse, NO_ATTRIBUTES, target.segment, target.query, False)
-
-
 def _identify(pipeline: Pipeline, _: Loopback) -> Prepare:
-    return lambda target: partial(_identified, _parsed_anew(target), pipeline.dataset.version)
-
-
-def _identify_cached(pipeline: Pipeline, _: Loopback) -> Prepare:
-    for target in pipeline.targets:
-        _identified(pipeline.parsed(target), pipeline.dataset.version)
-    return lambda target: partial(_identified, pipeline.parsed(target), pipeline.dataset.version)
+    return lambda target: partial(_tag, pipeline.asked(target), pipeline.dataset.version)
 
 
 def _plan(pipeline: Pipeline, _: Loopback) -> Prepare:
     fields = request(pipeline.targets[0]).fields
-    for target in pipeline.targets:
-        _planned(pipeline, target)
 
     def prepare(target: Target) -> Callable[[], object]:
         route, call = pipeline.call(target, fields)
@@ -101,11 +92,11 @@ def _rows(pipeline: Pipeline, _: Loopback) -> Prepare:
     dataset = pipeline.dataset
 
     def prepare(target: Target) -> Callable[[], object]:
-        parsed = pipeline.parsed(target)
+        asked = pipeline.asked(target)
         if target.segment:
-            return partial(dataset.companies.find, parsed.segment)
-        page(dataset.stores, parsed.query)
-        return partial(page, dataset.stores, parsed.query)
+            return partial(dataset.companies.find, asked.segment)
+        page(dataset.stores, asked.query)
+        return partial(page, dataset.stores, asked.query)
 
     return prepare
 
@@ -114,20 +105,19 @@ def _envelope(pipeline: Pipeline, _: Loopback) -> Prepare:
     _skip_companies(pipeline)
 
     def prepare(target: Target) -> Callable[[], object]:
-        parsed = _parsed_anew(target)
-        return partial(_wrapped, parsed, page(pipeline.dataset.stores, parsed.query))
+        asked = pipeline.asked(target)
+        return partial(_wrapped, asked, page(pipeline.dataset.stores, asked.query))
 
     return prepare
 
 
-def _envelope_cached(pipeline: Pipeline, _: Loopback) -> Prepare:
-    _skip_companies(pipeline)
+def _look_up(pipeline: Pipeline, _: Loopback) -> Prepare:
+    fields = request(pipeline.targets[0]).fields
 
     def prepare(target: Target) -> Callable[[], object]:
-        parsed = pipeline.parsed(target)
-        found = page(pipeline.dataset.stores, parsed.query)
-        parsed.frame(found.total_count)
-        return partial(_wrapped, parsed, found)
+        route, call = pipeline.call(target, fields)
+        _finished(pipeline.recent.answer(route, call))
+        return lambda: _finished(pipeline.recent.answer(route, call))
 
     return prepare
 
@@ -171,15 +161,13 @@ STEPS: Final = {
     "route": _route,
     "authenticate, same header fields": _authenticate_again,
     "authenticate, other header fields": _authenticate,
-    "parse parameters (cold)": _parameters,
-    "parse parameters (cached)": _parameters_cached,
-    "identify (cold)": _identify,
-    "identify (cached)": _identify_cached,
+    "parse parameters": _parameters,
+    "identify": _identify,
     "plan": _plan,
     "select (cached), sort and slice, or find the company": _rows,
-    "envelope (cold)": _envelope,
-    "envelope (cached)": _envelope_cached,
+    "envelope and links": _envelope,
     "header fields of the response": _headers,
+    "look a recent answer up": _look_up,
     "encode the response": _encode,
     "write": _write,
     "count": _count,
@@ -234,16 +222,19 @@ def _skip_companies(pipeline: Pipeline) -> None:
         pytest.skip("a company has no envelope")
 
 
-def _parsed_anew(target: Target) -> ParsedParameters:
-    return target.new_parser()(NO_ATTRIBUTES, target.segment, target.query, False)
+def _tag(asked: RequestParameters, version: str) -> str:
+    return entity_tag(asked.representation(version, _COMMON).identity, IDENTITY)
 
 
-def _identified(parsed: ParsedParameters, version: str) -> str:
-    return parsed.identified(version).tag(IDENTITY)
+def _wrapped(asked: RequestParameters, found: Page) -> object:
+    links = link_lines(page_link_base(asked.raw), asked.query, found.total_count)
+    return wrap(opening(asked.query, found.total_count), found.rows), links
 
 
-def _wrapped(parsed: ParsedParameters, found: Page) -> object:
-    return wrap(parsed.frame(found.total_count).opening, found.rows)
+def _finished(answering: Coroutine[Any, None, Answer]) -> None:
+    """Run a coroutine that does not wait."""
+    with suppress(StopIteration):
+        answering.send(None)
 
 
 def _respond(plan: Plan, body: Body, cors: Cors) -> Response:

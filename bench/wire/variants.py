@@ -18,9 +18,9 @@ _NOT_MODIFIED: Final = 304
 _MIN_RATIO: Final = Bound("cpu_ratio", 1.05)
 _MAX_LOGGED: Final = Bound("cpu_ratio", 1.12, is_upper=True)
 _CODINGS: Final = [coding.token for coding in CODINGS]
-_NO_CACHE: Final = ("--encoded-cache", "0")
+_NO_CACHE: Final = ("--response-cache", "0")
 # The heads of responses take a part of it.
-_CACHED_BYTES: Final = (Settings().encoded_cache << 20) * 3 // 4
+_CACHED_BYTES: Final = (Settings().response_cache << 20) * 3 // 4
 # Pages of 1,000 are large even when compressed: this many fit into the cache.
 _MAX_PAGES: Final = 200
 LOCATED_FROM: Final = 1_000_000

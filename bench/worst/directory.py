@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from time import thread_time
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -19,13 +19,17 @@ from service.engine.page import count_facets, page
 from service.loading.acceptance import accept
 from service.loading.dataset import load
 from service.model.attributes import NO_ATTRIBUTES
-from service.model.envelope import wrap
+from service.model.envelope import opening, wrap
 from service.model.errors import UnprocessableContent
 from service.model.query import Query, QueryParser
 from service.model.records import STORES
 from service.safeguards import InvalidRecords
 from service.web.headers.content_coding import IDENTITY
-from service.web.pipeline.parsed_parameters import parser
+from service.web.pipeline.identity import entity_tag
+from service.web.pipeline.plan import CommonHeaders
+from service.web.pipeline.request_parameters import parser
+
+_COMMON: Final = CommonHeaders(headers=(), vary="")
 
 
 class _Count(msgspec.Struct):
@@ -78,7 +82,7 @@ class Directory:
                 yield map_clusters(self._stores, self._parse_map(NO_ATTRIBUTES, "", query, False).query)
                 return
             parsed = self._parse(NO_ATTRIBUTES, "", query, False)
-            parsed.identified(self._version).tag(IDENTITY)
+            entity_tag(parsed.representation(self._version, _COMMON).identity, IDENTITY)
         except UnprocessableContent as error:
             yield [msgspec.json.encode(error.body)]
         except TooManyCells as error:
@@ -87,7 +91,7 @@ class Directory:
             for _ in count_facets(self._stores, parsed.query):
                 yield ()
             found = page(self._stores, parsed.query)
-            yield wrap(parsed.frame(found.total_count).opening, found.rows, found.facets)
+            yield wrap(opening(parsed.query, found.total_count), found.rows, found.facets)
 
     def count(self, target: str) -> int:
         """Return the number of stores that match a request, 0 for an error."""

@@ -114,7 +114,7 @@ class SnapshotHolder:
         """Serve the snapshot of a publication from now on."""
         retired: list[object] = [self.current]
         self.current, self.schema = snapshot, snapshot.dataset.schema
-        retired += [cache.emptied() for cache in self.caches]
+        retired += [cache.clear() for cache in self.caches]
         self._record(publication)
         self.slot.set_generation(snapshot.generation)
         self.has_data.set()

@@ -87,7 +87,7 @@ def configured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Configured]
     """Return a service that skips the invalid record of its data set."""
     folder = tmp_path_factory.mktemp("configured")
     file, log = folder / "settings.toml", folder / "log"
-    file.write_text('api-key = ["of-the-file"]\ncache_control = "no-store"\nserver_timing = true\nencoded_cache = 0')
+    file.write_text('api-key = ["of-the-file"]\ncache_control = "no-store"\nserver_timing = true\nresponse_cache = 0')
     variables = {
         "STORE_DIRECTORY_API_KEY": "of-the-environment another",
         "STORE_DIRECTORY_CACHE_CONTROL": "public, max-age=60",
@@ -268,7 +268,7 @@ def test_it_continues_after_its_standard_output_is_closed(data: Path) -> None:
         (["--tiles", "https://a.example;b/{z}/{x}/{y}.png", "--tiles-attribution", "A"], "is not a URL of tiles"),
         (["--tiles", "/{z}/{x}/{y}.png", "--tiles-attribution", "A"], "is not a URL of tiles"),
         (["--tiles", "https://a.example/{z}/{x}/{y}.png"], "tiles need --tiles-attribution"),
-        (["--encoded-cache", "-1"], "--encoded-cache"),
+        (["--response-cache", "-1"], "--response-cache"),
         (["--uds", ""], "--uds: must be a non-empty text, not ''"),
         (["--trusted-proxy", "10.0.0.1/8"], "--trusted-proxy: '10.0.0.1/8' is not a network"),
     ],

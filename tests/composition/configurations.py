@@ -59,7 +59,7 @@ SERVICES: Final[Sequence[Configuration]] = (
         baked=False,
         origin=LISTED_ORIGIN,
         rate_fields=False,
-        options=("--encoded-cache", "1"),  # smaller than the answers of a run: entries are evicted
+        options=("--response-cache", "1"),  # smaller than the answers of a run: entries are evicted
     ),
     Configuration(name="two workers", workers=2, baked=True, origin="*", rate_fields=True),
 )

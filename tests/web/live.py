@@ -35,9 +35,9 @@ COMPANIES = (
 )
 
 # The default settings, with a small cache.
-DEFAULTS = Settings(encoded_cache=1)
+DEFAULTS = Settings(response_cache=1)
 # With an admin listener; the tests bind its sockets themselves.
-WITH_ADMIN = Settings(encoded_cache=1, admin="127.0.0.1:0")
+WITH_ADMIN = Settings(response_cache=1, admin="127.0.0.1:0")
 
 Client = TestClient[Any, Any]
 

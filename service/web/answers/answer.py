@@ -9,8 +9,11 @@ from service.web.answers.stream import Stream
 from service.web.headers.header_lines import HeaderLines
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Answer(msgspec.Struct, frozen=True, gc=False):
     """A body, in pieces, with its media type and status.
+
+    Thousands are kept, and the garbage collector, which stops all requests, does not look at them: the cycle of an
+    answer and what is called when its stream ends is broken then.
 
     headers  further header fields
     vary     the value of Vary; not among `headers`, because CORS may add to it

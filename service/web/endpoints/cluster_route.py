@@ -27,7 +27,7 @@ def cluster_route(data: ServedData) -> ResourceRoute:
     parse = parser(_PATH, lambda schema: QueryParser(schema.stores, of_map=True), GEO_JSON)
 
     def plan(call: Call) -> Plan:
-        asked = parse(snapshots.schema, call)
+        asked = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
         representation, clusters = (
             asked.representation(dataset.version, common),

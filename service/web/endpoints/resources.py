@@ -92,7 +92,7 @@ def _list_route(data: ServedData, resource: Resource, table: Callable[[Dataset],
     parse = parser(path, lambda schema: QueryParser(schema.of(resource)))
 
     def plan(call: Call) -> Plan:
-        asked = parse(snapshots.schema, call)
+        asked = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call, formats=has_places)
         if has_places and call.fields.prefers_geo_json:
             representation = asked.representation(dataset.version, common, GEO_JSON)
@@ -129,7 +129,7 @@ def _record_route(data: ServedData, resource: Resource, table: Callable[[Dataset
     parse = parser(path, lambda _: QueryParser())
 
     def plan(call: Call) -> Plan:
-        asked = parse(NO_ATTRIBUTES, call)
+        asked = parse(NO_ATTRIBUTES, call.segment, call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
         row = table(dataset).find(asked.segment)
         if row is None:

@@ -43,7 +43,7 @@ def _route(data: ServedData, resource: Resource, table: Callable[[Dataset], Tabl
     parse = parser(path, lambda schema: QueryParser(schema.of(resource), of_file=ending), media_type)
 
     def plan(call: Call) -> Plan:
-        asked = parse(snapshots.schema, call)
+        asked = parse(snapshots.schema, "", call.query, call.fields.is_strict)
         dataset, common = data.for_call(call)
         result = WholeResult(dataset.schema.of(resource), table(dataset), asked.query, WRITERS[ending], file_name)
         return Plan(asked.representation(dataset.version, common), result)

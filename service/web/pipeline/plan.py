@@ -47,7 +47,7 @@ class BodyFormat(msgspec.Struct, frozen=True, eq=False):
         return ()
 
 
-class CommonHeaders(msgspec.Struct, frozen=True, kw_only=True):
+class CommonHeaders(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The header fields that the answers from one data set share.
 
     headers   fields of a 200 and of a 304
@@ -60,7 +60,7 @@ class CommonHeaders(msgspec.Struct, frozen=True, kw_only=True):
     modified: int | None = None
 
 
-class Representation(msgspec.Struct, frozen=True, eq=False):
+class Representation(msgspec.Struct, frozen=True, eq=False, gc=False):
     """What is known of an answer without its body (RFC 9110 section 3.2).
 
     identity  determines the body, but for its content coding
@@ -73,7 +73,7 @@ class Representation(msgspec.Struct, frozen=True, eq=False):
 
     def tags(self, codings: Sequence[Coding]) -> Sequence[str]:
         """Return the entity tags of the answer in some content codings."""
-        return [entity_tag(self.identity, coding) for coding in codings]
+        return tuple(entity_tag(self.identity, coding) for coding in codings)
 
     def not_modified(self, tag: str) -> Answer:
         """Return the 304 for a client that has the representation with this tag."""

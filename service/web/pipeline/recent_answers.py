@@ -9,6 +9,7 @@ import msgspec
 from service.engine.bounded_cache import BoundedCache
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answers.answer import Answer
+from service.web.answers.response import SHORT_BYTES
 from service.web.headers.conditional import evaluate_conditions
 from service.web.pipeline.encoded_bodies import encoded_body, unchanged
 from service.web.pipeline.plan import Representation
@@ -55,6 +56,13 @@ class GivenAnswer(msgspec.Struct, frozen=True, gc=False):
         return _OVERHEAD_BYTES + sum(getsizeof(piece) for piece in pieces if isinstance(piece, bytes))
 
 
+def _joined(answer: Answer) -> Answer:
+    """Return an answer whose body, if it is short, is one piece: nothing of it is known to the garbage collector."""
+    if answer.length > SHORT_BYTES:
+        return answer
+    return msgspec.structs.replace(answer, pieces=(b"".join(answer.pieces),))
+
+
 class RecentAnswers:
     """Makes answers by the plans of routes, and keeps those of the current snapshot."""
 
@@ -81,6 +89,6 @@ class RecentAnswers:
         ok = None if tag is not None else plan.ok(await encoded_body(plan, fields.codings))
         # While the body was made, another snapshot may have come.
         if not plan.format.is_stream and self._snapshots.current is snapshot:
-            entry = GivenAnswer(plan.representation, plan.representation.tags(fields.codings), ok)
+            entry = GivenAnswer(plan.representation, plan.representation.tags(fields.codings), ok and _joined(ok))
             given.put(key, entry, entry.nbytes + _CHARACTER_BYTES * (len(key[1]) + len(key[2])))
         return ok or plan.representation.not_modified(tag or "")

@@ -16,7 +16,6 @@ from service.web.headers.ignored_parameters import ignored_parameter_lines
 from service.web.headers.links import body_link_base
 from service.web.pipeline.identity import Identity
 from service.web.pipeline.plan import CommonHeaders, Representation
-from service.web.pipeline.routes import Call
 from service.web.requests.request_target import query_pairs
 
 # The data set that is served, and the one that requests still read.
@@ -44,19 +43,19 @@ class RequestParameters(msgspec.Struct, frozen=True, eq=False, gc=False):
         return Representation(Identity(self.operation, asked, version, media_type, links=links), common, self.ignored)
 
 
-# Parses the raw path segment and query string of a call, whose parameters are those of a schema. Raises
-# UnprocessableContent; for clients that prefer so, also if there are unknown names.
-Parse: TypeAlias = Callable[[Schema, Call], RequestParameters]
+# Parses a raw path segment and query string, whose parameters are those of a schema; if the flag is set, unknown names
+# are errors. Raises UnprocessableContent.
+Parse: TypeAlias = Callable[[Schema, str, str, bool], RequestParameters]
 
 
 def parser(operation: str, make: Callable[[Schema], QueryParser], media_type: str = JSON) -> Parse:
     """Return the parser of the parameters of an operation with responses of a media type."""
     reader_of = lru_cache(_SCHEMAS)(make)
 
-    def parse(schema: Schema, call: Call) -> RequestParameters:
-        reader, pairs = reader_of(schema), query_pairs(call.query)
-        query = reader.parse(pairs, strict=call.fields.is_strict)
+    def parse(schema: Schema, segment: str, raw: str, strict: bool) -> RequestParameters:  # noqa: FBT001 - of a request
+        reader, pairs = reader_of(schema), query_pairs(raw)
+        query = reader.parse(pairs, strict=strict)
         ignored = ignored_parameter_lines(reader.unknown(pairs))
-        return RequestParameters(operation, unquote(call.segment), call.query, query, media_type, ignored)
+        return RequestParameters(operation, unquote(segment), raw, query, media_type, ignored)
 
     return parse

@@ -189,7 +189,7 @@ async def test_a_long_error_is_not_encoded(client: Client) -> None:
 async def test_cached_and_newly_encoded_bodies_are_the_same_bytes(
     client: Client, site_client: SiteClient, target: str, coding: str
 ) -> None:
-    uncached = await site_client(encoded_cache=0)
+    uncached = await site_client(response_cache=0)
     field = f"Accept-Encoding: {coding}"
     answers = [await ask(each, target, field) for each in (client, client, uncached, uncached)]
     assert len({(answer.coding, answer.etag, answer.body) for answer in answers}) == 1
