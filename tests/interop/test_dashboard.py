@@ -80,7 +80,7 @@ def test_the_panels_show_plausible_values(prometheus: str) -> None:
     assert {"/stores", "/companies", "unmatched"} <= routes
     statuses = {each["metric"]["status"] for each in put(prometheus, by_title["Requests by status"])}
     assert {"200", "404", "422"} <= statuses
-    for title in ("Error ratio", "Hit ratio of the cache of encoded responses"):
+    for title in ("Error ratio", "Hit ratio of the cache of responses"):
         (shown,) = put(prometheus, by_title[title])
         assert 0 < float(shown["value"][1]) <= 1
 

@@ -19,12 +19,11 @@ _THREADS: Final = ThreadPoolExecutor(2, thread_name_prefix="encoding")
 async def encoded_body(plan: Plan, codings: Sequence[Coding]) -> Body:
     """Return the body of a plan in one of the accepted codings. A long one is encoded in a thread."""
     body = await plan.format.body()
-    if plan.format.is_stream:
-        stream = None if body.stream is None else body.stream.map(codings[0].encode_pieces)
-        return body if codings[0] is IDENTITY else msgspec.structs.replace(body, coding=codings[0], stream=stream)
-    coding = _choose(codings, body)
+    coding = codings[0] if plan.format.is_stream else _choose(codings, body)
     if coding is IDENTITY:
         return body
+    if body.stream is not None:
+        return msgspec.structs.replace(body, coding=coding, stream=body.stream.map(coding.encode_pieces))
     if body.length <= INLINE_BYTES:
         return _encode(body, coding)
     return await asyncio.get_running_loop().run_in_executor(_THREADS, _encode, body, coding)

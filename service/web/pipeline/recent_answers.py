@@ -31,22 +31,24 @@ _Key: TypeAlias = tuple[str, str, str, Wanted]
 class GivenAnswer(msgspec.Struct, frozen=True, gc=False):
     """An answer that was given, with what decides the conditions of the next request for it.
 
-    tags  the entity tags in the content codings that the request accepts
-    ok    the 200; None if only a 304 was given
+    tags      the entity tags in the content codings that the request accepts
+    selected  the index of the coding of the 200 among them; None if it depends on a length that is not known
+    ok        the 200; None if only a 304 was given
     """
 
     representation: Representation
     tags: Sequence[str]
+    selected: int | None
     ok: Answer | None
 
     def answer(self, fields: RequestFields) -> Answer | None:
         """Return the answer to a request, None if it has to be made. Raises `PreconditionFailed`."""
         if fields.is_conditional:
             tag = evaluate_conditions(fields.all, self.tags, self.representation.common.modified)
-            if tag:
-                return self.representation.not_modified(tag)
-            if tag == "":  # of which coding depends on the length
-                return None
+            if tag == "" and self.selected is not None:
+                tag = self.tags[self.selected]
+            if tag is not None:
+                return self.representation.not_modified(tag) if tag else None
         return self.ok
 
     @property
@@ -84,11 +86,15 @@ class RecentAnswers:
             self._count(Event.ANSWER_HIT)
             return answer
         self._count(Event.ANSWER_MISS)
-        snapshot, plan = self._snapshots.current, route.plan(call)
-        tag = await unchanged(plan, fields) if fields.is_conditional else None
-        ok = None if tag is not None else plan.ok(await encoded_body(plan, fields.codings))
+        snapshot, plan, codings = self._snapshots.current, route.plan(call), fields.codings
+        if fields.is_conditional and (tag := await unchanged(plan, fields)) is not None:
+            answer, ok, selected = plan.representation.not_modified(tag), None, None if len(codings) > 1 else 0
+        else:
+            body = await encoded_body(plan, codings)
+            answer = ok = plan.ok(body)
+            selected = codings.index(body.coding)
         # While the body was made, another snapshot may have come.
         if not plan.format.is_stream and self._snapshots.current is snapshot:
-            entry = GivenAnswer(plan.representation, plan.representation.tags(fields.codings), ok and _joined(ok))
+            entry = GivenAnswer(plan.representation, plan.representation.tags(codings), selected, ok and _joined(ok))
             given.put(key, entry, entry.nbytes + _CHARACTER_BYTES * (len(key[1]) + len(key[2])))
-        return ok or plan.representation.not_modified(tag or "")
+        return answer
