@@ -1,11 +1,12 @@
 """Attributes of the data sets of tests: how they are declared, written and served, and random values of them.
 
-A record has them as texts, as they are served, beside its fields: `attributes.area` is `7.50`, a list has a text on each
-line.
+A record has them as texts, as they are served, beside its fields: `attributes.area` is `7.50`; a list has a text on
+each line.
 """
 
 from collections.abc import Mapping, Sequence
 from random import Random
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -28,7 +29,7 @@ class Attribute(NamedTuple):
 
 # The attributes of a resource, by its name.
 Attributes = Mapping[str, Sequence[Attribute]]
-NONE: Final[Attributes] = {"stores": (), "companies": ()}
+NONE: Final[Attributes] = MappingProxyType({"stores": (), "companies": ()})
 
 VALUES: Final[Mapping[str, Sequence[str]]] = {
     "text": [
@@ -84,7 +85,7 @@ DECLARED: Final = attributes(
 )
 
 
-_FORMS: Final[Mapping[str, Form]] = {
+FORMS: Final[Mapping[str, Form]] = {
     **dict.fromkeys(("text", "list", "url"), oracle.words),
     "flag": oracle.flag,
     "number": oracle.number,
@@ -96,7 +97,7 @@ def with_fields(collection: Collection, listed: Sequence[Attribute]) -> Collecti
     """Return a list of the interface whose records have attributes."""
     filters = [each.name for each in listed if each.filters]
     return collection._replace(
-        forms={**collection.forms, **{each.name: _FORMS[each.kind] for each in listed}},
+        forms={**collection.forms, **{each.name: FORMS[each.kind] for each in listed}},
         filters=[*collection.filters, *filters],
         facets=[*collection.facets, *filters],
         searched=[*collection.searched, *(each.name for each in listed if each.searched)],

@@ -95,7 +95,9 @@ def _tag_list(draws: RandomDraws, question: Question, seen: Context) -> str:
 def _tag(draws: RandomDraws, question: Question, seen: Context) -> str:
     """Return a tag of a question in any version, form and coding among those that are known."""
     others = (question, question, question, *seen.questions.like[question.pairs], draws.one(seen.questions.all))
-    known = seen.ledger.tags(draws.one(others))
+    asked = draws.one(others)
+    meanings = dict.fromkeys(edition.meant(asked) for edition in seen.editions)
+    known = [tag for each in meanings for tag in seen.ledger.tags(each)]
     return ("W/" if draws.happens(0.2) else "") + (draws.one(known) if known else '"unknown"')
 
 

@@ -208,7 +208,7 @@ def _named(fields: Fields, attributes: Sequence[Attribute], distance: list[str])
 
 def _choices(choices: Sequence[str], before: Callable[[list[str]], list[str]], most: int | None = None) -> Any:
     """Return the type of a list of some choices."""
-    choice: Any = StrEnum("Choice", [(each.upper(), each) for each in choices])
+    choice: Any = StrEnum("Choice", [(each.upper(), each) for each in choices])  # type: ignore[misc] # computed
     return Annotated[list[choice], Field(max_length=most), BeforeValidator(before)]
 
 
