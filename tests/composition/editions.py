@@ -51,6 +51,8 @@ REORDERED: Final[Attributes] = {
 }
 _KEPT: Final = ("store_id", "company_id")
 
+# The names of attributes in an OpenAPI document: the filters of stores, the members of stores and of companies.
+Described = Sequence[Sequence[str]]
 # Answers a path, a query string, whether unknown parameters are rejected, and a media type.
 Plain = Callable[[str, str, bool, str], RawAnswer]
 
@@ -79,6 +81,14 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
         """Return the names of the filters by attributes that a resource has, with the form of their values."""
         listed = self.attributes["companies" if resource.startswith("/companies") else "stores"]
         return {each.name: FORMS[each.kind] for each in listed if each.filters}
+
+    @property
+    def described(self) -> Described:
+        """The names of attributes that the OpenAPI document has to have."""
+        members = [
+            [each.name.removeprefix(PREFIX) for each in self.attributes[kind]] for kind in ("stores", "companies")
+        ]
+        return [list(self.filters("/stores")), *members]
 
     def meant(self, question: Question) -> Question:
         """Return what a question asks of this data set: unknown filters are nothing, equal values are one."""

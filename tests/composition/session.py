@@ -148,6 +148,7 @@ class _Session:
                     sent = Sent(0, service.config.name, _PROBE)
                     connection.send([sent])
                     service.receive(connection, sent)
+                    service.check_document(connection)
             return waited.has_reloaded()
 
         try:
