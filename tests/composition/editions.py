@@ -85,9 +85,8 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
     @property
     def described(self) -> Described:
         """The names of attributes that the OpenAPI document has to have."""
-        members = [
-            [each.name.removeprefix(PREFIX) for each in self.attributes[kind]] for kind in ("stores", "companies")
-        ]
+        listed = (self.attributes["stores"], self.attributes["companies"])
+        members = [[each.name.removeprefix(PREFIX) for each in one] for one in listed]
         return [list(self.filters("/stores")), *members]
 
     def meant(self, question: Question) -> Question:
