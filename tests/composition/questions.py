@@ -29,7 +29,8 @@ PAGING: Final[Mapping[str, Values]] = {
 }
 # The attributes of any data set, by resource: their names in one order, and values that match in some.
 ATTRIBUTES: Final = {
-    resource: {each.name: VALUES_OF_KINDS[each.kind][:5] for each in listed} for resource, listed in DECLARED.items()
+    resource: {each.name: [*VALUES_OF_KINDS[each.kind][:5], "maybe"] for each in listed}
+    for resource, listed in DECLARED.items()
 }
 # Points from which no two stores at different places are equally far away, but for 40 digits.
 _PLACES: Final[Mapping[str, Values]] = {

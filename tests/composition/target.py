@@ -25,7 +25,7 @@ INVALID: Final[Sequence[Pair]] = (
     *(("near", "here"), ("near", "91,0"), ("radius", "0"), ("radius", "inf"), ("bbox", "0,1,0,-1")),
     *(("zoom", "23"), ("zoom", "-1"), ("bom", "maybe")),
     *(("q", "a b c d e f g h i j k l m n o p q"), ("sort_by", "distance")),
-    *(("attributes.drive", "maybe"), ("sort_by", "attributes.services"), ("fields", "attributes.x")),
+    *(("sort_by", "attributes.services"), ("fields", "attributes.x")),
     *(("fields", "name,size"), ("facets", "name"), ("facets", "company_id,city,province,country,postal_code,is_open")),
 )
 _PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz_"
