@@ -44,9 +44,17 @@ SOURCES: Final = {
     "attributes.hours": "attributes.note",
     "attributes.web": "attributes.opened",
 }
-# The same attributes in another order, with other separators.
-REORDERED: Final[Attributes] = {
-    resource: [each._replace(separator=" / ") if each.kind == "list" else each for each in reversed(listed)]
+# The same records to the byte, but other separators and kinds, and other attributes that are filtered and searched.
+REDECLARED: Final[Attributes] = {
+    resource: [
+        each._replace(
+            kind="text" if each.kind in ("url", "date") else each.kind,
+            separator=" / ",
+            filters=each.filters != (each.kind == "text"),
+            searched=each.kind in ("text", "list") and not each.searched,
+        )
+        for each in listed
+    ]
     for resource, listed in DECLARED.items()
 }
 _KEPT: Final = ("store_id", "company_id")
@@ -121,7 +129,7 @@ def write_editions(folder: Path, seed: int) -> Sequence[Edition]:
         _written(folder / "rotated", rotated),
         _written(folder / "small", small),
         _written(folder / "renamed", _declared_anew(first, RENAMED)),
-        _written(folder / "reordered", _declared_anew(first, REORDERED)),
+        _written(folder / "redeclared", _declared_anew(first, REDECLARED)),
     )
 
 
