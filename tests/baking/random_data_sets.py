@@ -14,6 +14,7 @@ from service.engine.string_array import StringArray
 from service.engine.table import Table
 from service.loading.dataset import load
 from service.model.records import COMPANIES, STORES, Resource
+from tests.declared_attributes import NONE, Attributes, add_random, mapping, nested
 from tests.directory import company, store, write_directory
 from tests.engine import random_records
 from tests.engine.oracle import Record, flag
@@ -30,15 +31,19 @@ GENERATED_AT = ["2024-05-31", "2024-05-31T10:00:00.5+02:00", "0001-01-01T00:00:0
 
 
 class RandomDataSet(NamedTuple):
-    """Valid records by resource, and the time in the manifest."""
+    """Valid records by resource, the time in the manifest, and the attributes that the records have."""
 
     records: dict[str, list[Record]]
     generated_at: str | None
+    attributes: Attributes = NONE
 
     def write(self, folder: Path) -> Path:
         """Write the records as JSON, with a manifest where it has something to say."""
-        stores = [{**record, "is_open": flag(record["is_open"] or "")} for record in self.records[STORES.name]]
-        write_directory(folder, stores, self.records[COMPANIES.name])
+        written = {name: [nested(self.attributes[name], each) for each in made] for name, made in self.records.items()}
+        stores = [{**record, "is_open": flag(record["is_open"] or "")} for record in written[STORES.name]]
+        write_directory(folder, stores, written[COMPANIES.name])
+        if any(self.attributes.values()):
+            (folder / "mapping.toml").write_text(mapping(self.attributes))
         if self.generated_at is not None:
             write_manifest(folder, self.generated_at, {name: len(made) for name, made in self.records.items()})
         return folder
@@ -58,7 +63,9 @@ def data_sets() -> st.SearchStrategy[RandomDataSet]:
     return st.builds(random_data_set, sizes, st.none() | st.sampled_from(GENERATED_AT))
 
 
-def random_data_set(sizes: tuple[int, int, int, int], generated_at: str | None = None) -> RandomDataSet:
+def random_data_set(
+    sizes: tuple[int, int, int, int], generated_at: str | None = None, attributes: Attributes = NONE
+) -> RandomDataSet:
     """Return a valid data set: the numbers of stores and companies, the values per field, and a seed."""
     stores, companies, variety, seed = sizes
     firms = _records(COMPANIES, count=companies, variety=variety, seed=seed)
@@ -66,7 +73,9 @@ def random_data_set(sizes: tuple[int, int, int, int], generated_at: str | None =
     owned: list[Record] = [
         {**each, "company_id": firms[place % len(firms)]["company_id"]} for place, each in enumerate(made)
     ]
-    return RandomDataSet({STORES.name: owned, COMPANIES.name: firms}, generated_at)
+    records = {STORES.name: owned, COMPANIES.name: firms}
+    described = {name: add_random(attributes[name], each, variety, seed) for name, each in records.items()}
+    return RandomDataSet(described, generated_at, attributes)
 
 
 def _records(resource: Resource, *, count: int, variety: int, seed: int) -> list[Record]:

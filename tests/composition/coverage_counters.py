@@ -7,6 +7,7 @@ from typing import Final
 from tests.composition.configurations import KEY, LOW_RATE_KEY
 from tests.composition.request import Request, Sent
 from tests.composition.target import PathKind
+from tests.declared_attributes import PREFIX
 from tests.web.reply import Reply
 
 _LONG: Final = 32 << 10
@@ -28,6 +29,9 @@ NEEDED: Final[Mapping[str, float]] = {
     **dict.fromkeys(("304 by date", "file 304", "file 412", "page of GeoJSON in identity"), 2),
     **dict.fromkeys((f"page of GeoJSON in {coding}" for coding in ("zstd", "br", "gzip")), 0.5),
     **dict.fromkeys(("start of a browser", "start of a client"), 0.5),
+    **dict.fromkeys((f"{each} with filters of attributes" for each in (200, 304, 422)), 1),
+    **dict.fromkeys((f"{each} with filters of attributes, ignored" for each in (200, 304)), 1),
+    **dict.fromkeys(("documents 200", "documents 304"), 0.5),
     **dict.fromkeys(("status 204", "low rate accepted", "connection closed", "reloads", "old data during a reload"), 1),
 }
 
@@ -72,6 +76,8 @@ def _kinds(sent: Sent, reply: Reply) -> Iterator[str]:
         yield "problem details"
     if ignored := reply.headers.get("X-Ignored-Parameters"):
         yield "many ignored parameters" if ignored.count(",") == _MOST_IGNORED - 1 else "ignored parameters"
+    if PREFIX in str(request.target.names):
+        yield f"{reply.status} with filters of attributes{', ignored' if PREFIX in (ignored or '') else ''}"
     if "Preference-Applied" in reply.headers:
         yield "strict"
     if sent.closes:

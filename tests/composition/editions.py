@@ -13,7 +13,9 @@ import msgspec
 from service.baking.baked_file import write_baked
 from service.model.records import COMPANIES, STORES
 from tests.baking.random_data_sets import RandomDataSet, loaded, random_data_set
-from tests.engine.oracle import Record
+from tests.composition.questions import Pair, Question
+from tests.declared_attributes import DECLARED, FORMS, NONE, PREFIX, Attributes, attributes
+from tests.engine.oracle import Form, Record
 from tests.fastapi_model.raw_client import RawAnswer, send_to_model
 from tests.web.dated import date
 
@@ -21,8 +23,44 @@ from tests.web.dated import date
 _STORES: Final = 500
 _COMPANIES: Final = 600
 _VARIETY: Final = 16
+# The same names with other meanings: swapped, of other kinds, searched or not.
+RENAMED: Final = attributes(
+    stores="""
+        note      text    f
+        hours     text    fs
+        area      text    fs
+        services  list    f  |
+        drive     text    f
+        web       date    f
+        tags      list    f
+    """,
+    companies="""
+        floors    text    fs
+        logo      url     -
+    """,
+)
+SOURCES: Final = {
+    "attributes.note": "attributes.hours",
+    "attributes.hours": "attributes.note",
+    "attributes.web": "attributes.opened",
+}
+# The same records to the byte, but other separators and kinds, and other attributes that are filtered and searched.
+REDECLARED: Final[Attributes] = {
+    resource: [
+        each._replace(
+            kind="text" if each.kind in ("url", "date") else each.kind,
+            separator=" / ",
+            filters=each.filters != (each.kind == "text"),
+            searched=each.kind in ("text", "list") and not each.searched,
+        )
+        for each in listed
+    ]
+    for resource, listed in DECLARED.items()
+}
 _KEPT: Final = ("store_id", "company_id")
 
+# The names of attributes in an OpenAPI document: the filters of stores, the members of stores and of companies.
+Described = Sequence[Sequence[str]]
 # Answers a path, a query string, whether unknown parameters are rejected, and a media type.
 Plain = Callable[[str, str, bool, str], RawAnswer]
 
@@ -35,6 +73,7 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
     plain         the oracle
     identifiers   the identifiers of its records, by the field that identifies them
     generated_at  the time in its manifest, if it has one
+    attributes    those that it declares
     """
 
     version: str
@@ -44,6 +83,31 @@ class Edition(msgspec.Struct, frozen=True, eq=False):
     plain: Plain
     identifiers: Mapping[str, Sequence[str]]
     generated_at: datetime | None = None
+    attributes: Attributes = NONE
+
+    def filters(self, resource: str) -> Mapping[str, Form]:
+        """Return the names of the filters by attributes that a resource has, with the form of their values."""
+        listed = self.attributes["companies" if resource.startswith("/companies") else "stores"]
+        return {each.name: FORMS[each.kind] for each in listed if each.filters}
+
+    @property
+    def described(self) -> Described:
+        """The names of attributes that the OpenAPI document has to have."""
+        listed = (self.attributes["stores"], self.attributes["companies"])
+        members = [[each.name.removeprefix(PREFIX) for each in one] for one in listed]
+        return [list(self.filters("/stores")), *members]
+
+    def meant(self, question: Question) -> Question:
+        """Return what a question asks of this data set: unknown filters are nothing, equal values are one."""
+        if not any(PREFIX in name + value for name, value in question.pairs):
+            return question
+        known, pairs = self.filters(question.resource), set[Pair]()
+        for name, value in question.pairs:
+            if name == "fields" and "attributes" in value.split(","):
+                pairs.add((name, ",".join(part for part in value.split(",") if not part.startswith(PREFIX))))
+            elif name in known or not name.startswith(PREFIX):
+                pairs.add((name, repr(known[name](value)) if name in known else value))
+        return Question(question.resource, question.path, tuple(sorted(pairs)))
 
     def dated(self, folder: Path, generated_at: datetime | None) -> "Edition":
         """Write the same records into a new folder, with another time."""
@@ -55,16 +119,32 @@ def write_editions(folder: Path, seed: int) -> Sequence[Edition]:
     """Write the data sets of a seed into a new folder, as files and as baked files.
 
     The second has the identifiers of the first with other values, so that its pages have the same counts. The third is
-    smaller. They are not dated.
+    smaller, and has no attributes. The others are the first with other declarations. They are not dated.
     """
-    first = random_data_set((_STORES, _COMPANIES, _VARIETY, seed))
+    first = random_data_set((_STORES, _COMPANIES, _VARIETY, seed), attributes=DECLARED)
     small = random_data_set((_STORES // 4, _COMPANIES // 4, _VARIETY, seed + 1))
-    rotated = RandomDataSet({name: _rotated(records) for name, records in first.records.items()}, None)
+    rotated = RandomDataSet({name: _rotated(records) for name, records in first.records.items()}, None, DECLARED)
     return (
         _written(folder / "first", first),
         _written(folder / "rotated", rotated),
         _written(folder / "small", small),
+        _written(folder / "renamed", _declared_anew(first, RENAMED)),
+        _written(folder / "redeclared", _declared_anew(first, REDECLARED)),
     )
+
+
+def _declared_anew(made: RandomDataSet, attributes: Attributes) -> RandomDataSet:
+    """Return a data set with other attributes, those of `SOURCES` with the values of other ones if they are renamed."""
+    sources = SOURCES if attributes is RENAMED else {}
+    records: dict[str, list[Record]] = {
+        resource: [
+            {name: value for name, value in record.items() if not name.startswith(PREFIX)}
+            | {each.name: record[sources.get(each.name, each.name)] for each in attributes[resource]}
+            for record in listed
+        ]
+        for resource, listed in made.records.items()
+    }
+    return RandomDataSet(records, None, attributes)
 
 
 def _rotated(records: Sequence[Record]) -> list[Record]:
@@ -93,7 +173,8 @@ def _written(folder: Path, made: RandomDataSet) -> Edition:
         resource.identifier: [str(record[resource.identifier]) for record in made.records[resource.name]]
         for resource in (STORES, COMPANIES)
     }
-    return Edition(plain=_model(made), identifiers=identifiers, **_baked(date(made.write(folder / "files"), None)))
+    compiled = _baked(date(made.write(folder / "files"), None))
+    return Edition(plain=_model(made), identifiers=identifiers, attributes=made.attributes, **compiled)
 
 
 def _baked(files: Path) -> dict[str, Any]:

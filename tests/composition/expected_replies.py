@@ -29,6 +29,7 @@ from tests.composition.questions import RESOURCES
 from tests.composition.random_requests import ACCEPTS, BROWSER, OF_GEO_JSON, PREFERENCES
 from tests.composition.request import Request
 from tests.composition.target import PathKind
+from tests.declared_attributes import PREFIX
 from tests.fastapi_model.ignored import ignored
 from tests.fastapi_model.raw_client import RawAnswer
 from tests.web.negotiation import acceptable, negotiated
@@ -81,7 +82,8 @@ class Case(msgspec.Struct, frozen=True):
 
     def _plain(self, accept: str) -> RawAnswer:
         target = self.request.target
-        as_written = target.invalid or accept or (target.noisy and self.strict)
+        unknown = target.noisy or any(name.startswith(PREFIX) for name in target.names)
+        as_written = target.invalid or accept or (unknown and self.strict)
         query = target.query if as_written else target.question.query
         return self.edition.plain(target.question.path, query, self.strict, accept)
 
@@ -169,7 +171,7 @@ def _variant(case: Case) -> Expected:
     edition, body, accepted = case.edition, case.plain.body, case.request.field("Accept-Encoding")
     target, of_file = case.request.target, _of_file(case)
     sendable = {
-        coding: Variant(target.question, edition.version, coding, base(target) if case.geo_json else "")
+        coding: Variant(edition.meant(target.question), edition.version, coding, base(target) if case.geo_json else "")
         for coding in acceptable(accepted) or ["identity"]
     }
     coding = negotiated(accepted, _LONG if of_file else len(body))
@@ -179,7 +181,10 @@ def _variant(case: Case) -> Expected:
         return error(412, problem=case.problem, fields={_VERSION: None})
     modified = None if edition.modified is None else formatdate(edition.modified, usegmt=True)
     fields = {"Cache-Control": "private, no-cache", _VERSION: edition.version, "Last-Modified": modified}
-    fields[_IGNORED] = ignored(target.names, RESOURCES.get(target.question.resource, ())) or None
+    filters = edition.filters(target.question.resource)
+    parameters = RESOURCES.get(target.question.resource, ())
+    known = [name for name in parameters if name in filters or not name.startswith(PREFIX)]
+    fields[_IGNORED] = ignored(target.names, known) or None
     if status == 304:
         fields |= {**NO_CONTENT, "Content-Type": None, "Content-Length": None}
         return Expected(status=304, fields=fields, vary=vary, tagged=tagged)

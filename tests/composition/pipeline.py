@@ -41,6 +41,12 @@ class Pipeline:
         self._connected.sendall(b"GET /health HTTP/1.1\r\nHost: test\r\n\r\n")
         read_reply(self._replies, has_body=True)
 
+    def document(self, tags: Iterable[str]) -> Reply:
+        """Return /openapi.json, or 304 if one of some tags is current."""
+        head = f"GET /openapi.json HTTP/1.1\r\nHost: test\r\nIf-None-Match: {', '.join(tags)}\r\n\r\n"
+        self._connected.sendall(head.encode())
+        return read_reply(self._replies, has_body=True)
+
     def ends(self) -> bool:
         """Return whether the server has closed it."""
         return self._replies.read(1) == b""

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from tests.composition.random_draws import RandomDraws
+from tests.declared_attributes import DECLARED, VALUES as VALUES_OF_KINDS
 from tests.engine import oracle
 from tests.engine.oracle import Collection, Form
 from tests.engine.random_records import VALUES
@@ -25,6 +26,11 @@ PAGING: Final[Mapping[str, Values]] = {
     "limit": {"1000": ("1000", "+1000", " 1_000"), "7": ("7", "07"), "40": ("40", "40.0"), "150": ("150",)},
     "page_num": {"1": ("1", "+1", "001"), "2": ("2", " 2 "), "9" * 30: ("9" * 30,)},
     "sort_order": {"asc": ("asc",), "desc": ("desc",)},
+}
+# The attributes of any data set, by resource: their names in one order, and values that match in some.
+ATTRIBUTES: Final = {
+    resource: {each.name: [*VALUES_OF_KINDS[each.kind][:5], "maybe"] for each in listed}
+    for resource, listed in DECLARED.items()
 }
 # Points from which no two stores at different places are equally far away, but for 40 digits.
 _PLACES: Final[Mapping[str, Values]] = {
@@ -46,6 +52,7 @@ _WORDS: Final[Values] = {
     "to": ("to", "-TO", "to"),
     "york new ": ("york new ", "new york ", "NEW\u3000York\t", "York-new york "),
     "orebro": ("orebro", "\u00d6REBRO", "O\u0308rebro"),
+    "wifi ": ("wifi ", "WIFI "),
     "\u6771\u4eac": ("\u6771\u4eac", " \u6771\u4eac"),
 }
 _MARKS: Final[Values] = {"false": ("false", "0", "", "null", "No"), "true": ("true", "1", "on", "YES")}
@@ -79,16 +86,29 @@ def _names(known: Sequence[str]) -> Values:
 
 def _list(collection: Collection) -> Mapping[str, Values]:
     fields = sorted(collection.forms, key=_DEFAULT_ORDER.__ne__)
-    distance = [_DISTANCE] if collection.located else []
+    distance, named = [_DISTANCE] if collection.located else [], _attributes(collection)
     return {
-        **{name: _values(collection.forms[name]) for name in collection.filters},
+        **_filters(collection),
         **(_PLACES if collection.located else {}),
         "q": _WORDS,
         **PAGING,
-        "sort_by": {field: (field,) for field in [*fields, *distance]},
-        "fields": _names([*collection.members, *distance]),
-        "facets": _names(collection.facets),
+        "sort_by": {field: (field,) for field in [*fields, *named, *distance]},
+        "fields": _names([*collection.members, "attributes", *named, *distance]),
+        "facets": _names([*collection.facets, *named]),
     }
+
+
+def _attributes(collection: Collection) -> Mapping[str, Sequence[str]]:
+    return ATTRIBUTES["stores" if collection.located else "companies"]
+
+
+def _filters(collection: Collection) -> Mapping[str, Values]:
+    """Return the filters: of attributes, what values are equal depends on the data set."""
+    by_attributes = {
+        name: {part: (part,) for value in values for part in value.split("\n")}
+        for name, values in _attributes(collection).items()
+    }
+    return {**{name: _values(collection.forms[name]) for name in collection.filters}, **by_attributes}
 
 
 def _file(collection: Collection, *, of_csv: bool = False) -> Mapping[str, Values]:
@@ -98,8 +118,7 @@ def _file(collection: Collection, *, of_csv: bool = False) -> Mapping[str, Value
 
 def _map() -> Mapping[str, Values]:
     collection = oracle.STORES
-    filters = {name: _values(collection.forms[name]) for name in collection.filters}
-    return {**filters, "bbox": _PLACES["bbox"], "zoom": _ZOOM, "q": _WORDS}
+    return {**_filters(collection), "bbox": _PLACES["bbox"], "zoom": _ZOOM, "q": _WORDS}
 
 
 # The path of a record, by the field that identifies it.

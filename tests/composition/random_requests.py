@@ -23,7 +23,7 @@ from tests.composition.ledger import Ledger
 from tests.composition.questions import Question, Questions
 from tests.composition.random_draws import RandomDraws
 from tests.composition.request import Request
-from tests.composition.target import write
+from tests.composition.target import Target, write
 
 # Key -> weight; the empty text is an empty field.
 KEYS: Final = {PLAIN_KEY: 70, FILED_KEY: 5, HIGH_RATE_KEY: 12, LOW_RATE_KEY: 4, "wrong-key": 3, "": 3}
@@ -59,14 +59,18 @@ ORIGINS: Final = (LISTED_ORIGIN, LISTED_ORIGIN, OTHER_ORIGIN)
 
 
 class Context(msgspec.Struct, frozen=True):
-    """The input of random requests: the questions, data sets and dates of the session, and the replies until now."""
+    """The input of random requests: the questions, data sets and dates of the session, and what was sent until now."""
 
     questions: Questions
     editions: Sequence[Edition]
     dates: Sequence[int]
     ledger: Ledger
+    targets: list[Target]
 
 
+# How often a target is sent again to the byte, perhaps after a reload: caches have it. One of how many.
+_AGAIN: Final = 0.25
+_RECENT_TARGETS: Final = 400
 # How many of the dates of data are still named in conditions.
 _RECENT: Final = 4
 
@@ -95,7 +99,9 @@ def _tag_list(draws: RandomDraws, question: Question, seen: Context) -> str:
 def _tag(draws: RandomDraws, question: Question, seen: Context) -> str:
     """Return a tag of a question in any version, form and coding among those that are known."""
     others = (question, question, question, *seen.questions.like[question.pairs], draws.one(seen.questions.all))
-    known = seen.ledger.tags(draws.one(others))
+    asked = draws.one(others)
+    meanings = dict.fromkeys(edition.meant(asked) for edition in seen.editions)
+    known = [tag for each in meanings for tag in seen.ledger.tags(each)]
     return ("W/" if draws.happens(0.2) else "") + (draws.one(known) if known else '"unknown"')
 
 
@@ -130,7 +136,9 @@ BODIES: Final[Mapping[str, bytes]] = {"POST": b'{"a": 1}'}
 
 def random_request(draws: RandomDraws, seen: Context) -> Request:
     """Return a random request."""
-    target = write(draws, seen.questions.draw(draws))
+    again = draws.happens(_AGAIN) and seen.targets
+    target = draws.one(seen.targets[-_RECENT_TARGETS:]) if again else write(draws, seen.questions.draw(draws))
+    seen.targets.append(target)
     method = draws.weighted(METHODS)
     fields = {field.name: field.draw(draws, target.question, seen) for field in FIELDS if draws.happens(field.share)}
     return Request(target, method, fields, BODIES.get(method, b""))

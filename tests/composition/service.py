@@ -1,22 +1,33 @@
 """A running service: connections to it, replies from it, reloads of its data."""
 
 import signal
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from tests.composition.checker import Checker
 from tests.composition.configurations import Configuration
 from tests.composition.coverage_counters import CoverageCounters
-from tests.composition.editions import Edition
+from tests.composition.editions import Described, Edition
 from tests.composition.pipeline import Pipeline
 from tests.composition.rate_budget import RateBudget
 from tests.composition.request import Sent
+from tests.declared_attributes import PREFIX
 from tests.program import Running
 from tests.run.generations import swap_link
 from tests.run.load_clients import connections_to_all_workers
 from tests.web.reply import Reply
+
+
+def _described(document: Mapping[str, Any]) -> Described:
+    """Return the names of attributes in an OpenAPI document."""
+    parameters = [each["name"] for each in document["paths"]["/stores"]["get"]["parameters"]]
+    schemas = [document["components"]["schemas"].get(name, {}) for name in ("StoreAttributes", "CompanyAttributes")]
+    members = [list(each.get("properties", ())) for each in schemas]
+    return [[name for name in parameters if name.startswith(PREFIX)], *members]
 
 
 class Service:
@@ -26,6 +37,7 @@ class Service:
     _published  the data sets published so far that replies tell apart, in order
     _places     for each connection the index among them of its last reply; a worker only ever moves forward
     _reached    the index that every worker has reached
+    _documents  what each OpenAPI document, by its tag, names of attributes; `_last_document` is the last tag
     """
 
     def __init__(self, config: Configuration, running: Running, link: Path, edition: Edition, checker: Checker) -> None:
@@ -33,6 +45,8 @@ class Service:
         self._published, self.loaded, self.latest = [edition], edition, edition.generated_at
         self._places: dict[Pipeline, int] = {}
         self._reached = 0
+        self._documents: dict[str, Described] = {}
+        self._last_document = ""
         self.counters, self.budget = CoverageCounters(), RateBudget(config.workers)
         self.persistent = (
             [self.connect()] if config.workers == 1 else connections_to_all_workers(running, self._connected)
@@ -69,6 +83,17 @@ class Service:
         self.budget.note(sent, reply)
         self.counters.note(sent, reply, old=place < len(self._published) - 1)
         return reply
+
+    def check_document(self, connection: Pipeline) -> None:
+        """Check that /openapi.json has the attributes of the data set that it names, and is only then not modified."""
+        reply = connection.document(tag for tag in self._documents if tag != self._last_document)
+        self._last_document = reply.etag
+        versions = {edition.version: edition for edition in self._published[self._places[connection] :]}
+        wanted = versions[reply.headers["X-Dataset-Version"]].described
+        if reply.status == 200:
+            self._documents[reply.etag] = _described(reply.json())
+        assert self._documents[reply.etag] == wanted, f"/openapi.json: {reply}, expected {wanted} of {self}"
+        self.counters[f"documents {reply.status}"] += 1
 
     def reload(self, edition: Edition) -> None:
         """Replace the data by another data set and trigger a reload; do not wait for it."""

@@ -76,7 +76,7 @@ class _Session:
         self._draws, self._services, self._editions = RandomDraws(seed), services, editions
         questions = Questions(self._draws, {field: self._known(field) for field in RECORDS}, lists=_LISTS)
         self._dates: list[int] = []
-        self._seen = Context(questions, editions, self._dates, checker.ledger)
+        self._seen = Context(questions, editions, self._dates, checker.ledger, [])
         self._sent = 0
 
     def run(self, requests: int, deadline: float) -> CoverageCounters:
@@ -148,6 +148,7 @@ class _Session:
                     sent = Sent(0, service.config.name, _PROBE)
                     connection.send([sent])
                     service.receive(connection, sent)
+                    service.check_document(connection)
             return waited.has_reloaded()
 
         try:

@@ -15,6 +15,7 @@ NOISE: Final[Sequence[Pair]] = (
     *(("unknown", "1"), ("page", "2"), ("City", "x"), ("", ""), ("limit[]", "5"), ("100%", "x"), ("é, ü", "")),
     *(("a", ""), ("b", ""), ("c", ""), ("d", ""), ("e", ""), ("x" * 150, "")),
     *(("city", ""), ("country", "null"), ("company_id", " "), ("parent_company_id", "")),
+    *(("attributes.services", ""), ("attributes.note", "null"), ("attributes.x", "1"), ("attributes", "1")),
     *(("zoom", ""), ("near", ""), ("radius", "null"), ("bbox", " "), ("q", ""), ("q", "null"), ("bom", "")),
 )
 # Pairs that are invalid for one of the lists at least.
@@ -24,6 +25,7 @@ INVALID: Final[Sequence[Pair]] = (
     *(("near", "here"), ("near", "91,0"), ("radius", "0"), ("radius", "inf"), ("bbox", "0,1,0,-1")),
     *(("zoom", "23"), ("zoom", "-1"), ("bom", "maybe")),
     *(("q", "a b c d e f g h i j k l m n o p q"), ("sort_by", "distance")),
+    *(("sort_by", "attributes.services"), ("fields", "attributes.x")),
     *(("fields", "name,size"), ("facets", "name"), ("facets", "company_id,city,province,country,postal_code,is_open")),
 )
 _PLAIN: Final = b"abcdefghijklmnopqrstuvwxyz_"

@@ -52,6 +52,7 @@ class Collection(NamedTuple):
 
     searched  the fields whose words are searched
     located   whether records have coordinates
+    lists     the fields whose values are several texts, one on each line
     """
 
     identifier: str
@@ -61,6 +62,12 @@ class Collection(NamedTuple):
     facets: Sequence[str]
     searched: Sequence[str]
     located: bool = False
+    lists: Sequence[str] = ()
+
+    def keys(self, name: str, value: str | None) -> Mapping[Any, str]:
+        """Return the texts of a value, by what they match as: of equal ones the first."""
+        texts = [] if value is None else value.split("\n") if name in self.lists else [value]
+        return {self.forms[name](text): text for text in reversed(texts)}
 
 
 _FORMS: Mapping[str, Form] = {form.__name__: form for form in (identifier, words, postal, number, flag, instant)}
@@ -131,12 +138,14 @@ def answer(collection: Collection, records: Sequence[Record], pairs: Pairs, owne
     return Answer(len(found), data, facets)
 
 
-def clusters(records: Sequence[Record], pairs: Pairs, owners: Owners | None = None) -> list[Mapping[str, Any]]:
+def clusters(
+    records: Sequence[Record], pairs: Pairs, owners: Owners | None = None, stores: Collection = STORES
+) -> list[Mapping[str, Any]]:
     """Answer a query for clusters without errors: the features, one for each cell with records."""
     (zoom,) = (int(value) for name, value in pairs if name == "zoom")
-    found = [record for record in records if all(_matches(STORES, record, name, pairs) for name in dict(pairs))]
-    found = [record for record in found if _is_inside(STORES, record, pairs)]
-    found = [record for record in found if _has_words(STORES, record, pairs, owners or {})]
+    found = [record for record in records if all(_matches(stores, record, name, pairs) for name in dict(pairs))]
+    found = [record for record in found if _is_inside(stores, record, pairs)]
+    found = [record for record in found if _has_words(stores, record, pairs, owners or {})]
     cells: dict[tuple[int, int], list[tuple[Record, Point]]] = {}
     for record in found:
         if (point := located(record)) is not None:
@@ -243,13 +252,12 @@ def part(record: Record, members: Sequence[str]) -> Record:
 
 def _facet(collection: Collection, records: Sequence[Record], found: Sequence[Record], name: str) -> Facet:
     """Count the values of a field; each is spelled as the first of all records spells it."""
-    form = collection.forms[name]
     spelled: dict[Any, str] = {}
     for record in _sorted(collection, records, "created_at"):
-        if (text := record[name]) is not None:
-            spelled.setdefault(form(text), text)
-    counts = Counter(form(text) for record in found if (text := record[name]) is not None)
-    missing = len(found) - counts.total()
+        for key, text in collection.keys(name, record[name]).items():
+            spelled.setdefault(key, text)
+    counts = Counter(key for record in found for key in collection.keys(name, record[name]))
+    missing = sum(record[name] is None for record in found)
     frequent = sorted(sorted(counts), key=lambda value: -counts[value])[:100]
     values: list[tuple[str | None, int]] = [(spelled[value], counts[value]) for value in frequent]
     return Facet(len(counts), [*values, *([(None, missing)] if missing else [])])
@@ -266,8 +274,8 @@ def _matches(collection: Collection, record: Record, name: str, pairs: Pairs) ->
     if name not in collection.filters:
         return True
     wanted = [value for each, value in pairs if each == name and value.strip() and value != "null"]
-    value, form = record[name], collection.forms[name]
-    return not wanted or (value is not None and any(form(value) == form(each) for each in wanted))
+    present = collection.keys(name, record[name])
+    return not wanted or any(collection.forms[name](each) in present for each in wanted)
 
 
 def _sorted(collection: Collection, records: Sequence[Record], field: str) -> list[Record]:

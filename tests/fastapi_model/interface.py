@@ -1,180 +1,135 @@
 """The interface as a FastAPI application, written from its description alone: plain lists and full scans."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any
 from urllib.parse import quote, unquote, unquote_plus
 
-import msgspec
+import orjson
 from fastapi import FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, create_model
 from starlette.middleware.base import RequestResponseEndpoint
 
 from service.model.operation import IGNORED_HEADER
 from tests.baking.random_data_sets import RandomDataSet
+from tests.declared_attributes import PREFIX, json_value, nested, with_fields
 from tests.engine import oracle
 from tests.engine.oracle import Collection, Pairs, Record
 from tests.fastapi_model.ignored import ignored
-from tests.fastapi_model.questions import (
-    ClustersQuestion,
-    CompaniesCsvQuestion,
-    CompaniesFileQuestion,
-    CompaniesQuestion,
-    FileQuestion,
-    NearStoresCsvQuestion,
-    NearStoresFileQuestion,
-    NearStoresQuestion,
-    NoQuestion,
-    StoresCsvQuestion,
-    StoresFileQuestion,
-    StoresQuestion,
-    strict,
-    wanted,
-)
+from tests.fastapi_model.questions import NO_QUESTION, Question, question_of, strict, wanted
 from tests.fastapi_model.raw_client import STRICT
-from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Field, Fields
+from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Fields
 from tests.loading.oracle import answered_date
-
-
-def record_of(fields: Fields) -> type[BaseModel]:
-    """Return a model of a record in a response."""
-    return create_model("Record", **{field.name: _member(field) for field in fields if "unserved" not in field.uses})
-
-
-def _member(field: Field) -> Any:
-    if field.kind == "instant":
-        return str, ""
-    text = bool if field.kind == "flag" else str
-    return text if field.kind == "flag" or "required" in field.uses else text | None
-
-
-class Store(record_of(STORE_FIELDS), BaseModel):  # type: ignore[misc] # its members are those of a list
-    """A store in a response."""
-
-
-class Company(record_of(COMPANY_FIELDS), BaseModel):  # type: ignore[misc] # its members are those of a list
-    """A company in a response."""
-
 
 # The prefix of the paths of requests with a point, for which other parameters take more values.
 NEAR = "/near"
 _LEFT_OUT = ("page_num", "key")
 # The characters that need no escape in the query of a URI, and those of existing escapes.
 _OF_URIS = "!$&'()*+,;=:@/?%"
-Item = TypeVar("Item", Store, Company)
+Object = dict[str, Any]
 
 
-class Count(BaseModel):
-    """A value of a field, and how many records have it."""
-
-    value: str | bool | None
-    count: int
-
-
-class Facet(BaseModel):
-    """The values of a field."""
-
-    distinct: int
-    values: list[Count]
-
-
-class Page(BaseModel):
-    """A page of records in a response."""
-
-    limit: int
-    num_pages: int
-    page_num: int
-    sort_order: str
-    sort_by: str
-    total_count: int
-    data: list[dict[str, str | bool | float | None]]
-    facets: dict[str, Facet] = {}
-
-
-class Records(Generic[Item]):
+class Records:
     """All records of a collection, as in the data and as in responses."""
 
     def __init__(
-        self,
-        collection: Collection,
-        records: Sequence[Record],
-        answered: Callable[[Record], Item],
-        owners: Sequence[Record] = (),
+        self, collection: Collection, made: RandomDataSet, fields: Fields, owners: Sequence[Record] = ()
     ) -> None:
-        self._collection, self._records = collection, records
+        name = {"store_id": "stores", "company_id": "companies"}[collection.identifier]
+        self.fields, self.attributes, self._records = fields, made.attributes[name], made.records[name]
+        self._collection = with_fields(collection, self.attributes)
         self._owners = {record["company_id"]: record for record in owners}
-        self.answered: dict[str | None, Item] = {record[collection.identifier]: answered(record) for record in records}
+        self.answered = {record[collection.identifier]: self._answered(record) for record in self._records}
+        inner = [each.name for each in self.attributes]
+        self._known = [*collection.members, *(["attributes"] if inner else []), *inner, "distance"]
 
-    def one(self, identifier: str) -> Item:
+    def _answered(self, record: Record) -> Object:
+        """Return a record as in a response, without missing dates."""
+        shown = nested(self.attributes, record)
+        for field in self.fields:
+            value = shown[field.name]
+            if "unserved" in field.uses or (field.kind == "instant" and value is None):
+                del shown[field.name]
+            elif field.kind in ("flag", "instant"):
+                shown[field.name] = oracle.flag(value) if field.kind == "flag" else answered_date(value)
+        return shown
+
+    def one(self, identifier: str) -> Object:
         """Return a record."""
         if identifier not in self.answered:
             noun = {"store_id": "Store", "company_id": "Company"}[self._collection.identifier]
             raise HTTPException(404, f"{noun} not found")
         return self.answered[identifier]
 
-    def page(self, question: StoresQuestion | CompaniesQuestion) -> Page:
+    def page(self, pairs: Pairs) -> Object:
         """Return a page."""
-        (limit,), (page_num,), (order,), (field,) = (
-            question.limit,
-            question.page_num,
-            question.sort_order,
-            question.sort_by,
-        )
-        found, shown = self._found(_pairs(question))
-        page = Page(
-            limit=limit,
-            num_pages=-(-found.total_count // limit),
-            page_num=page_num,
-            sort_order=order,
-            sort_by=field,
-            total_count=found.total_count,
-            data=shown,
-        )
-        if found.facets:
-            page.facets = {name: _facet(name, facet) for name, facet in found.facets.items()}
-        return page
+        given = dict(pairs)
+        limit = int(given["limit"])
+        found, shown = self._found(pairs)
+        facets = {name: self._facet(name, facet) for name, facet in found.facets.items()}
+        return {
+            "limit": limit,
+            "num_pages": -(-found.total_count // limit),
+            "page_num": orjson.Fragment(given["page_num"]),  # it may have more digits than orjson takes of an integer
+            "sort_order": given["sort_order"],
+            "sort_by": given["sort_by"],
+            "total_count": found.total_count,
+            "data": shown,
+            **({"facets": facets} if facets else {}),
+        }
 
-    def geojson_page(self, question: StoresQuestion, path: str, query: str) -> Response:
+    def geojson_page(self, pairs: Pairs, path: str, query: str) -> Response:
         """Return a page as GeoJSON."""
-        page, pairs = self.page(question), _pairs(question)
-        _, shown = self._found(pairs)
+        page = self.page(pairs)
         collection = {
             "type": "FeatureCollection",
-            "numberMatched": page.total_count,
-            "numberReturned": len(shown),
-            "links": list(_links(page, path, query)),
+            "numberMatched": page["total_count"],
+            "numberReturned": len(page["data"]),
+            "links": list(_links(int(dict(pairs)["page_num"]), page["num_pages"], path, query)),
             "features": self._features(pairs),
-            **({"facets": page.model_dump()["facets"]} if page.facets else {}),
+            **({"facets": page["facets"]} if "facets" in page else {}),
         }
-        return Response(msgspec.json.encode(collection), media_type="application/geo+json")
+        return _response(collection, "application/geo+json")
 
-    def file(self, question: FileQuestion, ending: str) -> Response:
+    def file(self, pairs: Pairs, ending: str) -> Response:
         """Return all records."""
-        pairs = [*_pairs(question), ("limit", str(len(self._records) + 1))]
+        pairs = [*pairs, ("limit", str(len(self._records) + 1))]
         if ending == "geojson":
-            body = msgspec.json.encode({"type": "FeatureCollection", "features": self._features(pairs)})
-        elif ending == "ndjson":
-            body = b"".join(msgspec.json.encode(record) + b"\n" for record in self._found(pairs)[1])
-        else:
-            mark = "\ufeff" if ("bom", "True") in pairs else ""
-            body = (mark + "".join(map(_line, self._rows(pairs)))).encode()
-        return Response(body)
+            return _response({"type": "FeatureCollection", "features": self._features(pairs)})
+        if ending == "ndjson":
+            return Response(b"".join(orjson.dumps(record) + b"\n" for record in self._found(pairs)[1]))
+        mark = "\ufeff" if ("bom", "True") in pairs else ""
+        return Response((mark + "".join(map(_line, self._rows(pairs)))).encode())
 
     def _rows(self, pairs: Pairs) -> Iterator[Sequence[object]]:
         """Yield the header and the rows of a CSV."""
-        known = [*self._collection.members, "distance"]
         near = [name for name, value in pairs if name == "near" and value]
-        names = oracle.names(pairs, "fields", known) or known[: len(known) - (not near)]
-        yield names
-        for record in self._found(pairs)[1]:
-            yield [record.get(name) for name in names]
+        named = oracle.names(pairs, "fields", self._known)
+        whole = not named or "attributes" in named
+        columns = [
+            name
+            for name in self._known
+            if name in named or (name.startswith(PREFIX) and whole) or (not named and (near or name != "distance"))
+            if name != "attributes"
+        ]
+        yield columns
+        texts, separators = self._by_identifier, {each.name: each.separator for each in self.attributes}
+        for whole_record, record in zip(self._found(pairs)[0].data, self._found(pairs)[1], strict=True):
+            text = texts[whole_record[self._collection.identifier]]
+            yield [
+                (text[name] or "").replace("\n", separators[name]) if name in separators else record.get(name)
+                for name in columns
+            ]
 
-    def _features(self, pairs: Pairs) -> list[dict[str, Any]]:
+    @property
+    def _by_identifier(self) -> Mapping[str | None, Record]:
+        return {record[self._collection.identifier]: record for record in self._records}
+
+    def _features(self, pairs: Pairs) -> list[Object]:
         whole, shown = self._found(pairs)
-        points = {record["store_id"]: oracle.located(record) for record in self._records}
+        points = {identifier: oracle.located(record) for identifier, record in self._by_identifier.items()}
         return [
             {
                 "type": "Feature",
@@ -186,26 +141,51 @@ class Records(Generic[Item]):
             for record, members in zip(whole.data, shown, strict=True)
         ]
 
-    def _found(self, pairs: Pairs) -> tuple[oracle.Answer, list[dict[str, Any]]]:
+    def _found(self, pairs: Pairs) -> tuple[oracle.Answer, list[Object]]:
         """Return the answer to a query, and the members that it shows of each record."""
-        key = self._collection.identifier
         found = oracle.answer(
             self._collection, self._records, [each for each in pairs if each[0] != "fields"], self._owners
         )
-        shown: list[dict[str, Any]] = [
-            self.answered[record[key]].model_dump(exclude_unset=True)
-            | ({"distance": record["distance"]} if "distance" in record else {})
-            for record in found.data
-        ]
-        known = [*self._collection.members, "distance"]
-        members = oracle.names(pairs, "fields", known) or known
-        return found, [{name: record[name] for name in members if name in record} for record in shown]
+        named = oracle.names(pairs, "fields", self._known)
+        return found, [self._shown(record, named) for record in found.data]
 
-    def clusters(self, question: ClustersQuestion) -> Response:
+    def _shown(self, found: Mapping[str, Any], named: Sequence[str]) -> Object:
+        """Return the members of a record that have some names, all if there are none."""
+        record = self.answered[found[self._collection.identifier]]
+        if "distance" in found:
+            record = {**record, "distance": found["distance"]}
+        if not named:
+            return record
+        inner = {
+            name: value
+            for name, value in record.get("attributes", {}).items()
+            if "attributes" in named or PREFIX + name in named
+        }
+        shown = {**record, "attributes": inner}
+        return {name: value for name, value in shown.items() if name in named or (name == "attributes" and inner)}
+
+    def _facet(self, name: str, facet: oracle.Facet) -> Object:
+        kinds = {each.name: each.kind.replace("list", "text") for each in self.attributes}
+
+        def answered(text: str | None) -> Any:
+            if name == "is_open" and text is not None:
+                return oracle.flag(text)
+            return json_value(kinds.get(name, "text"), text)
+
+        return {
+            "distinct": facet.distinct,
+            "values": [{"value": answered(value), "count": count} for value, count in facet.values],
+        }
+
+    def clusters(self, pairs: Pairs) -> Response:
         """Return the clusters of a map."""
-        features = oracle.clusters(self._records, _pairs(question), self._owners)
-        body = msgspec.json.encode({"type": "FeatureCollection", "features": features})
-        return Response(body, media_type="application/geo+json")
+        features = oracle.clusters(self._records, pairs, self._owners, self._collection)
+        return _response({"type": "FeatureCollection", "features": features}, "application/geo+json")
+
+
+def _response(answer: Object, media_type: str = "application/json") -> Response:
+    """Return a response with the digits of numbers as they are in the data, which FastAPI would not keep."""
+    return Response(orjson.dumps(answer), media_type=media_type)
 
 
 def _line(cells: Sequence[object]) -> str:
@@ -215,120 +195,66 @@ def _line(cells: Sequence[object]) -> str:
     return (",".join(quoted) if quoted != [""] else '""') + "\r\n"
 
 
-def _links(page: Page, path: str, query: str) -> Iterator[dict[str, str]]:
+def _links(number: int, count: int, path: str, query: str) -> Iterator[dict[str, str]]:
     kept = [pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) not in _LEFT_OUT]
     base = f"{path}?{quote('&'.join(kept), safe=_OF_URIS)}{'&' if kept else ''}page_num="
-    if page.page_num < page.num_pages:
-        yield {"href": f"{base}{page.page_num + 1}", "rel": "next", "type": "application/geo+json"}
-    if page.page_num > 1 and page.num_pages:
-        number = min(page.page_num - 1, page.num_pages)
-        yield {"href": f"{base}{number}", "rel": "prev", "type": "application/geo+json"}
-
-
-def _pairs(question: StoresQuestion | CompaniesQuestion | FileQuestion | ClustersQuestion) -> Pairs:
-    return [(name.rstrip("_"), str(value)) for name, values in question for value in values]
-
-
-def _facet(name: str, facet: oracle.Facet) -> Facet:
-    def answered(value: str | None) -> str | bool | None:
-        return oracle.flag(value) if name == "is_open" and value is not None else value
-
-    return Facet(
-        distinct=facet.distinct, values=[Count(value=answered(value), count=count) for value, count in facet.values]
-    )
-
-
-def _store(record: Record) -> Store:
-    """Return a store as in a response, without missing dates."""
-    shown: dict[str, Any] = {name: value for name, value in record.items() if not name.endswith("_at")}
-    shown |= {name: answered_date(date) for name in ("created_at", "updated_at") if (date := record[name]) is not None}
-    return Store.model_validate(shown | {"is_open": oracle.flag(record["is_open"] or "")})
-
-
-def _company(record: Record) -> Company:
-    return Company.model_validate(record)
+    if number < count:
+        yield {"href": f"{base}{number + 1}", "rel": "next", "type": "application/geo+json"}
+    if number > 1 and count:
+        yield {"href": f"{base}{min(number - 1, count)}", "rel": "prev", "type": "application/geo+json"}
 
 
 def application(made: RandomDataSet) -> FastAPI:
     """Return the model of a service that serves a data set. Strict requests have the path prefix `STRICT`."""
     model = FastAPI()
     model.add_exception_handler(RequestValidationError, _refusal)
-    stores = Records(oracle.STORES, made.records["stores"], _store, made.records["companies"])
-    _add_stores(model, stores)
-    _add_clusters(model, stores)
-    _add_companies(model, Records(oracle.COMPANIES, made.records["companies"], _company))
-    _add_ignored(model)
+    stores = Records(oracle.STORES, made, STORE_FIELDS, made.records["companies"])
+    known = {path: _add_lists(model, path, stores) for path in ("/stores", f"{NEAR}/stores")}["/stores"]
+    known |= _add_lists(model, "/companies", Records(oracle.COMPANIES, made, COMPANY_FIELDS))
+    known["/clusters"] = question_of(STORE_FIELDS, stores.attributes, "map")
+    _add(model, "/clusters", known["/clusters"], lambda question, _: stores.clusters(question.pairs))
+    _add_ignored(model, {path: question.names() for path, question in known.items()})
     return model
 
 
-def _add(model: FastAPI, path: str, question: type[BaseModel], answer: Callable[[Any, Request], Any]) -> None:
+def _add(model: FastAPI, path: str, question: type[Question], answer: Callable[[Any, Request], Any]) -> None:
     """Add a path, and that of strict requests."""
     for prefix, kind in ((STRICT, strict(question)), ("", question)):
 
         @model.get(prefix + path, response_model=None)
-        async def ask(question: Annotated[kind, Query()], request: Request) -> Any:  # type: ignore[valid-type]
+        async def ask(question: Annotated[kind, Query()], request: Request) -> Response:  # type: ignore[valid-type]
             answered = answer(question, request)
-            return answered.model_dump(exclude_unset=True) if isinstance(answered, BaseModel) else answered
+            return answered if isinstance(answered, Response) else _response(answered)
 
 
-def _add_stores(model: FastAPI, stores: Records[Store]) -> None:
-    def page(question: StoresQuestion, request: Request) -> Page | Response:
-        if request.headers.get("accept") != "application/geo+json":
-            return stores.page(question)
-        return stores.geojson_page(question, "/stores", request.url.query)
+def _add_lists(model: FastAPI, path: str, records: Records) -> dict[str, type[Question]]:
+    """Add the paths of a list, of its files and of its records; return the parameters of all but the last."""
 
-    _add(model, "/stores", StoresQuestion, page)
-    _add(model, f"{NEAR}/stores", NearStoresQuestion, page)
-    _add_files(model, "/stores", stores, StoresFileQuestion, StoresCsvQuestion)
-    _add_files(model, f"{NEAR}/stores", stores, NearStoresFileQuestion, NearStoresCsvQuestion)
+    def page(question: Question, request: Request) -> Object | Response:
+        if path.endswith("/companies") or request.headers.get("accept") != "application/geo+json":
+            return records.page(question.pairs)
+        return records.geojson_page(question.pairs, "/stores", request.url.query)
+
+    def file(question: Question, _: Request, ending: str) -> Response:
+        return records.file(question.pairs, ending)
+
+    kinds = {"": "list", ".csv": "csv", ".ndjson": "ndjson", ".geojson": "geojson"}
+    questions = {
+        path + ending: question_of(records.fields, records.attributes, kind, near=path.startswith(NEAR))
+        for ending, kind in kinds.items()
+    }
+    for ending, kind in kinds.items():
+        _add(model, path + ending, questions[path + ending], partial(file, ending=kind) if ending else page)
     _add(
-        model, "/stores/{store_id}", NoQuestion, lambda _, request: stores.one(unquote(request.path_params["store_id"]))
+        model,
+        f"{path}/{{identifier}}",
+        NO_QUESTION,
+        lambda _, request: records.one(unquote(request.path_params["identifier"])),
     )
+    return questions
 
 
-def _add_files(
-    model: FastAPI, path: str, records: Records[Any], question: type[BaseModel], of_csv: type[BaseModel]
-) -> None:
-    for ending in ("csv", "ndjson", "geojson"):
-        asked = of_csv if ending == "csv" else question
-        _add(model, f"{path}.{ending}", asked, partial(_file, records, ending))
-
-
-def _add_clusters(model: FastAPI, stores: Records[Store]) -> None:
-    _add(model, "/clusters", ClustersQuestion, lambda question, _: stores.clusters(question))
-
-
-def _add_companies(model: FastAPI, companies: Records[Company]) -> None:
-    _add(model, "/companies", CompaniesQuestion, lambda question, _: companies.page(question))
-    _add_files(model, "/companies", companies, CompaniesFileQuestion, CompaniesCsvQuestion)
-    _add(model, "/companies/{identifier}", NoQuestion, partial(_one, companies))
-
-
-def _one(records: Records[Any], _: object, request: Request) -> BaseModel:
-    one: BaseModel = records.one(unquote(request.path_params["identifier"]))
-    return one
-
-
-def _file(records: Records[Any], ending: str, question: FileQuestion, _: Request) -> Response:
-    return records.file(question, ending)
-
-
-def _add_ignored(model: FastAPI) -> None:
-    questions: dict[str, type[BaseModel]] = {
-        "/stores": StoresQuestion,
-        "/companies": CompaniesQuestion,
-        "/clusters": ClustersQuestion,
-        "/stores.csv": StoresCsvQuestion,
-        "/stores.ndjson": StoresFileQuestion,
-        "/stores.geojson": StoresFileQuestion,
-        "/companies.csv": CompaniesCsvQuestion,
-        "/companies.ndjson": CompaniesFileQuestion,
-    }
-    known = {
-        path: {each.alias or name for name, each in question.model_fields.items()}
-        for path, question in questions.items()
-    }
-
+def _add_ignored(model: FastAPI, known: Mapping[str, Container[str]]) -> None:
     @model.middleware("http")
     async def choose_questions(request: Request, call_next: RequestResponseEndpoint) -> Response:
         path = request.scope["path"]

@@ -6,6 +6,7 @@ from urllib.parse import quote, quote_plus
 
 from hypothesis import strategies as st
 
+from tests.declared_attributes import DECLARED, VALUES as ATTRIBUTE_VALUES
 from tests.engine import oracle
 from tests.engine.random_records import VALUES
 
@@ -14,7 +15,8 @@ Pair = tuple[str, str]
 # What the whole request line may hold leaves room for so many bytes.
 _LONGEST: Final = 8_000
 
-_SORT_KEYS: Final = [*oracle.STORES.forms, *oracle.COMPANIES.forms]
+_ATTRIBUTES: Final = [each.name for listed in DECLARED.values() for each in listed]
+_SORT_KEYS: Final = [*oracle.STORES.forms, *oracle.COMPANIES.forms, *_ATTRIBUTES]
 _ONCE: Final = {
     "limit": ["1", "2", "7", "60", "1000", " 5 ", "+3", "1_0", "2.0"],
     "page_num": ["1", "2", "3", "4", "003", "9" * 30, "0" * 4_300 + "7"],
@@ -40,6 +42,7 @@ _ONCE: Final = {
         "",
         "\u3000",
         "9 ",
+        "wifi par",
     ],
 }
 _BLANKS: Final = ["", " ", "null", "\u3000", "\x1c", "\x85"]
@@ -48,9 +51,25 @@ _FILTERS: Final = {
     for collection in (oracle.STORES, oracle.COMPANIES)
     for name, form in collection.forms.items()
     if name in collection.filters
+} | {
+    each.name: [*ATTRIBUTE_VALUES[each.kind][:6], "Wifi", "7.500", "TRUE", "maybe", " 2019-02-01", *_BLANKS[:3]]
+    for listed in DECLARED.values()
+    for each in listed
 }
 _LISTS: Final = {
-    "fields": ["store_id", "name, city", "updated_at,created_at", "company_id,domain", ",name,,", "", " name "],
+    "fields": [
+        "store_id",
+        "name, city",
+        "updated_at,created_at",
+        "company_id,domain",
+        ",name,,",
+        "",
+        " name ",
+        "attributes",
+        "attributes.area,store_id",
+        "attributes.tags,attributes.services",
+        "attributes.note , attributes",
+    ],
     "facets": [
         "city",
         "is_open,country",
@@ -59,17 +78,36 @@ _LISTS: Final = {
         "parent_company_id,domain",
         ",",
         "city,city",
+        "attributes.services,attributes.area,attributes.drive",
+        "attributes.hours,city,attributes.web,attributes.opened",
+        "attributes.floors,attributes.brands,attributes.logo",
+        "attributes.note",
     ],
 }
 _SOUND: Final = [(name, value) for name, held in {**_FILTERS, **_ONCE, **_LISTS}.items() for value in held]
 
-_WITH_POINT: Final = ("radius", "bbox", "q", "sort_by", "sort_order", "limit", "page_num", "facets", "is_open")
+_WITH_POINT: Final = (
+    "radius",
+    "bbox",
+    "q",
+    "sort_by",
+    "sort_order",
+    "limit",
+    "page_num",
+    "facets",
+    "is_open",
+    *_ATTRIBUTES,
+)
 
 _OTHERS: Final = [
     "",
     "page",
     "x" * 250,
     "100%",
+    "attributes",
+    "attributes.",
+    "attributes.x",
+    "attributes.Hours",
     "City",
     "city ",
     " limit",
@@ -191,7 +229,9 @@ def of_maps() -> st.SearchStrategy[bytes]:
     """Return queries with a box and a zoom, valid or not, and other parameters."""
     box = st.sampled_from([*_ONCE["bbox"], "0,1,0,-1", "x"]).map(lambda value: ("bbox", value))
     zoom = st.one_of(st.sampled_from(_ONCE["zoom"]), st.integers(-1, 23).map(str), integers())
-    others = st.sampled_from([pair for pair in _SOUND if pair[0] in (*oracle.STORES.filters, "q", "limit")])
+    others = st.sampled_from(
+        [pair for pair in _SOUND if pair[0] in (*oracle.STORES.filters, *_ATTRIBUTES, "q", "limit")]
+    )
     pairs = st.tuples(box, zoom.map(lambda value: ("zoom", value)), st.lists(others, max_size=2))
     return pairs.flatmap(lambda drawn: _encoded([*drawn[:2], *drawn[2]]))
 

@@ -1,6 +1,8 @@
 """The query parameters in pydantic, with the additions of the interface: blanks, repeats, its own integers."""
 
 import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any, Final
@@ -8,8 +10,9 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
+from tests.declared_attributes import PREFIX, Attribute
 from tests.engine.search_oracle import tokens
-from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS, Fields, members, names
+from tests.interface_fields import STORE_FIELDS, Fields, members, names
 
 # Of `\s` Unicode's White_Space lacks four control characters.
 _INTEGER: Final = re.compile(r"[^\S\x1c-\x1f]*([+-]?)0*([0-9]+(?:_[0-9]+)*)(?:\.0+)?[^\S\x1c-\x1f]*")
@@ -26,60 +29,6 @@ class SortOrder(StrEnum):
 
     ASC = "asc"
     DESC = "desc"
-
-
-class StoreField(StrEnum):
-    """The members and sort keys of stores."""
-
-    _ignore_ = "each choices"
-    choices = vars()
-    for each in names(STORE_FIELDS):
-        choices[each.upper()] = each
-
-
-class NearStoreField(StrEnum):
-    """The members and sort keys of stores near a point."""
-
-    _ignore_ = "each choices"
-    choices = vars()
-    for each in (*names(STORE_FIELDS), "distance"):
-        choices[each.upper()] = each
-
-
-class StoreFacet(StrEnum):
-    """The fields of stores whose values are counted."""
-
-    _ignore_ = "each choices"
-    choices = vars()
-    for each in names(STORE_FIELDS, "facets"):
-        choices[each.upper()] = each
-
-
-class CompanyMember(StrEnum):
-    """The members of companies."""
-
-    _ignore_ = "each choices"
-    choices = vars()
-    for each in members(COMPANY_FIELDS):
-        choices[each.upper()] = each
-
-
-class CompanyFacet(StrEnum):
-    """The fields of companies whose values are counted."""
-
-    _ignore_ = "each choices"
-    choices = vars()
-    for each in names(COMPANY_FIELDS, "facets"):
-        choices[each.upper()] = each
-
-
-class CompanyField(StrEnum):
-    """The sort keys of companies."""
-
-    _ignore_ = "each choices"
-    choices = vars()
-    for each in names(COMPANY_FIELDS):
-        choices[each.upper()] = each
 
 
 def wanted(values: list[str]) -> list[str]:
@@ -177,34 +126,25 @@ Zoom = Annotated[
     BeforeValidator(wanted),
 ]
 Search = Annotated[list[Annotated[str, AfterValidator(search)]], BeforeValidator(once), BeforeValidator(wanted)]
-NearStoreFields = Annotated[list[NearStoreField], BeforeValidator(once)]
-NearStoreMembers = Annotated[list[NearStoreField], BeforeValidator(listed)]
-StoreFields = Annotated[list[StoreField], BeforeValidator(once)]
-CompanyFields = Annotated[list[CompanyField], BeforeValidator(once)]
-StoreMembers = Annotated[list[StoreField], BeforeValidator(listed)]
-CompanyMembers = Annotated[list[CompanyMember], BeforeValidator(listed)]
-StoreFacets = Annotated[list[StoreFacet], Field(max_length=5), BeforeValidator(listed)]
-CompanyFacets = Annotated[list[CompanyFacet], Field(max_length=5), BeforeValidator(listed)]
 
 
-def filters_of(fields: Fields) -> type[BaseModel]:
-    """Return a model with the filters by fields; each is a list of its values, like all parameters."""
-    kinds = {field.name: Flags if field.kind == "flag" else Texts for field in fields if "filters" in field.uses}
-    made: dict[str, Any] = {name: (kind, []) for name, kind in kinds.items()}
-    return create_model("Filters", **made)
+class Question(BaseModel):
+    """The parameters of a request, each as the list of its values."""
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The names and values."""
+        given = zip(self.names(), self, strict=True)
+        return [(name, str(value)) for name, (_, values) in given for value in values]
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Return the names of all parameters."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
 
 
-class StoreFilters(filters_of(STORE_FIELDS), BaseModel):  # type: ignore[misc] # its members are those of a list
-    """The filters of stores."""
-
-
-class StoresSearch(StoreFilters):
-    """The parameters that select stores."""
-
-    near: Near = []
-    radius: Radius = []
-    bbox: Box = []
-    q: Search = []
+class PlaceQuestion(Question):
+    """The parameters of a request that may have a point."""
 
     @model_validator(mode="before")
     @classmethod
@@ -216,101 +156,82 @@ class StoresSearch(StoreFilters):
         return {**given, "near": [_MISSING], **({"sort_by": ["created_at"]} if by_distance else {})}
 
 
-class StoresQuestion(StoresSearch):
-    """The parameters of /stores."""
-
-    limit: Limit = [1000]
-    page_num: PageNum = [1]
-    sort_order: Order = [SortOrder.ASC]
-    sort_by: StoreFields = [StoreField("created_at")]
-    fields_: StoreMembers = Field([], alias="fields")
-    facets: StoreFacets = []
-
-
-class NearStoresQuestion(StoresQuestion):
-    """The parameters of /stores if there is a point."""
-
-    sort_by: NearStoreFields = [NearStoreField("distance")]  # type: ignore[assignment]
-    fields_: NearStoreMembers = Field([], alias="fields")  # type: ignore[assignment]
+_PLACE: Final[dict[str, Any]] = {"near": (Near, []), "radius": (Radius, []), "bbox": (Box, [])}
+_SEARCH: Final[dict[str, Any]] = {"q": (Search, [])}
+_PAGE: Final[dict[str, Any]] = {"limit": (Limit, [1000]), "page_num": (PageNum, [1])}
+_ORDER: Final[dict[str, Any]] = {"sort_order": (Order, [SortOrder.ASC])}
+_MAP: Final[dict[str, Any]] = {
+    "bbox": (MapBox, Field([], validate_default=True)),
+    "zoom": (Zoom, Field([], validate_default=True)),
+}
+NO_QUESTION: Final = create_model("NoQuestion", __base__=Question)
 
 
-class StoresFileQuestion(StoresSearch):
-    """The parameters of a file of stores."""
+def question_of(fields: Fields, attributes: Sequence[Attribute], kind: str, *, near: bool = False) -> type[Question]:
+    """Return the parameters of a list, a map or a file: `kind` is `list`, `map`, `csv` or another ending.
 
-    sort_order: Order = [SortOrder.ASC]
-    sort_by: StoreFields = [StoreField("created_at")]
-    fields_: StoreMembers = Field([], alias="fields")
-
-
-class NearStoresFileQuestion(StoresFileQuestion):
-    """The parameters of a file of stores if there is a point."""
-
-    sort_by: NearStoreFields = [NearStoreField("distance")]  # type: ignore[assignment]
-    fields_: NearStoreMembers = Field([], alias="fields")  # type: ignore[assignment]
-
-
-class StoresCsvQuestion(StoresFileQuestion):
-    """The parameters of /stores.csv."""
-
-    bom: Flag = []
-
-
-class NearStoresCsvQuestion(NearStoresFileQuestion):
-    """The parameters of /stores.csv if there is a point."""
-
-    bom: Flag = []
-
-
-class CompaniesSearch(filters_of(COMPANY_FIELDS), BaseModel):  # type: ignore[misc] # its members are those of a list
-    """The parameters that select companies."""
-
-    q: Search = []
+    `near` is whether there is a point, with which others take more values.
+    """
+    parameters: dict[str, Any] = {
+        field.name: (Flags if field.kind == "flag" else Texts, []) for field in fields if "filters" in field.uses
+    }
+    parameters |= {
+        f"attribute_{place}": (Flags if each.kind == "flag" else Texts, Field([], alias=each.name))
+        for place, each in enumerate(attributes)
+        if each.filters
+    }
+    is_located = fields is STORE_FIELDS
+    if kind == "map":
+        parameters |= _MAP | _SEARCH
+    else:
+        parameters |= (_PLACE if is_located else {}) | _SEARCH | (_PAGE if kind == "list" else {}) | _ORDER
+        parameters |= _named(fields, attributes, ["distance"] if near else [])
+    if kind != "list":
+        parameters.pop("facets", None)
+    if kind == "csv":
+        parameters["bom"] = (Flag, [])
+    base = PlaceQuestion if is_located and kind != "map" else Question
+    return create_model("ListQuestion", __base__=base, **parameters)
 
 
-class CompaniesQuestion(CompaniesSearch):
-    """The parameters of /companies."""
-
-    limit: Limit = [1000]
-    page_num: PageNum = [1]
-    sort_order: Order = [SortOrder.ASC]
-    sort_by: CompanyFields = [CompanyField("created_at")]
-    fields_: CompanyMembers = Field([], alias="fields")
-    facets: CompanyFacets = []
-
-
-class CompaniesFileQuestion(CompaniesSearch):
-    """The parameters of a file of companies."""
-
-    sort_order: Order = [SortOrder.ASC]
-    sort_by: CompanyFields = [CompanyField("created_at")]
-    fields_: CompanyMembers = Field([], alias="fields")
+def _named(fields: Fields, attributes: Sequence[Attribute], distance: list[str]) -> dict[str, Any]:
+    """Return the parameters whose values are names."""
+    filtered = [each.name for each in attributes if each.filters]
+    shown = [*members(fields), *(["attributes"] if attributes else []), *(each.name for each in attributes), *distance]
+    keys = [*names(fields), *(each.name for each in attributes if each.filters and each.kind != "list"), *distance]
+    return {
+        "sort_by": (_choices(keys, once), distance or ["created_at"]),
+        "fields_": (_choices(shown, listed), Field([], alias="fields")),
+        "facets": (_choices([*names(fields, "facets"), *filtered], listed, 5), []),
+    }
 
 
-class CompaniesCsvQuestion(CompaniesFileQuestion):
-    """The parameters of /companies.csv."""
-
-    bom: Flag = []
-
-
-class ClustersQuestion(StoreFilters):
-    """The parameters of /clusters."""
-
-    bbox: MapBox = Field([], validate_default=True)
-    zoom: Zoom = Field([], validate_default=True)
-    q: Search = []
+def _choices(choices: Sequence[str], before: Callable[[list[str]], list[str]], most: int | None = None) -> Any:
+    """Return the type of a list of some choices."""
+    choice: Any = StrEnum("Choice", [(each.upper(), each) for each in choices])  # type: ignore[misc] # computed
+    return Annotated[list[choice], Field(max_length=most), BeforeValidator(before)]
 
 
-FileQuestion = StoresFileQuestion | CompaniesFileQuestion
+_TYPES: Final[Mapping[str, Any]] = {
+    "text": str,
+    "number": float,
+    "flag": bool,
+    "list": list[str],
+    "url": Annotated[str, Field(json_schema_extra={"format": "uri"})],
+    "date": date,
+}
 
 
-def strict(question: type[BaseModel]) -> type[BaseModel]:
+def typed(name: str, attributes: Sequence[Attribute]) -> type[BaseModel]:
+    """Return the type of the attributes of a record."""
+    members: dict[str, Any] = {each.name.removeprefix(PREFIX): _TYPES[each.kind] | None for each in attributes}
+    return create_model(name, **members)
+
+
+def strict(question: type[Question]) -> type[Question]:
     """Return the same parameters, rejecting unknown ones."""
 
     class Strict(question, extra="forbid"):  # type: ignore[call-arg, misc, valid-type]
         """The same, rejecting unknown parameters."""
 
     return Strict
-
-
-class NoQuestion(BaseModel):
-    """The parameters of one record: none."""

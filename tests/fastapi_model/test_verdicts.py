@@ -13,24 +13,31 @@ from pytest_aiohttp import AiohttpClient
 
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.site import make_site
-from tests.baking.random_data_sets import random_data_set
+from tests.baking.random_data_sets import RandomDataSet, random_data_set
+from tests.declared_attributes import DECLARED
 from tests.fastapi_model.queries import anything, near, of_maps, queries, sound, values
+from tests.fastapi_model.questions import question_of, typed
 from tests.fastapi_model.raw_client import RawClient, send_to_model
+from tests.interface_fields import COMPANY_FIELDS, STORE_FIELDS
 from tests.loaded import serve
 from tests.web.live import DEFAULTS, KEY, ServiceServer, authentication
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-DATA_SET: Final = random_data_set((60, 12, 16, 2026))
+# With attributes and without.
+DATA_SETS: Final = {
+    "plain": random_data_set((60, 12, 16, 2026)),
+    "attributes": random_data_set((60, 12, 16, 2026), attributes=DECLARED),
+}
 IDENTIFIERS: Final = {
-    path: [str(record[key]) for record in DATA_SET.records[path]]
+    path: [str(record[key]) for record in DATA_SETS["plain"].records[path]]
     for path, key in (("stores", "store_id"), ("companies", "company_id"))
 }
-# How many questions are asked of the lists, and a part of them of the rest; `make fuzz` asks more.
 FILES: Final = ("/stores.csv", "/stores.ndjson", "/stores.geojson", "/companies.csv", "/companies.ndjson")
 GEO_JSON: Final = "application/geo+json"
-CASES: Final = int(os.environ.get("FUZZ_CASES", "200"))
+# How many questions are asked of the lists of each data set, and a part of them of the rest; `make fuzz` asks more.
+CASES: Final = int(os.environ.get("FUZZ_CASES", "120"))
 
 
 def drawn(share: int = 1) -> settings:
@@ -45,17 +52,23 @@ def records() -> st.SearchStrategy[str]:
     return (identifiers | unknown).map(lambda each: f"/{each[0]}/{quote(each[1][:1_000] or 'x', safe='')}")
 
 
+@pytest.fixture(scope="session", params=list(DATA_SETS.values()), ids=list(DATA_SETS))
+def data_set(request: pytest.FixtureRequest) -> RandomDataSet:
+    made: RandomDataSet = request.param
+    return made
+
+
 @pytest.fixture(scope="session")
-def model() -> "FastAPI":
+def model(data_set: RandomDataSet) -> "FastAPI":
     from tests.fastapi_model.interface import application  # noqa: PLC0415 - imported by the process that runs these tests alone
 
-    return application(DATA_SET)
+    return application(data_set)
 
 
 @pytest.fixture
-async def client(tmp_path: Path, aiohttp_client: AiohttpClient) -> AsyncIterator[RawClient]:
+async def client(tmp_path: Path, aiohttp_client: AiohttpClient, data_set: RandomDataSet) -> AsyncIterator[RawClient]:
     holder = SnapshotHolder()
-    await serve(holder, DATA_SET.write(tmp_path / "data"))
+    await serve(holder, data_set.write(tmp_path / "data"))
     raw_client = RawClient(
         await aiohttp_client(ServiceServer(make_site(holder, authentication([KEY]), DEFAULTS).public))
     )
@@ -130,3 +143,21 @@ async def test_no_bytes_in_a_query_cause_a_server_error(
         assert body["detail"]
     elif answer.status != 200:
         assert set(body) == {"detail"}
+
+
+async def test_openapi_has_the_parameters_and_the_types_of_attributes_of_the_model(
+    client: RawClient, data_set: RandomDataSet
+) -> None:
+    document = json.loads((await client.send("/openapi.json", b"")).body)
+    fields = {"stores": STORE_FIELDS, "companies": COMPANY_FIELDS}
+    for resource, listed in data_set.attributes.items():
+        for ending, kind in {"": "list", ".csv": "csv", ".ndjson": "ndjson"}.items():
+            described = document["paths"][f"/{resource}{ending}"]["get"]["parameters"]
+            wanted = question_of(fields[resource], listed, kind).names()
+            assert [each["name"] for each in described if each["in"] == "query"] == wanted
+        name = {"stores": "StoreAttributes", "companies": "CompanyAttributes"}[resource]
+        schema = typed(name, listed).model_json_schema()
+        of_members = {each: {"anyOf": type_of["anyOf"]} for each, type_of in schema["properties"].items()}
+        described = document["components"]["schemas"].get(name, {"properties": {}})
+        assert described["properties"] == of_members
+        assert described.get("required", []) == schema.get("required", [])
