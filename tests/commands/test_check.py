@@ -84,7 +84,9 @@ def test_the_first_stores_are_shown_as_they_are_served_one_field_a_line(tmp_path
 def test_attributes_of_the_first_stores_have_a_line_each(tmp_path: Path) -> None:
     hours = "Mo-Fr 08:00-20:00, Sa 09:00-18:00"
     folder = write_directory(tmp_path / "data", [store("s1", Zeiten=hours, Services=["wifi"])])
-    (folder / "mapping.toml").write_text('[stores.attributes]\nopening_hours = "Zeiten"\nservices = {from = "Services", kind = "list"}\n')
+    (folder / "mapping.toml").write_text(
+        '[stores.attributes]\nopening_hours = "Zeiten"\nservices = {from = "Services", kind = "list"}\n'
+    )
     lines = run_here("check", folder).stdout.splitlines()
     assert f'  attributes.opening_hours  "{hours}"' in lines
     assert '  attributes.services       ["wifi"]' in lines
