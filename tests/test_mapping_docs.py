@@ -1,6 +1,9 @@
 """The documentation of mappings against the code: every key, every preset, and the tutorial to the letter."""
 
+import csv
 import re
+from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import get_args
 
@@ -25,6 +28,7 @@ from service.reading.mapping.toml_keys import keys_of
 from service.reading.values.date_formats import RFC_3339, TOKENS
 from tests.program import run_here, serving
 from tests.test_docs import ROOT, blocks, codes, named, rows, section
+from tests.workbooks import Value, xlsx
 
 MAPPING, TUTORIAL = ((ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("mapping", "tutorial-spreadsheet"))
 FILE = "filialen.csv"
@@ -85,23 +89,54 @@ def test_the_errors_of_mappings_in_the_docs_are_those_that_are_reported(
 @pytest.mark.process
 def test_the_tutorial_is_true_to_the_letter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    ((spreadsheet,), (proposal, completed), (answer,)) = (blocks(TUTORIAL, each) for each in ("csv", "toml", "json"))
+    proposal, completed, of_csv = blocks(TUTORIAL, "toml")
+    (spreadsheet,), (answer,) = blocks(TUTORIAL, "csv"), blocks(TUTORIAL, "json")
+    header, *stores = csv.reader(spreadsheet.splitlines(), delimiter=";")
+    assert [dict(zip(header, map(with_points, store), strict=True)) for store in stores] == rows(TUTORIAL, header[0])
+    title = re.search("title `(.*)`", TUTORIAL)
+    assert title is not None
+    cells = [[typed(name, cell) for name, cell in zip(header, store, strict=True)] for store in stores]
+    Path("filialen.xlsx").write_bytes(xlsx({"Filialen": [[title[1]], [], header, *cells]}))
     Path(FILE).write_text(spreadsheet, "utf-8")
 
-    mapped = run_here("mapping", FILE)
+    mapped = run_here("mapping", "filialen.xlsx")
     assert (mapped.stdout, mapped.stderr) == (proposal, "")
-    for line in completed.splitlines():
-        key = line.partition(" = ")[0]
-        proposal, changed = re.subn(rf"^(?:# )?{key} = .*$", line, proposal, flags=re.MULTILINE)
-        assert changed == 1
-    Path("mapping.toml").write_text(proposal, "utf-8")
-
+    Path("mapping.toml").write_text(complete(proposal, completed), "utf-8")
     command, checked = printed("check")
     assert run_here(*command).stdout == checked
     command, _ = printed("serve")
     with serving(*command[1:]) as service:
         (target,) = re.findall(r"curl .*8080([^']*)'", TUTORIAL)
         assert orjson.loads(service.get(target, service.key).body) == orjson.loads(answer)
+        assert service.get("/explorer").status == HTTPStatus.OK
+
+    mapped = run_here("mapping", FILE)
+    assert set(of_csv.splitlines()) == set(mapped.stdout.splitlines()[3:]) - set(proposal.splitlines())
+    Path("mapping.toml").write_text(complete(mapped.stdout, completed), "utf-8")
+    same = run_here("check", FILE, "--mapping", "mapping.toml").stdout
+    assert same.splitlines()[2:] == checked.splitlines()[1:]
+
+
+def with_points(cell: str) -> str:
+    """Return a cell of the tutorial's CSV file as its table shows it."""
+    return cell.replace(",", ".") if re.fullmatch("[0-9]+,[0-9]+", cell) else cell
+
+
+def typed(name: str, cell: str) -> Value:
+    """Return a cell as a spreadsheet program keeps it."""
+    if name == "Eröffnet am":
+        return datetime.strptime(cell, "%d.%m.%Y").replace(tzinfo=UTC).date()
+    return float(with_points(cell)) if re.fullmatch("[0-9]+(,[0-9]+)?", cell) and name != "PLZ" else cell
+
+
+def complete(proposal: str, completed: str) -> str:
+    """Return a proposed mapping with the lines of the tutorial in place of those of the same key or column."""
+    for line in completed.splitlines():
+        key, column = line.partition(" = ")[0], re.search('from = "[^"]*"', line)
+        same = rf"^# \w+ = {{ {re.escape(column[0])}.*$" if column else rf"^{key} = .*$"
+        proposal, changed = re.subn(same, line, proposal, flags=re.MULTILINE)
+        assert changed == 1
+    return proposal
 
 
 def printed(name: str) -> tuple[list[str], str]:

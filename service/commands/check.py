@@ -17,7 +17,7 @@ from service.commands.styled_lines import StyledLine, print_lines, shorten
 from service.engine.table import Table
 from service.loading.dataset import Loaded, load
 from service.loading.summary import groups
-from service.model.records import STORES
+from service.model.records import ATTRIBUTES, PREFIX
 from service.reading.batches.diagnostics import Diagnostic
 from service.server.progress_bar import shown_progress
 from service.settings import make_settings
@@ -81,12 +81,14 @@ def _lines(loaded: Loaded) -> Iterator[StyledLine]:
 
 
 def _first_stores(stores: Table) -> Iterator[StyledLine]:
-    """Yield the fields of the first stores in the default order, as they are served, with a line between stores."""
-    width = max(map(len, STORES.members))
+    """Yield the first stores in the default order, as they are served: a line for each value, one between stores."""
     for row in range(min(_SHOWN, len(stores))):
         if row:
             yield "", ""
-        for name, value in orjson.loads(stores.row(row)).items():
+        store = orjson.loads(stores.row(row))
+        store |= {PREFIX + name: value for name, value in store.pop(ATTRIBUTES, {}).items()}
+        width = max(map(len, store))
+        for name, value in store.items():
             text = shorten(_printable_json(orjson.dumps(value).decode()), _COLUMNS)
             yield f"  {name:{width}}  {text}", "dim" if value is None else ""
 

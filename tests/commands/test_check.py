@@ -81,6 +81,17 @@ def test_the_first_stores_are_shown_as_they_are_served_one_field_a_line(tmp_path
     assert '  city               "Zürich\\u200b\\u00a0"' in blocks
 
 
+def test_attributes_of_the_first_stores_have_a_line_each(tmp_path: Path) -> None:
+    hours = "Mo-Fr 08:00-20:00, Sa 09:00-18:00"
+    folder = write_directory(tmp_path / "data", [store("s1", Zeiten=hours, Services=["wifi"])])
+    (folder / "mapping.toml").write_text(
+        '[stores.attributes]\nopening_hours = "Zeiten"\nservices = {from = "Services", kind = "list"}\n'
+    )
+    lines = run_here("check", folder).stdout.splitlines()
+    assert f'  attributes.opening_hours  "{hours}"' in lines
+    assert '  attributes.services       ["wifi"]' in lines
+
+
 @pytest.mark.parametrize("text", ["Many words. " * 9, "株式会社 " * 18, "x" * 4000, '"\u200b\\' * 40])
 def test_long_values_are_cut_so_that_a_line_of_a_store_fits_in_80_columns(tmp_path: Path, text: str) -> None:
     folder = write_directory(tmp_path / "data", [store("s1", name=text)])

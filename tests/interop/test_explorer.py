@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Route, ViewportSize
@@ -218,7 +219,7 @@ def test_values_that_differ_for_filters_are_chosen_one_by_one(visits: Any, tmp_p
 
 def test_attributes_are_shown_filtered_and_columns(visits: Any, tmp_path: Path) -> None:
     stores = [
-        store("s1", name="One", service="wifi;parking", through=True, site="https://one.example/"),
+        store("s1", name="One", service="wifi;parking", through=True, site=f"https://one.example/{'a' * 80}/"),
         store("s2", name="Two", service="wifi", through=False),
         store("s3", name="Three"),
     ]
@@ -231,7 +232,9 @@ def test_attributes_are_shown_filtered_and_columns(visits: Any, tmp_path: Path) 
         visit = visits(service.address).open("/explorer#store=s1")
         visit.wait("3 stores found")
         card = visit.page.get_by_role("complementary", name="Store")
-        card.get_by_role("link", name="https://one.example/").wait_for()
+        link = card.get_by_role("link", name="one.example/a")
+        assert link.get_attribute("href") == f"https://one.example/{'a' * 80}/"
+        assert link.bounding_box()["height"] < 30  # in one line, however long it is
         assert card.get_by_role("listitem").all_inner_texts() == ["wifi", "parking"]
         visit.page.keyboard.press("Escape")
         visit.page.locator("summary[data-menu='attributes.services']").click()
@@ -345,6 +348,20 @@ def test_the_map_has_clusters_and_searches_its_area(go: Go) -> None:
     visit.page.get_by_role("button", name="Remove In this map area").wait_for()
     assert re.fullmatch(r"country=CA&bbox=(-?[\d.]+,){3}-?[\d.]+", visit.query)
     assert visit.page.locator("#map [tabindex='0']").count() <= 3  # the map itself, and its zoom
+
+
+def test_the_map_begins_with_all_stores_of_a_country(visits: Any, tmp_path: Path) -> None:
+    places = [("9.99", "53.55"), *[("6.96", "50.94")] * 2_500, ("11.58", "48.14")]  # one end is a town in thousands
+    stores = [store(f"s{index}", longitude=place[0], latitude=place[1]) for index, place in enumerate(places)]
+    write_directory(tmp_path / "data", stores)
+    with serving("--data", tmp_path / "data", "--cache", tmp_path / "cache", "--no-auth") as service:
+        visit = visits(service.address)
+        requested = list[str]()
+        visit.page.on("request", lambda request: requested.append(request.url))
+        visit.open("/explorer").page.locator(".cluster").first.wait_for()
+        shown = [url for url in requested if "/clusters?" in url][-1]
+        west, south, east, north = map(float, parse_qs(urlsplit(shown).query)["bbox"][0].split(","))
+        assert (west < 6.96, south < 48.14, east > 11.58, north > 53.55) == (True,) * 4
 
 
 def test_tiles_of_the_operator_are_shown_and_named(visits: Any, data: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TypeAlias, cast
 
+import orjson
 import pytest
 from hypothesis import example, given, strategies as st
 
@@ -119,6 +120,29 @@ def test_errors_of_the_program_are_no_values_and_values_of_formulas_are_read() -
     cells = '<c r="A1" t="e"><v>#N/A</v></c><c r="B1" t="str"><f>"a"&amp;"b"</f><v>ab</v></c>'
     sheet = {"xl/worksheets/sheet1.xml": xlsx_sheet(f'<row r="1">{cells}</row>').encode()}
     assert sheet_rows(xlsx({"S": []}, replaced=sheet)) == [["", "ab"]]
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("write", WRITERS)
+def test_real_dates_are_read_whatever_format_is_declared_for_texts(
+    tmp_path: Path, write: Callable[[Written], bytes]
+) -> None:
+    dates: list[Value] = [date(2019, 2, 1), "01.02.2019", datetime(2019, 2, 1, 12, 30), "02/01/2019"]  # noqa: DTZ001
+    records = [typed(f"s{at}", created_at=value, Seit=value, Bis=value) for at, value in enumerate(dates)]
+    (tmp_path / "mapping.toml").write_text(
+        '[stores]\ndate = "dd.mm.yyyy"\ntime_zone = "Europe/Berlin"\n'
+        '[stores.fields]\nis_open = {closing_date = "Bis"}\n[stores.attributes]\nsince = {from = "Seit", kind = "date"}'
+    )
+    (tmp_path / "stores.xlsx").write_bytes(write({"S": table(records, [*HEADER, "created_at", "Seit", "Bis"])}))
+    loaded = load(tmp_path / "stores.xlsx", options=ReadOptions(mapping=str(tmp_path / "mapping.toml")))
+    stores = [orjson.loads(row.rstrip(b",\n")) for row in rows(loaded)]
+    found = [(each["created_at"], each["is_open"], each["attributes"]["since"]) for each in stores]
+    assert found == [
+        ("2019-02-01T00:00:00+01:00", False, "2019-02-01"),
+        ("2019-02-01T00:00:00+01:00", False, "2019-02-01"),
+        ("2019-02-01T12:30:00+01:00", False, "2019-02-01"),
+    ]
+    assert {error.field for error in loaded.report.errors} == {"created_at", "is_open", "attributes.since"}
 
 
 @pytest.mark.process

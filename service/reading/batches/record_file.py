@@ -14,12 +14,14 @@ class RecordFile(ABC):
     assumed   what was assumed about the file, each in a few words
     is_table  whether all columns are in `names` and all cells are texts, as in CSV; otherwise `batches` takes other
               names, too: their cells are None in records without them
+    has_dates whether cells may be real dates, which are texts as in RFC 3339, whatever format is declared
     """
 
     names: Sequence[str]
     line: int | None = None
     assumed: Sequence[str]
     is_table: bool = True
+    has_dates: bool = False
 
     @abstractmethod
     def batches(self, columns: Sequence[str], also: Sequence[str] = ()) -> Iterator[Batch]:

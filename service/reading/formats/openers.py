@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 from service.files.mapped_bytes import FileBytes
 from service.model.records import Resource
 from service.reading.batches.batch import Batch
+from service.reading.batches.diagnostics import FileError
 from service.reading.batches.record_file import RecordFile
 from service.reading.formats.cleaned_file import CleanedFile
 from service.reading.formats.csv.csv_reader import open_csv
@@ -50,6 +51,8 @@ def open_file(
         return open_csv(content, options=options, finds=finds)
     if form is WORKBOOK:
         return WorkbookFile(content, options, finds)
+    if keys := options.keys:
+        raise FileError(f"the mapping declares {', '.join(keys)}: only for CSV files and workbooks; remove it")
     file, clean = _OPENERS[form.name](content), options.cleaning.clean
     return file if clean is None else CleanedFile(file, clean)
 

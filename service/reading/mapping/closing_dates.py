@@ -5,7 +5,7 @@ from typing import Final
 
 from service.reading.batches.batch import Cell, Invalid, WrongType
 from service.reading.batches.diagnostics import Issue
-from service.reading.mapping.declaration import FieldMapping, ResourceMapping
+from service.reading.mapping.declaration import FieldMapping
 from service.reading.values.closing_day import ClosingDay
 from service.reading.values.converted_cells import Cells, ConvertedCells
 
@@ -19,10 +19,10 @@ class ClosingDates:
     column  the column of the dates
     """
 
-    def __init__(self, column: str, entry: FieldMapping, mapping: ResourceMapping, as_of: date) -> None:
+    def __init__(self, column: str, entry: FieldMapping, as_of: date) -> None:
         """Take an entry, whose values are those of the flag, or of texts that are no dates if no column has flags."""
         self.column = column
-        formats = mapping.dates if entry.dates is None else entry.dates
+        formats = entry.dates or ()
         self._day, self._as_of = ClosingDay(formats), as_of
         self._values, self._other = ({}, None) if entry.sources else (entry.values, entry.other)
         expected = f"a closing date as {' or '.join(formats)}, as the mapping declares" if formats else _EXAMPLE

@@ -22,13 +22,13 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
     """Return the conversions of a field, in order; `texts` if all cells of the file are texts."""
     found: list[Conversion] = [] if entry.split is None else [by_part(entry.split)]
     if entry.attribute is not None:
-        return [*found, *_of_attribute(entry, entry.attribute, mapping)]
+        return [*found, *_of_attribute(entry, entry.attribute)]
     if entry.values or entry.other is not None:
         found.append(_by_values(entry.values, entry.other))
     if field.kind is NUMBER and mapping.decimal == ",":
         found.append(_convert_decimals)
     if field.kind is INSTANT:
-        found += _of_instants(mapping.dates if entry.dates is None else entry.dates, mapping.time_zone)
+        found += _of_instants(entry.dates or (), mapping.time_zone)
     if entry.default is not None:
         found.append(_with_default(entry.default))
     if not texts and field.kind is not FLAG:
@@ -36,12 +36,12 @@ def conversions(field: Field, entry: FieldMapping, mapping: ResourceMapping, *, 
     return found
 
 
-def _of_attribute(entry: FieldMapping, options: AttributeOptions, mapping: ResourceMapping) -> Iterator[Conversion]:
+def _of_attribute(entry: FieldMapping, options: AttributeOptions) -> Iterator[Conversion]:
     if entry.values or entry.other is not None:
         yield _by_values(entry.values, entry.other)
     if entry.default is not None:
         yield _with_default(entry.default)
-    yield AttributeReader(options, dates=mapping.dates if entry.dates is None else entry.dates).column
+    yield AttributeReader(options, dates=entry.dates or ()).column
 
 
 def without(cells: Cells, texts: AbstractSet[str]) -> Cells:

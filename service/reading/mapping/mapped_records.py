@@ -21,6 +21,7 @@ from service.reading.mapping.watched_columns import watched_columns
 from service.reading.values.closed_cells import has_flags
 from service.reading.values.closing_day import utc_today
 from service.reading.values.converted_cells import Cells
+from service.reading.values.date_formats import RFC_3339
 
 _Columns: TypeAlias = Mapping[str, Cells]
 
@@ -54,8 +55,9 @@ class MappedRecords:
         self._file, self._no_value, self._reports_unused = file, mapping.no_value, not mapping.maps_fields
         self._as_of = as_of or utc_today()
         self._fields = [
-            _FieldMapper(field, entries.get(field.name, FieldMapping()), mapping, self._as_of, texts=file.is_table)
+            _FieldMapper(field, _with_dates(entry, mapping, file), mapping, self._as_of, texts=file.is_table)
             for field in resource.fields
+            for entry in [entries.get(field.name, FieldMapping())]
         ]
         self.columns: Sequence[str] = list(dict.fromkeys(name for each in self._fields for name in each.columns))
         self._watched = watched_columns(file, self.columns) if has_flags(resource) else []
@@ -87,7 +89,7 @@ class _FieldMapper:
         self, field: Field, entry: FieldMapping, mapping: ResourceMapping, as_of: date, *, texts: bool
     ) -> None:
         self.name, self._sources = field.name, entry.sources
-        self.closing_date = ClosingDates(entry.closing_date, entry, mapping, as_of) if entry.closing_date else None
+        self.closing_date = ClosingDates(entry.closing_date, entry, as_of) if entry.closing_date else None
         self._read_list: Conversion | None = None
         if entry.attribute is not None and field.is_list:
             values, other = entry.values, entry.other
@@ -118,6 +120,13 @@ class _FieldMapper:
         if self._read_list is None:
             return _join(source, columns)
         return concatenated([self._read_list(columns[name]) for name in source.columns])
+
+
+def _with_dates(entry: FieldMapping, mapping: ResourceMapping, file: RecordFile) -> FieldMapping:
+    """Return an entry with the formats of its dates, among them that of real dates if the file may have these."""
+    formats = mapping.dates if entry.dates is None else entry.dates
+    also = (RFC_3339,) if file.has_dates and formats and RFC_3339 not in formats else ()
+    return msgspec.structs.replace(entry, dates=formats + also)
 
 
 def _join(source: JoinedColumns, columns: _Columns) -> Cells:

@@ -173,5 +173,5 @@ function attributeNode(kind, value) {
     return element("ul", { class: "items" }, ...value.map((/** @type {string} */ each) => element("li", {}, each)));
   }
   if (kind !== "url" || !WEB.test(value)) return formatAttribute(kind, value);
-  return element("a", { href: value, rel: "noopener noreferrer", target: "_blank" }, value);
+  return element("a", { href: value, rel: "noopener noreferrer", target: "_blank", title: value }, value.replace(WEB, "").replace(/\/$/, ""));
 }

@@ -11,8 +11,10 @@ const TOWN_ZOOM = 11;
 /** Of a cluster, in pixels. */
 const WIDEST = 42;
 const MOST_POINTS = 1000;
-/** With more stores, where they are is looked up in a coarser grid. */
+/** With more stores, where they are is looked up in a coarser grid first, */
 const MANY = 2000;
+/** which is too coarse to show all of them if it has fewer cells. */
+const FEW_CELLS = 16;
 const EDGE = 85;
 // What a request for clusters does not take.
 const OF_THE_LIST = ["near", "radius", "bbox", "sort_by", "sort_order", "fields", "limit", "page_num", "facets", "zoom"];
@@ -259,11 +261,8 @@ export class StoreMap {
     } else if (near) {
       this.#move(() => map.setView(near, TOWN_ZOOM - 1, { animate: false }));
     } else {
-      const world = new URLSearchParams(this.#conditions());
-      world.set("bbox", `-180,-${EDGE},180,${EDGE}`);
-      world.set("zoom", (this.total ?? 0) > MANY ? "3" : "6");
-      const { body } = await this.api.get("clusters", world, signal);
-      const points = body.features.map((/** @type {any} */ each) => [...each.geometry.coordinates].reverse());
+      const coarse = (this.total ?? 0) > MANY ? await this.#places("3", signal) : [];
+      const points = coarse.length < FEW_CELLS ? await this.#places("6", signal) : coarse;
       if (!points.length) return;
       const bounds = L.latLngBounds(points);
       const isPoint = bounds.getNorthEast().distanceTo(bounds.getSouthWest()) < 2000;
@@ -272,6 +271,15 @@ export class StoreMap {
         else map.fitBounds(bounds.pad(0.03), options);
       });
     }
+  }
+
+  /** @param {string} zoom @param {AbortSignal} signal @returns {Promise<[number, number][]>} of all clusters */
+  async #places(zoom, signal) {
+    const world = this.#conditions();
+    world.set("bbox", `-180,-${EDGE},180,${EDGE}`);
+    world.set("zoom", zoom);
+    const { body } = await this.api.get("clusters", world, signal);
+    return body.features.map((/** @type {any} */ each) => [...each.geometry.coordinates].reverse());
   }
 
   /** @returns {URLSearchParams} what a request for clusters takes of the query */

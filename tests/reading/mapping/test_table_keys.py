@@ -229,6 +229,21 @@ def test_options_read_what_a_naive_reader_reads(records: Sequence[Sequence[str]]
     assert found == [(number, row) for number, row in naive if any(row.values())]
 
 
+@pytest.mark.parametrize("name", ["stores.json", "stores.jsonl", "stores.geojson", "stores.parquet"])
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        (COLUMNS, "columns"),
+        ("skip_lines = 1", "skip_lines"),
+        ('quote = ""', "quote"),
+        ('delimiter = ";"\nsheet = "S"', "delimiter, sheet"),
+    ],
+)
+def test_keys_of_tables_are_errors_for_other_formats(tmp_path: Path, name: str, keys: str, named: str) -> None:
+    why = f"the mapping declares {named}: only for CSV files and workbooks; remove it"
+    assert refusal(loaded(tmp_path, "[]", keys, name)).why == why
+
+
 @pytest.mark.process
 @pytest.mark.parametrize("name", ["stores.xlsx", "stores.ods"])
 @pytest.mark.parametrize("above", [2, BATCH_SIZE, BATCH_SIZE + 3])

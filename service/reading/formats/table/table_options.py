@@ -25,5 +25,11 @@ class TableOptions(msgspec.Struct, frozen=True):
     sheet: str | None = None
     cleaning: Cleaning = Cleaning()
 
+    @property
+    def keys(self) -> list[str]:
+        """The declared keys of a mapping that mean something only for tables."""
+        return [key for name, key in _KEYS.items() if getattr(self, name) != getattr(NO_OPTIONS, name)]
+
 
 NO_OPTIONS: Final = TableOptions()
+_KEYS: Final = {each: each for each in ("delimiter", "skip_lines", "columns", "sheet")} | {"quotes": "quote"}

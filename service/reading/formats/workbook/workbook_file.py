@@ -34,6 +34,8 @@ _SHOWN: Final = 20  # names of sheets
 class WorkbookFile(TableFile):
     """A sheet of a workbook: the one of some name, else the first visible one."""
 
+    has_dates = True
+
     def __init__(self, content: FileBytes, options: TableOptions = NO_OPTIONS, finds: Finds = finds_nothing) -> None:
         """Read the header. Raises FileError."""
         self._content = content
