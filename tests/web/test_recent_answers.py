@@ -1,0 +1,95 @@
+"""An answer that was just given is that which would be made: nothing of a request is forgotten."""
+
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+import pytest
+from pytest_aiohttp import AiohttpClient
+
+from service.access.keyring import Keyring
+from service.access.principal import static_principals
+from service.snapshot.snapshot import SnapshotHolder
+from service.web.pipeline.auth import api_key_authentication
+from service.web.site import make_site
+from tests.directory import company, store, write_directory
+from tests.loaded import Data, serve
+from tests.web.conftest import SiteClient
+from tests.web.live import DEFAULTS, KEY, ServiceServer, stable_fields
+from tests.web.reply import Reply, ask
+
+TARGETS = (
+    "/stores?limit=2",
+    "/stores?limit=2&x=1",
+    "/stores?city=nowhere",
+    "/stores/s1",
+    "/companies?limit=2",
+    "/companies/acme",
+    "/companies/a%2Fb%20c",
+    "/clusters?bbox=-180,-90,180,90&zoom=3",
+    "/openapi.json",
+    "/stores.csv",
+)
+FIELDS: Sequence[Sequence[str]] = (
+    (),
+    ("Prefer: handling=strict",),
+    ("Accept: application/geo+json",),
+    ("Accept-Encoding: gzip",),
+    ("Accept-Encoding: gzip, identity;q=0",),
+    ("Accept-Encoding: br",),
+    ("X-Dataset-Version: other",),
+    ("If-None-Match: *",),
+    ("If-Match: *",),
+    ('If-Match: "other"',),
+    ("If-None-Match: *", "Accept-Encoding: gzip"),
+)
+
+
+def seen(reply: Reply) -> tuple[int, dict[str, str], bytes]:
+    return reply.status, stable_fields(reply.headers), reply.body
+
+
+async def test_each_answer_is_that_of_a_service_without_the_cache_whatever_was_asked_before(
+    site_client: SiteClient,
+) -> None:
+    kept, made = await site_client(), await site_client(response_cache=0)
+    expected = {
+        (target, *fields): seen(await ask(made, target, *fields)) for target, fields in product(TARGETS, FIELDS)
+    }
+    for order in (FIELDS, FIELDS, FIELDS[::-1]):
+        for target, fields in product(TARGETS, order):
+            assert seen(await ask(kept, target, *fields)) == expected[target, *fields], (target, fields)
+    for target in TARGETS:
+        reply = await ask(kept, target, method="HEAD")
+        assert (reply.status, stable_fields(reply.headers), reply.body) == (*expected[(target,)][:2], b"")
+
+
+async def test_a_key_that_is_revoked_gets_no_kept_answer(
+    snapshots: SnapshotHolder, data: Data, aiohttp_client: AiohttpClient
+) -> None:
+    ring = Keyring(static_principals([KEY]))
+    await serve(snapshots, data)
+    site = make_site(snapshots, api_key_authentication(ring), DEFAULTS)
+    client = await aiohttp_client(ServiceServer(site.public))
+    assert [(await ask(client, "/stores")).status for _ in range(2)] == [200, 200]
+    ring.principals = {}
+    assert (await ask(client, "/stores")).status == 401
+
+
+async def test_a_swap_ends_all_kept_answers(site_client: SiteClient, snapshots: SnapshotHolder, tmp_path: Path) -> None:
+    client = await site_client()
+    before = [await ask(client, target) for target in TARGETS for _ in range(2)]
+    await serve(snapshots, write_directory(tmp_path / "other", [store("s1", name="Other")], [company("acme")]))
+    after = [await ask(client, target) for target in TARGETS for _ in range(2)]
+    versions = {reply.headers["X-Dataset-Version"] for reply in after if "X-Dataset-Version" in reply.headers}
+    assert versions == {snapshots.current.dataset.version if snapshots.current else ""}
+    assert not versions & {reply.headers.get("X-Dataset-Version") for reply in before}
+
+
+@pytest.mark.parametrize("cached", [0, 1])
+async def test_errors_are_not_kept(site_client: SiteClient, cached: int) -> None:
+    client = await site_client(response_cache=cached)
+    for target, status in (("/stores?limit=0", 422), ("/companies/none", 404), ("/nothing", 404)):
+        assert [(await ask(client, target)).status for _ in range(2)] == [status, status]
+    metrics = (await ask(client, "/metrics")).body.decode()
+    assert 'store_directory_response_cache_total{result="hit"} 0.0' in metrics
