@@ -17,6 +17,7 @@ from service.reading.proposal.preset_signatures import find_preset
 from service.reading.proposal.proposed_attributes import propose_attributes
 from service.reading.proposal.proposed_entries import fill_in, missing_notes, propose_entries
 from service.reading.proposal.proposed_entry import ProposedEntry
+from service.texts import counted
 
 _Entries: TypeAlias = Mapping[str, ProposedEntry]
 _MAX_UNUSED: Final = 20  # names that are listed
@@ -66,7 +67,7 @@ def propose_mapping(
 
 
 def _heading(file: RecordFile, name: str, first: FirstRecords, options: Mapping[str, str]) -> Iterator[str]:
-    yield f"# Proposed for {quoted(name)} from the names of its columns and its first {first.count:,} records."
+    yield f"# Proposed for {quoted(name)} from the names of its columns and its first {counted(first.count, 'record')}."
     yield "# Check each line, and what `store-directory check` shows with it. All keys: `store-directory help mapping`."
     if file.assumed:
         yield f"# Assumed about the file: {'; '.join(file.assumed)}."
