@@ -265,6 +265,13 @@ def test_columns_with_decimal_degrees_are_coordinates(
     assert ('\ndecimal = ","\n' in text) == ("," in "".join(columns.values()))
 
 
+@pytest.mark.parametrize(("province", "proposed_text"), [("NaN", True), ("Nan", False)])
+def test_nan_is_no_value_if_it_is_a_coordinate_and_no_place(province: str, proposed_text: bool) -> None:  # noqa: FBT001
+    text = of_columns(lat="43.7|NaN", lon="-79.4|NaN", province=f"ON|{province}")
+    assert ('no_value = ["NaN"]' in text) is proposed_text
+    assert "no_value" not in of_columns(lat="43.7", lon="-79.4", province="NaN")
+
+
 @pytest.mark.parametrize(
     ("lat", "lon", "exchanged"),
     [
