@@ -30,10 +30,10 @@ def kind_keys(column: ColumnSample, first: FirstRecords, *, decimal: str) -> dic
     if _is_flag(column):
         return of_kind("flag")
     if not any(isinstance(cell, bool) for cell in column.cells):
-        if all(map(_NUMBER.fullmatch, column.texts)):
-            return _number(column, decimal)
         if (formats := _date_formats(column, first)) is not None:
             return of_kind("date") | ({"date": _one_or_array(formats)} if formats else {})
+        if all(map(_NUMBER.fullmatch, column.texts)):
+            return _number(column, decimal)
         flags = {quoted(text): flag_of(text) for text in column.texts}
         if None not in flags.values() and True in flags.values():  # Sundays are closed, but have hours elsewhere
             values = {text: "true" if flag else "false" for text, flag in flags.items()}

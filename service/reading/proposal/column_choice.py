@@ -1,7 +1,7 @@
 """Choose the columns that a mapping is proposed for: by their names, or by the values that they have."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
@@ -20,6 +20,8 @@ _COORDINATES: Final = ("latitude", "longitude")
 _FIELDS_BY_KEY: Final = {column_key(field.name): field.name for field in STORES.fields}
 _ENOUGH: Final = 3  # fields, with which names are those of a file of stores
 _DEGREES: Final = re.compile(r"[+-]?[0-9]{1,3}[.,]([0-9]+)")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,3}(?:[.,][0-9]+)?")
+_PROOF: Final = 10  # one latitude in so many is beyond 90 degrees if it is a longitude: fewer are misspelt
 _PRECISE: Final = 4  # decimals: a number with fewer may be a price, or have separated thousands
 
 
@@ -43,6 +45,16 @@ def columns_by_nearest_name(names: Sequence[str], *, paths: bool) -> dict[str, s
                 chosen[field] = name
     geometry = dict(zip(_COORDINATES, (LATITUDE, LONGITUDE), strict=True))
     return chosen if geometry.items().isdisjoint(chosen.items()) else chosen | geometry  # not halves of two locations
+
+
+def are_exchanged(columns: Mapping[str, ColumnSample], chosen: Mapping[str, str]) -> bool:
+    """Return whether the column chosen for latitudes has longitudes, and the other one latitudes."""
+    if not chosen.keys() >= set(_COORDINATES):
+        return False
+    latitudes, longitudes = ([*_degrees(columns[chosen[field]])] for field in _COORDINATES)
+    beyond = sum(degrees > MAX_LATITUDE for degrees in latitudes)
+    fit = max(latitudes, default=0) <= MAX_LONGITUDE and max(longitudes, default=MAX_LONGITUDE) <= MAX_LATITUDE
+    return fit and _PROOF * beyond > len(latitudes)
 
 
 def columns_by_values(columns: Sequence[ColumnSample], chosen: Mapping[str, str]) -> dict[str, str]:
@@ -100,4 +112,9 @@ def _coordinates(columns: Sequence[ColumnSample], missing: Sequence[str]) -> dic
 
 
 def _largest(column: ColumnSample) -> float:
-    return max(abs(float(text.replace(",", ".", 1))) for text in column.texts)
+    return max(_degrees(column))
+
+
+def _degrees(column: ColumnSample) -> Iterator[float]:
+    """Yield the size of each number of a column."""
+    return (abs(float(text.replace(",", ".", 1))) for text in column.texts if _NUMBER.fullmatch(text))

@@ -17,6 +17,7 @@ from service.reading.proposal.preset_signatures import find_preset
 from service.reading.proposal.proposed_attributes import propose_attributes
 from service.reading.proposal.proposed_entries import fill_in, missing_notes, propose_entries
 from service.reading.proposal.proposed_entry import ProposedEntry
+from service.texts import counted
 
 _Entries: TypeAlias = Mapping[str, ProposedEntry]
 _MAX_UNUSED: Final = 20  # names that are listed
@@ -24,6 +25,8 @@ _MAX_SHOWN: Final = 50  # columns without names
 NO_KEYS: Final[Mapping[str, str]] = {}
 _NUMBERS: Final = [field.name for field in STORES.fields if field.kind is NUMBER]
 _INSTANTS: Final = [field.name for field in STORES.fields if field.kind is INSTANT]
+_NAN: Final = "NaN"
+_PLACES: Final = ("Nan", "NAN", "nan")  # a province of Thailand
 _ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an offset; UTC if it is not declared'
 _ONE_COMPANY: Final = "no column names the company: all stores are of one"
 
@@ -66,7 +69,7 @@ def propose_mapping(
 
 
 def _heading(file: RecordFile, name: str, first: FirstRecords, options: Mapping[str, str]) -> Iterator[str]:
-    yield f"# Proposed for {quoted(name)} from the names of its columns and its first {first.count:,} records."
+    yield f"# Proposed for {quoted(name)} from the names of its columns and its first {counted(first.count, 'record')}."
     yield "# Check each line, and what `store-directory check` shows with it. All keys: `store-directory help mapping`."
     if file.assumed:
         yield f"# Assumed about the file: {'; '.join(file.assumed)}."
@@ -105,7 +108,10 @@ def _proposed_options(first: FirstRecords, entries: _Entries) -> dict[str, str]:
     numbers = [text for field in _NUMBERS for column in _columns(field, first, entries) for text in column.texts]
     if any("," in text for text in numbers) and not any("." in text for text in numbers):
         options["decimal"] = quoted(",")
-    found = (text for field in entries for column in _columns(field, first, entries) for text in column.no_value)
+    found = [text for field in entries for column in _columns(field, first, entries) for text in column.no_value]
+    # In other columns it may be a place: but not beside numbers that are none, unless it is spelt like one, too.
+    if _NAN in numbers and {text for column in first.columns.values() for text in column.texts}.isdisjoint(_PLACES):
+        found.append(_NAN)
     if no_value := {text.casefold(): text for text in found}:
         options["no_value"] = array(no_value.values())
     return options

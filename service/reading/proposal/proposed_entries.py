@@ -9,7 +9,7 @@ from service.model.kinds import FLAG, INSTANT, parse_instant
 from service.model.records import STORES, Field
 from service.reading.fields.field_names import end_of_path, is_house_number
 from service.reading.mapping.toml_text import array, inline_table, quoted
-from service.reading.proposal.column_choice import columns_by_nearest_name, columns_by_values
+from service.reading.proposal.column_choice import are_exchanged, columns_by_nearest_name, columns_by_values
 from service.reading.proposal.first_records import ColumnSample, FirstRecords
 from service.reading.proposal.neighbouring_dates import find_proof
 from service.reading.proposal.proposed_entry import KEEP_ONE, ProposedEntry, with_keys
@@ -18,7 +18,10 @@ from service.reading.proposal.split_columns import SplitColumn, find_split_colum
 from service.reading.values.possible_dates import possible_formats
 
 _ADDRESS: Final = "address_1"
+_LATITUDE: Final = "latitude"
+_LONGITUDE: Final = "longitude"
 _BY_VALUES: Final = "found by its values"
+_EXCHANGED: Final = "the names of the two columns are exchanged: values beyond 90 degrees are longitudes"
 _CANDIDATES: Final = 3
 
 
@@ -26,6 +29,9 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
     """Return an entry for each field of stores that has a column. `paths` if the names of columns are paths."""
     columns = [column for column in first.columns.values() if column.has_values or not first.count]
     named = columns_by_nearest_name([column.name for column in columns], paths=paths)
+    exchanged = are_exchanged(first.columns, named)
+    if exchanged:
+        named |= {_LATITUDE: named[_LONGITUDE], _LONGITUDE: named[_LATITUDE]}
     split = list(find_split_columns(columns, named))
     named |= {field: each.name for each in split for field in each.fields}
     valued = columns_by_values(columns, named)
@@ -34,6 +40,8 @@ def propose_entries(first: FirstRecords, *, paths: bool) -> dict[str, ProposedEn
     entries = {field.name: propose_entry(field, first.columns[chosen[field.name]], first) for field in fields}
     for field in valued:
         entries[field] = msgspec.structs.replace(entries[field], comment=_BY_VALUES)
+    for field in (_LATITUDE, _LONGITUDE) if exchanged else ():
+        entries[field] = msgspec.structs.replace(entries[field], comment=_EXCHANGED)
     for each in split:
         entries |= _split_entries(each)
     used = {name for entry in entries.values() for name in entry.columns}

@@ -12,6 +12,8 @@ _DATE: Final = re.compile(
     r"(?P<first>[0-9]{1,4})(?P<separator>[./-] ?)(?P<second>[0-9]{1,2})(?P=separator)(?P<third>[0-9]{1,4})"
     r"(?:(?P<gap>,? )(?P<hour>[0-9]{1,2}):[0-9]{2}(?P<seconds>:[0-9]{2})?(?P<half> ?[AaPp][Mm])?)?"
 )
+_COMPACT: Final = "yyyymmdd"
+_DIGITS: Final = re.compile("(?:19|20)[0-9]{6}")  # other centuries are rather numbers
 _NUMBERS: Final = ("first", "second", "third")
 _ORDERS: Final = ("dmy", "mdy", "ymd")
 _YEARS: Final = {2: "yy", 4: "yyyy"}  # by their number of digits
@@ -24,10 +26,13 @@ def possible_formats(texts: Sequence[str]) -> list[tuple[str, ...]]:
     If there are several, the texts do not prove one. If there are none, a text has no format that can be declared.
     """
     others = [text for text in texts if parse_instant(text) is None]
+    standard = (RFC_3339,) if len(others) < len(texts) else ()
+    if others and all(map(_DIGITS.fullmatch, others)):
+        compact = parse_date_format(_COMPACT)
+        return [(_COMPACT, *standard)] if all(_is_date(text, compact) for text in others) else []
     found = list(filter(None, map(_DATE.fullmatch, others)))
     if not found or len(found) < len(others):
         return []
-    standard = (RFC_3339,) if len(others) < len(texts) else ()
     return [(*formats, *standard) for order in _ORDERS if (formats := _formats(found, order))]
 
 

@@ -265,6 +265,31 @@ def test_columns_with_decimal_degrees_are_coordinates(
     assert ('\ndecimal = ","\n' in text) == ("," in "".join(columns.values()))
 
 
+@pytest.mark.parametrize(("province", "proposed_text"), [("NaN", True), ("Nan", False)])
+def test_nan_is_no_value_if_it_is_a_coordinate_and_no_place(province: str, proposed_text: bool) -> None:  # noqa: FBT001
+    text = of_columns(lat="43.7|NaN", lon="-79.4|NaN", province=f"ON|{province}")
+    assert ('no_value = ["NaN"]' in text) is proposed_text
+    assert "no_value" not in of_columns(lat="43.7", lon="-79.4", province="NaN")
+
+
+@pytest.mark.parametrize(
+    ("lat", "lon", "exchanged"),
+    [
+        ("151.2|-0.1|n/a", "-33.8|51.5|n/a", True),
+        ("151.2|-0.1", "-33.8|151.5", False),
+        ("51.2|-0.1", "-33.8|151.5", False),
+        ("951.2|-0.1", "-33.8|51.5", False),
+        ("|".join(["95.2", *(f"45.{number}" for number in range(20))]), "11.2", False),
+        ("151.2|x", "x", False),
+    ],
+)
+def test_columns_of_coordinates_with_exchanged_names_are_exchanged(lat: str, lon: str, exchanged: bool) -> None:  # noqa: FBT001
+    found = entries(of_columns(lat=lat, lon=lon))
+    note = "  # the names of the two columns are exchanged: values beyond 90 degrees are longitudes" * exchanged
+    names = ['"lon"', '"lat"'] if exchanged else ['"lat"', '"lon"']
+    assert [found["latitude"], found["longitude"]] == [name + note for name in names]
+
+
 @pytest.mark.parametrize(
     ("column", "texts", "separator", "latitude_part", "comment"),
     [

@@ -103,6 +103,23 @@ def test_columns_are_proposed_for_a_file_without_a_header(tmp_path: Path, title:
     assert version(mapped(file, named)) == version(load(whole))
 
 
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [(("Shop 3", " Shop 3"), ["trim = true"]), (("Shop 3", '"3" Shop'), ['quote = ""']), (("Shop 1", "Shop 1"), [])],
+    ids=["spaces", "quotes", "nothing"],
+)
+def test_a_file_without_a_header_is_judged_by_all_of_its_first_records(
+    tmp_path: Path, change: tuple[str, str], expected: list[str]
+) -> None:
+    file = tmp_path / "shops.csv"
+    file.write_text(written([[*row, row[0] if row != RECORDS[0] else ""] for row in RECORDS]).replace(*change))
+    mapping = proposal(file)
+    assert sorted(line for line in keys(mapping) if not line.startswith("columns")) == expected
+    assert f"its first {len(RECORDS)} records" in mapping
+    assert 'such as "column_1"' in mapping
+    assert '# column_7 = { from = "column_7", invalid = "null" }' in mapping
+
+
 @pytest.mark.process
 @pytest.mark.parametrize("header", [[NAMES], []], ids=["header", "none"])
 def test_the_keys_of_a_sheet_are_proposed(tmp_path: Path, header: list[list[str]]) -> None:

@@ -59,7 +59,7 @@ class CsvFile(TableFile):
 
     def _rows(self) -> Iterator[Rows]:
         stream, complete = self._text.rows(self.delimiter), 0
-        size = 1  # the header, which may be all that is needed
+        size = BATCH_SIZE if self._columns else 1  # the header, which may be all that is needed
         while (read := stream.read(size)).rows:
             yield read
             if stream.unclosed:
