@@ -15,7 +15,7 @@ from service.web.site import make_site
 from tests.directory import company, store, write_directory
 from tests.loaded import Data, serve
 from tests.web.conftest import SiteClient
-from tests.web.live import DEFAULTS, KEY, ServiceServer, stable_fields
+from tests.web.live import DEFAULTS, KEY, Client, ServiceServer, stable_fields
 from tests.web.reply import Reply, ask
 
 TARGETS = (
@@ -70,7 +70,7 @@ async def test_a_key_that_is_revoked_gets_no_kept_answer(
     ring = Keyring(static_principals([KEY]))
     await serve(snapshots, data)
     site = make_site(snapshots, api_key_authentication(ring), DEFAULTS)
-    client = await aiohttp_client(ServiceServer(site.public))
+    client: Client = await aiohttp_client(ServiceServer(site.public))
     assert [(await ask(client, "/stores")).status for _ in range(2)] == [200, 200]
     ring.principals = {}
     assert (await ask(client, "/stores")).status == 401
