@@ -67,7 +67,7 @@ def _lines(loaded: Loaded) -> Iterator[StyledLine]:
         if group.count > len(examples):
             yield f"  … and {group.count - len(examples):,} more (see --json)", "dim"
     if loaded.dataset is not None and len(loaded.dataset.stores):
-        yield "the first stores, as they are served:", "bold"
+        yield "the first stores in the default order, by created_at, as they are served:", "bold"
         yield from _first_stores(loaded.dataset.stores)
         yield from _without_location(loaded.dataset.stores)
     totals = loaded.report.totals

@@ -69,7 +69,7 @@ def test_the_first_stores_are_shown_as_they_are_served_one_field_a_line(tmp_path
     folder = write_directory(tmp_path / "data", stores)
     heading, *blocks, unlocated, totals = run_here("check", folder).stdout.splitlines()
     assert unlocated == "4 of 4 stores without a location"
-    assert heading == "the first stores, as they are served:"
+    assert heading == "the first stores in the default order, by created_at, as they are served:"
     dataset = load(folder).dataset
     assert dataset is not None
     served = [orjson.loads(dataset.stores.row(row)) for row in range(3)]

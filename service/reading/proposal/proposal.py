@@ -28,7 +28,7 @@ _INSTANTS: Final = [field.name for field in STORES.fields if field.kind is INSTA
 _NAN: Final = "NaN"
 _PLACES: Final = ("Nan", "NAN", "nan")  # a province of Thailand
 _ZONE: Final = '# time_zone = "Europe/Berlin"  # of dates and times without an offset; UTC if it is not declared'
-_ONE_COMPANY: Final = "no column names the company: all stores are of one"
+_ONE_COMPANY: Final = "no column names the company: fill in its name"
 
 
 def propose_mapping(

@@ -534,7 +534,7 @@ def test_missing_required_fields_are_to_be_filled_in() -> None:
         """\
 [stores.fields]
 store_id = { constant = "" }  # required: put a column that identifies the store here, such as "Code A"
-company_id = { constant = "läden" }  # no column names the company: all stores are of one
+company_id = { constant = "läden" }  # no column names the company: fill in its name
 address_1 = "Straße"
 city = "Ort"
 country = "Land"
