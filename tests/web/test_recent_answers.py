@@ -1,4 +1,4 @@
-"""An answer that was just given is that which would be made: nothing of a request is forgotten."""
+"""An answer that was just given is what would be made: nothing of a request is forgotten."""
 
 from collections.abc import Sequence
 from itertools import product
