@@ -33,10 +33,10 @@ matrix: $(VENV)/matrix ## run the tests with the lowest and the latest release o
 	$(BIN)/python -m tests.matrix --pytest '$(SPREAD)' $(ARGS)
 
 docs: $(VENV)/documented ## make the documentation a site, dist/site; a broken link is an error
-	$(BIN)/python -m sphinx -q -W --keep-going -b html -c tools/site -d dist/doctrees . dist/site
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -c tools/site -d $(VENV)/doctrees . dist/site
 	@echo "The site is in dist/site: open dist/site/index.html"
 
-interop: $(VENV)/documented .interop/installed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl, Chromium and Node, which must be there, and with generated clients
+interop: $(VENV)/documented .interop/installed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl, jq, Chromium and Node, which must be there, and with generated clients
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
 
 pictures: $(VENV)/developed ## take the pictures of the documentation, in Chromium
