@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from sphinx.application import Sphinx
 
 from service import __version__
+from tools.project_urls import repository_of
 
 ROOT: Final = Path(__file__).parents[2]
 _PYPROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -30,6 +31,13 @@ smartquotes = False  # `--data` is two hyphens
 suppress_warnings = ["misc.highlighting_failure"]  # a language that Pygments does not know is shown without colours
 html_theme = "furo"
 html_static_path = html_css_files = ["site.css"]
+if _REPOSITORY := repository_of(ROOT):  # the button to view the source of a page leads there
+    html_theme_options = {
+        "source_repository": _REPOSITORY,
+        "source_branch": f"v{__version__}",
+        "source_directory": "",
+        "top_of_page_buttons": ["view"],
+    }
 html_title = f"{project} {__version__}"
 html_show_copyright = False
 html_sourcelink_suffix = ""  # _sources/docs/interface.md, to which llms.txt links
