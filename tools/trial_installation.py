@@ -39,7 +39,7 @@ def try_service(programs: Path) -> str:
     Raises an error if anything fails, or if the service does not end with code 0.
     """
     environment = {**_ENVIRONMENT, "XDG_CACHE_HOME": str(programs.parent / "cache")}
-    command = [programs / "store-directory", "serve", "--port", "0"]
+    command = [f"{programs}/store-directory", "serve", "--port", "0"]
     with subprocess.Popen(command, cwd=programs, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:
             address, key = _address_and_key(process)

@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from email.message import Message
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urljoin
@@ -14,13 +15,12 @@ from urllib.request import Request, urlopen
 
 ATTEMPTS = 5
 NOT_MODIFIED, PRECONDITION_FAILED, TOO_MANY_REQUESTS, UNAVAILABLE = 304, 412, 429, 503
-LARGE_PAGES = {"limit": 1000}
 
 
 class Response:
     """A response: its status, its header fields, and its JSON."""
 
-    def __init__(self, url: str, status: int, headers: Mapping[str, str], body: bytes) -> None:
+    def __init__(self, url: str, status: int, headers: Message, body: bytes) -> None:
         self.url, self.status, self.headers = url, status, headers
         self.json: Any = json.loads(body) if body else None
 
@@ -64,7 +64,8 @@ def pages(url: str) -> Iterator[Response]:
 
 def stores_of_one_version(url: str) -> tuple[str, list[dict[str, Any]]]:
     """Return a data version and all of its stores; start again if the data changes on the way."""
-    version, stores, next_url = "", [], url
+    version, next_url = "", url
+    stores: list[dict[str, Any]] = []
     while True:
         page = get(next_url, {"X-Dataset-Version": version})  # empty: any version
         if page.status == PRECONDITION_FAILED:

@@ -25,7 +25,7 @@ def test_the_typescript_client_reads_everything_and_waits_when_it_must(tmp_path:
     (tmp_path / "node_modules").symlink_to(TOOLS / "node_modules")
     script = tmp_path / "stores.mts"
     script.write_bytes((CLIENTS / "stores.ts").read_bytes())
-    command = [TOOLS / "node_modules" / ".bin" / "tsc", *OPTIONS, script]
+    command: list[str | Path] = [TOOLS / "node_modules" / ".bin" / "tsc", *OPTIONS, script]
     compiled = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert compiled.returncode == 0, compiled.stdout
     try_client(found("node", package="nodejs"), script.with_suffix(".mjs"), folder=tmp_path)
