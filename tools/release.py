@@ -53,7 +53,7 @@ def _release(dist: Path) -> None:
         with installed(distribution) as programs:
             print(f"{distribution.name}: {try_service(programs)}")
             if distribution == wheel:
-                options = ("--output-reproducible", "--output-format", "JSON", "--output-file", bom)
+                options = ("--output-reproducible", "--pyproject", ROOT / "pyproject.toml", "--output-file", bom)
                 _python("cyclonedx_py", "environment", *options, programs / "python")
     text = dist / f"{stem}.md"
     text.write_text(notes(ROOT, __version__), "utf-8")
