@@ -7,6 +7,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import orjson
 import pytest
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
@@ -78,6 +79,11 @@ def test_the_version_of_the_project_has_a_dated_section_of_changes() -> None:
 def test_checksums_are_those_of_the_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"content")
     assert release.checksums([tmp_path / "a.txt"]) == f"{hashlib.sha256(b'content').hexdigest()}  a.txt\n"
+
+
+def test_the_subject_of_the_sbom_has_the_version() -> None:
+    bom = release.with_version(b'{"metadata": {"component": {"name": "store-directory"}}, "components": []}', "0.2.0")
+    assert orjson.loads(bom)["metadata"] == {"component": {"name": "store-directory", "version": "0.2.0"}}
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+import orjson
+
 from service import __version__
 from tools.project_urls import project_urls, repository_of
 from tools.release_notes import release_notes, unreleased
@@ -43,6 +45,13 @@ def checksums(files: list[Path]) -> str:
     return "".join(f"{sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
 
 
+def with_version(bom: bytes, version: str) -> bytes:
+    """Return an SBOM with the version of its subject, which pyproject.toml does not have."""
+    document = orjson.loads(bom)
+    document["metadata"]["component"]["version"] = version
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2)
+
+
 def _release(dist: Path) -> None:
     stem = f"store_directory-{__version__}"
     _python("build", "--outdir", dist, ROOT)  # the wheel is built from the sdist
@@ -55,6 +64,7 @@ def _release(dist: Path) -> None:
             if distribution == wheel:
                 options = ("--output-reproducible", "--pyproject", ROOT / "pyproject.toml", "--output-file", bom)
                 _python("cyclonedx_py", "environment", *options, programs / "python")
+    bom.write_bytes(with_version(bom.read_bytes(), __version__))
     text = dist / f"{stem}.md"
     text.write_text(notes(ROOT, __version__), "utf-8")
     files = [sdist, wheel, bom, text]
