@@ -12,7 +12,7 @@ SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/reading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test test-fast recordings matrix coverage mutation soak interop pictures fuzz audit constraints check lint format types wheel datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-reloads hostile clean help
+.PHONY: serve test test-fast recordings matrix docs coverage mutation soak interop pictures fuzz audit constraints check lint format types wheel release datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-reloads hostile clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -32,7 +32,11 @@ recordings: $(VENV)/developed ## record again what must stay the same: bytes of 
 matrix: $(VENV)/matrix ## run the tests with the lowest and the latest release of each dependency, on every installed Python
 	$(BIN)/python -m tests.matrix --pytest '$(SPREAD)' $(ARGS)
 
-interop: $(VENV)/developed .interop/installed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl, Chromium and Node, which must be there, and with generated clients
+docs: $(VENV)/documented ## make the documentation a site, dist/site; a broken link is an error
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -c tools/site -d $(VENV)/doctrees . dist/site
+	@echo "The site is in dist/site: open dist/site/index.html"
+
+interop: $(VENV)/documented .interop/installed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl, jq, Chromium and Node, which must be there, and with generated clients
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
 
 pictures: $(VENV)/developed ## take the pictures of the documentation, in Chromium
@@ -79,6 +83,9 @@ format: $(VENV)/developed ## put the code into ruff's format
 
 wheel: $(VENV)/developed ## build the wheel, the data set in it, into dist/
 	$(BIN)/python -m build --wheel --outdir dist
+
+release: $(VENV)/releasing ## make what is published of a version, in dist/: sdist, wheel, SBOM, notes, checksums; both are installed elsewhere and tried
+	$(BIN)/python -m tools.release
 
 datasets: $(VENV)/installed ## generate the bundled data set
 	rm -f datasets/stores.csv datasets/companies.csv
@@ -162,6 +169,14 @@ $(VENV)/fuzzing: $(VENV)/developed
 
 $(VENV)/matrix: $(VENV)/developed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[matrix]'
+	@touch $@
+
+$(VENV)/documented: $(VENV)/developed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+$(VENV)/releasing: $(VENV)/developed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
 	@touch $@
 
 $(VENV)/audited: $(VENV)/developed

@@ -92,6 +92,7 @@ FOLDERS = (
     "datasets",
     "bench",
     "examples",
+    "examples/clients",
     "examples/sidecar",
     "examples/edge",
     "examples/caches",

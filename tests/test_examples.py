@@ -13,6 +13,7 @@ from subprocess import PIPE, STDOUT
 import pytest
 
 from service.commands.serve import serve
+from tests.client_trial import try_client
 from tests.program import SECONDS, environment
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -72,3 +73,8 @@ def test_a_node_follows_its_origin_and_keeps_serving_without_it(unused_tcp_port:
         "the origin is back": ["1000"],
     }
     assert all(state.startswith("status:ready ") for state in states.values())
+
+
+@pytest.mark.process
+def test_the_python_client_reads_everything_and_waits_when_it_must(tmp_path: Path) -> None:
+    try_client(sys.executable, "-W", "error", EXAMPLES / "clients" / "stores.py", folder=tmp_path)

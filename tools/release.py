@@ -1,0 +1,93 @@
+"""Make a release, but publish nothing: `make release` writes all files of a version into dist/.
+
+An sdist and a wheel, both installed elsewhere and tried; an SBOM of what the wheel installs; release notes; checksums.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from service import __version__
+from tools.project_urls import project_urls, repository_of
+from tools.release_notes import release_notes, unreleased
+from tools.trial_installation import installed, try_service
+
+ROOT: Final = Path(__file__).parents[1]
+
+
+def obstacles(root: Path, version: str) -> Iterator[str]:
+    """Yield what forbids to release a version from a checkout, and what to do."""
+    if changed := _git(root, "status", "--porcelain"):
+        yield f"there are changes that are not committed:\n{changed}"
+    if _git(root, "tag", "--list", f"v{version}"):
+        yield f"the tag v{version} exists: raise the version in service/__init__.py"
+    changelog = (root / "CHANGELOG.md").read_text("utf-8")
+    if not release_notes(changelog, version):
+        yield f"CHANGELOG.md has no section '## {version} - YYYY-MM-DD'"
+    if unreleased(changelog):
+        yield f"CHANGELOG.md has unreleased changes: move them to the section of {version}"
+
+
+def notes(root: Path, version: str) -> str:
+    """Return the release notes of a version, with its links."""
+    links = [f"- {name}: {url}" for name, url in project_urls(repository_of(root), version).items()]
+    changes = release_notes((root / "CHANGELOG.md").read_text("utf-8"), version)
+    return "\n".join([f"# Store Directory {version}", "", changes, *(["", *links] if links else []), ""])
+
+
+def checksums(files: list[Path]) -> str:
+    """Return the SHA-256 of files, as `sha256sum --check` reads them."""
+    return "".join(f"{sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files)
+
+
+def with_version(bom: bytes, version: str) -> bytes:
+    """Return an SBOM with the version of its subject, which pyproject.toml does not have."""
+    document = orjson.loads(bom)
+    document["metadata"]["component"]["version"] = version
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2)
+
+
+def _release(dist: Path) -> None:
+    stem = f"store_directory-{__version__}"
+    _python("build", "--outdir", dist, ROOT)  # the wheel is built from the sdist
+    wheel, sdist = dist / f"{stem}-py3-none-any.whl", dist / f"{stem}.tar.gz"
+    _python("twine", "check", "--strict", wheel, sdist)
+    bom = dist / f"{stem}.cdx.json"
+    for distribution in (sdist, wheel):
+        with installed(distribution) as programs:
+            print(f"{distribution.name}: {try_service(programs)}")
+            if distribution == wheel:
+                options = ("--output-reproducible", "--pyproject", ROOT / "pyproject.toml", "--output-file", bom)
+                _python("cyclonedx_py", "environment", *options, programs / "python")
+    bom.write_bytes(with_version(bom.read_bytes(), __version__))
+    text = dist / f"{stem}.md"
+    text.write_text(notes(ROOT, __version__), "utf-8")
+    files = [sdist, wheel, bom, text]
+    (dist / f"{stem}.sha256").write_text(checksums(files), "utf-8")
+    print("", *(f"dist/{file.name}" for file in files), f"dist/{stem}.sha256", sep="\n")
+
+
+def _python(module: str, *arguments: str | Path) -> None:
+    subprocess.run([sys.executable, "-m", module, *arguments], check=True)
+
+
+def _git(root: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def main() -> None:
+    """Release the version of the checkout, or say what forbids it."""
+    if found := list(obstacles(ROOT, __version__)):
+        sys.exit("\n".join(f"No release: {each}" for each in found))
+    if not repository_of(ROOT):
+        print("Warning: `repository` in pyproject.toml is not set: the package has no links", file=sys.stderr)
+    _release(ROOT / "dist")
+
+
+if __name__ == "__main__":
+    main()
