@@ -13,10 +13,10 @@ from aiohttp import ClientTimeout
 from service.data_set import Rejected
 from service.progress import silent as no_progress
 from service.safeguards import Safeguards
-from service.sources.http_transport import HttpTransport
-from service.sources.remote_source import RemoteSource
+from service.sources.remote.http_transport import HttpTransport
+from service.sources.remote.remote_baked_file import RemoteBakedFile
+from service.sources.remote.transport import CutOff
 from service.sources.source import Fetched, Unavailable
-from service.sources.transport import CutOff
 from tests.program import SECONDS
 from tests.sources.origin import (
     LAST_MODIFIED,
@@ -181,11 +181,11 @@ async def test_an_origin_without_tls_is_reported(origin: Origin) -> None:
     assert (await unavailable(origin, url=origin.url.replace("http:", "https:"))).startswith("cannot connect: ")
 
 
-def source(url: str, folder: Path) -> RemoteSource:
-    return RemoteSource(url, folder / "cache", HttpTransport(url), pauses=(0, 0))
+def source(url: str, folder: Path) -> RemoteBakedFile:
+    return RemoteBakedFile(url, folder / "cache", HttpTransport(url), pauses=(0, 0))
 
 
-async def fetch(remote: RemoteSource, folder: Path) -> Fetched | None:
+async def fetch(remote: RemoteBakedFile, folder: Path) -> Fetched | None:
     return await remote.fetch(folder / "to", known='"none"', check=Safeguards().check, progress=no_progress)
 
 

@@ -1,0 +1,43 @@
+"""Upload a file to an object store: whole, or not at all."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+from typing import BinaryIO, Final
+
+from service.object_stores.object_store import open_store
+from service.object_stores.object_url import ObjectUrl
+from service.object_stores.store_errors import store_errors
+
+# S3 takes at most 10,000 parts: 160 GB.
+_PART: Final = 16 << 20
+_CONCURRENT: Final = 4
+_RETRIES: Final = 3
+_PART_TIMEOUT: Final = "300 seconds"
+
+
+def upload(file: Path, to: ObjectUrl) -> None:
+    """Write a file to an object, which has its old content until all of the new has arrived. Raises `StoreError`.
+
+    A large file is uploaded in parts, which are discarded after an error and when the program is interrupted.
+    """
+    store, stopped = open_store(to, {"timeout": _PART_TIMEOUT}, retries=_RETRIES), Event()
+    with file.open("rb") as content, ThreadPoolExecutor(1) as pool, store_errors(to.scheme):
+        whole = content.read(_PART + 1)
+        parts = whole if len(whole) <= _PART else _parts(whole, content, stopped)
+        uploading = pool.submit(store.put, to.key, parts, chunk_size=_PART, max_concurrency=_CONCURRENT)
+        try:
+            uploading.result()
+        except BaseException:
+            stopped.set()  # the client discards the parts if it gets no more
+            raise
+
+
+def _parts(first: bytes, content: BinaryIO, stopped: Event) -> Iterator[bytes]:
+    part = first
+    while part:
+        if stopped.is_set():
+            raise InterruptedError
+        yield part
+        part = content.read(_PART)
