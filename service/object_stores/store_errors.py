@@ -37,7 +37,7 @@ _KINDS: Final = {
 _PATTERNS: Final[tuple[tuple[str, str | Callable[[str], str]], ...]] = (
     (r"BadScheme", "the endpoint is not https: set {prefix}_ALLOW_HTTP=true to allow that"),
     (r"MissingAccount", "no account: set AZURE_STORAGE_ACCOUNT_NAME"),
-    (r"169\.254\.|metadata\.google\.internal|performing token request|Missing\w*Key|OpenCredentials", "{credentials}"),
+    (r"169\.254\.|/latest/api/token|performing token request|Missing\w*Key|OpenCredentials", "{credentials}"),
     (r"TimedOut|kind: Timeout", "timed out"),
     (r"dns error", "cannot connect: the name of the host is unknown"),
     (

@@ -134,8 +134,8 @@ async def test_invalid_records_are_rejected_until_the_manifest_changes(
 ) -> None:
     files = FIRST.files()
     sound, invalid = files[STORES], files[STORES].replace(b"Toronto", b" ")
-    digests = [sha256(each).hexdigest().encode() for each in (sound, invalid)]
-    hold(folder, {STORES: invalid, MANIFEST: files[MANIFEST].replace(*digests)})
+    old, new = [sha256(each).hexdigest().encode() for each in (sound, invalid)]
+    hold(folder, {STORES: invalid, MANIFEST: files[MANIFEST].replace(old, new)})
     with pytest.raises(Rejected, match=rf"^{STORES}:1: record 1: city: a value is required") as caught:
         await fetcher.fetch()
     rejection = caught.value.rejection
