@@ -17,16 +17,17 @@ _RETRIES: Final = 3
 _PART_TIMEOUT: Final = "300 seconds"
 
 
-def upload(file: Path, to: ObjectUrl) -> None:
+def upload(file: Path, to: ObjectUrl, *, part: int = _PART) -> None:
     """Write a file to an object, which has its old content until all of the new has arrived. Raises `StoreError`.
 
-    A large file is uploaded in parts, which are discarded after an error and when the program is interrupted.
+    A file of more bytes than a part is uploaded in parts, which are discarded after an error, and when the program is
+    interrupted.
     """
     store, stopped = open_store(to, {"timeout": _PART_TIMEOUT}, retries=_RETRIES), Event()
     with file.open("rb") as content, ThreadPoolExecutor(1) as pool, store_errors(to.scheme):
-        whole = content.read(_PART + 1)
-        parts = whole if len(whole) <= _PART else _parts(whole, content, stopped)
-        uploading = pool.submit(store.put, to.key, parts, chunk_size=_PART, max_concurrency=_CONCURRENT)
+        beginning = content.read(part + 1)
+        whole = beginning if len(beginning) <= part else _parts(beginning, content, stopped)
+        uploading = pool.submit(store.put, to.key, whole, chunk_size=part, max_concurrency=_CONCURRENT)
         try:
             uploading.result()
         except BaseException:
@@ -35,9 +36,9 @@ def upload(file: Path, to: ObjectUrl) -> None:
 
 
 def _parts(first: bytes, content: BinaryIO, stopped: Event) -> Iterator[bytes]:
-    part = first
+    part, size = first, len(first)
     while part:
         if stopped.is_set():
             raise InterruptedError
         yield part
-        part = content.read(_PART)
+        part = content.read(size)
