@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from service import __version__
 from service.object_stores.object_url import ObjectUrl
-from service.object_stores.store_errors import store_errors
+from service.object_stores.store_errors import PREFIXES, store_errors
 
 if TYPE_CHECKING:
     from obstore.store import AzureStore, GCSStore, S3Store
@@ -52,7 +52,7 @@ def open_store(url: ObjectUrl, settings: Mapping[str, str] = {}, *, retries: int
     if url.scheme == "s3" and os.environ.get("AWS_PROFILE"):
         options["credential_provider"] = _profile()
     stores: dict[str, Any] = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}
-    with store_errors(url.scheme, ValueError):
+    with store_errors(url.scheme, ValueError, otherwise=f"the variables {PREFIXES[url.scheme]}_* are not valid"):
         store: Store = stores[url.scheme](url.bucket, **options)
     return store
 

@@ -51,7 +51,6 @@ _PATTERNS: Final[tuple[tuple[str, str | Callable[[str], str]], ...]] = (
     (r"Header missing|Parse\(", "the response is not that of an object store"),
     (r"BareRedirect", "it redirects to nowhere: the endpoint or the region is wrong"),
     (r"Status \{\s*status: (\d+)", lambda status: status_line(int(status))),
-    (r"Config error|failed to parse", "the variables {prefix}_* are not valid"),
 )
 
 
@@ -60,17 +59,19 @@ class StoreError(Exception):
 
 
 @contextmanager
-def store_errors(scheme: str, kind: type[Exception] = StoreError) -> Iterator[None]:
-    """Raise `StoreError`, or another kind, for every error of the client of a store."""
+def store_errors(
+    scheme: str, kind: type[Exception] = StoreError, *, otherwise: str = "the request failed"
+) -> Iterator[None]:
+    """Raise `StoreError`, or another kind, for every error of the client of a store; with `otherwise` if it is new."""
     try:
         yield
     except BaseException as error:
         if isinstance(error, Exception) or type(error).__name__ in _KINDS:
-            raise kind(_reason(error, scheme)) from None
+            raise kind(_reason(error, scheme) or f"{otherwise} ({type(error).__name__})") from None
         raise
 
 
-def _reason(error: BaseException, scheme: str) -> str:
+def _reason(error: BaseException, scheme: str) -> str | None:
     message = str(error)
     code = re.search(r"<Code>(\w+)</Code>", message)
     if code and code[1] in _CODES:
@@ -81,4 +82,4 @@ def _reason(error: BaseException, scheme: str) -> str:
         if found := re.search(pattern, message):
             text = reason if isinstance(reason, str) else reason(found[1])
             return text.format(prefix=PREFIXES[scheme], credentials=f"no valid credentials: {CREDENTIALS[scheme]}")
-    return f"the request failed ({type(error).__name__})"
+    return None
