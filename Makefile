@@ -32,7 +32,7 @@ recordings: $(VENV)/developed ## record again what must stay the same: bytes of 
 matrix: $(VENV)/matrix ## run the tests with the lowest and the latest release of each dependency, on every installed Python
 	$(BIN)/python -m tests.matrix --pytest '$(SPREAD)' $(ARGS)
 
-interop: $(VENV)/developed .interop/installed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl, Chromium and Node, which must be there, and with generated clients
+interop: $(VENV)/developed .interop/installed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl, Chromium and Node, which must be there, with generated clients and object stores
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
 
 pictures: $(VENV)/developed ## take the pictures of the documentation, in Chromium
@@ -114,10 +114,10 @@ bench/data/peers/installed: bench/peers/requirements.txt
 	$(PYTHON) -m venv bench/data/peers
 	-bench/data/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< && touch $@
 
-# Linters of OpenAPI and generators of clients stand apart, too. Versions are exact, but of what these need: a lock file would name a registry.
-.interop/installed: tests/interop/clients/requirements.txt tests/interop/clients/package.json
+# Linters of OpenAPI, generators of clients and object stores stand apart, too. Versions are exact, but of what these need: a lock file would name a registry.
+.interop/installed: tests/interop/clients/requirements.txt tests/interop/object_stores.txt tests/interop/clients/package.json
 	$(PYTHON) -m venv .interop
-	.interop/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	.interop/bin/python -m pip install --quiet --disable-pip-version-check $(addprefix --requirement ,$(filter %.txt,$^))
 	cp tests/interop/clients/package.json .interop/package.json
 	npm install --prefix .interop --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel error
 	touch $@
