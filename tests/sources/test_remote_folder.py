@@ -115,6 +115,14 @@ async def test_a_start_serves_the_last_good_copy_and_compiles_nothing_that_did_n
 
 
 @pytest.mark.process
+async def test_a_mapping_that_the_manifest_lists_is_used(fetcher: FolderFetcher, folder: FakeTransport) -> None:
+    mapping = b'[stores.fields]\nname = { constant = "mapped" }\n'
+    listed = b'"files":{"mapping.toml":{"sha256":"%b"},' % sha256(mapping).hexdigest().encode()
+    hold(folder, {"mapping.toml": mapping, MANIFEST: FIRST.files()[MANIFEST].replace(b'"files":{', listed)})
+    assert (await fetcher.names())[1] == "mapped"
+
+
+@pytest.mark.process
 async def test_a_mapping_on_this_machine_is_used_and_its_change_followed(tmp_path: Path) -> None:
     mapping = tmp_path / "mapping.toml"
     mapping.write_text('[stores.fields]\nname = "name"\n')
