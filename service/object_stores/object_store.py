@@ -23,6 +23,7 @@ _ENDPOINTS: Final = (
     "AWS_ENDPOINT",
     "AZURE_STORAGE_ENDPOINT",
     "AZURE_ENDPOINT",
+    "GOOGLE_BASE_URL",
 )
 # An hour is enough for two gigabytes at 5 Mbit/s, as over HTTP.
 _SETTINGS: Final = {

@@ -1,7 +1,8 @@
 """Upload a file to an object store: whole, or not at all."""
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import BinaryIO, Final
@@ -24,15 +25,22 @@ def upload(file: Path, to: ObjectUrl, *, part: int = _PART) -> None:
     interrupted.
     """
     store, stopped = open_store(to, {"timeout": _PART_TIMEOUT}, retries=_RETRIES), Event()
-    with file.open("rb") as content, ThreadPoolExecutor(1) as pool, store_errors(to.scheme):
+    with file.open("rb") as content, store_errors(to.scheme):
         beginning = content.read(part + 1)
         whole = beginning if len(beginning) <= part else _parts(beginning, content, stopped)
-        uploading = pool.submit(store.put, to.key, whole, chunk_size=part, max_concurrency=_CONCURRENT)
-        try:
-            uploading.result()
-        except BaseException:
-            stopped.set()  # the client discards the parts if it gets no more
-            raise
+        put = partial(store.put, to.key, whole, chunk_size=part, max_concurrency=_CONCURRENT)
+        asyncio.run(_run_to_end(put, stopped))
+
+
+async def _run_to_end(put: Callable[[], object], stopped: Event) -> None:
+    """Run an upload in a thread; when interrupted, stop it and wait until its parts are discarded."""
+    uploading = asyncio.get_running_loop().run_in_executor(None, put)
+    try:
+        await asyncio.shield(uploading)
+    except asyncio.CancelledError:
+        stopped.set()  # the client discards the parts if it gets no more
+        await asyncio.gather(uploading, return_exceptions=True)
+        raise
 
 
 def _parts(first: bytes, content: BinaryIO, stopped: Event) -> Iterator[bytes]:

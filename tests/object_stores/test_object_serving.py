@@ -27,7 +27,7 @@ def editions(kind: str, folder: Path) -> tuple[Mapping[str, bytes], ...]:
 
 @pytest.mark.parametrize(
     ("kind", "key", "options"),
-    [("file", f"a b/{BAKED}", ("--workers", "2")), ("folder", "a b/", ()), ("folder", "a b/manifest.json", ())],
+    [("file", f"a b/{BAKED}", ("--workers", "2")), ("folder", "a b/", ())],
 )
 def test_data_in_a_bucket_is_served_and_followed(
     server: S3Server, tmp_path: Path, kind: str, key: str, options: tuple[str, ...]

@@ -85,4 +85,4 @@ def test_an_interrupted_upload_leaves_the_old_object_and_no_part(server: S3Serve
         upload(file, TO, part=PART)
     assert server.objects == {"a/file": b"old"}
     assert server.uploads == {}
-    assert server.requests[-1] == "abort"
+    assert "abort" in server.requests

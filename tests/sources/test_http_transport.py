@@ -74,6 +74,13 @@ async def test_the_request_has_a_user_agent_and_accepts_no_content_coding(origin
     assert not [name for name in request if name.startswith("If-")]
 
 
+async def test_a_file_in_a_folder_is_requested_by_its_name_with_the_query_of_the_folder(origin: Origin) -> None:
+    folder = origin.url.removesuffix("set.baked") + "a%20b/?token=x#y"
+    async with HttpTransport(folder).get("", "stores ?%.csv") as remote:
+        assert remote is not None
+    assert origin.requests[-1][""] == "GET /a%20b/stores%20%3F%25.csv?token=x HTTP/1.1"
+
+
 @pytest.mark.parametrize(("send", "framed"), [(chunked, True), (unframed, False)], ids=["chunked", "unframed"])
 async def test_a_body_without_a_length_is_received(origin: Origin, send: type, *, framed: bool) -> None:
     origin.will(send(FILE))

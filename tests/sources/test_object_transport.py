@@ -84,6 +84,38 @@ async def test_an_object_in_a_folder_is_requested_by_its_name(origin: Origin) ->
         assert origin.requests[-1][""] == f"GET /{path}/stores%20%3F.csv HTTP/1.1"
 
 
+@pytest.mark.parametrize(
+    ("url", "path", "variables"),
+    [
+        (
+            "gs://bucket/a/b",
+            "/bucket/a%2Fb",
+            {"GOOGLE_BASE_URL": "{}", "GOOGLE_ALLOW_HTTP": "true", "GOOGLE_SKIP_SIGNATURE": "true"},
+        ),
+        (
+            "az://bucket/a/b",
+            "/bucket/a/b",
+            {
+                "AZURE_ENDPOINT": "{}",
+                "AZURE_ALLOW_HTTP": "true",
+                "AZURE_STORAGE_ACCOUNT_NAME": "account",
+                "AZURE_STORAGE_ACCOUNT_KEY": "aHVzaA==",
+            },
+        ),
+    ],
+)
+async def test_other_stores_are_requested_with_their_settings(
+    origin: Origin, monkeypatch: pytest.MonkeyPatch, url: str, path: str, variables: Mapping[str, str]
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value.format(os.environ["AWS_ENDPOINT_URL"]))
+    assert await get(url=url) == ('"one"', FILE, len(FILE), True)
+    assert origin.requests[-1][""] == f"GET {path} HTTP/1.1"
+    assert await get('"one"', url=url) is None
+    origin.will(status("404 Not Found"))
+    assert await unavailable(url) == "there is no such object"
+
+
 @pytest.mark.parametrize("behaviour", [None, ignoring_conditions], ids=["304", "200"])
 async def test_an_unchanged_object_is_not_received(origin: Origin, behaviour: Behaviour | None) -> None:
     origin.will(*([behaviour] if behaviour else []))
