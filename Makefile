@@ -36,7 +36,7 @@ docs: $(VENV)/documented ## make the documentation a site, dist/site; a broken l
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -c tools/site -d $(VENV)/doctrees . dist/site
 	@echo "The site is in dist/site: open dist/site/index.html"
 
-interop: $(VENV)/documented .interop/installed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl, jq, Chromium and Node, which must be there, and with generated clients
+interop: $(VENV)/documented .interop/installed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl, jq, Chromium and Node, which must be there, with generated clients and object stores
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
 
 pictures: $(VENV)/developed ## take the pictures of the documentation, in Chromium
@@ -121,10 +121,10 @@ bench/data/peers/installed: bench/peers/requirements.txt
 	$(PYTHON) -m venv bench/data/peers
 	-bench/data/peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< && touch $@
 
-# Linters of OpenAPI and generators of clients stand apart, too. Versions are exact, but of what these need: a lock file would name a registry.
-.interop/installed: tests/interop/clients/requirements.txt tests/interop/clients/package.json
+# Linters of OpenAPI, generators of clients and object stores stand apart, too. Versions are exact, but of what these need: a lock file would name a registry.
+.interop/installed: tests/interop/clients/requirements.txt tests/interop/object_stores.txt tests/interop/clients/package.json
 	$(PYTHON) -m venv .interop
-	.interop/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	.interop/bin/python -m pip install --quiet --disable-pip-version-check $(addprefix --requirement ,$(filter %.txt,$^))
 	cp tests/interop/clients/package.json .interop/package.json
 	npm install --prefix .interop --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel error
 	touch $@

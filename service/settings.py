@@ -41,7 +41,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         Help(
             "Data",
             "DIR|FILE|URL",
-            "Serve this folder, data file, zip archive, baked file, or URL of a baked file.",
+            "Serve this folder, data file, zip archive or baked file, or the URL (http, https, s3, gs, az) of a baked "
+            "file, or of a folder with a manifest: URL/.",
             "the bundled data",
         ),
     ] = ""

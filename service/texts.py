@@ -1,5 +1,6 @@
 """Texts for people: safe to print, of bounded length, with counts."""
 
+from http import HTTPStatus
 from typing import Final
 
 _MAX_TEXT: Final = 200  # characters; enough to find a cell by, and reports stay readable
@@ -18,3 +19,11 @@ def printable(text: str) -> str:
 def counted(number: int, one: str, several: str = "") -> str:
     """Return a number with its noun: `1 store`, `1,000 stores`. The plural, if not given, has an s."""
     return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+def status_line(status: int) -> str:
+    """Return a status of HTTP and its standard phrase: the phrase of an origin could quote secrets of a URL."""
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return f"{status}"

@@ -30,7 +30,7 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             safeguards
             data_set
             access engine
-            model
+            model object_stores
             files own_module progress read_options setting suggestion texts
         """,
         "service.reading": """
@@ -47,6 +47,13 @@ LAYERS: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
             csv file_format parquet workbook
             json table
             cleaned_file geometry
+        """,
+        "service.sources": """
+            choice
+            remote
+            baked_file_source folder_source
+            compiler_process local_source
+            bake_first blocking compiler_messages source
         """,
         "service.web": """
             site
@@ -69,6 +76,7 @@ RESERVED: Final = {
     "rich": {"commands", "server"},
     "uvloop": {"commands", "server"},
     "redis": {"access"},
+    "obstore": {"object_stores", "sources"},
     "pyarrow": {"commands", "reading"},
     "python_calamine": {"reading"},
 }
@@ -83,6 +91,7 @@ OPENERS: Final = (
     "service.commands.settings_file",
     "service.files",
     "service.loading.countries",
+    "service.object_stores",
     "service.reading",
     "service.sampling",
     "service.server.access_log_file",

@@ -10,7 +10,7 @@ from service.baking.baked_file import load_baked, write_baked
 from service.baking.layout import DamagedFile
 from service.baking.validation import validate_identifiers, validate_projection
 from service.commands.command_errors import data_set_error
-from service.commands.data_argument import DATA, check_read_options, check_target
+from service.commands.data_argument import DATA, TARGET, Target, check_read_options, check_target, local_file
 from service.commands.options import SettingOption
 from service.data_set import Rejected
 from service.files.spool import Spools
@@ -47,7 +47,7 @@ _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
 
 @click.command(params=[SettingOption(name) for name in ("mapping", "encoding", "invalid", "min_stores", "max_skipped")])
 @DATA
-@click.argument("file", metavar="FILE", type=_FILE)
+@TARGET
 @click.option(
     "--memory",
     metavar="SIZE",
@@ -56,21 +56,23 @@ _FILE = click.Path(dir_okay=False, readable=False, path_type=Path)
     show_default=True,
     help="Memory for work that can be done in parts, such as 512MiB; the rest waits in temporary files beside FILE.",
 )
-def bake(data: Path, file: Path, *, memory: int, **values: Any) -> None:
+def bake(data: Path, file: Target, *, memory: int, **values: Any) -> None:
     """Compile the data set in DATA into FILE, for `serve --data FILE`.
 
-    DATA is a folder, a data file or a zip archive. The same data gives the same bytes on every machine.
+    DATA is a folder, a data file or a zip archive. FILE may be an object, such as s3://bucket/stores.baked. The same
+    data gives the same bytes on every machine.
     """
     check_target(data, file)
     settings = make_settings(values)
     check_read_options(settings)
     try:
-        with shown_progress() as progress:
-            spools = Spools(file.absolute().parent, memory)
-            loaded = load(data, options=settings.read_options, progress=progress, spools=spools)
-        dataset = accept(loaded, settings.invalid)
-        settings.safeguards.check(dataset.totals)
-        write_baked(dataset, file)
+        with local_file(file) as local:
+            with shown_progress() as progress:
+                spools = Spools(local.absolute().parent, memory)
+                loaded = load(data, options=settings.read_options, progress=progress, spools=spools)
+            dataset = accept(loaded, settings.invalid)
+            settings.safeguards.check(dataset.totals)
+            write_baked(dataset, local)
     except Rejected as rejected:
         raise data_set_error(str(data), rejected) from rejected
     except OSError as error:

@@ -1,7 +1,7 @@
 """`store-directory export`: write all records to a file, as the service returns them."""
 
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 import click
@@ -9,7 +9,7 @@ import click
 from service.baking.baked_file import load_baked
 from service.baking.layout import DamagedFile
 from service.commands.command_errors import data_set_error
-from service.commands.data_argument import DATA, check_read_options, check_target
+from service.commands.data_argument import DATA, TARGET, Target, check_read_options, check_target, local_file
 from service.commands.options import SettingOption, setting_errors
 from service.data_set import Dataset, Rejected
 from service.engine.distance_order import DistanceOrder
@@ -53,15 +53,15 @@ _RESOURCES: Final = {each.name: each for each in (STORES, COMPANIES)}
     ]
 )
 @DATA
-@click.argument("file", metavar="FILE", type=click.Path(dir_okay=False, readable=False, path_type=Path))
-def export(data: Path, file: Path, *, resource: str, query: str, **values: Any) -> None:
+@TARGET
+def export(data: Path, file: Target, *, resource: str, query: str, **values: Any) -> None:
     """Write the stores in DATA to FILE, whose name ends with .csv, .ndjson, .geojson or .parquet.
 
-    DATA is a folder, a data file, a zip archive or a baked file. The bytes are those of `/stores.csv` and so on.
-    Parquet of stores is GeoParquet 1.1.
+    DATA is a folder, a data file, a zip archive or a baked file. FILE may be an object, such as s3://bucket/stores.csv.
+    The bytes are those of `/stores.csv` and so on. Parquet of stores is GeoParquet 1.1.
     """
     check_target(data, file)
-    kind, ending = _RESOURCES[resource], file.suffix.removeprefix(".")
+    kind, ending = _RESOURCES[resource], PurePath(str(file)).suffix.removeprefix(".")
     endings = [each for each in (*WRITERS, _PARQUET) if each != "geojson" or kind.coordinates]
     if ending not in endings:
         listed = ", ".join(f".{each}" for each in endings)
@@ -71,10 +71,11 @@ def export(data: Path, file: Path, *, resource: str, query: str, **values: Any) 
     settings = make_settings(values)
     check_read_options(settings)
     try:
-        dataset = _load(data, settings, Spools(file.absolute().parent))
-        served = dataset.schema.of(kind)
-        parsed = _parse(served, ending, query)
-        count = _write(served, dataset.stores if kind is STORES else dataset.companies, parsed, file)
+        with local_file(file) as local:
+            dataset = _load(data, settings, Spools(local.absolute().parent))
+            served = dataset.schema.of(kind)
+            parsed = _parse(served, ending, query)
+            count = _write(served, dataset.stores if kind is STORES else dataset.companies, parsed, local)
     except Rejected as rejected:
         raise data_set_error(str(data), rejected) from rejected
     except DamagedFile as damage:

@@ -3,6 +3,7 @@
 leader            locked by the process that fetches the source
 publication.json  the publication
 *.baked           the published data, and data sets that are being downloaded
+*.download        data files that are being downloaded and compiled
 access-log        locked by the process that writes to the access log
 slot-N            the slot of a worker
 complete          exists once all workers had data at the same time
@@ -111,10 +112,15 @@ class Workspace:
             return None
 
     def tidy(self, publication: Publication) -> None:
-        """Remove all baked files except the published one: earlier generations, and files of failed attempts."""
+        """Remove all baked files except the published one: earlier generations, and files of failed attempts.
+
+        Remove also data files that were downloaded to be compiled, which a killed process left.
+        """
         for file in (*self.folder.glob("*.baked"), *temporary_files(self.folder, "*.baked")):
             if file.name != publication.file:
                 file.unlink(missing_ok=True)
+        for folder in self.folder.glob("*.download"):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

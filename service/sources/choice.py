@@ -2,20 +2,24 @@
 
 import re
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from service.baking.layout import BEGINNING, looks_baked
+from service.object_stores.object_url import SCHEMES
 from service.read_options import AS_FOUND, ReadOptions
 from service.reading.file_set.data_signature import is_file
-from service.reading.file_set.file_names import holds_data
+from service.reading.file_set.file_names import MANIFEST, holds_data
 from service.safeguards import InvalidRecords
 from service.sources.bake_first import bake_first
 from service.sources.baked_file_source import BakedFileSource
 from service.sources.folder_source import FolderSource
 from service.sources.source import Source
 
+if TYPE_CHECKING:
+    from service.sources.remote.transport import Transport
+
 _URL: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://[^/?#]*(?P<path>[^?#]*).*", re.IGNORECASE | re.DOTALL)
-_SCHEMES: Final = ("http", "https")
+_HTTP: Final = ("http", "https")
 
 
 def choose_source(
@@ -23,31 +27,56 @@ def choose_source(
 ) -> Source:
     """Return the source for a URL, a baked file, or else data files: a folder, an archive or a single one.
 
-    Raises ValueError for a URL that cannot be fetched or is that of a data file, by its name; the message has no
-    password or query. Raises it also for options that say how to read data files, if there are none.
+    A URL that ends with a slash, or with the name of the manifest, is that of a folder. Raises ValueError for a URL
+    that cannot be fetched or is that of a data file, by its name; the message has no password or query. Raises it also
+    for options that say how to read data files, if there are none.
     """
-    url, path = _URL.fullmatch(data), Path(data)
-    if url:
-        _check_url(url, options)
-    elif not is_baked(path):
-        return FolderSource(path, invalid=invalid, timeout=compile_timeout, options=options)
-    check_unread(options)
-    if url:
-        from service.sources.http_transport import HttpTransport  # noqa: PLC0415 - its libraries take 0.1 s to import
-        from service.sources.remote_source import RemoteSource  # noqa: PLC0415 - as above
+    path = Path(data)
+    if not (url := _URL.fullmatch(data)):
+        if not is_baked(path):
+            return FolderSource(path, invalid=invalid, timeout=compile_timeout, options=options)
+        check_unread(options)
+        return BakedFileSource(path)
+    _check_url(url, options)
+    folder, origins = _folder(url), cache / "origins"
+    if folder is None:
+        check_unread(options)
+        from service.sources.remote.remote_baked_file import RemoteBakedFile  # noqa: PLC0415 - it takes 0.1 s to import
 
-        return RemoteSource(data, cache / "origins", HttpTransport(data))
-    return BakedFileSource(path)
+        return RemoteBakedFile(data, origins, _transport(url["scheme"], data))
+    from service.sources.remote.remote_folder import RemoteFolder  # noqa: PLC0415 - as above
+
+    transport = _transport(url["scheme"], folder)
+    return RemoteFolder(folder, origins, transport, invalid=invalid, timeout=compile_timeout, options=options)
 
 
 def _check_url(url: re.Match[str], options: ReadOptions) -> None:
     """Raise ValueError for another scheme, and for the URL of a data file, by its name."""
-    if (scheme := url["scheme"].lower()) not in _SCHEMES:
+    if (scheme := url["scheme"].lower()) not in (*_HTTP, *SCHEMES):
         remedy = "give the path alone" if scheme == "file" else "copy the data to this machine and give its path"
-        accepted = "the http:// or https:// URL of a baked file"
+        accepted = "a URL with http, https, s3, gs or az"
         raise ValueError(f"{scheme}:// is not supported: {remedy}, or give {accepted}")
-    if holds_data(path := Path(url["path"])):
+    path = Path(url["path"])
+    if holds_data(path) and path.name != MANIFEST and not url["path"].endswith("/"):
         raise ValueError(bake_first(path.name, options))
+
+
+def _folder(url: re.Match[str]) -> str | None:
+    """Return the URL of a folder, with a slash at the end of its path; None if it is that of a file."""
+    folder, _, name = url["path"].rpartition("/")
+    if name not in ("", MANIFEST):
+        return None
+    return f"{url.string[: url.start('path')]}{folder}/{url.string[url.end('path') :]}"
+
+
+def _transport(scheme: str, url: str) -> "Transport":
+    if scheme.lower() in _HTTP:
+        from service.sources.remote.http_transport import HttpTransport  # noqa: PLC0415 - as above
+
+        return HttpTransport(url)
+    from service.sources.remote.object_transport import ObjectTransport  # noqa: PLC0415 - an extra
+
+    return ObjectTransport(url)
 
 
 def check_unread(options: ReadOptions) -> None:

@@ -242,7 +242,7 @@ def test_it_continues_after_its_standard_output_is_closed(data: Path) -> None:
         (["--host", ""], "--host: must be a non-empty text, not ''"),
         (["--data", ""], "--data: must be a non-empty text, not ''"),
         (["--data", "http://"], "--data: it is not an http or https URL"),
-        (["--data", "s3://bucket/x"], "--data: s3:// is not supported"),
+        (["--data", "ftp://bucket/x"], "--data: ftp:// is not supported"),
         (["--admin", "8080"], "--admin: '8080' is not HOST:PORT"),
         (["--admin", "127.0.0.1:65536"], "is not HOST:PORT"),
         (["--min-stores", "-1"], "--min-stores: must be a whole number of 0 or more, not '-1'"),

@@ -53,7 +53,7 @@ def error_of(tmp_path: Path, content: str | bytes) -> str:
             "cors_origin = ['*', 'here']",
             "cors-origin (--cors-origin): 'here' is not an origin: write https://shop.example, without a path, or *",
         ),
-        ("data = 'gs://bucket/x'", "data (--data): gs:// is not supported"),
+        ("data = 'ftp://bucket/x'", "data (--data): ftp:// is not supported"),
         (
             "encoding = 'klingon'",
             "encoding (--encoding): 'klingon' is not the name of an encoding, such as windows-1252",
@@ -121,7 +121,7 @@ def test_a_file_must_be_utf_8_and_may_have_a_byte_order_mark(tmp_path: Path) -> 
         ("trusted_proxy", "x", "'x' is not a network"),
         ("cache_control", "é", "a header field may contain printable ASCII only"),
         ("max_connections", "1000000000000", "a process can have at most "),
-        ("data", "s3://user:the-secret@bucket/x", "s3:// is not supported"),
+        ("data", "ftp://user:the-secret@bucket/x", "ftp:// is not supported"),
         ("encoding", "klingon", "'klingon' is not the name of an encoding"),
         ("api_key", "the-sécret", "a key is printable ASCII"),
     ],

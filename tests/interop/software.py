@@ -5,10 +5,13 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from signal import SIGTERM, Signals
 
 import pytest
 
 from tests.program import SECONDS, eventually, kill
+
+TOOLS = Path(__file__).parents[2] / ".interop"
 
 
 def found(program: str, *, package: str) -> str:
@@ -19,8 +22,18 @@ def found(program: str, *, package: str) -> str:
     return path
 
 
+def installed(program: str) -> Path:
+    """Return the path of a program that `make interop` installs; fail if it did not."""
+    path = TOOLS / "bin" / program
+    if not path.exists():
+        pytest.fail(f"there is no {program}: run `make interop`, which installs it", pytrace=False)
+    return path
+
+
 @contextmanager
-def running(command: Sequence[str | Path], log: Path, *, ready: Callable[[], object]) -> Iterator[None]:
+def running(
+    command: Sequence[str | Path], log: Path, *, ready: Callable[[], object], stop: Signals = SIGTERM
+) -> Iterator[None]:
     """Run a program and wait until it is ready; if it ends before that, fail with its output."""
     with log.open("w") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, text=True, process_group=0)
@@ -33,7 +46,7 @@ def running(command: Sequence[str | Path], log: Path, *, ready: Callable[[], obj
         eventually(is_ready)
         yield
     finally:
-        process.terminate()
+        process.send_signal(stop)
         with suppress(subprocess.TimeoutExpired):
             process.wait(SECONDS)
         kill(process)

@@ -15,10 +15,10 @@ from service.snapshot.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
 from tests.directory import store, write_directory
+from tests.interop.software import TOOLS
 from tests.program import Running, serving
 from tests.web.live import DEFAULTS, WITH_ADMIN
 
-TOOLS = Path(__file__).parents[2] / ".interop"
 CLIENTS = Path(__file__).parent / "clients"
 KEY = "the-key"
 # The tools send and ask nothing.

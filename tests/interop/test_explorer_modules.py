@@ -12,8 +12,7 @@ from service.model.attributes import Attribute, AttributeKind, Declaration, sche
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.pipeline.auth import no_authentication
 from service.web.site import make_site
-from tests.interop.software import found
-from tests.interop.test_clients import TOOLS
+from tests.interop.software import TOOLS, found
 from tests.web.live import DEFAULTS
 
 pytestmark = pytest.mark.process

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from itertools import chain, cycle, repeat
 
-from service.sources.transport import CutOff, RemoteFile
+from service.sources.remote.transport import CutOff, RemoteFile
+from service.sources.source import Unavailable
 
 _PIECE = 1 << 16
 
@@ -19,6 +20,7 @@ class FakeTransport:
         self.usual: Response = honest
         self.responses: deque[Response] = deque()
         self.asked: list[str] = []
+        self.files: dict[str, FakeTransport] = {}  # in the folder at the URL
 
     def hold(self, content: bytes, tag: str) -> None:
         """Hold another file from now on; the tag "" is none."""
@@ -29,10 +31,15 @@ class FakeTransport:
         self.responses.extend(responses)
 
     @asynccontextmanager
-    async def get(self, known: str) -> AsyncIterator[RemoteFile | None]:
+    async def get(self, known: str, name: str = "") -> AsyncIterator[RemoteFile | None]:
+        if name and name not in self.files:
+            raise Unavailable("404 Not Found")
+        yield await (self.files[name] if name else self).respond(known)
+
+    async def respond(self, known: str) -> RemoteFile | None:
         self.asked.append(known)
         await asyncio.sleep(0)
-        yield (self.responses.popleft() if self.responses else self.usual)(self, known)
+        return (self.responses.popleft() if self.responses else self.usual)(self, known)
 
 
 Response = Callable[[FakeTransport, str], RemoteFile | None]

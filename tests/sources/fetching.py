@@ -8,8 +8,8 @@ import pytest
 
 from service.data_set import Rejected
 from service.safeguards import Safeguards
-from service.sources.remote_source import RemoteSource
-from service.sources.source import Check, Fetched, Unavailable
+from service.sources.remote.remote_baked_file import RemoteBakedFile
+from service.sources.source import Check, Fetched, Source, Unavailable
 from tests.sources.fake_transport import FakeTransport
 
 URL: Final = "https://origin.example/set.baked"
@@ -23,7 +23,7 @@ class Fetcher:
     ) -> None:
         self.check: Check = Safeguards().check
         self.remote, self.cache, self.to = remote, folder / "cache", folder / "fetched.baked"
-        self.source = RemoteSource(url, self.cache, remote, pauses=pauses)
+        self.source: Source = RemoteBakedFile(url, self.cache, remote, pauses=pauses)
         self.steps: list[tuple[str, int, int]] = []
 
     async def fetch(self, known: str = "") -> Fetched | None:

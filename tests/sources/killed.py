@@ -5,7 +5,7 @@ from pathlib import Path
 
 from service.progress import silent
 from service.safeguards import Safeguards
-from service.sources.remote_source import RemoteSource
+from service.sources.remote.remote_baked_file import RemoteBakedFile
 from tests.sources.fake_transport import FakeTransport, alternating
 from tests.sources.fetching import URL
 
@@ -15,5 +15,5 @@ def fetch_twice(cache: str, *editions: str) -> None:
     to, remote = Path(cache).with_name("to-be-killed.baked"), FakeTransport(b"")
     remote.usual = alternating(*(Path(edition).read_bytes() for edition in editions))
     for _ in range(2):
-        source = RemoteSource(URL, Path(cache), remote)
+        source = RemoteBakedFile(URL, Path(cache), remote)
         asyncio.run(source.fetch(to, known="none", check=Safeguards().check, progress=silent))

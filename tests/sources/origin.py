@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
+from multidict import CIMultiDict
+
 LAST_MODIFIED: Final = "Sun, 06 Nov 1994 08:49:37 GMT"
 
 
@@ -39,8 +41,8 @@ class Origin:
                     writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
                     return
                 lines = (first + await reader.readuntil(b"\r\n\r\n")).decode().splitlines()[:-1]
-                headers = dict(line.split(": ", 1) for line in lines[1:])
-                self.requests.append({"": lines[0], **headers})
+                headers = CIMultiDict((name, value) for name, _, value in (line.partition(": ") for line in lines[1:]))
+                self.requests.append(CIMultiDict({"": lines[0], **headers}))
                 behaviour = self.behaviours.popleft() if self.behaviours else honest
                 await behaviour(Exchange(self, headers, reader, writer))
                 await writer.drain()

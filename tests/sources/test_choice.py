@@ -9,7 +9,8 @@ from service.safeguards import InvalidRecords
 from service.sources.baked_file_source import BakedFileSource
 from service.sources.choice import choose_source
 from service.sources.folder_source import FolderSource
-from service.sources.remote_source import RemoteSource
+from service.sources.remote.remote_baked_file import RemoteBakedFile
+from service.sources.remote.remote_folder import RemoteFolder
 from service.sources.source import Source
 from tests.run.generations import Generation
 
@@ -20,7 +21,7 @@ def choose(text: str, cache: Path) -> Source:
 
 def test_urls_files_and_folders_are_distinguished(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert isinstance(choose("HTTPS://origin.example/set.baked", tmp_path), RemoteSource)
+    assert isinstance(choose("HTTPS://origin.example/set.baked", tmp_path), RemoteBakedFile)
     assert isinstance(choose(str(tmp_path / "file"), tmp_path), BakedFileSource)
     for folder in (str(tmp_path), str(tmp_path / "nowhere"), "x" * 300, "a:b", "s3:/bucket"):
         assert isinstance(choose(folder, tmp_path), FolderSource)
@@ -48,9 +49,9 @@ def test_options_that_say_how_to_read_are_refused_where_nothing_is_read(tmp_path
                 choose_source(data, invalid=InvalidRecords.REFUSE, compile_timeout=60, cache=tmp_path, options=options)
 
 
-@pytest.mark.parametrize("scheme", ["s3", "ftp", "gs", "S3", "sftp", "file", "git+ssh"])
+@pytest.mark.parametrize("scheme", ["ftp", "FTP", "sftp", "file", "git+ssh", "s3a"])
 def test_another_scheme_is_rejected_with_advice_and_without_secrets(tmp_path: Path, scheme: str) -> None:
-    with pytest.raises(ValueError, match=r"the http:// or https:// URL of a baked file$") as caught:
+    with pytest.raises(ValueError, match=r"or give a URL with http, https, s3, gs or az$") as caught:
         choose(f"{scheme}://user:hunter2@bucket/stores.csv?signature=hunter2", tmp_path)
     assert str(caught.value).startswith(f"{scheme.lower()}:// is not supported: ")
     assert ("give the path alone" in str(caught.value)) is (scheme == "file")
@@ -82,5 +83,50 @@ def test_the_url_of_data_files_says_to_bake_them_first_with_the_command(
 
 
 def test_a_url_of_another_name_is_fetched(tmp_path: Path) -> None:
-    for url in ("http://stores.csv", "http://stores.zip/", "http://host/export?file=stores.csv", "http://host/x#a.csv"):
-        assert isinstance(choose(url, tmp_path), RemoteSource)
+    for url in ("http://host/export?file=stores.csv", "http://host/x#a.csv", "s3://bucket/x", "GS://b/stores.baked"):
+        assert isinstance(choose(url, tmp_path), RemoteBakedFile)
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("http://stores.csv", "http://stores.csv/"),
+        ("http://stores.zip/", "http://stores.zip/"),
+        ("https://u:hunter2@host/a.csv/?token=hunter2#x", "https://host/a.csv/"),
+        ("https://host/a/manifest.json?token=hunter2", "https://host/a/"),
+        ("s3://bucket", "s3://bucket/"),
+        ("S3://bucket/a/manifest.json", "s3://bucket/a/"),
+        ("s3://bucket/a/", "s3://bucket/a/"),
+    ],
+)
+def test_a_url_that_ends_with_a_slash_or_a_manifest_is_that_of_a_folder(tmp_path: Path, url: str, name: str) -> None:
+    source = choose(url, tmp_path)
+    assert isinstance(source, RemoteFolder)
+    assert source.name == name
+    assert source.watched == ()
+
+
+def test_data_files_in_a_folder_at_a_url_are_read_with_options(tmp_path: Path) -> None:
+    (tmp_path / "mapping.toml").touch()
+    options = ReadOptions(mapping=str(tmp_path / "mapping.toml"), encoding="cp1252")
+    source = choose_source(
+        "http://host/a/", invalid=InvalidRecords.REFUSE, compile_timeout=60, cache=tmp_path, options=options
+    )
+    assert tmp_path in source.watched
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "s3://",
+        "s3:///key",
+        "s3://id:hunter2@bucket/x",
+        "s3://bucket/x?sign=hunter2",
+        "s3://b/a//hunter2",
+        "s3://b/../hunter2",
+    ],
+)
+def test_a_url_of_an_object_that_is_not_valid_is_rejected_without_quoting_it(tmp_path: Path, url: str) -> None:
+    with pytest.raises(ValueError, match=r"the (URL|key) of an object") as caught:
+        choose(url, tmp_path)
+    assert "hunter2" not in str(caught.value)

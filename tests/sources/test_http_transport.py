@@ -13,10 +13,10 @@ from aiohttp import ClientTimeout
 from service.data_set import Rejected
 from service.progress import silent as no_progress
 from service.safeguards import Safeguards
-from service.sources.http_transport import HttpTransport
-from service.sources.remote_source import RemoteSource
+from service.sources.remote.http_transport import HttpTransport
+from service.sources.remote.remote_baked_file import RemoteBakedFile
+from service.sources.remote.transport import CutOff
 from service.sources.source import Fetched, Unavailable
-from service.sources.transport import CutOff
 from tests.program import SECONDS
 from tests.sources.origin import (
     LAST_MODIFIED,
@@ -72,6 +72,13 @@ async def test_the_request_has_a_user_agent_and_accepts_no_content_coding(origin
     assert request["User-Agent"].startswith("store-directory/")
     assert request["Accept-Encoding"] == "identity"
     assert not [name for name in request if name.startswith("If-")]
+
+
+async def test_a_file_in_a_folder_is_requested_by_its_name_with_the_query_of_the_folder(origin: Origin) -> None:
+    folder = origin.url.removesuffix("set.baked") + "a%20b/?token=x#y"
+    async with HttpTransport(folder).get("", "stores ?%.csv") as remote:
+        assert remote is not None
+    assert origin.requests[-1][""] == "GET /a%20b/stores%20%3F%25.csv?token=x HTTP/1.1"
 
 
 @pytest.mark.parametrize(("send", "framed"), [(chunked, True), (unframed, False)], ids=["chunked", "unframed"])
@@ -181,11 +188,11 @@ async def test_an_origin_without_tls_is_reported(origin: Origin) -> None:
     assert (await unavailable(origin, url=origin.url.replace("http:", "https:"))).startswith("cannot connect: ")
 
 
-def source(url: str, folder: Path) -> RemoteSource:
-    return RemoteSource(url, folder / "cache", HttpTransport(url), pauses=(0, 0))
+def source(url: str, folder: Path) -> RemoteBakedFile:
+    return RemoteBakedFile(url, folder / "cache", HttpTransport(url), pauses=(0, 0))
 
 
-async def fetch(remote: RemoteSource, folder: Path) -> Fetched | None:
+async def fetch(remote: RemoteBakedFile, folder: Path) -> Fetched | None:
     return await remote.fetch(folder / "to", known='"none"', check=Safeguards().check, progress=no_progress)
 
 

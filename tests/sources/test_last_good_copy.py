@@ -13,7 +13,7 @@ import pytest
 
 from service.data_set import Rejected
 from service.safeguards import Safeguards
-from service.sources.last_good_copy import LastGoodCopy
+from service.sources.remote.last_good_copy import LastGoodCopy
 from service.sources.source import Unavailable
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory

@@ -11,9 +11,9 @@ import pytest
 from service.baking.baked_file import write_baked
 from service.data_set import Rejected
 from service.progress import silent
-from service.sources.remote_source import RemoteSource
+from service.sources.remote.remote_baked_file import RemoteBakedFile
+from service.sources.remote.transport import RemoteFile
 from service.sources.source import Source, Unavailable
-from service.sources.transport import RemoteFile
 from tests.baking.random_data_sets import loaded, small_file
 from tests.directory import store, write_directory
 from tests.program import SECONDS
@@ -252,7 +252,7 @@ def test_a_url_that_is_not_http_or_https_is_rejected_without_quoting_it(
     remote: FakeTransport, tmp_path: Path, url: str
 ) -> None:
     with pytest.raises(ValueError, match=r"^it is not an http or https URL$"):
-        RemoteSource(url, tmp_path, remote)
+        RemoteBakedFile(url, tmp_path, remote)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_a_url_that_is_not_http_or_https_is_rejected_without_quoting_it(
 def test_the_name_is_the_url_without_user_query_and_fragment(
     remote: FakeTransport, tmp_path: Path, url: str, name: str
 ) -> None:
-    assert RemoteSource(url, tmp_path, remote).name == name
+    assert RemoteBakedFile(url, tmp_path, remote).name == name
 
 
 # Disk errors

@@ -20,7 +20,11 @@ class Listing(msgspec.Struct, frozen=True):
 
     def check_bytes(self, stored: FileBytes) -> None:
         """Raise FileError unless the stored bytes have the listed checksum."""
-        if hashlib.sha256(stored).hexdigest() != self.sha256.lower():
+        self.check_digest(hashlib.sha256(stored).hexdigest())
+
+    def check_digest(self, digest: str) -> None:
+        """Raise FileError unless this is the listed checksum."""
+        if digest != self.sha256.lower():
             raise FileError(f"the SHA-256 of the file does not match {MANIFEST}")
 
     def check_records(self, records: int) -> None:

@@ -31,5 +31,8 @@ class RemoteFile(msgspec.Struct, frozen=True):
 class Transport(Protocol):
     """How a remote file is requested."""
 
-    def get(self, known: str) -> AbstractAsyncContextManager[RemoteFile | None]:
-        """Request the file once; None if its fingerprint is still `known`. Raises `Unavailable`, without secrets."""
+    def get(self, known: str, name: str = "") -> AbstractAsyncContextManager[RemoteFile | None]:
+        """Request the file at the URL, or one in the folder at the URL by its name; once.
+
+        Return None if its fingerprint is still `known`. Raises `Unavailable`, without secrets.
+        """

@@ -4,14 +4,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from aiohttp import ClientResponse, ClientSession, ClientTimeout
 
 from service import __version__
-from service.sources.fetch_errors import unavailable
-from service.sources.origin_validators import conditions, fingerprint
+from service.sources.remote.fetch_errors import unavailable
+from service.sources.remote.origin_validators import conditions, fingerprint
+from service.sources.remote.transport import CutOff, RemoteFile
 from service.sources.source import Unavailable
-from service.sources.transport import CutOff, RemoteFile
+from service.texts import status_line
 
 _HEADERS: Final = {"Accept-Encoding": "identity", "User-Agent": f"store-directory/{__version__}"}
 # An hour is enough for two gigabytes at 5 Mbit/s, but an origin that trickles bytes is left.
@@ -19,21 +21,25 @@ _TIMEOUT: Final = ClientTimeout(total=3600, sock_connect=10, sock_read=30)
 
 
 class HttpTransport:
-    """GET requests for one URL, with conditions."""
+    """GET requests for one URL, or for files in the folder at it, with conditions."""
 
     def __init__(self, url: str, *, timeout: ClientTimeout = _TIMEOUT) -> None:
         self._url, self._timeout = url, timeout
 
     @asynccontextmanager
-    async def get(self, known: str) -> AsyncIterator[RemoteFile | None]:
-        """Request the file once; see `Transport`."""
+    async def get(self, known: str, name: str = "") -> AsyncIterator[RemoteFile | None]:
+        """Request a file once; see `Transport`."""
         async with ClientSession(
             trust_env=True, auto_decompress=False, timeout=self._timeout, headers=_HEADERS
         ) as session:
             with unavailable():
-                response = await session.get(self._url, headers=conditions(known))
+                response = await session.get(self._url_of(name), headers=conditions(known))
             async with response:
                 yield None if _is_unchanged(response, known) else _remote_file(response)
+
+    def _url_of(self, name: str) -> str:
+        parts = urlsplit(self._url)
+        return urlunsplit(parts._replace(path=parts.path + quote(name, safe=""))) if name else self._url
 
 
 def _is_unchanged(response: ClientResponse, known: str) -> bool:
@@ -45,7 +51,7 @@ def _is_unchanged(response: ClientResponse, known: str) -> bool:
 
 def _remote_file(response: ClientResponse) -> RemoteFile:
     if response.status != HTTPStatus.OK:
-        raise Unavailable(_status_line(response.status))
+        raise Unavailable(status_line(response.status))
     is_chunked = "chunked" in response.headers.get("Transfer-Encoding", "")
     length = response.content_length
 
@@ -54,11 +60,3 @@ def _remote_file(response: ClientResponse) -> RemoteFile:
             return await response.content.readany()
 
     return RemoteFile(fingerprint(response.headers), length, is_chunked or length is not None, read)
-
-
-def _status_line(status: int) -> str:
-    """Return a status and its standard phrase: the phrase of the origin could quote the URL."""
-    try:
-        return f"{status} {HTTPStatus(status).phrase}"
-    except ValueError:
-        return f"{status}"

@@ -1,17 +1,21 @@
-"""The body of a response as it becomes a baked file: what cannot be one is not received to its end."""
+"""The body of a response as it becomes a file: what cannot be the file is not received to its end, if possible."""
 
 import errno
 import os
 from collections.abc import Callable
+from hashlib import sha256
 from io import FileIO
 
 from service.baking.layout import DamagedFile, expected_length
+from service.reading.batches.diagnostics import FileError
+from service.reading.file_set.manifest import Listing
 from service.sources.blocking import run_to_end
-from service.sources.transport import CutOff, RemoteFile
+from service.sources.remote.transport import CutOff, RemoteFile
+from service.sources.source import Unavailable
 
 
 async def receive(remote: RemoteFile, file: FileIO, progress: Callable[[int, int], None]) -> None:
-    """Write the body into an empty file.
+    """Write the body, a baked file, into an empty file.
 
     Raises `DamagedFile` as soon as it cannot be a baked file, or has another length than in its header; `CutOff`,
     OSError.
@@ -31,6 +35,37 @@ async def receive(remote: RemoteFile, file: FileIO, progress: Callable[[int, int
             progress(received, length)
     if not remote.is_framed and received < (length or 0):
         raise CutOff("the response was cut off")
+
+
+async def receive_listed(
+    remote: RemoteFile, file: FileIO, listing: Listing, progress: Callable[[int, int], None]
+) -> None:
+    """Write the body, a file with a checksum in a manifest, into an empty file.
+
+    Raises `CutOff` if it has another checksum: the file may be damaged in transit, or newer than the manifest; OSError.
+    """
+    digest, received = sha256(), 0
+    if remote.length is not None:
+        _check_room(file, remote.length)
+    while piece := await remote.read():
+        received += len(piece)
+        await run_to_end(_write, file, piece)
+        digest.update(piece)
+        progress(received, max(received, remote.length or 0))
+    try:
+        listing.check_digest(digest.hexdigest())
+    except FileError as error:
+        raise CutOff(str(error)) from None
+
+
+async def receive_whole(remote: RemoteFile, most: int) -> bytes:
+    """Return the body. Raises `Unavailable` if it has more than so many bytes."""
+    content = b""
+    while piece := await remote.read():
+        content += piece
+        if len(content) > most:
+            raise Unavailable(f"the file has more than {most:,} bytes")
+    return content
 
 
 def _check_room(file: FileIO, length: int) -> None:

@@ -1,0 +1,95 @@
+"""A file and a folder in a bucket are served, and followed when they are replaced."""
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from service.object_stores.object_store import open_store
+from service.object_stores.object_url import ObjectUrl
+from tests.object_stores.following import BAKED, FIRST, SECOND, baked, follow, served
+from tests.object_stores.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, S3Server
+from tests.program import eventually, run_here, serving, started
+from tests.run.generations import STORES
+
+pytestmark = pytest.mark.process
+
+
+def editions(kind: str, folder: Path) -> tuple[Mapping[str, bytes], ...]:
+    """Return two data sets, each as the objects that it has."""
+    return tuple(
+        {f"a b/{name}": content for name, content in (baked(each, folder) if kind == "file" else each.files()).items()}
+        for each in (FIRST, SECOND)
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "options"),
+    [("file", f"a b/{BAKED}", ("--workers", "2")), ("folder", "a b/", ())],
+)
+def test_data_in_a_bucket_is_served_and_followed(
+    server: S3Server, tmp_path: Path, kind: str, key: str, options: tuple[str, ...]
+) -> None:
+    url = f"s3://{BUCKET}/{key}"
+    log = follow(url, server.objects.update, editions(kind, tmp_path / "made"), tmp_path / "work", *options)
+    assert [secret for secret in (ACCESS_KEY, SECRET_KEY) if secret in log] == []
+    assert "Traceback" not in log
+    assert "panicked" not in log
+
+
+def test_the_last_good_copy_is_served_while_the_store_is_down(
+    server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.objects.update(FIRST.files())
+    arguments = ("--data", f"s3://{BUCKET}", "--cache", tmp_path, "--no-auth")
+    with serving(*arguments) as service:
+        assert served(service) == FIRST.name
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    with serving(*arguments) as service:
+        assert served(service) == FIRST.name
+        assert service.ready()["status"] == "ready"
+
+
+def test_files_that_match_no_manifest_are_not_served(server: S3Server, tmp_path: Path) -> None:
+    server.objects.update(FIRST.files() | {STORES: SECOND.files()[STORES]})
+    log = tmp_path / "log"
+    with started("--data", f"s3://{BUCKET}/", "--cache", tmp_path / "cache", "--no-auth", log=log):
+        why = f"s3://{BUCKET}/: {STORES}: the SHA-256 of the file does not match manifest.json; retrying"
+        assert eventually(lambda: why in log.read_text())
+
+
+def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    for command in (("serve", "--data", "s3://bucket/x"), ("bake", "datasets", "s3://bucket/x")):
+        result = run_here(*command)
+        assert result.returncode == 2
+        assert "needs the package obstore: pip install 'store-directory[object-stores]'" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("scheme", "variables", "why"),
+    [
+        ("s3", {"AWS_ENDPOINT_URL": "hush here"}, "AWS_ENDPOINT_URL is not an http or https URL"),
+        ("s3", {"AWS_ALLOW_HTTP": "hush"}, "the variables AWS_* are not valid"),
+        ("s3", {"AWS_PROFILE": "hush"}, "AWS_PROFILE needs the package boto3: pip install boto3"),
+        ("gs", {"GOOGLE_SERVICE_ACCOUNT_KEY": "hush"}, "the variables GOOGLE_* are not valid"),
+        ("gs", {"GOOGLE_APPLICATION_CREDENTIALS": "/hush"}, "credentials: set GOOGLE_APPLICATION_CREDENTIALS"),
+        ("az", {}, "no account: set AZURE_STORAGE_ACCOUNT_NAME"),
+        (
+            "az",
+            {"AZURE_STORAGE_ACCOUNT_NAME": "account", "AZURE_STORAGE_ACCOUNT_KEY": "hush!"},
+            "the variables AZURE_* are not valid",
+        ),
+    ],
+)
+def test_settings_in_the_environment_that_are_not_valid_are_reported_without_their_value(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, variables: Mapping[str, str], why: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ValueError, match=re.escape(why)) as caught:
+        open_store(ObjectUrl(scheme, "bucket", "x"))
+    assert "hush" not in str(caught.value)
