@@ -20,8 +20,10 @@ def found(program: str, *, package: str) -> str:
 
 
 @contextmanager
-def running(command: Sequence[str | Path], log: Path, *, ready: Callable[[], object]) -> Iterator[None]:
-    """Run a program and wait until it is ready; if it ends before that, fail with its output."""
+def running(
+    command: Sequence[str | Path], log: Path, *, ready: Callable[[], object]
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a program and yield its process once it is ready; if it ends before that, fail with its output."""
     with log.open("w") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, text=True, process_group=0)
 
@@ -31,7 +33,7 @@ def running(command: Sequence[str | Path], log: Path, *, ready: Callable[[], obj
 
     try:
         eventually(is_ready)
-        yield
+        yield process
     finally:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
