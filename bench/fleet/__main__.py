@@ -8,10 +8,11 @@ from typing import Final
 
 import click
 
+from bench.fleet.changes import CHANGES
 from bench.fleet.fleet_report import Report, markdown
 from bench.fleet.lifetimes import POLICIES, measure
 from bench.fleet.marked_editions import make_editions
-from bench.fleet.trial import EDITIONS, make_trial
+from bench.fleet.trial import make_trial
 from bench.fleet.visitors import Pace
 from bench.markdown import save
 from bench.wire.machine import surroundings
@@ -19,10 +20,9 @@ from bench.wire.servers import Failed
 
 _PAGE: Final = Path(__file__).parents[2] / "docs" / "fleet.md"
 _DEFAULTS: Final = (20_000, 6, 20.0)
-_PAUSE_SECONDS: Final = 2.0
 # So little that two cores serve all of it, the clients included.
 _PACE: Final = Pace(balancer_clients=4, cache_clients=4, rate=20, streams=2)
-_CACHE_PACE: Final = Pace(balancer_clients=0, cache_clients=8, rate=25, streams=0)
+_CACHE_PACE: Final = Pace(balancer_clients=0, cache_clients=8, rate=25)
 
 
 @click.command()
@@ -35,8 +35,8 @@ def main(*, stores: int, replicas: int, seconds: float) -> None:
     try:
         with TemporaryDirectory() as name:
             folder = Path(name)
-            editions = make_editions(folder, stores=stores, count=EDITIONS)
-            trial = make_trial(folder / "trial", editions, replicas=replicas, pace=_PACE, pause=_PAUSE_SECONDS)
+            editions = make_editions(folder, stores=stores, count=1 + len(CHANGES))
+            trial = make_trial(folder / "trial", editions, CHANGES, replicas=replicas, pace=_PACE)
             lifetimes = [
                 measure(folder / f"cache-{number}", editions, policy, _CACHE_PACE, seconds)
                 for number, policy in enumerate(POLICIES)

@@ -104,13 +104,12 @@ CHANGES = (
 )
 
 
-def outcomes(fleet: Fleet, editions: Sequence[Edition], ledger: Ledger, *, pause: float) -> Iterator[Outcome]:
-    """Make all changes while clients send requests, each of data to the next edition.
-
-    pause  seconds before and after a change, and that something killed stays so
-    """
+def outcomes(
+    fleet: Fleet, editions: Sequence[Edition], changes: Iterable[Change], ledger: Ledger, pause: float
+) -> Iterator[Outcome]:
+    """Make changes while clients send requests, each of data to the next edition."""
     served, following = editions[0], iter(editions[1:])
-    for change in CHANGES:
+    for change in changes:
         ledger.take()
         before = fleet.balancer.counts().repeated
         time.sleep(pause)

@@ -4,7 +4,8 @@ import gzip
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from email.message import Message
 from hashlib import sha256
 from http import HTTPStatus
 from threading import Lock
@@ -66,7 +67,7 @@ class Ledger:
             self._counts[kind] += 1
             self.problems += [f"{kind}: {sent.target}: {why}"] if len(self.problems) < _MAX_REPORTED else []
 
-    def check(self, sent: Sent, status: int, fields: Mapping[str, str], body: bytes) -> None:
+    def check(self, sent: Sent, status: int, fields: Message, body: bytes) -> None:
         """Check and count a whole answer."""
         version, cache = fields.get("X-Dataset-Version", ""), fields.get("x-cache")
         if not _is_expected(sent, status, version):
@@ -83,7 +84,7 @@ class Ledger:
                 self._counts["moved"] += status == HTTPStatus.PRECONDITION_FAILED
                 self.last_seen[version] = time.monotonic()
 
-    def _mixture(self, sent: Sent, version: str, fields: Mapping[str, str], body: bytes) -> str:
+    def _mixture(self, sent: Sent, version: str, fields: Message, body: bytes) -> str:
         """Return what is mixed in a 200; empty if nothing is."""
         coding = fields.get("Content-Encoding", "")
         content = gzip.decompress(body) if coding else body

@@ -28,7 +28,8 @@ class Lifetime(msgspec.Struct, frozen=True):
 
     hits, revalidated, misses  answers from its store, those that a 304 confirmed, those that replicas sent
     requests   what the replicas received
-    old        seconds after the last replica served new data that a client got the old last; at most the end of the run
+    old        seconds after the last replica served new data that a client last got the old
+    watched    seconds after the last replica served new data that the run lasted
     """
 
     policy: str
@@ -38,6 +39,7 @@ class Lifetime(msgspec.Struct, frozen=True):
     misses: int
     requests: int
     old: float
+    watched: float
     problems: Sequence[str]
 
     @property
@@ -57,6 +59,7 @@ def measure(folder: Path, editions: Sequence[Edition], policy: str, pace: Pace, 
             fleet.wait_until_all_serve(editions[1])
             all_new = time.monotonic()
             time.sleep(seconds / 2)
+            watched = time.monotonic() - all_new
         counts, requests = ledger.take(), fleet.balancer.counts().requests - before
     return Lifetime(
         policy,
@@ -66,6 +69,7 @@ def measure(folder: Path, editions: Sequence[Edition], policy: str, pace: Pace, 
         counts["MISS"],
         requests,
         max(0.0, ledger.last_seen.get(editions[0].version, 0.0) - all_new),
+        watched,
         [*ledger.problems, *(["a cut answer"] if counts["cut"] else [])],
     )
 
@@ -78,4 +82,5 @@ def markdown(found: Iterable[Lifetime]) -> str:
 
 def _row(each: Lifetime) -> Sequence[str]:
     shares = (f"{number / each.complete:.0%}" for number in (each.hits, each.revalidated, each.requests))
-    return (f"`{each.policy}`", f"{each.complete:,}", *(share.rstrip("%") for share in shares), f"{each.old:.1f}")
+    old = "to the end" if each.old > each.watched - 1 else f"{each.old:.1f}"
+    return (f"`{each.policy}`", f"{each.complete:,}", *(share.rstrip("%") for share in shares), old)

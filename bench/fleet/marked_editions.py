@@ -10,6 +10,7 @@ import orjson
 from tests.program import run
 
 _NAME: Final = b'"name":"'
+_NO_NAME: Final = b'"name":null'
 
 
 class Edition(msgspec.Struct, frozen=True):
@@ -30,7 +31,8 @@ def make_editions(folder: Path, *, stores: int, count: int) -> Sequence[Edition]
 def _edition(sample: Path, folder: Path, mark: bytes) -> Edition:
     folder.mkdir()
     for file in sample.glob("*.json"):
-        (folder / file.name).write_bytes(file.read_bytes().replace(_NAME, _NAME + mark))
+        named = file.read_bytes().replace(_NO_NAME, _NAME + b'Store"')
+        (folder / file.name).write_bytes(named.replace(_NAME, _NAME + mark))
     baked = folder.with_suffix(".baked")
     run("bake", folder, baked).check_returncode()
     return Edition(baked, _version(baked.read_bytes()), mark)

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from bench.fleet.changes import CHANGES, Outcome, outcomes
+from bench.fleet.changes import Change, Outcome, outcomes
 from bench.fleet.fleets import Fleet, running_fleet
 from bench.fleet.ledger import Ledger
 from bench.fleet.marked_editions import Edition
@@ -14,7 +14,6 @@ from bench.fleet.visitors import Pace, every_target, visiting
 from bench.wire.contender import fetch
 from bench.wire.shapes import KEY
 
-EDITIONS: Final = 1 + sum(change.has_data for change in CHANGES)
 # Varnish stores answers, and asks the replicas again and again.
 _CACHE_CONTROL: Final = "max-age=0, s-maxage=1"
 
@@ -35,12 +34,14 @@ class Trial(msgspec.Struct, frozen=True):
         return [*broken, *(f"replicas differ: {target}" for target in self.different), *self.problems]
 
 
-def make_trial(folder: Path, editions: Sequence[Edition], *, replicas: int, pace: Pace, pause: float) -> Trial:
-    """Run a trial in a new folder, with as many editions as `EDITIONS`. Raises `Failed`."""
+def make_trial(
+    folder: Path, editions: Sequence[Edition], changes: Sequence[Change], *, replicas: int, pace: Pace
+) -> Trial:
+    """Run a trial in a new folder, with an edition for each change of the data, and one more. Raises `Failed`."""
     with running_fleet(folder, editions[0], replicas=replicas, cache_control=_CACHE_CONTROL) as fleet:
         ledger, targets = Ledger(editions), every_target(fleet.replicas[0].port)
         with visiting(ledger, targets, pace, balancer=fleet.balancer.port, cache=fleet.cache_port):
-            found = list(outcomes(fleet, editions, ledger, pause=pause))
+            found = list(outcomes(fleet, editions, changes, ledger, pace.pause))
         different = [target for target in targets if not _is_same_from_all(fleet, target)]
     return Trial(replicas, found, len(targets), different, ledger.problems)
 

@@ -22,12 +22,13 @@ _SECONDS: Final = 60
 _STORES: Final = 40
 _STREAM: Final = "/stores.ndjson"
 _PIECE: Final = 1 << 16
-_PIECE_SECONDS: Final = 0.01
+_PIECE_SECONDS: Final = 0.02
 
 
 def every_target(port: int) -> list[str]:
     """Return targets of every kind, made of the stores that a replica serves."""
-    stores = orjson.loads(fetch(port, f"/stores?sort_by=updated_at&limit={_STORES}", KEY).body)["data"]
+    page = fetch(port, f"/stores?bbox=-180,-90,180,90&sort_by=updated_at&limit={_STORES}", KEY)
+    stores = orjson.loads(page.body)["data"]
     return [target for number, store in enumerate(stores, 1) for target in _targets(number, store)]
 
 
@@ -44,12 +45,16 @@ def _targets(number: int, store: dict[str, str]) -> Iterator[str]:
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """The load: clients of the balancer and of the cache, requests a second of each, and readers of streams of each."""
+    """The load: clients of the balancer and of the cache, requests a second of each, and readers of streams of each.
+
+    pause  seconds before and after a change, and that something killed stays so
+    """
 
     balancer_clients: int
     cache_clients: int
     rate: float
-    streams: int
+    streams: int = 0
+    pause: float = 2.0
 
 
 class _Visitor(Thread):
@@ -98,7 +103,7 @@ class _Visitor(Thread):
         self._version = response.headers.get("X-Dataset-Version", "")
         if (tag := response.headers.get("ETag")) and "Content-Encoding" not in response.headers:
             self._tags[sent.target] = tag, self._version
-        self._ledger.check(sent, response.status, dict(response.headers), body)
+        self._ledger.check(sent, response.status, response.headers, body)
 
     def _body(self, response: HTTPResponse) -> bytes:
         return response.read()
