@@ -54,13 +54,18 @@ class Balancer(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def balancing(ports: Sequence[int], folder: Path) -> Iterator[Balancer]:
-    """Run HAProxy in front of replicas on these ports, in a new folder. Raises `Failed`."""
+def balancing(ports: Sequence[int], folder: Path, *changes: tuple[str, str]) -> Iterator[Balancer]:
+    """Run HAProxy in front of replicas on these ports, in a new folder. Raises `Failed`.
+
+    changes  of its file: a text, and what replaces it
+    """
     port = free_port()
     servers = "".join(f"    server replica{number} {HOST}:{each}\n" for number, each in enumerate(ports, 1))
     text, replaced = _SERVERS.subn(servers, _EXAMPLE.read_text().replace(_LISTENING, f"bind {HOST}:{port}"))
+    for here, instead in changes:
+        text, replaced = text.replace(here, instead), replaced and here in text
     if not replaced:
-        raise Failed(f"no servers in {_EXAMPLE}")
+        raise Failed(f"{_EXAMPLE} is not what was expected")
     folder.mkdir()
     (folder / "haproxy.cfg").write_text(text)
     command = [found("haproxy", package="haproxy"), "-C", str(folder), "-f", "haproxy.cfg"]
