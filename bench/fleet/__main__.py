@@ -21,7 +21,7 @@ from bench.wire.servers import Failed
 _PAGE: Final = Path(__file__).parents[2] / "docs" / "fleet.md"
 _DEFAULTS: Final = (20_000, 6, 20.0)
 # So little that two cores serve all of it, the clients included.
-_PACE: Final = Pace(balancer_clients=4, cache_clients=4, rate=20, streams=2)
+_PACE: Final = Pace(balancer_clients=4, cache_clients=4, rate=20, streams=3)
 _CACHE_PACE: Final = Pace(balancer_clients=0, cache_clients=8, rate=25)
 
 

@@ -61,11 +61,10 @@ def new_software(fleet: Fleet, _: Edition, __: float) -> None:
         fleet.start(replica)
 
 
-def both(fleet: Fleet, edition: Edition, pause: float) -> float:
+def both(fleet: Fleet, edition: Edition, pause: float) -> None:
     """Publish an edition, and restart each replica after the other."""
-    at = new_data(fleet, edition, pause)
+    new_data(fleet, edition, pause)
     new_software(fleet, edition, pause)
-    return at
 
 
 def one_less(fleet: Fleet, _: Edition, pause: float) -> None:

@@ -22,6 +22,9 @@ _OPTIONS: Final = ("--api-key", KEY, "--poll", str(POLL_SECONDS), "--drain", str
 # The change that docs/fleet.md describes: stale entries are served for as long as the service allows.
 _NO_GRACE: Final = "set beresp.grace = 0s;"
 _ALLOWED_GRACE: Final = f'if (beresp.http.Cache-Control !~ "stale-while-revalidate") {{ {_NO_GRACE} }}'
+# Over loopback the system would buffer all of a stream, so that no replica is killed while it sends one.
+_MAXIMUM: Final = "    maxconn 2000\n"
+_SMALL_BUFFERS: Final = f"{_MAXIMUM}    tune.rcvbuf.server 65536\n    tune.sndbuf.client 65536\n"
 
 
 class Fleet(msgspec.Struct, frozen=True):
@@ -58,7 +61,8 @@ def running_fleet(folder: Path, edition: Edition, *, replicas: int, cache_contro
         all_replicas = [Replica(folder / f"replica-{number}", runs, *options) for number in range(replicas)]
         for replica in all_replicas:
             replica.start()
-        balancer = runs.enter_context(balancing([replica.port for replica in all_replicas], folder / "haproxy"))
+        ports = [replica.port for replica in all_replicas]
+        balancer = runs.enter_context(balancing(ports, folder / "haproxy", (_MAXIMUM, _SMALL_BUFFERS)))
         eventually(balancer.all_up)
         port, change = free_port(), (_NO_GRACE, _ALLOWED_GRACE)
         runs.enter_context(VARNISH.serving(f"http://{HOST}:{balancer.port}", folder / "varnish", port, change))

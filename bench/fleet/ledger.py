@@ -17,6 +17,7 @@ from bench.fleet.marked_editions import Edition
 
 _MARK: Final = re.compile(rb'"name":"(g\d+ |)')
 _MAX_REPORTED: Final = 20
+_VARNISH_ERROR: Final = b"Backend fetch failed"
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -34,7 +35,7 @@ class Ledger:
 
     complete  all of it is as expected. Also counted are, among these, `moved`: 412 to X-Dataset-Version, because
               another version is served; and HIT, MISS and REVALIDATED: what Varnish did
-    cut       it is incomplete, which the client notices
+    cut       it is incomplete, which the client notices; or Varnish knew soon enough to send a 503 instead
     failed    there is none, or one with another status
     mixed     its content is not of the edition that X-Dataset-Version says, or not that of another answer to the same
               request from this edition
@@ -70,7 +71,9 @@ class Ledger:
     def check(self, sent: Sent, status: int, fields: Message, body: bytes) -> None:
         """Check and count a whole answer."""
         version, cache = fields.get("X-Dataset-Version", ""), fields.get("x-cache")
-        if not _is_expected(sent, status, version):
+        if status == HTTPStatus.SERVICE_UNAVAILABLE and _VARNISH_ERROR in body:
+            self.cut()
+        elif not _is_expected(sent, status, version):
             self.problem("failed", sent, f"{status} {body[:200]!r}")
         elif version not in self._marks:
             self.problem("mixed", sent, f"no edition has the version {version!r}")

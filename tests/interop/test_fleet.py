@@ -1,7 +1,14 @@
 """Replicas behind HAProxy and Varnish, changed under load: a quick run of bench/fleet; and shards."""
 
 import re
+from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+
+import pytest
 
 from bench.fleet.balancer import balancing
 from bench.fleet.changes import CHANGES
@@ -9,8 +16,8 @@ from bench.fleet.marked_editions import make_editions
 from bench.fleet.trial import make_trial
 from bench.fleet.visitors import Pace
 from tests.interop.cache_client import fetch, received
-from tests.interop.caching_proxies import HOST
-from tests.program import eventually, run, serving
+from tests.interop.caching_proxies import HOST, VARNISH
+from tests.program import SECONDS, eventually, run, serving
 
 PAGE = (Path(__file__).parents[2] / "docs" / "fleet.md").read_text()
 
@@ -94,3 +101,55 @@ def test_what_the_ingress_sends_to_a_shard_is_answered_as_by_a_full_replica(tmp_
                 assert (given.status, given.body) == (whole.status, whole.body), target
                 assert given.headers.get("link") == whole.headers.get("link"), target
             assert sum(received(shard).values()) == sum(1 for target in OF_CANADA if "clusters" not in target)
+
+
+class Dying(BaseHTTPRequestHandler):
+    """Sends half of each response, of both framings, as a replica that is killed; but for probes."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        is_probe, is_chunked = self.path in ("/ready", "/health"), self.path == "/chunked"
+        body = b"" if is_probe else b"0123456789" * 1000
+        self.send_response(200)
+        self.send_header("Cache-Control", "max-age=0, s-maxage=60")
+        self.send_header(*(("Transfer-Encoding", "chunked") if is_chunked else ("Content-Length", str(len(body)))))
+        self.end_headers()
+        half = body[: len(body) // 2]
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(half), half) if is_chunked else half)
+        self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing."""
+
+
+@pytest.fixture
+def dying() -> Iterator[int]:
+    with ThreadingHTTPServer((HOST, 0), Dying) as server:
+        Thread(target=server.serve_forever).start()
+        yield server.server_port
+        server.shutdown()
+
+
+def is_whole(port: int, target: str) -> bool:
+    """Return whether a client regards a response as the whole of a 200."""
+    with closing(HTTPConnection(HOST, port, timeout=SECONDS)) as connection:
+        connection.request("GET", target)
+        try:
+            response = connection.getresponse()
+            response.read()
+        except (HTTPException, OSError):
+            return False
+        return response.status == 200
+
+
+@pytest.mark.parametrize("target", ["/chunked", "/length"])
+def test_clients_of_both_proxies_see_that_a_response_was_cut(
+    dying: int, target: str, tmp_path: Path, unused_tcp_port: int
+) -> None:
+    """Varnish sends half of it, or a 503 if it knows soon enough."""
+    with balancing([dying], tmp_path / "haproxy") as balancer:
+        eventually(balancer.all_up)
+        with VARNISH.serving(f"http://{HOST}:{balancer.port}", tmp_path / "varnish", unused_tcp_port):
+            assert is_whole(unused_tcp_port, "/health")
+            assert not any(is_whole(port, target) for port in (balancer.port, unused_tcp_port) for _ in range(5))
