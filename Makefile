@@ -90,6 +90,7 @@ bench: bench-engine bench/data/peers/installed ## compare the service with its p
 bench-large: $(VENV)/developed bench/data/peers/installed ## the same on 1,000,000
 	$(BIN)/python -m bench.engine --large
 	$(BIN)/python -m bench.wire --stores 1000000 --baked $(ARGS)
+	$(BIN)/python -m bench.fleet.plan
 
 bench-engine: $(VENV)/developed ## time the steps of a request in process, with pytest-benchmark
 	$(BIN)/python -m bench.engine
