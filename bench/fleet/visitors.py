@@ -1,5 +1,6 @@
 """Clients of a fleet: threads with one connection each, which send a bounded number of requests a second."""
 
+import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -57,12 +58,23 @@ class Pace(msgspec.Struct, frozen=True):
     pause: float = 2.0
 
 
+class _SmallBuffered(HTTPConnection):
+    """A connection that receives no more than a piece in advance."""
+
+    def connect(self) -> None:
+        """Connect."""
+        super().connect()
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _PIECE)
+
+
 class _Visitor(Thread):
     """A client that chooses among targets, the first most often, as 1/n, with and without conditions."""
 
+    _connection_type: type[HTTPConnection] = HTTPConnection
+
     def __init__(self, port: int, targets: Sequence[str], ledger: Ledger, *, rate: float, seed: int) -> None:
         super().__init__(daemon=True)
-        self._connection = HTTPConnection(HOST, port, timeout=_SECONDS)
+        self._connection = self._connection_type(HOST, port, timeout=_SECONDS)
         self._ledger, self._pause, self._random = ledger, 1 / rate, Random(seed)
         self._targets, self._weights = targets, list(accumulate(1 / rank for rank in range(1, len(targets) + 1)))
         self._tags: dict[str, tuple[str, str]] = {}
@@ -111,6 +123,8 @@ class _Visitor(Thread):
 
 class _StreamReader(_Visitor):
     """A client that reads a whole result, in pieces with pauses."""
+
+    _connection_type = _SmallBuffered
 
     def _choice(self) -> tuple[Sent, dict[str, str]]:
         return Sent(_STREAM), {}
