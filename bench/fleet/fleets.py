@@ -1,6 +1,6 @@
 """Fleets: replicas that follow an origin, HAProxy in front of them, and Varnish in front of that."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
@@ -50,13 +50,20 @@ class Fleet(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def running_fleet(folder: Path, edition: Edition, *, replicas: int, cache_control: str) -> Iterator[Fleet]:
+def running_fleet(
+    folder: Path,
+    edition: Edition,
+    *,
+    replicas: int,
+    cache_control: str,
+    make_origin: Callable[[Path], Origin] = NginxOrigin,
+) -> Iterator[Fleet]:
     """Run a fleet that serves an edition, in a new folder. Raises `Failed`."""
     with ExitStack() as runs:
-        origin = NginxOrigin(folder / "origin")
+        origin = make_origin(folder / "origin")
         runs.callback(origin.stop)
-        origin.publish(edition.baked)
         origin.start()
+        origin.publish(edition.baked)
         options = ("--data", origin.url, "--cache-control", cache_control, *_OPTIONS)
         all_replicas = [Replica(folder / f"replica-{number}", runs, *options) for number in range(replicas)]
         for replica in all_replicas:

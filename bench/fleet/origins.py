@@ -23,7 +23,7 @@ class Origin(Protocol):
         """Serve, also again."""
 
     def publish(self, baked: Path) -> None:
-        """Replace the file atomically."""
+        """Replace the file atomically; the server runs."""
 
     def kill(self) -> None:
         """Send SIGKILL."""
