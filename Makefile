@@ -12,7 +12,7 @@ SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/reading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test test-fast recordings matrix docs coverage mutation soak interop pictures fuzz audit constraints check lint format types wheel release datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-reloads hostile clean help
+.PHONY: serve test test-fast recordings matrix docs coverage mutation soak interop pictures fuzz audit constraints check lint format types wheel release datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-reloads hostile fleet clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -97,6 +97,7 @@ bench: bench-engine bench/data/peers/installed ## compare the service with its p
 bench-large: $(VENV)/developed bench/data/peers/installed ## the same on 1,000,000
 	$(BIN)/python -m bench.engine --large
 	$(BIN)/python -m bench.wire --stores 1000000 --baked $(ARGS)
+	$(BIN)/python -m bench.fleet.plan
 
 bench-engine: $(VENV)/developed ## time the steps of a request in process, with pytest-benchmark
 	$(BIN)/python -m bench.engine
@@ -115,6 +116,9 @@ bench-reloads: $(VENV)/installed ## measure start-up, reloads and several worker
 
 hostile: $(VENV)/installed ## measure the effect of slow clients, expensive requests and floods; ARGS='--part costs' for one part
 	$(BIN)/python -m bench.hostile $(ARGS)
+
+fleet: $(VENV)/developed ## change six replicas behind HAProxy and Varnish, which must be there, under load; ARGS='--replicas 2'
+	$(BIN)/python -m bench.fleet $(ARGS)
 
 # The peers' packages have their own environment. Without them the bench reports which peers are missing.
 bench/data/peers/installed: bench/peers/requirements.txt

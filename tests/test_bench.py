@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.fleet import plan
+from bench.markdown import fill
 from bench.peers.redis import members
 from bench.peers.redis_load import encode, is_complete
 from bench.wire.__main__ import main
@@ -153,3 +155,9 @@ def test_a_reply_of_redis_is_read_once_it_is_complete() -> None:
 def test_a_bound_is_on_the_median_of_a_figure(bound: Bound | None, missed: str) -> None:
     pairs = [Pair(Run(20, 200, 1, 1), Run(theirs, 100, 1, 1)) for theirs in (40, 10, 8)]
     assert Comparison("city", "bare", (1, 1), pairs, bound).missed == missed
+
+
+def test_the_plan_of_a_fleet_is_of_the_latest_results() -> None:
+    """If not, run `python -m bench.fleet.plan`."""
+    page = plan.PAGE.read_text()
+    assert page == fill(page, "plan", plan.markdown())

@@ -97,6 +97,7 @@ FOLDERS = (
     "examples/edge",
     "examples/caches",
     "examples/proxy",
+    "examples/fleet",
     "examples/grafana",
 )
 PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))]

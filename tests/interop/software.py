@@ -33,8 +33,8 @@ def installed(program: str) -> Path:
 @contextmanager
 def running(
     command: Sequence[str | Path], log: Path, *, ready: Callable[[], object], stop: Signals = SIGTERM
-) -> Iterator[None]:
-    """Run a program and wait until it is ready; if it ends before that, fail with its output."""
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a program and yield its process once it is ready; if it ends before that, fail with its output."""
     with log.open("w") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output, text=True, process_group=0)
 
@@ -44,7 +44,7 @@ def running(
 
     try:
         eventually(is_ready)
-        yield
+        yield process
     finally:
         process.send_signal(stop)
         with suppress(subprocess.TimeoutExpired):

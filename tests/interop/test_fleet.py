@@ -1,0 +1,155 @@
+"""Replicas behind HAProxy and Varnish, changed under load: a quick run of bench/fleet; and shards."""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from bench.fleet.balancer import balancing
+from bench.fleet.changes import CHANGES
+from bench.fleet.marked_editions import make_editions
+from bench.fleet.trial import make_trial
+from bench.fleet.visitors import Pace
+from tests.interop.cache_client import fetch, received
+from tests.interop.caching_proxies import HOST, VARNISH
+from tests.program import SECONDS, eventually, run, serving
+
+PAGE = (Path(__file__).parents[2] / "docs" / "fleet.md").read_text()
+
+NAMES = (
+    "both at once",
+    "each replica is killed, one after the other",
+    "the origin is killed while replicas fetch new data",
+)
+PACE = Pace(balancer_clients=2, cache_clients=2, rate=20, streams=1, pause=0.5)
+
+
+def test_no_change_of_a_fleet_fails_or_mixes_an_answer_and_no_planned_one_cuts_any(tmp_path: Path) -> None:
+    """New data during a rolling restart, killed replicas, and a killed origin."""
+    changes = [change for change in CHANGES if change.name in NAMES]
+    assert len(changes) == len(NAMES)
+    editions = make_editions(tmp_path, stores=5000, count=3)
+    trial = make_trial(tmp_path / "trial", editions, changes, replicas=2, pace=PACE)
+    assert trial.missed == []
+    assert all(outcome.complete for outcome in trial.outcomes)
+    assert trial.compared > 100
+
+
+# For the shard, and for a full replica.
+OF_CANADA = (
+    "/stores?country=ca",
+    "/stores?limit=20&country=CA&page_num=2&sort_by=name&sort_order=desc",
+    "/stores?country=ca&facets=city,province,is_open&limit=1",
+    "/stores?country=ca&near=43.65,-79.38&limit=50",
+    "/stores?near=42.3,-83.05&radius=300000&country=ca",
+    "/stores?q=st&country=ca&fields=store_id,name",
+    "/stores?country=ca&page_num=0",
+    "/clusters?bbox=-180,-90,180,90&zoom=3&country=ca",
+    "/stores.csv?country=ca",
+    "/stores.ndjson?country=ca&sort_by=updated_at",
+    "/stores.geojson?country=ca&is_open=true",
+)
+OF_ALL = (
+    "/stores?limit=20",
+    "/stores?near=42.3,-83.05&radius=300000",
+    "/stores?country=ca&country=us",
+    "/stores?country=us&country=ca",
+    "/stores?country=ca&c%6funtry=us",
+    "/stores?c%6Funtry=us&country=ca",
+    "/stores?country=",
+    "/stores?country=ca%20",
+    "/stores?country=cax",
+    "/stores?xcountry=ca",
+    "/stores?q=country=ca",
+    "/companies?country=ca&limit=50",
+    "/clusters?bbox=-180,-90,180,90&zoom=3",
+)
+
+
+def test_what_the_ingress_sends_to_a_shard_is_answered_as_by_a_full_replica(tmp_path: Path) -> None:
+    """The commands and the rules are those of the page."""
+    commands = re.findall(r"^store-directory (export stores.baked ca/.+|bake ca .+)$", PAGE, re.MULTILINE)
+    rules = re.search(r"^    acl list .*?^    use_backend .*?\n", PAGE, re.MULTILINE | re.DOTALL)
+    assert rules is not None
+    assert len(commands) == 3
+    make_editions(tmp_path, stores=2000, count=1)[0].baked.rename(tmp_path / "stores.baked")
+    (tmp_path / "ca").mkdir()
+    for command in commands:
+        paths = {word: tmp_path / word for word in command.split() if word.startswith(("ca", "stores.baked"))}
+        assert run(*(paths.get(word, word) for word in command.split())).returncode == 0
+    options = ("--no-auth", "--cache", tmp_path / "cache")
+    with (
+        serving("--data", tmp_path / "stores.baked", *options) as full,
+        serving("--data", tmp_path / "ca.baked", *options) as shard,
+    ):
+        ports = {name: int(each.address.rpartition(":")[2]) for name, each in (("full", full), ("shard", shard))}
+        front = ("    default_backend", f"{rules[0]}    default_backend")
+        back = (
+            "backend replicas\n    b",
+            f"backend canada\n    server shard {HOST}:{ports['shard']}\nbackend replicas\n    b",
+        )
+        with balancing([ports["full"]], tmp_path / "haproxy", front, back) as ingress:
+            eventually(ingress.all_up)
+            address = f"http://{HOST}:{ingress.port}"
+            for target in (*OF_CANADA, *OF_ALL):
+                whole, given = fetch(full.address, target), fetch(address, target)
+                assert (given.status, given.body) == (whole.status, whole.body), target
+                assert given.headers.get("link") == whole.headers.get("link"), target
+            assert sum(received(shard).values()) == sum(1 for target in OF_CANADA if "clusters" not in target)
+
+
+class Dying(BaseHTTPRequestHandler):
+    """Sends half of each response, of both framings, as a replica that is killed; but for probes."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        is_probe, is_chunked = self.path in ("/ready", "/health"), self.path == "/chunked"
+        body = b"" if is_probe else b"0123456789" * 1000
+        self.send_response(200)
+        self.send_header("Cache-Control", "max-age=0, s-maxage=60")
+        self.send_header(*(("Transfer-Encoding", "chunked") if is_chunked else ("Content-Length", str(len(body)))))
+        self.end_headers()
+        half = body[: len(body) // 2]
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(half), half) if is_chunked else half)
+        self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing."""
+
+
+@pytest.fixture
+def dying() -> Iterator[int]:
+    with ThreadingHTTPServer((HOST, 0), Dying) as server:
+        Thread(target=server.serve_forever).start()
+        yield server.server_port
+        server.shutdown()
+
+
+def is_whole(port: int, target: str) -> bool:
+    """Return whether a client regards a response as the whole of a 200."""
+    with closing(HTTPConnection(HOST, port, timeout=SECONDS)) as connection:
+        connection.request("GET", target)
+        try:
+            response = connection.getresponse()
+            response.read()
+        except (HTTPException, OSError):
+            return False
+        return response.status == 200
+
+
+@pytest.mark.parametrize("target", ["/chunked", "/length"])
+def test_clients_of_both_proxies_see_that_a_response_was_cut(
+    dying: int, target: str, tmp_path: Path, unused_tcp_port: int
+) -> None:
+    """Varnish sends half of it, or a 503 if it knows soon enough."""
+    with balancing([dying], tmp_path / "haproxy") as balancer:
+        eventually(balancer.all_up)
+        with VARNISH.serving(f"http://{HOST}:{balancer.port}", tmp_path / "varnish", unused_tcp_port):
+            assert is_whole(unused_tcp_port, "/health")
+            assert not any(is_whole(port, target) for port in (balancer.port, unused_tcp_port) for _ in range(5))
