@@ -15,7 +15,7 @@ from typing import Final
 import click
 import msgspec
 
-from bench.markdown import save, table
+from bench.markdown import fill, save, table
 from bench.reloads.worker_connections import connected, workers
 from bench.wire import processes
 from bench.wire.contender import ROOT
@@ -41,6 +41,7 @@ _MIB: Final = 1 << 20
 _BYTES_STEP, _MIB_STEP = 10, 8
 # Up to so many stores memory is that of the program, beyond it grows with the stores.
 _FEW: Final = 100_000
+_EXAMPLE: Final = (1_000_000, 4)  # stores, workers
 
 
 class Size(msgspec.Struct, frozen=True):
@@ -90,6 +91,23 @@ class Rule(msgspec.Struct, frozen=True):
             compile_bytes_per_store=compile_bytes,
         )
 
+    def memory(self, stores: int, workers: int) -> int:
+        """Return the MiB of workers that serve a baked file."""
+        fixed = workers * self.worker_mib + (self.parent_mib if workers > 1 else 0)
+        return fixed + stores * (self.baked_bytes_per_store + workers * self.worker_bytes_per_store) // _MIB + 1
+
+    def markdown(self) -> str:
+        """Return the figures as a table, and an example."""
+        rows = (
+            ("each worker", str(self.worker_mib), str(self.worker_bytes_per_store)),
+            ("their parent, if there are several", str(self.parent_mib), ""),
+            ("the baked file, in the page cache", "", str(self.baked_bytes_per_store)),
+            ("compiling data files, in addition", str(self.compile_mib), str(self.compile_bytes_per_store)),
+        )
+        stores, workers = _EXAMPLE
+        example = f"{stores:,} stores from a baked file with {workers} workers: {self.memory(stores, workers):,} MiB."
+        return f"{table(('memory of', 'MiB', 'and bytes per store'), rows)}\nFor example, {example}\n"
+
 
 def _line(stores: Sequence[int], sizes: Sequence[int]) -> tuple[int, int]:
     """Return MiB, and bytes for each store, that are above all sizes: the former of few stores."""
@@ -119,6 +137,7 @@ def main(*, stores: tuple[int, ...], seed: int, repeats: int, seconds: int) -> N
     print(markdown(results))
     if not stores:
         save("sizing", results=results, tables=markdown(results), page=PAGE)
+        PAGE.write_text(fill(PAGE.read_text("utf-8"), "sizing-rule", Rule.of(sizes).markdown()), "utf-8")
         RULE.write_bytes(msgspec.json.format(msgspec.json.encode(Rule.of(sizes))) + b"\n")
 
 

@@ -2,17 +2,22 @@
 
 import re
 from collections.abc import Iterator
+from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Final
 
 import kubernetes_validate
+import msgspec
 import pytest
 import yaml
 from helm_python.chart import Chart, lint
 from helm_python.errors import HelmError
 
 from service import __version__
+from service.access.key_file import change_keys
 from service.commands.serve import serve
-from service.settings import SETTINGS
+from service.sampling.sample_data_set import write_sample
+from service.settings import SETTINGS, make_settings
 from tests.deploy.rendered_chart import (
     CHART,
     FORMS,
@@ -27,6 +32,7 @@ from tests.deploy.rendered_chart import (
     render,
     service_container,
 )
+from tests.program import serving
 
 # Settings that the chart makes of its other values.
 OWN: Final = {
@@ -102,12 +108,33 @@ def test_each_file_that_the_service_is_given_is_in_a_mounted_folder(values: Valu
 
 @each_form
 def test_each_argument_is_an_option_of_the_service_with_a_valid_value(values: Values) -> None:
-    arguments = service_container(values)["args"][1:]
-    known = {name for option in serve.params for name in option.opts}
-    assert {each.partition("=")[0] for each in arguments} <= known
-    flags = {f"--{name}" for name, setting in SETTINGS.items() if setting.type is bool}
-    given = {name.replace("-", "_"): value for name, value in options(values).items()}
-    assert (f"--{name}" in flags for name, value in given.items() if not value)
+    arguments = [each for each in service_container(values)["args"][1:] if not each.startswith("--config=")]
+    with serve.make_context("serve", arguments) as context:  # an error for unknown options
+        settings = make_settings({name: context.params[name] for name in SETTINGS})
+    given = options(values)
+    assert (settings.workers, settings.drain) == (int(given["workers"]), float(given["drain"]))
+    assert settings.no_auth != bool(settings.key_file)
+
+
+@pytest.mark.process
+def test_the_service_runs_with_the_arguments_and_answers_the_probes(tmp_path: Path) -> None:
+    """In folders of its own, on free ports."""
+    write_sample(tmp_path / "data" / "directory", stores=20, companies=2, seed=1)
+    (tmp_path / "keys").mkdir()
+    change_keys(tmp_path / "keys" / "keys.json", lambda entries: entries)
+    values = {**FORMS["sidecar"], "auth": {"secret": "keys"}, "settings": {"log-format": "json", "min-stores": 20}}
+    here = {"/etc/store-directory/": f"{tmp_path}/", "=/data/": f"={tmp_path}/data/", "=/cache": f"={tmp_path}/cache"}
+    here |= {"0.0.0.0": "127.0.0.1", "8080": "0", ":8081": ":0"}
+    arguments = "\n".join(service_container(values)["args"][1:])
+    for there, instead in here.items():
+        assert there in arguments
+        arguments = arguments.replace(there, instead)
+    with serving(*arguments.split("\n"), log=tmp_path / "log") as service:
+        assert service.get("/stores").status == HTTPStatus.FORBIDDEN
+        (admin,) = re.findall(r"^Probes and metrics on (\S+)$", service.printed, re.MULTILINE)
+        for name in ("startup", "liveness", "readiness"):
+            path = service_container(values)[f"{name}Probe"]["httpGet"]["path"]
+            assert msgspec.structs.replace(service, address=admin).get(path).status == HTTPStatus.OK
 
 
 @each_form
@@ -188,7 +215,8 @@ def test_prometheus_finds_the_metrics_and_has_the_alerts() -> None:
     selected = [
         each
         for each in manifests(IMAGE)
-        if each["kind"] == "Service" and each["metadata"]["labels"].items() >= monitor["selector"]["matchLabels"].items()
+        if each["kind"] == "Service"
+        and each["metadata"]["labels"].items() >= monitor["selector"]["matchLabels"].items()
     ]
     assert [each["spec"]["ports"][0]["name"] for each in selected] == [monitor["endpoints"][0]["port"]]
     assert selected[0]["metadata"]["labels"][monitor["jobLabel"]] == "store-directory"  # the job of rules and dashboard
