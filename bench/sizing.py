@@ -4,6 +4,7 @@ Bakes each data set, starts the service from the baked file, and sends load to i
 docs/operating.md; the rule made of them, which computes resources, is that of the Helm chart.
 """
 
+import os
 import subprocess
 import sys
 import time
@@ -48,9 +49,9 @@ class Size(msgspec.Struct, frozen=True):
     """What a data set takes; memory is anonymous, so it cannot be reclaimed.
 
     baked         bytes of the baked file, which is mapped: as many in the page cache
-    bake_seconds  time to compile data files, as `bake` and `serve` do
+    bake_seconds  CPU time to compile data files, as `bake` and `serve` do
     bake_memory   bytes of that process, at most
-    start         seconds from the start of the process to /ready, from the baked file
+    start         seconds from the start of the process to /ready, from the baked file; the fastest
     worker        bytes of the larger of two workers, after load
     parent        bytes of their parent
     rates         requests for a second of a core's CPU time, by shape
@@ -117,9 +118,10 @@ def _line(stores: Sequence[int], sizes: Sequence[int]) -> tuple[int, int]:
 
 
 class Results(msgspec.Struct, frozen=True):
-    """What was measured."""
+    """What was measured, and the load average of the machine at the end, over 15 minutes."""
 
     surroundings: Surroundings
+    load: float
     sizes: Sequence[Size]
 
 
@@ -133,7 +135,7 @@ def main(*, stores: tuple[int, ...], seed: int, repeats: int, seconds: int) -> N
     core, load_core = split_cores()
     load = LoadGenerator(load_core, _CONNECTIONS, seconds)
     sizes = [_measure(Sample.of(each, seed=seed), core, load, repeats) for each in stores or _SIZES]
-    results = Results(surroundings(), sizes)
+    results = Results(surroundings(), round(os.getloadavg()[2], 1), sizes)
     print(markdown(results))
     if not stores:
         save("sizing", results=results, tables=markdown(results), page=PAGE)
@@ -162,7 +164,7 @@ def _measure(sample: Sample, core: int, load: LoadGenerator, repeats: int) -> Si
         baked=sample.baked.stat().st_size,
         bake_seconds=bake_seconds,
         bake_memory=bake_memory,
-        start=median(starts),
+        start=min(starts),
         worker=worker,
         parent=parent,
         rates=rates,
@@ -180,8 +182,8 @@ def _memory(sample: Sample, shapes: Sequence[Shape], core: int, load: LoadGenera
 
 
 def _bake(folder: Path, file: Path, core: int) -> tuple[float, int]:
-    """Compile a data set; return the seconds, and the largest anonymous memory that was seen."""
-    started, most = time.perf_counter(), 0
+    """Compile a data set; return the CPU seconds, and the largest anonymous memory that was seen."""
+    before, most = sum(os.times()[2:4]), 0
     command = pinned([sys.executable, "-m", "service", "bake", str(folder), str(file)], core)
     with subprocess.Popen(command, cwd=ROOT, stdout=sys.stderr) as process:  # noqa: S603 - this project's own program
         while process.poll() is None:
@@ -189,15 +191,15 @@ def _bake(folder: Path, file: Path, core: int) -> tuple[float, int]:
             time.sleep(_SAMPLE_SECONDS)
     if process.returncode:
         raise click.ClickException(f"bake exited with {process.returncode}")
-    return time.perf_counter() - started, most
+    return sum(os.times()[2:4]) - before, most
 
 
 def markdown(results: Results) -> str:
     """Return the surroundings, then the table."""
     memory = ("baked file and page cache, MB", "memory of a worker, MB", "of the parent, MB", "start, s")
     rates = (f"`{shape}` requests per CPU s" for shape in _COUNTED)
-    head = ("stores", *memory, *rates, "compile data files, s", "memory for that, MB")
-    return f"{results.surroundings}\n\n{table(head, map(_row, results.sizes))}"
+    head = ("stores", *memory, *rates, "compile data files, CPU s", "memory for that, MB")
+    return f"{results.surroundings} Load average {results.load}.\n\n{table(head, map(_row, results.sizes))}"
 
 
 def _row(size: Size) -> Sequence[str]:

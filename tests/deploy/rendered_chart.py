@@ -19,7 +19,8 @@ MINIMAL: Final[Values] = {"data": {"http": {"url": "https://origin.example/store
 def render(values: Values) -> dict[str, str]:
     """Return the rendered files by name. Raises HelmError for values that the schema refuses."""
     with Chart.load(CHART) as chart:
-        return chart.render(values, name="stores", namespace="shops")
+        rendered: dict[str, str] = chart.render(values, name="stores", namespace="shops")
+    return rendered
 
 
 def manifests(values: Values) -> list[Values]:

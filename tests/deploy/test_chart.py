@@ -130,7 +130,7 @@ def test_the_service_runs_with_the_arguments_and_answers_the_probes(tmp_path: Pa
         assert there in arguments
         arguments = arguments.replace(there, instead)
     with serving(*arguments.split("\n"), log=tmp_path / "log") as service:
-        assert service.get("/stores").status == HTTPStatus.FORBIDDEN
+        assert service.get("/stores").status == HTTPStatus.UNAUTHORIZED
         (admin,) = re.findall(r"^Probes and metrics on (\S+)$", service.printed, re.MULTILINE)
         for name in ("startup", "liveness", "readiness"):
             path = service_container(values)[f"{name}Probe"]["httpGet"]["path"]
