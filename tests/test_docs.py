@@ -97,6 +97,7 @@ FOLDERS = (
     "examples/caches",
     "examples/proxy",
     "examples/grafana",
+    "deploy/prometheus",
 )
 PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))]
 INTERFACE, DATA, COMMANDS, BAKED, KEYS = (
