@@ -12,7 +12,7 @@ SPREAD := -n 3 --dist worksteal
 # The in-process tests of the packages that must have all branches covered.
 ROOMS := tests/engine tests/access tests/loading tests/model tests/reading tests/web $(filter-out %contract.py %examples.py,$(wildcard tests/test_*.py))
 
-.PHONY: serve test test-fast recordings matrix docs coverage mutation soak interop pictures fuzz audit constraints check lint format types wheel release datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-reloads hostile fleet clean help
+.PHONY: serve test test-fast recordings matrix docs coverage mutation soak interop deploy pictures fuzz audit constraints check lint format types wheel release datasets bench bench-large bench-engine bench-growth bench-exports bench-worst bench-reloads hostile fleet clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,9 @@ docs: $(VENV)/documented ## make the documentation a site, dist/site; a broken l
 
 interop: $(VENV)/documented .interop/installed ## try it with nginx, HAProxy, Varnish, Prometheus, Redis, curl, jq, Chromium and Node, which must be there, with generated clients and object stores
 	$(BIN)/pytest -n 2 tests/interop $(ARGS)
+
+deploy: .deploy/installed ## render the Helm chart and check it, and test the alerts with promtool, which must be there
+	.deploy/bin/pytest -n 2 tests/deploy $(ARGS)
 
 pictures: $(VENV)/developed ## take the pictures of the documentation, in Chromium
 	$(BIN)/python -m tests.interop.pictures docs
@@ -133,13 +136,19 @@ bench/data/peers/installed: bench/peers/requirements.txt
 	npm install --prefix .interop --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel error
 	touch $@
 
+# The chart is rendered by Helm's library, with the tests' packages beside it: none of the others needs it.
+.deploy/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .deploy
+	.deploy/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,deploy]'
+	touch $@
+
 bench/data/mutation/installed: bench/mutation/requirements.txt pyproject.toml
 	$(PYTHON) -m venv bench/data/mutation/venv
 	bench/data/mutation/venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< --editable '.[dev]'
 	touch $@
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) .matrix .interop dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/found
+	rm -rf $(VENV) .matrix .interop .deploy dist .mypy_cache .ruff_cache .pytest_cache .hypothesis fuzz/found
 
 # Which Python a program is, if it is new enough; nothing else is printed.
 OLDEST := 3, 11

@@ -99,6 +99,7 @@ FOLDERS = (
     "examples/proxy",
     "examples/fleet",
     "examples/grafana",
+    "deploy/prometheus",
 )
 PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))]
 INTERFACE, DATA, COMMANDS, BAKED, KEYS = (

@@ -54,7 +54,7 @@ def test_the_service_follows_the_sidecar() -> None:
 def test_the_pod_sets_existing_options_and_has_time_to_drain() -> None:
     pod = (EXAMPLES / "sidecar" / "pod.yaml").read_text()
     given = dict(re.findall(r"- --([a-z-]+)=(\S+)", pod))
-    assert set(given) <= {name for option in serve.params if (name := option.name)}
+    assert {f"--{name}" for name in given} <= {name for option in serve.params for name in option.opts}
     (grace,) = re.findall(r"terminationGracePeriodSeconds: (\d+)", pod)
     assert int(grace) > int(given["drain"]) + 5
 

@@ -43,6 +43,14 @@ def memory_of(pid: int) -> Memory:
     return Memory(status["VmHWM"] * _KIB, rollup["Pss"] * _KIB, rollup["Anonymous"] * _KIB)
 
 
+def anonymous(pid: int) -> int:
+    """Return the anonymous memory of a process now, faster than `memory_of`; 0 if it has ended."""
+    try:
+        return _kibibytes(Path(f"/proc/{pid}/status")).get("RssAnon", 0) * _KIB
+    except OSError:
+        return 0
+
+
 def command(pid: int) -> list[str]:
     """Return the command line of a process; empty if it has ended."""
     try:

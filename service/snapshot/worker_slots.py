@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from time import sleep
 from typing import Final
@@ -13,8 +13,8 @@ from service.files.locks import is_locked, try_lock
 
 SLOT_BYTES: Final = 1 << 18
 _ITEM_BYTES: Final = 8
-# State of the living worker: the generation that it serves, and its open connections. Then its counters.
-_GENERATION, _CONNECTIONS, _FIRST_COUNT = range(3)
+# State of the living worker: the generation that it serves, its open connections, and its PID. Then its counters.
+_GENERATION, _CONNECTIONS, _PID, _FIRST_COUNT = range(4)
 # A check whether a slot is free locks it for a moment, so claiming one is retried.
 _ATTEMPTS: Final = 20
 _RETRY_SECONDS: Final = 0.01
@@ -24,13 +24,13 @@ class WorkerSlot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """The state and counters of one worker, as int64 numbers.
 
     everyone  returns the numbers of all workers, including this one and those that have ended
-    living    returns the state of the living workers, perhaps with their counters
+    living    returns the state of the living workers by their number, perhaps with their counters
     alone     whether the process is the only one of its run
     """
 
     numbers: memoryview
     everyone: Callable[[], Iterable[memoryview]]
-    living: Callable[[], Sequence[memoryview]]
+    living: Callable[[], Mapping[int, memoryview]]
     alone: bool
 
     @property
@@ -52,13 +52,19 @@ class WorkerSlot(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     def open_connections(self) -> int:
         """Return the number of open connections of the living workers."""
-        return sum(numbers[_CONNECTIONS] for numbers in self.living())
+        return sum(numbers[_CONNECTIONS] for numbers in self.living().values())
+
+    def processes(self) -> dict[str, int]:
+        """Return the PIDs of the run: of each living worker by its number, and of their parent as `parent`."""
+        workers = {str(number): numbers[_PID] for number, numbers in self.living().items() if numbers[_PID]}
+        return workers if self.alone else {"parent": os.getppid(), **workers}
 
 
 def single_slot() -> WorkerSlot:
     """Return the slot of a process that is the only one of its run."""
     numbers = memoryview(bytearray(SLOT_BYTES)).cast("q")
-    return WorkerSlot(numbers=numbers, everyone=lambda: (numbers,), living=lambda: (numbers,), alone=True)
+    numbers[_PID] = os.getpid()
+    return WorkerSlot(numbers=numbers, everyone=lambda: (numbers,), living=lambda: {0: numbers}, alone=True)
 
 
 class WorkerSlots:
@@ -95,21 +101,26 @@ class WorkerSlots:
         numbers = memoryview(mmap.mmap(descriptor, SLOT_BYTES)).cast("q")
         slot = WorkerSlot(numbers=numbers, everyone=self._everyone, living=self._living, alone=False)
         numbers[_GENERATION] = numbers[_CONNECTIONS] = 0
+        numbers[_PID] = os.getpid()
         return slot
 
     def generations(self) -> list[int]:
         """Return the generations that the living workers serve; 0 is none."""
-        return [numbers[_GENERATION] for numbers in self._living()]
+        return [numbers[_GENERATION] for numbers in self._living().values()]
 
-    def _living(self) -> list[memoryview]:
+    def _living(self) -> dict[int, memoryview]:
         claimed = [path for path in self._paths() if is_locked(path, shared=True)]
-        return [memoryview(_read(path, _FIRST_COUNT * _ITEM_BYTES)).cast("q") for path in claimed]
+        return {_number(path): memoryview(_read(path, _FIRST_COUNT * _ITEM_BYTES)).cast("q") for path in claimed}
 
     def _everyone(self) -> list[memoryview]:
         return [memoryview(_read(path, SLOT_BYTES)).cast("q") for path in self._paths()]
 
     def _paths(self) -> list[Path]:
         return [path for path in sorted(self._folder.glob("slot-*")) if path.stat().st_size == SLOT_BYTES]
+
+
+def _number(path: Path) -> int:
+    return int(path.name.removeprefix("slot-"))
 
 
 def _read(path: Path, length: int) -> bytes:

@@ -52,7 +52,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory, unused_tcp_port_factory
     folder, port = tmp_path_factory.mktemp("prometheus"), unused_tcp_port_factory()
     keys = ("--api-key", FIRST[1], "--key-file", folder / "keys.json")
     change_keys(folder / "keys.json", lambda entries: entries)
-    with serving(*keys, "--admin", f"{HOST}:0", "--cache", folder / "cache") as service:
+    with serving(*keys, "--admin", f"{HOST}:0", "--workers", "2", "--cache", folder / "cache") as service:
         (admin,) = re.findall(r"^Probes and metrics on http://(\S+)$", service.printed, re.MULTILINE)
         text = (EXAMPLES / "prometheus.yml").read_text()
         for here, instead in (("127.0.0.1:9000", admin), ("15s", "1s")):

@@ -124,6 +124,19 @@ def test_metrics_cover_all_workers_including_dead_ones(pair: Pair) -> None:
     eventually(lambda: service.metrics()["store_directory_workers"] == 2)
 
 
+def test_metrics_have_the_cpu_time_memory_and_descriptors_of_each_process(pair: Pair) -> None:
+    def started() -> dict[str, float]:
+        metrics = pair.service.metrics()
+        for name in ("cpu_seconds_total", "resident_memory_bytes", "open_fds", "max_fds"):
+            assert all(metrics[f'process_{name}{{process="{each}"}}'] > 0 for each in ("parent", "0", "1"))
+        return {each: metrics[f'process_start_time_seconds{{process="{each}"}}'] for each in ("parent", "0", "1")}
+
+    before = started()
+    kill_worker(pair.service, pair.service.workers()[0])
+    eventually(lambda: pair.service.metrics()["store_directory_workers"] == 2)
+    assert len(before.items() & started().items()) == 2  # the parent and the other worker; one has a successor
+
+
 def test_sighup_reloads_the_data_and_replaces_no_worker(pair: Pair) -> None:
     workers, loaded = pair.service.workers(), pair.service.ready()["generation"]
     for again in (1, 2):

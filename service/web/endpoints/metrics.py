@@ -11,7 +11,6 @@ from prometheus_client import (
     Gauge,
     Metric,
     PlatformCollector,
-    ProcessCollector,
     generate_latest,
 )
 from prometheus_client.core import InfoMetricFamily
@@ -21,6 +20,7 @@ from service.snapshot.snapshot import Snapshot, SnapshotHolder
 from service.web.answers.answer import Answer
 from service.web.headers.header_lines import NO_STORE
 from service.web.pipeline.routes import AnswerRoute
+from service.web.telemetry.process_metrics import ProcessMetrics
 
 METRICS_PATH: Final = "/metrics"
 _UNKNOWN: Final = float("nan")
@@ -49,8 +49,7 @@ def metrics_route(
     """
     registry = CollectorRegistry()
     PlatformCollector(registry=registry)
-    if snapshots.slot.alone:  # else the metrics would be those of a random worker
-        ProcessCollector(registry=registry)
+    registry.register(ProcessMetrics(snapshots.slot))
 
     def gauge(name: str, help_text: str, value: Callable[[], float]) -> None:
         Gauge(f"store_directory_{name}", help_text, registry=registry).set_function(value)

@@ -1,1 +1,1 @@
-"""Telemetry of requests: counters, counters by key, the access log."""
+"""Telemetry of requests: counters, counters by key, processes, the access log."""

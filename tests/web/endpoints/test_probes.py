@@ -168,10 +168,11 @@ async def test_metrics_count_records_and_requests_by_route(client: Client) -> No
     assert 0 <= metrics["store_directory_dataset_age_seconds"] < 60
 
 
-async def test_only_a_single_worker_has_process_metrics(
+async def test_the_metrics_of_a_process_have_a_label_if_there_may_be_several(
     client: Client, tmp_path: Path, aiohttp_client: AiohttpClient
 ) -> None:
     assert "process_open_fds" in await samples(client)
     one_of_two = SnapshotHolder(WorkerSlots(tmp_path).claim())
     worker: Client = await aiohttp_client(ServiceServer(make_site(one_of_two, authentication([KEY]), DEFAULTS).public))
-    assert not any(name.startswith("process_") for name in await samples(worker))
+    names = {name for name in await samples(worker) if name.startswith("process_open_fds")}
+    assert names == {'process_open_fds{process="0"}', 'process_open_fds{process="parent"}'}

@@ -1,0 +1,218 @@
+"""Measure what a number of stores takes: `python -m bench.sizing`.
+
+Bakes each data set, starts the service from the baked file, and sends load to it. The figures are the table of
+docs/operating.md; the rule made of them, which computes resources, is that of the Helm chart.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+import click
+import msgspec
+
+from bench.markdown import fill, save, table
+from bench.reloads.worker_connections import connected, workers
+from bench.wire import processes
+from bench.wire.contender import ROOT
+from bench.wire.cores import pinned, split_cores
+from bench.wire.load import LoadGenerator, Workload, generate_load
+from bench.wire.machine import Surroundings, surroundings
+from bench.wire.sample import Sample, make
+from bench.wire.servers import running
+from bench.wire.service_contender import service
+from bench.wire.shapes import Shape, read_shapes
+
+_SIZES: Final = (10_000, 100_000, 1_000_000, 4_000_000)
+PAGE: Final = ROOT / "docs" / "operating.md"
+RULE: Final = ROOT / "deploy" / "helm" / "store-directory" / "files" / "sizing.json"
+# Requests per second are counted of these; the others fill the caches before memory is read.
+_COUNTED: Final = ("company", "city", "page")
+_SHAPES: Final = (*_COUNTED, "dense", "scattered")
+_WORKERS: Final = 2
+_CONNECTIONS: Final = 32
+_SAMPLE_SECONDS: Final = 0.02
+_MIB: Final = 1 << 20
+# Figures of the rule are rounded up to a multiple of these.
+_BYTES_STEP, _MIB_STEP = 10, 8
+# Up to so many stores memory is that of the program, beyond it grows with the stores.
+_FEW: Final = 100_000
+_EXAMPLE: Final = (1_000_000, 4)  # stores, workers
+
+
+class Size(msgspec.Struct, frozen=True):
+    """What a data set takes; memory is anonymous, so it cannot be reclaimed.
+
+    baked         bytes of the baked file, which is mapped: as many in the page cache
+    bake_seconds  CPU time to compile data files, as `bake` and `serve` do
+    bake_memory   bytes of that process, at most
+    start         seconds from the start of the process to /ready, from the baked file; the fastest
+    worker        bytes of the larger of two workers, after load
+    parent        bytes of their parent
+    rates         requests for a second of a core's CPU time, by shape
+    """
+
+    stores: int
+    baked: int
+    bake_seconds: float
+    bake_memory: int
+    start: float
+    worker: int
+    parent: int
+    rates: dict[str, int]
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """The figures that resources are computed from: memory of few stores, and bytes for each of many."""
+
+    baked_bytes_per_store: int
+    parent_mib: int
+    worker_mib: int
+    worker_bytes_per_store: int
+    compile_mib: int
+    compile_bytes_per_store: int
+
+    @classmethod
+    def of(cls, sizes: Sequence[Size]) -> "Rule":
+        """Return the rule that all sizes keep."""
+        stores = [each.stores for each in sizes]
+        worker_mib, worker_bytes = _line(stores, [each.worker for each in sizes])
+        compile_mib, compile_bytes = _line(stores, [each.bake_memory for each in sizes])
+        return cls(
+            baked_bytes_per_store=_up(max(each.baked / each.stores for each in sizes), _BYTES_STEP),
+            parent_mib=_up(max(each.parent for each in sizes) / _MIB, _MIB_STEP),
+            worker_mib=worker_mib,
+            worker_bytes_per_store=worker_bytes,
+            compile_mib=compile_mib,
+            compile_bytes_per_store=compile_bytes,
+        )
+
+    def memory(self, stores: int, workers: int) -> int:
+        """Return the MiB of workers that serve a baked file."""
+        fixed = workers * self.worker_mib + (self.parent_mib if workers > 1 else 0)
+        return fixed + stores * (self.baked_bytes_per_store + workers * self.worker_bytes_per_store) // _MIB + 1
+
+    def markdown(self) -> str:
+        """Return the figures as a table, and an example."""
+        rows = (
+            ("each worker", str(self.worker_mib), str(self.worker_bytes_per_store)),
+            ("their parent, if there are several", str(self.parent_mib), ""),
+            ("the baked file, in the page cache", "", str(self.baked_bytes_per_store)),
+            ("compiling data files, in addition", str(self.compile_mib), str(self.compile_bytes_per_store)),
+        )
+        stores, workers = _EXAMPLE
+        example = f"{stores:,} stores from a baked file with {workers} workers: {self.memory(stores, workers):,} MiB."
+        return f"{table(('memory of', 'MiB', 'and bytes per store'), rows)}\nFor example, {example}\n"
+
+
+def _line(stores: Sequence[int], sizes: Sequence[int]) -> tuple[int, int]:
+    """Return MiB, and bytes for each store, that are above all sizes: the former of few stores."""
+    few = max(size for count, size in zip(stores, sizes, strict=True) if count <= _FEW)
+    growth = max((size - few) / count for count, size in zip(stores, sizes, strict=True))
+    return _up(few / _MIB, _MIB_STEP), _up(growth, _BYTES_STEP)
+
+
+class Results(msgspec.Struct, frozen=True):
+    """What was measured, and the load average of the machine at the end, over 15 minutes."""
+
+    surroundings: Surroundings
+    load: float
+    sizes: Sequence[Size]
+
+
+@click.command()
+@click.option("--stores", type=int, multiple=True, help=f"Number of stores; repeatable.  [default: {_SIZES}]")
+@click.option("--seed", default=1, show_default=True)
+@click.option("--repeats", default=3, show_default=True, help="Starts, and runs of wrk, per size.")
+@click.option("--seconds", default=2, show_default=True, help="Length of a run of wrk.")
+def main(*, stores: tuple[int, ...], seed: int, repeats: int, seconds: int) -> None:
+    """Print the table. A run of the default sizes updates docs/operating.md, and the rule of the Helm chart."""
+    core, load_core = split_cores()
+    load = LoadGenerator(load_core, _CONNECTIONS, seconds)
+    sizes = [_measure(Sample.of(each, seed=seed), core, load, repeats) for each in stores or _SIZES]
+    results = Results(surroundings(), round(os.getloadavg()[2], 1), sizes)
+    print(markdown(results))
+    if not stores:
+        save("sizing", results=results, tables=markdown(results), page=PAGE)
+        PAGE.write_text(fill(PAGE.read_text("utf-8"), "sizing-rule", Rule.of(sizes).markdown()), "utf-8")
+        RULE.write_bytes(msgspec.json.format(msgspec.json.encode(Rule.of(sizes))) + b"\n")
+
+
+def _measure(sample: Sample, core: int, load: LoadGenerator, repeats: int) -> Size:
+    make(sample)
+    sample.baked.unlink(missing_ok=True)
+    bake_seconds, bake_memory = _bake(sample.folder, sample.baked, core)
+    shapes = [shape for shape in read_shapes(sample.folder, sample.seed) if shape.slug in _SHAPES]
+    starts, rates = [], dict[str, int]()
+    for _ in range(repeats):
+        with running(service(sample.baked), core) as server:
+            starts.append(server.ready_seconds)
+    with running(service(sample.baked), core) as server:
+        for shape in shapes:
+            if shape.slug in _COUNTED:
+                generate_load(load, Workload.of(shape, server))  # fills caches
+                runs = [generate_load(load, Workload.of(shape, server)) for _ in range(repeats)]
+                rates[shape.slug] = int(1e6 / median(run.cpu_microseconds for run in runs))
+    worker, parent = _memory(sample, shapes, core, load)
+    return Size(
+        stores=sample.stores,
+        baked=sample.baked.stat().st_size,
+        bake_seconds=bake_seconds,
+        bake_memory=bake_memory,
+        start=min(starts),
+        worker=worker,
+        parent=parent,
+        rates=rates,
+    )
+
+
+def _memory(sample: Sample, shapes: Sequence[Shape], core: int, load: LoadGenerator) -> tuple[int, int]:
+    """Return the memory of the larger worker and of the parent, after requests of all shapes."""
+    contender = service(sample.baked, "--workers", str(_WORKERS))
+    with running(contender, core) as server, connected(server, _WORKERS):
+        for shape in shapes:
+            generate_load(load, Workload.of(shape, server))
+        most = max(processes.memory_of(pid).anonymous for pid in workers(server))
+        return most, processes.memory_of(server.pid).anonymous
+
+
+def _bake(folder: Path, file: Path, core: int) -> tuple[float, int]:
+    """Compile a data set; return the CPU seconds, and the largest anonymous memory that was seen."""
+    before, most = sum(os.times()[2:4]), 0
+    command = pinned([sys.executable, "-m", "service", "bake", str(folder), str(file)], core)
+    with subprocess.Popen(command, cwd=ROOT, stdout=sys.stderr) as process:  # noqa: S603 - this project's own program
+        while process.poll() is None:
+            most = max(most, processes.anonymous(process.pid))
+            time.sleep(_SAMPLE_SECONDS)
+    if process.returncode:
+        raise click.ClickException(f"bake exited with {process.returncode}")
+    return sum(os.times()[2:4]) - before, most
+
+
+def markdown(results: Results) -> str:
+    """Return the surroundings, then the table."""
+    memory = ("baked file and page cache, MB", "memory of a worker, MB", "of the parent, MB", "start, s")
+    rates = (f"`{shape}` requests per CPU s" for shape in _COUNTED)
+    head = ("stores", *memory, *rates, "compile data files, CPU s", "memory for that, MB")
+    return f"{results.surroundings} Load average {results.load}.\n\n{table(head, map(_row, results.sizes))}"
+
+
+def _row(size: Size) -> Sequence[str]:
+    figures = (size.baked, size.worker, size.parent)
+    rates = (f"{size.rates[shape]:,}" for shape in _COUNTED)
+    compiling = (f"{size.bake_seconds:,.1f}", f"{size.bake_memory / 1e6:,.0f}")
+    return (f"{size.stores:,}", *(f"{each / 1e6:,.0f}" for each in figures), f"{size.start:.2f}", *rates, *compiling)
+
+
+def _up(figure: float, step: int) -> int:
+    """Round up to a multiple."""
+    return int(-(-figure // step) * step)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""The memory that the chart requests is what was measured, and the example of a sidecar has the same."""
+
+import re
+from typing import Final
+
+import msgspec
+import pytest
+import yaml
+
+from bench.sizing import Results, Rule, Size
+from tests.deploy.rendered_chart import MINIMAL, ROOT, Values, options, pod, service_container
+
+MEASURED: Final = msgspec.json.decode((ROOT / "bench" / "results" / "sizing.json").read_bytes(), type=Results).sizes
+POD_TEXT: Final = (ROOT / "examples" / "sidecar" / "pod.yaml").read_text()
+POD: Final[Values] = yaml.safe_load(POD_TEXT)
+SIDECAR: Final = {"sidecar": {"image": "registry.example/refresh:1"}}
+
+
+def mebibytes(text: str) -> int:
+    """Return the number of a quantity in Mi."""
+    return int(text.removesuffix("Mi"))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.parametrize("compiles", [False, True])
+@pytest.mark.parametrize("size", MEASURED, ids=lambda size: f"{size.stores}")
+def test_the_request_is_what_was_measured_and_little_more(size: Size, workers: int, *, compiles: bool) -> None:
+    values = {**MINIMAL, "stores": size.stores, "workers": workers} | ({"data": SIDECAR} if compiles else {})
+    parent, compiling = size.parent if workers > 1 else 0, size.bake_memory if compiles else 0
+    taken = (size.baked + workers * size.worker + parent + compiling) / (1 << 20)
+    requested = mebibytes(service_container(values)["resources"]["requests"]["memory"])
+    assert taken <= requested <= 1.5 * taken + 100
+    if not compiles:
+        assert requested == Rule.of(MEASURED).memory(size.stores, workers)
+
+
+def test_the_limit_leaves_each_worker_its_caches() -> None:
+    (caches,) = re.findall(r"Together at most (\d+) MiB in a process", (ROOT / "ARCHITECTURE.md").read_text())
+    resources = service_container({**MINIMAL, "workers": 3})["resources"]
+    requested, limit = (mebibytes(resources[each]["memory"]) for each in ("requests", "limits"))
+    assert limit == requested + 3 * int(caches)
+    assert (resources["requests"]["cpu"], "cpu" in resources["limits"]) == ("3", False)
+
+
+def test_resources_of_the_operator_replace_those() -> None:
+    resources = {"requests": {"memory": "1Gi"}, "limits": {"memory": "2Gi"}}
+    assert service_container({**MINIMAL, "resources": resources})["resources"] == resources
+
+
+def test_the_cache_holds_four_copies_of_the_data() -> None:
+    for size in MEASURED:
+        (cache,) = (each for each in pod({**MINIMAL, "stores": size.stores})["volumes"] if each["name"] == "cache")
+        assert mebibytes(cache["emptyDir"]["sizeLimit"]) * (1 << 20) > 4 * size.baked
+
+
+def test_the_example_of_a_sidecar_is_what_the_chart_renders() -> None:
+    (ours,) = POD["spec"]["containers"]
+    arguments = dict(re.findall(r"--([a-z-]+)=(\S+)", " ".join(ours["args"])))
+    values: Values = {
+        "data": SIDECAR,
+        "auth": {"secret": "store-directory-keys"},
+        "workers": int(arguments["workers"]),
+        "stores": int(re.findall(r"for ([\d,]+) stores", POD_TEXT)[0].replace(",", "")),
+    }
+    theirs = service_container(values)
+    for name in ("resources", "securityContext", "ports", "startupProbe", "livenessProbe", "readinessProbe"):
+        assert ours[name] == theirs[name]
+    given = options(values)
+    assert {name: value for name, value in given.items() if name != "log-format"} == arguments
+    assert POD["spec"]["securityContext"].items() <= pod(values)["securityContext"].items()
