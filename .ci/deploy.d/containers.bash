@@ -18,7 +18,8 @@ build() { # arguments of podman build
 
 build_image() { # its name is store-directory
     if ! containers image exists base; then
-        mmdebstrap --quiet --variant=minbase --include=python3-venv,ca-certificates "$BASE_SUITE" "$WORK/base.tar"
+        mmdebstrap --quiet --variant=minbase --dpkgopt=force-unsafe-io \
+            --include=python3-venv,ca-certificates "$BASE_SUITE" "$WORK/base.tar"
         containers import --quiet "$WORK/base.tar" base
         rm "$WORK/base.tar"
     fi
