@@ -13,7 +13,7 @@ from service.suggestion import did_you_mean
 
 # The module of each command. Importing all of them would take half a second.
 _MODULES: Final = {
-    **{name: name for name in ("serve", "keys", "check", "mapping", "sample", "bake", "export", "help")},
+    **{name: name for name in ("serve", "keys", "check", "mapping", "sample", "bake", "export", "help", "probe")},
     "verify": "bake",
 }
 

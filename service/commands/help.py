@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from service.commands.bundled_folder import bundled_folder
+from service.bundled_folder import bundled_folder
 from service.suggestion import did_you_mean
 
 # A page in the table of docs/README.md, and what is in it.

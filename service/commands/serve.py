@@ -14,8 +14,8 @@ import uvloop
 from service.access.api_key import new_key
 from service.access.keyring import Keyring
 from service.access.principal import static_principals
+from service.bundled_folder import bundled_folder
 from service.commands.authentication import check_keys, resolve_authentication, warn_about_keys, warn_of_open_address
-from service.commands.bundled_folder import bundled_folder
 from service.commands.command_errors import data_set_error, spool_error
 from service.commands.data_argument import check_read_options
 from service.commands.options import (
@@ -33,6 +33,7 @@ from service.server.descriptor_limit import TooFewDescriptors, raise_descriptor_
 from service.server.listener import CannotListen, Listener, bind, split_address
 from service.server.log import start_log
 from service.server.process import ServeSetup, run
+from service.server.service_manager import service_manager
 from service.server.startup_message import StartupMessage
 from service.server.unix_socket import bind_unix
 from service.setting import ENVIRONMENT_PREFIX
@@ -119,6 +120,7 @@ def _serve(settings: Settings, cache: Path, work: Workspace) -> None:
         workspace=work,
         keyring=keyring,
         announcement=announcement,
+        manager=service_manager(),
     )
     try:
         if settings.processes > 1:

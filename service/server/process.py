@@ -18,6 +18,7 @@ from service.progress import Progress
 from service.server.access_log_file import access_log
 from service.server.listener import Listener
 from service.server.progress_bar import shown_progress
+from service.server.service_manager import ServiceManager
 from service.server.startup_message import StartupMessage
 from service.settings import Settings
 from service.snapshot.publication import Publication
@@ -49,6 +50,7 @@ class ServeSetup(msgspec.Struct, frozen=True, kw_only=True):
     workspace: Workspace
     keyring: Keyring
     announcement: StartupMessage
+    manager: ServiceManager
 
 
 class _Shutdown:
@@ -115,12 +117,17 @@ def _key_file_follower(plan: ServeSetup) -> KeyFileFollower | None:
 
 
 def _publisher(plan: ServeSetup, holder: SnapshotHolder, progress: Progress) -> Publisher:
+    requested: list[int] = []  # reloads whose end was not reported
+
     async def on_publish(publication: Publication) -> None:
         before = holder.generation  # not the snapshot, which would keep its data mapped
         await holder.update(publication, plan.workspace)
         if holder.current is not None and holder.generation != before:
             dataset = holder.current.dataset
             _log.info("serving %s, version %s", dataset, dataset.version)
+        if requested and not publisher.reload_pending and not holder.loading:
+            requested.clear()
+            plan.manager.ready()
 
     publisher = Publisher(
         plan.source,
@@ -130,7 +137,13 @@ def _publisher(plan: ServeSetup, holder: SnapshotHolder, progress: Progress) -> 
         poll_seconds=plan.settings.poll_seconds,
         progress=progress,
     )
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, publisher.reload)
+
+    def reload() -> None:
+        plan.manager.reloading()
+        requested.append(signal.SIGHUP)
+        publisher.reload()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
     return publisher
 
 
@@ -173,6 +186,7 @@ async def _serve(plan: ServeSetup, holder: SnapshotHolder, shutdown: _Shutdown) 
     announcing = asyncio.create_task(_announce(plan, holder))
     await _wait_for_first(shutdown.graceful, shutdown.immediate)
     announcing.cancel()
+    plan.manager.stopping()
     holder.draining = True
     with suppress(TimeoutError):
         async with asyncio.timeout(plan.settings.drain):
@@ -180,10 +194,11 @@ async def _serve(plan: ServeSetup, holder: SnapshotHolder, shutdown: _Shutdown) 
 
 
 async def _announce(plan: ServeSetup, holder: SnapshotHolder) -> None:
-    """Print that the service is ready once every worker has data, unless another worker has printed it."""
+    """Report that the service is ready once every worker has data, unless another worker has reported it."""
     while holder.loading:  # noqa: ASYNC110 - see below
         await asyncio.sleep(_POLL_SECONDS)  # workers share memory, which has no event to wait for
     if holder.current is not None and plan.workspace.first("ready"):
+        plan.manager.ready()
         plan.announcement.ready(holder.current)
 
 

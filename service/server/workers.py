@@ -4,6 +4,7 @@ import os
 import signal
 from typing import Final, cast
 
+import msgspec
 import uvloop
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
@@ -14,6 +15,7 @@ from gunicorn.workers.base import Worker
 from service.data_set import Rejected
 from service.server.listener import Listener
 from service.server.process import ServeSetup, import_web, run
+from service.server.service_manager import ServiceManager
 
 # Time that a worker has to end, in addition to the time to drain, before it is killed.
 _GRACE_SECONDS: Final = 15
@@ -54,13 +56,30 @@ class _Arbiter(Arbiter):
 
     def handle_hup(self) -> None:
         """Pass SIGHUP on, so that the leader fetches the source, instead of replacing the workers."""
+        cast("_Application", self.app).plan.manager.reloading()
         self.kill_workers(signal.SIGHUP)
 
     def handle_usr1(self) -> None:
-        """Do nothing: there are no log files to reopen."""
+        """Report to the service manager what a worker reports to this process: it accepts nothing from workers."""
+        cast("_Application", self.app).plan.manager.ready()
 
     def handle_usr2(self) -> None:
         """Do nothing, instead of starting a new arbiter."""
+
+    def stop(self, graceful: bool = True) -> None:  # noqa: FBT001, FBT002 - gunicorn's parameter
+        """Report that the run ends, and end the workers."""
+        cast("_Application", self.app).plan.manager.stopping()
+        super().stop(graceful)
+
+
+class _Parent(ServiceManager, frozen=True):
+    """What a worker notifies: the arbiter, which knows of reloads and the end by itself."""
+
+    process: int = 0
+
+    def ready(self) -> None:
+        """Send the signal that the arbiter passes on."""
+        os.kill(self.process, signal.SIGUSR1)
 
 
 class _Worker(Worker):
@@ -114,7 +133,8 @@ class _Application(BaseApplication):
         try:
             slot = self.plan.workspace.slots.claim()
             public, admin = self._public.duplicate(), self._admin.duplicate()
-            uvloop.run(run(self.plan, slot, public, admin, heartbeat=heartbeat))
+            plan = msgspec.structs.replace(self.plan, manager=_Parent(process=worker.ppid))
+            uvloop.run(run(plan, slot, public, admin, heartbeat=heartbeat))
         except Rejected as rejected:
             self.plan.workspace.write_rejection(rejected)
             os.kill(worker.ppid, signal.SIGTERM)

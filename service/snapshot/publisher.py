@@ -61,6 +61,11 @@ class Publisher:
         self._forced = True
         self._woken.set()
 
+    @property
+    def reload_pending(self) -> bool:
+        """Whether a fetch that `reload` requested has not begun."""
+        return self._forced
+
     async def run(self) -> None:
         """Publish until cancelled. Raises `Rejected` if the data is rejected and there is no other to serve."""
         self._forced = False  # a reload requested before this process led was for its predecessor

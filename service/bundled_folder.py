@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-_PACKAGE: Final = Path(__file__).parents[1]
+_PACKAGE: Final = Path(__file__).parent
 
 
 def bundled_folder(name: str, *, package: Path = _PACKAGE) -> Path:

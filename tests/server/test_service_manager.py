@@ -1,0 +1,61 @@
+"""Notifications reach the socket of the service manager, at a path or an abstract address."""
+
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from service.server.service_manager import ServiceManager, service_manager
+from tests.program import SECONDS
+
+pytestmark = pytest.mark.process
+
+
+@pytest.fixture
+def received() -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as bound:
+        bound.settimeout(SECONDS)
+        yield bound
+
+
+def test_each_notification_is_a_datagram_at_a_path(tmp_path: Path, received: socket.socket) -> None:
+    received.bind(str(tmp_path / "notify"))
+    manager = ServiceManager(str(tmp_path / "notify"))
+    manager.ready()
+    manager.stopping()
+    assert [received.recv(100), received.recv(100)] == [b"READY=1", b"STOPPING=1"]
+
+
+def test_an_abstract_address_begins_with_an_at_sign(received: socket.socket) -> None:
+    received.bind("")  # Linux chooses an abstract address
+    ServiceManager(f"@{received.getsockname()[1:].decode()}").ready()
+    assert received.recv(100) == b"READY=1"
+
+
+def test_a_reload_has_the_time_of_the_monotonic_clock_in_microseconds(received: socket.socket, tmp_path: Path) -> None:
+    received.bind(str(tmp_path / "notify"))
+    before = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+    ServiceManager(str(tmp_path / "notify")).reloading()
+    state, _, sent = received.recv(100).decode().partition("\nMONOTONIC_USEC=")
+    assert state == "RELOADING=1"
+    assert before <= int(sent) <= time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+
+
+def test_a_socket_that_is_gone_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    ServiceManager(str(tmp_path / "gone")).ready()
+    assert caplog.messages == ["the service manager at NOTIFY_SOCKET was not notified: No such file or directory"]
+
+
+def test_without_a_service_manager_nothing_is_sent(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
+    service_manager().ready()
+    assert caplog.messages == []
+
+
+def test_other_processes_do_not_inherit_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOTIFY_SOCKET", "@manager")
+    assert [service_manager(), service_manager()] == [ServiceManager("@manager"), ServiceManager()]
