@@ -4,8 +4,7 @@ import subprocess
 from pathlib import Path
 
 from tests.client_trial import try_client
-from tests.interop.software import found
-from tests.interop.test_clients import TOOLS
+from tests.interop.software import TOOLS, found
 
 CLIENTS = Path(__file__).parents[2] / "examples" / "clients"
 OPTIONS = (

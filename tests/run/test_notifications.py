@@ -56,7 +56,7 @@ def manager(tmp_path: Path) -> Iterator[Manager]:
 def managed(manager: Manager, data: Path, *options: str) -> Iterator[Running]:
     """Run a service under the manager, from the notification that it is ready."""
     cache = data.parent / "cache"
-    arguments = ("--data", data, "--cache", cache, "--no-auth", *options)
+    arguments: tuple[str | Path, ...] = ("--data", data, "--cache", cache, "--no-auth", *options)
     with serving(*arguments, log=data.parent / "log", NOTIFY_SOCKET=manager.address) as service:
         assert manager.next() == ("READY=1", service.process.pid)
         yield service
