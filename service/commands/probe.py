@@ -3,7 +3,7 @@
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import click
 
@@ -31,7 +31,7 @@ def probe(url: SplitResult) -> None:
     address = url.geturl()
     try:
         with closing(HTTPConnection(str(url.hostname), url.port, timeout=_SECONDS)) as connection:
-            connection.request("GET", url._replace(scheme="", netloc="", fragment="").geturl() or "/")
+            connection.request("GET", urlunsplit(("", "", url.path, url.query, "")) or "/")
             status = connection.getresponse().status
     except (OSError, HTTPException) as error:
         why = printable(getattr(error, "strerror", None) or str(error))

@@ -38,8 +38,8 @@ class HttpTransport:
                 yield None if _is_unchanged(response, known) else _remote_file(response)
 
     def _url_of(self, name: str) -> str:
-        parts = urlsplit(self._url)
-        return urlunsplit(parts._replace(path=parts.path + quote(name, safe=""))) if name else self._url
+        scheme, host, path, query, fragment = urlsplit(self._url)
+        return urlunsplit((scheme, host, path + quote(name, safe=""), query, fragment)) if name else self._url
 
 
 def _is_unchanged(response: ClientResponse, known: str) -> bool:
