@@ -24,7 +24,7 @@ project = "Store Directory"
 version = release = __version__
 root_doc = "README"
 include_patterns = ["*.md", "docs/*.md", "examples/README.md", "examples/*/README.md", "bench/README.md"]
-include_patterns += ["datasets/README.md"]
+include_patterns += ["datasets/README.md", "deploy/*/README.md"]
 extensions = ["myst_parser"]
 myst_heading_anchors = 4  # links to headings, as in the repository
 smartquotes = False  # `--data` is two hyphens
@@ -71,7 +71,7 @@ def _navigation() -> str:
     listed = [page.name for page in listed_pages()]
     guides = [name for name in listed if name.startswith("docs/")]
     project = [name for name in listed if name not in guides]
-    return _toctree("Documentation", "docs/README", *guides) + _toctree("Project", *project, "datasets/README")
+    return _toctree("Documentation", "docs/README", *guides) + _toctree("Project", *project, "datasets/README", "deploy/*/README")
 
 
 def _add_links(_: Sphinx, name: str, source: list[str]) -> None:

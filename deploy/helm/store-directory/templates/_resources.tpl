@@ -14,7 +14,7 @@
 {{- end -}}
 
 {{- define "store-directory.resources" -}}
-{{- $caches := 466 -}}{{/* of each worker, when full: ARCHITECTURE.md#caches */}}
+{{- $caches := 418 -}}{{/* of each worker, when full: ARCHITECTURE.md#caches */}}
 {{- $memory := include "store-directory.memory" . | int -}}
 requests:
   cpu: {{ .Values.workers | quote }}
