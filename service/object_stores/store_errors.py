@@ -9,7 +9,7 @@ from typing import Final
 from service.texts import status_line
 
 # What the operator must set, by scheme.
-CREDENTIALS: Final = {
+_CREDENTIALS: Final = {
     "s3": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
     "gs": "set GOOGLE_APPLICATION_CREDENTIALS",
     "az": "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
@@ -81,5 +81,5 @@ def _reason(error: BaseException, scheme: str) -> str | None:
     for pattern, reason in _PATTERNS:
         if found := re.search(pattern, message):
             text = reason if isinstance(reason, str) else reason(found[1])
-            return text.format(prefix=PREFIXES[scheme], credentials=f"no valid credentials: {CREDENTIALS[scheme]}")
+            return text.format(prefix=PREFIXES[scheme], credentials=f"no valid credentials: {_CREDENTIALS[scheme]}")
     return None
