@@ -71,7 +71,9 @@ def _navigation() -> str:
     listed = [page.name for page in listed_pages()]
     guides = [name for name in listed if name.startswith("docs/")]
     project = [name for name in listed if name not in guides]
-    return _toctree("Documentation", "docs/README", *guides) + _toctree("Project", *project, "datasets/README", "deploy/*/README")
+    return _toctree("Documentation", "docs/README", *guides) + _toctree(
+        "Project", *project, "datasets/README", "deploy/*/README"
+    )
 
 
 def _add_links(_: Sphinx, name: str, source: list[str]) -> None:
