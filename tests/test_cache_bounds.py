@@ -164,11 +164,12 @@ COMPRESSED = RequestFields(CIMultiDictProxy(CIMultiDict({"Accept-Encoding": "br"
 class Asked:
     """The recent answers of a small data set, and the route of its stores."""
 
-    def __init__(self, folder: Path, max_bytes: int = 1 << 30) -> None:
+    def __init__(self, folder: Path, stores: int = 50) -> None:
         snapshots = SnapshotHolder()
-        snapshots.current = snapshot(write_directory(folder, [store(f"s{number}") for number in range(50)]))
+        records = [store(f"s{number:04}", name=f"{number * 7919 % 10_007:05}") for number in range(stores)]
+        snapshots.current = snapshot(write_directory(folder, records))
         self._route = record_routes(ServedData(snapshots, Settings()))[0]
-        self._recent = RecentAnswers(snapshots, max_bytes, lambda _: None)
+        self._recent = RecentAnswers(snapshots, 1 << 30, lambda _: None)
 
     @property
     def counted(self) -> int:
@@ -196,6 +197,18 @@ def test_recent_answers_take_no_more_than_what_they_are_counted_as(
     # The tables' own caches grow as well, by at most this for each query.
     assert growth(fill) <= asked.counted + 120 * (4 << 10) + (64 << 10)
     assert asked.counted > 120 * (4 << 10)
+
+
+def test_pages_that_are_copies_of_scattered_rows_are_counted(tmp_path: Path) -> None:
+    asked = Asked(tmp_path / "data", stores=600)
+
+    def fill() -> None:
+        for number in range(40):
+            asked.ask(f"sort_by=name&limit=500&x={number}")
+
+    asked.ask("sort_by=name&limit=500")  # what is made once
+    assert growth(fill) <= asked.counted + (64 << 10)
+    assert asked.counted > 40 * 500 * 100
 
 
 def test_errors_are_as_if_they_had_not_been() -> None:

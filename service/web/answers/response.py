@@ -60,6 +60,11 @@ class Response(msgspec.Struct, frozen=True):
         return (b"".join((head, *pieces)),) if length < SHORT_BYTES else (head, *pieces)
 
 
+def held_bytes(pieces: Pieces) -> int:
+    """Return the memory in bytes that pieces hold: read-only views are mapped from a file."""
+    return sum(len(piece) for piece in pieces if isinstance(piece, bytes) or not piece.readonly)
+
+
 def split(pieces: Pieces, size: int) -> Iterator[memoryview]:
     """Yield pieces in parts of at most `size` bytes, without a copy."""
     for piece in pieces:

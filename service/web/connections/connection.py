@@ -10,7 +10,7 @@ from typing import Final, Protocol, cast
 from aiohttp import HttpVersion, HttpVersion11, hdrs
 
 from service.model.errors import InternalServerError, RequestError
-from service.web.answers.response import Pieces, Response, split
+from service.web.answers.response import Pieces, Response, held_bytes, split
 from service.web.answers.stream import Stream, chunk
 from service.web.connections.application import Application
 from service.web.connections.backpressure import UnsentResponses
@@ -336,10 +336,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def _write(self, pieces: Pieces) -> None:
         self._transport.writelines(pieces)
-        if self.state is State.WRITING:  # read-only views are mapped from a file
-            own = (piece for piece in pieces if isinstance(piece, bytes) or not piece.readonly)
+        if self.state is State.WRITING:
             held = 0 if self._stream is None else self._stream.nbytes
-            self._listener.unsent.add(self, held + sum(map(len, own)))
+            self._listener.unsent.add(self, held + held_bytes(pieces))
         else:
             self._next()
 

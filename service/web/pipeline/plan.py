@@ -70,10 +70,18 @@ class Representation(msgspec.Struct, frozen=True, eq=False, gc=False):
     identity: Identity
     common: CommonHeaders
     ignored: HeaderLines = ()
+    _tags: dict[str, str] = {}  # by content coding: each is a digest, and computed once
+
+    def tag(self, coding: Coding) -> str:
+        """Return the entity tag of the answer in a content coding."""
+        tag = self._tags.get(coding.token)
+        if tag is None:
+            tag = self._tags[coding.token] = entity_tag(self.identity, coding)
+        return tag
 
     def tags(self, codings: Sequence[Coding]) -> Sequence[str]:
         """Return the entity tags of the answer in some content codings."""
-        return tuple(entity_tag(self.identity, coding) for coding in codings)
+        return [self.tag(coding) for coding in codings]
 
     def not_modified(self, tag: str) -> Answer:
         """Return the 304 for a client that has the representation with this tag."""
@@ -89,12 +97,13 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
 
     def ok(self, body: Body) -> Answer:
         """Return the 200 with its body."""
-        identity, common = self.representation.identity, self.representation.common
+        representation, common = self.representation, self.representation.common
         headers = (
-            f'ETag: "{entity_tag(identity, body.coding)}"',
+            f'ETag: "{representation.tag(body.coding)}"',
             *body.coding.lines,
             *common.headers,
-            *self.representation.ignored,
+            *representation.ignored,
             *self.format.headers(body.total_count),
         )
-        return Answer(body.pieces, identity.media_type, headers=headers, vary=common.vary, stream=body.stream)
+        media_type = representation.identity.media_type
+        return Answer(body.pieces, media_type, headers=headers, vary=common.vary, stream=body.stream)

@@ -1,7 +1,6 @@
 """Answers that were just given: what is asked again is looked up."""
 
-from collections.abc import Callable, Sequence
-from sys import getsizeof
+from collections.abc import Callable
 from typing import Final, TypeAlias
 
 import msgspec
@@ -9,8 +8,9 @@ import msgspec
 from service.engine.bounded_cache import BoundedCache
 from service.snapshot.snapshot import SnapshotHolder
 from service.web.answers.answer import Answer
-from service.web.answers.response import SHORT_BYTES
+from service.web.answers.response import SHORT_BYTES, held_bytes
 from service.web.headers.conditional import evaluate_conditions
+from service.web.headers.content_coding import Coding
 from service.web.pipeline.encoded_bodies import encoded_body, unchanged
 from service.web.pipeline.plan import Representation
 from service.web.pipeline.routes import Call, ResourceRoute
@@ -31,31 +31,29 @@ _Key: TypeAlias = tuple[str, str, str, Wanted]
 class GivenAnswer(msgspec.Struct, frozen=True, gc=False):
     """An answer that was given, with what decides the conditions of the next request for it.
 
-    tags      the entity tags in the content codings that the request accepts
-    selected  the index of the coding of the 200 among them; None if it depends on a length that is not known
-    ok        the 200; None if only a 304 was given
+    coding  that of the 200; None if it depends on a length that is not known
+    ok      the 200; None if only a 304 was given
     """
 
     representation: Representation
-    tags: Sequence[str]
-    selected: int | None
+    coding: Coding | None
     ok: Answer | None
 
     def answer(self, fields: RequestFields) -> Answer | None:
         """Return the answer to a request, None if it has to be made. Raises `PreconditionFailed`."""
         if fields.is_conditional:
-            tag = evaluate_conditions(fields.all, self.tags, self.representation.common.modified)
-            if tag == "" and self.selected is not None:
-                tag = self.tags[self.selected]
+            representation = self.representation
+            tag = evaluate_conditions(fields.all, representation.tags(fields.codings), representation.common.modified)
+            if tag == "" and self.coding is not None:
+                tag = representation.tag(self.coding)
             if tag is not None:
-                return self.representation.not_modified(tag) if tag else None
+                return representation.not_modified(tag) if tag else None
         return self.ok
 
     @property
     def nbytes(self) -> int:
-        """Its memory in bytes, without what depends on the length of the request; pages may be mapped from a file."""
-        pieces = () if self.ok is None else self.ok.pieces
-        return _OVERHEAD_BYTES + sum(getsizeof(piece) for piece in pieces if isinstance(piece, bytes))
+        """Its memory in bytes, without what depends on the length of the request."""
+        return _OVERHEAD_BYTES + (0 if self.ok is None else held_bytes(self.ok.pieces))
 
 
 def _joined(answer: Answer) -> Answer:
@@ -88,13 +86,14 @@ class RecentAnswers:
         self._count(Event.ANSWER_MISS)
         snapshot, plan, codings = self._snapshots.current, route.plan(call), fields.codings
         if fields.is_conditional and (tag := await unchanged(plan, fields)) is not None:
-            answer, ok, selected = plan.representation.not_modified(tag), None, None if len(codings) > 1 else 0
+            answer, ok = plan.representation.not_modified(tag), None
+            coding = codings[0] if len(codings) == 1 else None
         else:
             body = await encoded_body(plan, codings)
             answer = ok = plan.ok(body)
-            selected = codings.index(body.coding)
+            coding = body.coding
         # While the body was made, another snapshot may have come.
         if not plan.format.is_stream and self._snapshots.current is snapshot:
-            entry = GivenAnswer(plan.representation, plan.representation.tags(codings), selected, ok and _joined(ok))
+            entry = GivenAnswer(plan.representation, coding, ok and _joined(ok))
             given.put(key, entry, entry.nbytes + _CHARACTER_BYTES * (len(key[1]) + len(key[2])))
         return answer

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 import msgspec
@@ -19,7 +19,7 @@ from service.web.pipeline.plan import CommonHeaders, Representation
 from service.web.requests.request_target import query_pairs
 
 # The data set that is served, and the one that requests still read.
-_SCHEMAS = 2
+_SCHEMAS: Final = 2
 
 
 class RequestParameters(msgspec.Struct, frozen=True, eq=False, gc=False):
