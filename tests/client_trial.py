@@ -6,16 +6,16 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socket import create_connection
-from threading import Thread
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import orjson
 
 from tests.directory import store, write_directory
+from tests.http_server import Quiet, handling
 from tests.program import SECONDS, Running, eventually, run_here, serving
 
 _MAX_CONNECTIONS: Final = 3
@@ -99,7 +99,7 @@ class _Trial:
 def _in_front(trial: _Trial) -> Iterator[str]:
     """Run a server that answers with what the trial does; yield its address."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Quiet, BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             status, headers, body = trial.answer(self.path, dict(self.headers.items()))
             self.send_response_only(status)
@@ -108,17 +108,8 @@ def _in_front(trial: _Trial) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: Any) -> None:
-            """Log nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with handling(Handler) as address:
+        yield address
 
 
 def try_client(*command: str | Path, folder: Path) -> None:

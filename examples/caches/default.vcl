@@ -38,6 +38,11 @@ sub vcl_backend_response {
     if (beresp.http.Cache-Control !~ "max-age=") {
         set beresp.uncacheable = true;
     }
+    # Without a length, a response is a file of records. Fetch all of it first: if the service ends meanwhile, the client gets
+    # a 503. Of one that is sent while it is fetched, Varnish may send the last chunk, as if it were whole.
+    if (!beresp.http.Content-Length) {
+        set beresp.do_stream = false;
+    }
     # Do not serve stale responses (by default Varnish does for 10 seconds): a key may have been revoked.
     set beresp.grace = 0s;
     # Keep stale entries this long, to revalidate them with If-None-Match: a 304 saves the body.

@@ -8,10 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from email.message import Message
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import NamedTuple, get_args
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -23,6 +20,7 @@ from service.setting import Group
 from service.settings import SETTINGS
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
+from tests.http_server import serving_files
 from tests.program import SECONDS, Running, environment, run, serving, started, usage
 from tests.run.generations import Generation
 
@@ -290,18 +288,13 @@ def test_a_missing_folder_exits_with_1_and_names_it(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_the_error_for_rejected_data_of_a_url_has_no_password_or_signature(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<html>" * 100)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(tmp_path)))
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        address = f"HTTP://user:hunter2@127.0.0.1:{server.server_port}/page.html?signature=topsecret"
+    with serving_files(tmp_path) as origin:
+        address = f"{origin.replace('http://', 'HTTP://user:hunter2@')}/page.html?signature=topsecret"
         ended = run("serve", "--port", "0", "--data", address, "--cache", tmp_path / "cache")
-        assert ended.returncode == 1
-        assert "is rejected" in ended.stderr
-        assert "not a baked data set" in ended.stderr
-        assert not any(secret in ended.stderr + ended.stdout for secret in ("hunter2", "topsecret"))
-    finally:
-        server.shutdown()
-        server.server_close()
+    assert ended.returncode == 1
+    assert "is rejected" in ended.stderr
+    assert "not a baked data set" in ended.stderr
+    assert not any(secret in ended.stderr + ended.stdout for secret in ("hunter2", "topsecret"))
 
 
 @pytest.mark.process

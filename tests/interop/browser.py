@@ -1,13 +1,13 @@
 """Chromium with a page of another origin that sends requests to the service and reports what it saw."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from typing import Any, Final
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from http.server import BaseHTTPRequestHandler
+from typing import Final
 
 import msgspec
 
+from tests.http_server import Quiet, handling
 from tests.interop.explored import chromium
 
 # Sends one request after the other.
@@ -42,28 +42,17 @@ class Asked(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = {}
 
 
-class _EmptyPage(BaseHTTPRequestHandler):
+class _EmptyPage(Quiet, BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, *_: Any) -> None:
-        """Log nothing."""
 
-
-@contextmanager
-def page_origin() -> Iterator[str]:
-    """Run a web server with an empty page inside the block; return its origin, as browsers write it."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _EmptyPage) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+def page_origin() -> AbstractContextManager[str]:
+    """Run a web server with an empty page inside the block; return its origin."""
+    return handling(_EmptyPage)
 
 
 def browse(origin: str, *asked: Asked) -> list[Seen]:

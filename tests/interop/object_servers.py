@@ -16,7 +16,7 @@ from service.object_stores.object_url import ObjectUrl
 from service.object_stores.store_errors import StoreError
 from service.object_stores.upload import upload
 from tests.interop.software import installed, running
-from tests.object_stores.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY
+from tests.object_stores.s3_server import ACCESS_KEY, BUCKET, SECRET_KEY, set_variables
 from tests.program import eventually
 
 READER: Final = ("hush-reader", "hush-reader-secret")
@@ -71,14 +71,7 @@ def object_server(kind: ObjectServer, folder: Path, ports: Ports, monkeypatch: p
     folder.mkdir()
     port = ports()
     endpoint = f"http://127.0.0.1:{port}"
-    for name, value in {
-        "AWS_ENDPOINT_URL": endpoint,
-        "AWS_ALLOW_HTTP": "true",
-        "AWS_ACCESS_KEY_ID": ACCESS_KEY,
-        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
-        "AWS_REGION": "us-east-1",
-    }.items():
-        monkeypatch.setenv(name, value)
+    set_variables(monkeypatch, endpoint)
     # Killed, as it holds nothing of worth: one of them takes minutes to end.
     command = kind.command(folder, port, ports)
     with running(command, folder / "log", ready=lambda: _answers(endpoint), stop=SIGKILL):

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
@@ -15,6 +14,7 @@ from bench.fleet.changes import CHANGES
 from bench.fleet.marked_editions import make_editions
 from bench.fleet.trial import make_trial
 from bench.fleet.visitors import Pace
+from tests.http_server import Quiet, handling
 from tests.interop.cache_client import fetch, received
 from tests.interop.caching_proxies import HOST, VARNISH
 from tests.program import SECONDS, eventually, run, serving
@@ -103,7 +103,7 @@ def test_what_the_ingress_sends_to_a_shard_is_answered_as_by_a_full_replica(tmp_
             assert sum(received(shard).values()) == sum(1 for target in OF_CANADA if "clusters" not in target)
 
 
-class Dying(BaseHTTPRequestHandler):
+class Dying(Quiet, BaseHTTPRequestHandler):
     """Sends half of each response, of both framings, as a replica that is killed; but for probes."""
 
     protocol_version = "HTTP/1.1"
@@ -119,16 +119,11 @@ class Dying(BaseHTTPRequestHandler):
         self.wfile.write(b"%x\r\n%s\r\n" % (len(half), half) if is_chunked else half)
         self.close_connection = True
 
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
-
 
 @pytest.fixture
 def dying() -> Iterator[int]:
-    with ThreadingHTTPServer((HOST, 0), Dying) as server:
-        Thread(target=server.serve_forever).start()
-        yield server.server_port
-        server.shutdown()
+    with handling(Dying) as address:
+        yield int(address.rpartition(":")[2])
 
 
 def is_whole(port: int, target: str) -> bool:
@@ -147,7 +142,7 @@ def is_whole(port: int, target: str) -> bool:
 def test_clients_of_both_proxies_see_that_a_response_was_cut(
     dying: int, target: str, tmp_path: Path, unused_tcp_port: int
 ) -> None:
-    """Varnish sends half of it, or a 503 if it knows soon enough."""
+    """Varnish sends a 503 in place of a stream; of a page half of it, or a 503 if it knows soon enough."""
     with balancing([dying], tmp_path / "haproxy") as balancer:
         eventually(balancer.all_up)
         with VARNISH.serving(f"http://{HOST}:{balancer.port}", tmp_path / "varnish", unused_tcp_port):

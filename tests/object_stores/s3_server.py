@@ -114,6 +114,18 @@ def refusing(status: int, code: str) -> Handler:
     return answer
 
 
+def set_variables(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> None:
+    """Set the variables with which object stores are found at an endpoint."""
+    for name, value in {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+        "AWS_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+
 @contextmanager
 def s3_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
     """Run a server, and set the variables with which object stores are found there."""
@@ -131,14 +143,7 @@ def s3_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
 
     runner = asyncio.run_coroutine_threadsafe(start(), loop).result()
     server.endpoint = "http://{}:{}".format(*runner.addresses[0])
-    for name, value in {
-        "AWS_ENDPOINT_URL": server.endpoint,
-        "AWS_ALLOW_HTTP": "true",
-        "AWS_ACCESS_KEY_ID": ACCESS_KEY,
-        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
-        "AWS_REGION": "us-east-1",
-    }.items():
-        monkeypatch.setenv(name, value)
+    set_variables(monkeypatch, server.endpoint)
     try:
         yield server
     finally:

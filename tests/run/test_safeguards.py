@@ -5,14 +5,13 @@ import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from tests.baking.random_data_sets import baked_file
 from tests.directory import store, write_directory
+from tests.http_server import serving_files
 from tests.program import Running, eventually, run
 from tests.run.conftest import Serve
 from tests.run.test_workers import compiling, kill_worker
@@ -119,24 +118,12 @@ def test_settings_of_the_environment_and_of_a_file_are_limits_too(cache: Path, t
     assert ended.stderr == f"Error: the data set in {faulty} is rejected: {reason}\n"
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Serves files, and logs nothing."""
-
-    def log_message(self, *_: object) -> None:
-        """Do nothing."""
-
-
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[str]:
     """Serve the folder `web`; return its URL."""
     (tmp_path / "web").mkdir()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "web")))
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving_files(tmp_path / "web") as address:
+        yield address
 
 
 def test_a_refused_file_of_an_origin_does_not_replace_the_last_good_copy(
